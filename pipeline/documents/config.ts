@@ -1,0 +1,124 @@
+import { z } from "zod";
+import { expects, flag, freeText, id, line, list, object, osVersion, packageType, table, text, versionBound } from "./fields.ts";
+import { type Kind, kinds, type PackageType } from "./package-types.ts";
+
+const key = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
+const kind = z.enum(kinds, expects("option-value", `one of ${kinds.join(", ")}`));
+
+const variant = {
+  min_os_version: osVersion.nullable().optional(),
+  max_os_version: osVersion.nullable().optional(),
+  gui_only: flag.optional(),
+  headless: flag.optional(),
+};
+
+const expectationSchema = object({
+  package_type: packageType.meta({ description: "The artifact's package type." }),
+  ...variant,
+  from: versionBound.optional().meta({ description: "First month or version that must have it." }),
+  until: versionBound.optional().meta({ description: "Last month or version that must have it." }),
+});
+
+const title = (example: string) => table(line, `an object such as ${example}`);
+
+/** releases/catalog.yaml. Every field has a default; an empty or missing file works. */
+export const configSchema = object({
+  product: line.optional().meta({ description: "Product name, as page titles show it." }),
+  base_url: text(
+    "url-format",
+    /^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#]*)?$/,
+    "an http or https URL without credentials, query or fragment",
+  )
+    .optional()
+    .meta({ description: "Where the site will live; absolute URLs in feeds and the API start with it." }),
+  artifact_url: line.optional().meta({
+    description: "Where artifacts lie: {base_url} {version} {file} {name} {package_type} {id} {checksum}.",
+  }),
+  authority: text("option-value", /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "a domain name you own, such as example.com")
+    .optional()
+    .meta({ description: "Domain in the ids of feed entries (RFC 4151); default: base_url's host." }),
+  wire: object({
+    vendor: text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name").optional(),
+    cryptolib_post: text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name").optional(),
+  })
+    .optional()
+    .meta({ description: "Key names inside `data` on the wire." }),
+  require: object({
+    store: list(kind).optional().meta({ description: "Kinds that must carry store." }),
+    vendor: list(kind).optional().meta({ description: "Kinds that must carry vendor." }),
+    attestation: list(kind).optional().meta({ description: "Kinds that must carry attestation." }),
+    attestation_from: versionBound.optional().meta({ description: "First month or version that must." }),
+  })
+    .optional()
+    .meta({ description: "What artifacts must carry; default: the strict form." }),
+  platforms: table(line, 'an object such as { "11": KVM }')
+    .optional()
+    .meta({ description: "Platform names, merged over the default table." }),
+  package_types: z
+    .record(
+      z.string(),
+      object({
+        operating_system: line.optional(),
+        platform: id.optional(),
+        kind: kind.optional(),
+        description: freeText.optional(),
+      }),
+      expects("wrong-type", "an object of package_type: {operating_system, platform, kind, description}"),
+    )
+    .optional()
+    .meta({ description: "Package types, merged over the table of the specification." }),
+  ingest: list(
+    object({
+      match: line.meta({ description: "Glob over the file name; the first match wins." }),
+      package_type: packageType,
+      description: freeText.optional(),
+      ...variant,
+    }),
+  )
+    .optional()
+    .meta({ description: "What a file name says about an artifact." }),
+  expected: z
+    .array(
+      z.union([packageType, expectationSchema], expects("wrong-type", "a package type or an object with package_type")),
+      expects("wrong-type", "a list"),
+    )
+    .optional()
+    .meta({ description: "Artifacts a release must have before it is cut." }),
+  ledger: object({ base: line.optional().meta({ description: "Git revision whose ledger lines are settled." }) }).optional(),
+  notes: object({
+    components: title("{ server: Server }").optional().meta({ description: "key: title, in the order of the page." }),
+    kinds: title("{ fix: Fixes }").optional().meta({ description: "key: title, in the order of a section." }),
+  }).optional(),
+}).meta({ title: "Catalog configuration" });
+
+export { key as configKey };
+export type WrittenConfig = z.infer<typeof configSchema>;
+
+/** An artifact a release must have; absent fields are not compared. */
+export interface Expectation {
+  package_type: string;
+  min_os_version?: string | null | undefined;
+  max_os_version?: string | null | undefined;
+  gui_only?: boolean | undefined;
+  headless?: boolean | undefined;
+  from?: string | undefined;
+  until?: string | undefined;
+}
+
+/** The configuration with every default filled in. */
+export interface Config {
+  product: string;
+  /** Without a final slash. */
+  baseUrl: string;
+  artifactUrl: string;
+  authority: string;
+  wire: { vendor: string; cryptolib_post: string };
+  require: { store: readonly Kind[]; vendor: readonly Kind[]; attestation: readonly Kind[]; attestationFrom: string };
+  platforms: ReadonlyMap<number, string>;
+  packageTypes: ReadonlyMap<string, PackageType>;
+  expected: readonly Expectation[];
+  ledgerBase: string;
+  /** key and title, in the order they are shown. */
+  components: ReadonlyMap<string, string>;
+  kinds: ReadonlyMap<string, string>;
+}

@@ -1,0 +1,110 @@
+import { z } from "zod";
+import type { Code } from "../errors.ts";
+
+/**
+ * The wording of a field's failure: the code and what was expected. The reader of documents splits it
+ * again and adds what was found, so every field of one kind fails with the same sentence.
+ */
+export const expects = (code: Code, expected: string) => ({ error: `${code}|${expected}` });
+
+export const text = (code: Code, pattern: RegExp, expected: string) =>
+  z.string(expects(code, expected)).regex(pattern, expects(code, expected));
+
+/** `YY.MM.NNN`: two-digit year, month 01 to 12, three-digit sequence (source: section 2.1). */
+export const version = text(
+  "version-format",
+  /^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/,
+  "a version YY.MM.NNN with a month from 01 to 12, such as 26.08.002",
+);
+
+/** `YY.MM` or a whole version: a bound on versions. */
+export const versionBound = text(
+  "version-format",
+  /^\d{2}\.(0[1-9]|1[0-2])(\.\d{3})?$/,
+  'a month "YY.MM" or a version YY.MM.NNN, in quotes',
+);
+
+export const date = z.iso.date(expects("date-format", "a calendar date YYYY-MM-DD"));
+
+/** ISO 8601, UTC, microseconds, `Z` (section 2.1, created_date). */
+export const timestamp = text(
+  "timestamp-format",
+  /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/,
+  "a UTC timestamp with six decimals, such as 2026-08-19T10:22:31.123456Z",
+);
+
+export const sha256 = text("checksum-format", /^[0-9a-f]{64}$/, "64 lowercase hexadecimal characters");
+
+export const upperHash = text("hash-format", /^[0-9A-F]{64}$/, "64 uppercase hexadecimal characters");
+
+export const hex = text("hash-format", /^[0-9A-Fa-f]+$/, "hexadecimal characters");
+
+export const revision = text("revision-format", /^[0-9a-f]{40}$/, "40 lowercase hexadecimal characters");
+
+/** The hash part of a store path: 32 characters of Nix's base-32 alphabet (no e, o, t, u). */
+export const derivation = text(
+  "derivation-format",
+  /^[0-9a-df-np-sv-z]{32}$/,
+  "32 characters of Nix base-32 (digits and lowercase letters without e, o, t, u)",
+);
+
+export const absolutePath = text("path-format", /^\/[^\p{Cc}\p{Cs}]+$/u, "an absolute path");
+
+/** A file name or label: what can stand in a checksum file, a header and a URL segment. */
+export const name = text(
+  "name-format",
+  /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]{1,255}$/u,
+  "1 to 255 characters without slash, backslash or control characters, not . or ..",
+);
+
+/** Text of any length without lone surrogates, which UTF-8 cannot carry. */
+export const freeText = text("text-format", /^[^\p{Cs}]*$/u, "text");
+
+export const someText = text("text-format", /^[^\p{Cs}]+$/u, "text that is not empty");
+
+export const line = text("text-format", /^[^\p{Cc}\p{Cs}]+$/u, "one line of text that is not empty");
+
+export const size = z
+  .number(expects("size-range", "a whole number of bytes"))
+  .int(expects("size-range", "a whole number of bytes below 2^53"))
+  .min(0, expects("size-range", "a whole number of bytes, 0 or more"));
+
+/** http or https, no credentials, no white space. */
+export const url = text(
+  "url-format",
+  /^https?:\/\/[^\s/?#@\\\p{Cc}]+(?:[/?#][^\s\p{Cc}\p{Cs}]*)?$/u,
+  "an http or https URL without credentials",
+);
+
+export const osVersion = text(
+  "os-version-format",
+  /^[0-9A-Za-z][0-9A-Za-z._-]{0,31}$/,
+  'a version of 1 to 32 letters, digits, dots, dashes, underscores, in quotes, such as "22.04"',
+);
+
+export const packageType = text(
+  "package-type-format",
+  /^(?!index$)[a-z0-9][a-z0-9-]{0,31}$/,
+  "1 to 32 lowercase letters, digits and dashes, not index",
+);
+
+export const keyId = text("key-id-format", /^[^\p{Cc}\p{Cs}]{1,255}$/u, "1 to 255 characters");
+
+/** Positive: 0 is never given to a record or platform. */
+export const id = z.int(expects("wrong-type", "a positive whole number")).min(1, expects("wrong-type", "a positive whole number"));
+
+export const flag = z.boolean(expects("wrong-type", "true or false"));
+
+/** Who may see a record; null is everybody. Its other type is not fixed (section 2.1, Gaps). */
+export const account = z.union([z.null(), line, z.int()], expects("account-format", "null, a non-empty text or a whole number"));
+
+export const architectures = <T extends z.ZodType>(each: T) =>
+  z.strictObject({ arm64: each, x86_64: each }, expects("wrong-type", "an object with arm64 and x86_64"));
+
+export const object = <T extends z.core.$ZodLooseShape>(shape: T) =>
+  z.strictObject(shape, expects("wrong-type", "an object"));
+
+export const list = <T extends z.ZodType>(each: T) => z.array(each, expects("wrong-type", "a list"));
+
+export const table = <T extends z.ZodType>(each: T, what = "an object") =>
+  z.record(z.string(), each, expects("wrong-type", what));

@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { flag, id, line, name, object, osVersion, packageType, sha256, timestamp, version } from "./fields.ts";
+
+/** An artifact gets its permanent id. Identity is (version, file); the other columns are for readers. */
+export const addSchema = object({
+  event: z.literal("add"),
+  id,
+  version,
+  package_type: packageType,
+  name,
+  file: name,
+  min_os_version: osVersion.nullable(),
+  max_os_version: osVersion.nullable(),
+  checksum: sha256,
+  content: sha256.meta({ description: "SHA-256 of the record's wire JSON without id and dates." }),
+  at: timestamp,
+  imported: flag.optional(),
+});
+
+/** A record's metadata changed; its bytes never do. */
+export const reviseSchema = object({
+  event: z.literal("revise"),
+  id,
+  content: sha256,
+  at: timestamp,
+  imported: flag.optional(),
+});
+
+export const retractSchema = object({
+  event: z.literal("retract"),
+  id,
+  reason: line,
+  replaced_by: id.nullable(),
+  at: timestamp,
+});
+
+export const reinstateSchema = object({ event: z.literal("reinstate"), id, at: timestamp });
+
+/** Later ids start at next_id: ids below it belong to records the public list does not show. */
+export const reserveSchema = object({ event: z.literal("reserve"), next_id: id, at: timestamp });
+
+/** One line of releases/ledger.jsonl; key order is the order of the bytes. */
+export const ledgerEventSchema = z
+  .discriminatedUnion("event", [addSchema, reviseSchema, retractSchema, reinstateSchema, reserveSchema])
+  .meta({ title: "Ledger event" });
+
+export type AddEvent = z.infer<typeof addSchema>;
+export type ReviseEvent = z.infer<typeof reviseSchema>;
+export type RetractEvent = z.infer<typeof retractSchema>;
+export type ReinstateEvent = z.infer<typeof reinstateSchema>;
+export type LedgerEvent = z.infer<typeof ledgerEventSchema>;

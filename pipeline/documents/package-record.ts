@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
+import { account, flag, freeText, id, name, object, osVersion, packageType, sha256, timestamp, version, line } from "./fields.ts";
+
+/** `data` of a record; absent parts are absent, never null (section 2.3). */
+export const recordDataSchema = object({
+  store: storeSchema.optional(),
+  vendor: vendorSchema.optional(),
+  attestation: attestationSchema.optional(),
+});
+
+/** A package record: the 17 fields of section 2.1 in its order, all present. */
+export const packageRecordSchema = object({
+  id: id.meta({ description: "Permanent record identifier." }),
+  name: name.meta({ description: "File name or label of the artifact." }),
+  version: version.meta({ description: "Release version." }),
+  description: freeText,
+  checksum: sha256.meta({ description: "SHA-256 of the artifact." }),
+  operating_system: line,
+  min_os_version: osVersion.nullable(),
+  max_os_version: osVersion.nullable(),
+  package_type: packageType,
+  created_date: timestamp,
+  modified_date: timestamp,
+  data: recordDataSchema,
+  exclude_from_api: flag,
+  gui_only: flag,
+  headless: flag,
+  platform: id,
+  only_for_account: account,
+}).meta({ title: "Package record" });
+
+export type PackageRecord = z.infer<typeof packageRecordSchema>;
+/** `data` as it goes over the wire: key names are configuration. */
+export type RecordData = Record<string, unknown>;
+/** What a release's files decide of a record; id and dates come from the ledger. */
+export type RecordContent = Omit<PackageRecord, "id" | "created_date" | "modified_date" | "data"> & { data: RecordData };
+/** A record as it is published. */
+export type WireRecord = Omit<PackageRecord, "data"> & { data: RecordData };

@@ -1,0 +1,63 @@
+/** What kind of thing an artifact is; images, clients and charts have different rules (section 2.3). */
+export const kinds = ["client", "image", "chart"] as const;
+export type Kind = (typeof kinds)[number];
+
+/** A row of the package type table (section 2.2). */
+export interface PackageType {
+  operating_system: string;
+  platform: number;
+  kind: Kind;
+  /** The description of artifacts that have none of their own. */
+  description: string;
+}
+
+const row = (operating_system: string, platform: number, kind: Kind, description: string): PackageType => ({
+  operating_system,
+  platform,
+  kind,
+  description,
+});
+
+/**
+ * The table of section 2.2. Operating systems keep the case they are listed in: `linux` for packages,
+ * `Linux` for images. A change here changes published content: major versions only.
+ */
+export const defaultPackageTypes: Readonly<Record<string, PackageType>> = {
+  helm: row("kubernetes", 8, "chart", "Kubernetes chart"),
+  rpm: row("linux", 14, "client", "Linux package (RPM)"),
+  deb: row("linux", 7, "client", "Linux package (Debian, Ubuntu)"),
+  xz: row("linux", 17, "client", "Linux package archive"),
+  pkg: row("macos", 5, "client", "macOS installer"),
+  msi: row("windows", 4, "client", "Windows installer"),
+  qcow: row("Linux", 11, "image", "Controller image for KVM"),
+  "qcow-efi": row("Linux", 11, "image", "Controller image for KVM, UEFI"),
+  esxi: row("Linux", 12, "image", "Controller image for VMware ESXi"),
+  vmware: row("Linux", 12, "image", "Controller image for VMware"),
+  xen: row("Linux", 13, "image", "Controller image for Xen"),
+  azure: row("Linux", 6, "image", "Controller image for Azure"),
+  hyperv: row("Linux", 9, "image", "Controller image for Hyper-V"),
+  amazon: row("Linux", 3, "image", "Controller image for AWS"),
+  proxmox: row("Linux", 10, "image", "Controller image for Proxmox"),
+  gce: row("Linux", 2, "image", "Controller image for GCP"),
+  "gce-efi": row("Linux", 2, "image", "Controller image for GCP, UEFI"),
+  incus: row("Linux", 15, "image", "Controller image for Incus"),
+};
+
+/** Names behind the platform integers; configuration may change and extend them. */
+export const defaultPlatforms: Readonly<Record<string, string>> = {
+  "2": "GCP",
+  "3": "AWS",
+  "4": "Windows",
+  "5": "macOS",
+  "6": "Azure",
+  "7": "Debian and Ubuntu",
+  "8": "Kubernetes",
+  "9": "Hyper-V",
+  "10": "Proxmox",
+  "11": "KVM",
+  "12": "VMware",
+  "13": "Xen",
+  "14": "RPM Linux",
+  "15": "Incus",
+  "17": "Linux",
+};

@@ -1,0 +1,46 @@
+import type { Config } from "./config.ts";
+import type { Note } from "./note.ts";
+import type { WireRecord } from "./package-record.ts";
+import type { RetractedRecord } from "./site.ts";
+
+/** A file of the site. Its bytes are made when they are asked for, each time the same. */
+export interface OutputFile {
+  /** Relative to the site's root, forward slashes. */
+  path: string;
+  chunks: Iterable<Uint8Array>;
+}
+
+/** A listed package: its record and where its file lies. */
+export interface PublishedPackage {
+  record: WireRecord;
+  /** The record's wire JSON: the very text every document repeats. */
+  json: string;
+  file: string;
+  url: string;
+  /** Bytes; null when the manifest does not say. */
+  size: number | null;
+}
+
+/** A release as the public sees it: private records are not in here. */
+export interface PublishedRelease {
+  version: string;
+  date: string;
+  summary: string | null;
+  notes: Note[];
+  /** Something in it has no permanent id, date or content yet. */
+  provisional: boolean;
+  /** Not retracted, id descending. */
+  packages: PublishedPackage[];
+  /** Retracted, id descending. */
+  retracted: RetractedRecord[];
+}
+
+/** What emitters may know of the configuration. */
+export type SiteConfig = Pick<Config, "product" | "baseUrl" | "authority" | "platforms" | "components" | "kinds" | "wire" | "packageTypes">;
+
+/** Notes grouped as they are shown: components and kinds in the configured order, none of them empty. */
+export interface NoteSection {
+  component: string;
+  title: string;
+  kinds: { kind: string; title: string; notes: Note[] }[];
+}

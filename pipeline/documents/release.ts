@@ -1,0 +1,19 @@
+import type { z } from "zod";
+import { date, freeText, list, object, revision, table, timestamp, version } from "./fields.ts";
+import { inlineNoteSchema } from "./note.ts";
+
+/** release.yaml: what a person says about one release. */
+export const releaseSchema = object({
+  version: version.meta({ description: "Agrees with the folder's name." }),
+  date: date.meta({ description: "Release date." }),
+  opened: timestamp.optional().meta({ description: "Written by `relcat new`; makes two branches that open one version conflict." }),
+  revs: table(revision, "an object of name: revision")
+    .optional()
+    .meta({ description: "When given, every image's vendor.rev must be one of these." }),
+  summary: freeText.optional().meta({ description: "One paragraph of Markdown." }),
+  notes: table(table(list(inlineNoteSchema), "an object of kind: list of notes"), "an object of component: notes")
+    .optional()
+    .meta({ description: "component: {kind: [Markdown]}; same meaning as fragments." }),
+}).meta({ title: "Release" });
+
+export type WrittenRelease = z.infer<typeof releaseSchema>;

@@ -1,0 +1,33 @@
+import { z } from "zod";
+import { configSchema } from "./config.ts";
+import { ledgerEventSchema } from "./ledger.ts";
+import { manifestSchema } from "./manifest.ts";
+import { noteSchema } from "./note.ts";
+import { packageRecordSchema } from "./package-record.ts";
+import { releaseSchema } from "./release.ts";
+import { buildSchema, goneSchema, latestSchema, notesDocumentSchema, releaseDocumentSchema, releaseIndexSchema } from "./site.ts";
+
+/** Every document with a shape of its own, under the name `relcat schema NAME` and schemas/ use. */
+export const documentSchemas = {
+  catalog: configSchema,
+  release: releaseSchema,
+  note: noteSchema,
+  manifest: manifestSchema,
+  "ledger-event": ledgerEventSchema,
+  "package-record": packageRecordSchema,
+  "package-list": z.array(packageRecordSchema).meta({ title: "Package list" }),
+  "release-document": releaseDocumentSchema,
+  "release-index": releaseIndexSchema,
+  "release-notes": notesDocumentSchema,
+  latest: latestSchema,
+  gone: goneSchema,
+  build: buildSchema,
+} as const satisfies Record<string, z.ZodType>;
+
+export type SchemaName = keyof typeof documentSchemas;
+
+/** The JSON Schema (draft 2020-12) of a document, as text with a final newline. */
+export function jsonSchemaText(name: SchemaName): string {
+  const { $schema, ...schema } = z.toJSONSchema(documentSchemas[name]);
+  return `${JSON.stringify({ $schema, $id: `urn:relcat:schema:${name}:1`, ...schema }, null, 2)}\n`;
+}

@@ -1,0 +1,117 @@
+import { z } from "zod";
+import { date, flag, freeText, id, line, list, name, object, osVersion, packageType, sha256, size, table, timestamp, url, version } from "./fields.ts";
+import { packageRecordSchema } from "./package-record.ts";
+
+const schemaVersion = z.literal(1);
+
+/** dist/build.json, written last: what the build consists of. Its SHA-256 is the build's id. */
+export const buildSchema = object({
+  schema_version: schemaVersion,
+  base_url: url,
+  provisional: list(version).meta({ description: "Versions whose ids, dates or content are not permanent yet." }),
+  files: table(object({ sha256, size })),
+}).meta({ title: "Build" });
+
+const publishedNote = object({
+  component: line,
+  kind: line,
+  text: freeText,
+  refs: list(line),
+  security: flag,
+});
+
+export const retractedSchema = object({
+  id,
+  name,
+  file: name,
+  package_type: packageType,
+  checksum: sha256,
+  reason: line,
+  replaced_by: id.nullable(),
+  at: timestamp,
+});
+
+/** api/v1/release/{version}/index.json */
+export const releaseDocumentSchema = object({
+  schema_version: schemaVersion,
+  version,
+  date,
+  summary: freeText.nullable(),
+  provisional: z.literal(true).optional(),
+  notes: list(publishedNote),
+  packages: list(packageRecordSchema),
+  artifacts: table(object({ file: name, url, size: size.nullable() })).meta({ description: "By record id." }),
+  retracted: list(retractedSchema),
+}).meta({ title: "Release document" });
+
+/** releases/{version}/notes.json */
+export const notesDocumentSchema = object({
+  schema_version: schemaVersion,
+  product: line,
+  version,
+  date,
+  summary: freeText.nullable(),
+  sections: list(
+    object({
+      component: line,
+      title: line,
+      kinds: list(
+        object({ kind: line, title: line, notes: list(publishedNote.omit({ component: true, kind: true })) }),
+      ),
+    }),
+  ),
+}).meta({ title: "Release notes" });
+
+/** api/v1/release/index.json, newest first. */
+export const releaseIndexSchema = object({
+  schema_version: schemaVersion,
+  releases: list(
+    object({
+      version,
+      date,
+      package_count: z.int().min(0),
+      retracted_count: z.int().min(0),
+      provisional: z.literal(true).optional(),
+      url,
+    }),
+  ),
+}).meta({ title: "Release index" });
+
+/** api/v1/latest.json: all an installer needs, each package type at its own highest version. */
+export const latestSchema = object({
+  schema_version: schemaVersion,
+  version: version.nullable(),
+  packages: list(
+    object({
+      package_type: packageType,
+      version,
+      id,
+      name,
+      file: name,
+      url,
+      size: size.nullable(),
+      sha256,
+      operating_system: line,
+      platform: id,
+      min_os_version: osVersion.nullable(),
+      max_os_version: osVersion.nullable(),
+      gui_only: flag,
+      headless: flag,
+    }),
+  ),
+}).meta({ title: "Latest packages" });
+
+/** api/v1/package/{id}/gone.json: the body of a 410. */
+export const goneSchema = object({
+  detail: line,
+  id,
+  reason: line,
+  replaced_by: id.nullable(),
+}).meta({ title: "Retracted record" });
+
+export type BuildDocument = z.infer<typeof buildSchema>;
+export type RetractedRecord = z.infer<typeof retractedSchema>;
+export type ReleaseDocument = z.infer<typeof releaseDocumentSchema>;
+export type NotesDocument = z.infer<typeof notesDocumentSchema>;
+export type ReleaseIndex = z.infer<typeof releaseIndexSchema>;
+export type LatestDocument = z.infer<typeof latestSchema>;

@@ -1,0 +1,29 @@
+import type { OutputFile } from "../documents/published.ts";
+
+const encoder = new TextEncoder();
+
+/** A file of one piece of text. */
+export function textFile(path: string, text: string): OutputFile {
+  return { path, chunks: [encoder.encode(text)] };
+}
+
+/** A compact JSON document with a final newline. */
+export const jsonFile = (path: string, value: unknown): OutputFile => textFile(path, `${JSON.stringify(value)}\n`);
+
+const batch = 1 << 20;
+
+/** A file joined from many texts, encoded in batches so that it never lies in memory as one string. */
+export function joinedFile(path: string, texts: () => Iterable<string>): OutputFile {
+  return { path, chunks: { [Symbol.iterator]: () => inBatches(texts()) } };
+}
+
+function* inBatches(texts: Iterable<string>): Generator<Uint8Array> {
+  let pending = "";
+  for (const text of texts) {
+    pending += text;
+    if (pending.length < batch) continue;
+    yield encoder.encode(pending);
+    pending = "";
+  }
+  if (pending !== "") yield encoder.encode(pending);
+}

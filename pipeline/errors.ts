@@ -1,0 +1,175 @@
+/** Exit status of the command for each class of failure. */
+export const exitStatus = {
+  done: 0,
+  problems: 1,
+  usage: 2,
+  conflict: 3,
+  denied: 4,
+  network: 5,
+  tampered: 6,
+  stale: 7,
+  bug: 70,
+} as const;
+
+/**
+ * Every code a problem can carry, with the exit status it leads to. The list is closed: a code that is
+ * not here does not compile, and each one has a test that provokes it.
+ */
+export const codes = {
+  // reading a document
+  "file-encoding": 1,
+  "file-size": 1,
+  "file-unexpected": 1,
+  "json-syntax": 1,
+  "yaml-syntax": 1,
+  "duplicate-key": 1,
+  "nesting-depth": 1,
+  "alias-expansion": 1,
+  "key-not-text": 1,
+  "unquoted-number": 1,
+  "unknown-key": 1,
+  "missing-key": 1,
+  "wrong-type": 1,
+  // fields
+  "version-format": 1,
+  "date-format": 1,
+  "timestamp-format": 1,
+  "name-format": 1,
+  "text-format": 1,
+  "checksum-format": 1,
+  "size-range": 1,
+  "url-format": 1,
+  "os-version-format": 1,
+  "package-type-format": 1,
+  "revision-format": 1,
+  "derivation-format": 1,
+  "path-format": 1,
+  "key-id-format": 1,
+  "hash-format": 1,
+  "account-format": 1,
+  "option-value": 1,
+  // a release
+  "folder-name": 1,
+  "folder-case": 1,
+  "release-missing": 1,
+  "release-mismatch": 1,
+  "release-date": 1,
+  "release-empty": 1,
+  "artifact-conflict": 1,
+  "duplicate-file": 1,
+  "foreign-version": 1,
+  "revision-unlisted": 1,
+  "note-component": 1,
+  "note-kind": 1,
+  "note-empty": 1,
+  // an artifact
+  "package-type-unknown": 1,
+  "operating-system-mismatch": 1,
+  "platform-mismatch": 1,
+  "platform-unnamed": 1,
+  "variant-both": 1,
+  "deb-os-range": 1,
+  "checksum-mismatch": 1,
+  "store-required": 1,
+  "vendor-required": 1,
+  "attestation-required": 1,
+  "store-forbidden": 1,
+  "vendor-forbidden": 1,
+  "attestation-forbidden": 1,
+  "signature-forbidden": 1,
+  "hash-per-arch": 1,
+  "fingerprint-per-arch": 1,
+  "fingerprint-missing": 1,
+  "derivation-path": 1,
+  // the catalog's configuration
+  "config-platform": 1,
+  "config-package-type": 1,
+  "config-url": 1,
+  // completeness
+  "artifact-missing": 1,
+  // the ledger
+  "ledger-truncated": 1,
+  "ledger-conflict-marker": 1,
+  "ledger-line": 1,
+  "ledger-duplicate": 1,
+  "ledger-order": 1,
+  "ledger-id": 1,
+  "ledger-event": 1,
+  "ledger-rewritten": 1,
+  "bytes-changed": 1,
+  "record-vanished": 1,
+  "record-private": 1,
+  "replacement-unknown": 1,
+  "content-not-cut": 1,
+  "revise-limit": 1,
+  "nothing-to-retract": 1,
+  "version-unknown": 1,
+  "version-settled": 1,
+  "version-not-last": 1,
+  // using the command
+  usage: 2,
+  "folder-missing": 2,
+  "folder-not-ours": 2,
+  "file-exists": 2,
+  "sequence-full": 2,
+  clock: 2,
+  "git-missing": 2,
+  "git-revision": 2,
+  "not-confirmed": 2,
+  "file-access": 2,
+  "lock-held": 3,
+} as const satisfies Record<string, number>;
+
+export type Code = keyof typeof codes;
+
+/** A position in a file people edit: line and column count from 1, columns in UTF-16 units. */
+export interface Place {
+  /** Relative to the folder the command runs in, with forward slashes. */
+  file: string;
+  line: number;
+  column: number;
+  /** The text of that line, for the caret. */
+  excerpt?: string;
+}
+
+/** One thing that is wrong, with its place and the way out. */
+export interface Problem {
+  code: Code;
+  severity: "error" | "warning";
+  /** What is wrong and what was expected, as one sentence. */
+  message: string;
+  /** How to fix it. */
+  hint?: string;
+  at?: Place;
+}
+
+/** A failure the user can act on. Anything else that is thrown is a bug in relcat. */
+export class RelcatError extends Error {
+  override readonly name = "RelcatError";
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    super(problems.map((problem) => `${problem.code}: ${problem.message}`).join("\n"), options);
+    this.problems = problems;
+  }
+
+  /** The code of the first problem; it decides the exit status. */
+  get code(): Code {
+    return this.problems[0]?.code ?? "usage";
+  }
+
+  get exitStatus(): number {
+    return codes[this.code];
+  }
+}
+
+/** Shorthand for the common case of one problem. */
+export function failure(code: Code, message: string, hint?: string, at?: Place, cause?: unknown): RelcatError {
+  const problem: Problem = { code, severity: "error", message, ...(hint && { hint }), ...(at && { at }) };
+  return new RelcatError([problem], cause === undefined ? undefined : { cause });
+}
+
+/** Throws when any problem is an error; warnings alone pass. */
+export function throwErrors(problems: readonly Problem[]): void {
+  if (problems.some((problem) => problem.severity === "error")) throw new RelcatError(problems);
+}

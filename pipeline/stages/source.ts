@@ -1,0 +1,90 @@
+import { type Code, failure, type Place, type RelcatError } from "../errors.ts";
+
+/** One authored file. `file` is the path people see: relative to where the command runs. */
+export interface Source {
+  file: string;
+  text: string;
+}
+
+/** Larger documents are not authored by people or build jobs; they are accidents or attacks. */
+export const maxDocumentBytes = 4 * 1024 * 1024;
+
+const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/**
+ * The text of a file's bytes.
+ * @throws RelcatError file-size, or file-encoding at the first byte that is not UTF-8 text
+ */
+export function decode(file: string, bytes: Uint8Array, limit = maxDocumentBytes): Source {
+  if (bytes.length > limit) {
+    throw failure(
+      "file-size",
+      `the file has ${bytes.length} bytes, expected at most ${limit}`,
+      "Split it: any number of manifests and fragments may lie side by side.",
+      { file, line: 1, column: 1 },
+    );
+  }
+  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+    throw notText(file, "", "the file starts with a byte order mark", "Save it as UTF-8 without BOM.");
+  }
+  const text = decodeStrictly(file, bytes);
+  const nul = text.indexOf("\0");
+  if (nul !== -1) throw notText(file, text.slice(0, nul), "the file holds a NUL byte", "Is it a binary file?");
+  return { file, text };
+}
+
+function decodeStrictly(file: string, bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    const lossy = new TextDecoder().decode(bytes);
+    const before = lossy.slice(0, lossy.indexOf("\uFFFD"));
+    throw notText(file, before, "the file is not UTF-8", "Save it as UTF-8; a binary file does not belong here.");
+  }
+}
+
+function notText(file: string, before: string, message: string, hint: string): RelcatError {
+  const lines = before.split("\n");
+  const place = { file, line: lines.length, column: (lines.at(-1)?.length ?? 0) + 1 };
+  return failure("file-encoding", `${message}, expected UTF-8 text`, hint, place);
+}
+
+/** The place of an offset, with the line it stands in. */
+export function placeAt(source: Source, offset: number): Place {
+  const start = source.text.lastIndexOf("\n", offset - 1) + 1;
+  const end = source.text.indexOf("\n", offset);
+  let line = 1;
+  for (let at = source.text.indexOf("\n"); at !== -1 && at < start; at = source.text.indexOf("\n", at + 1)) line++;
+  const excerpt = source.text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
+  return { file: source.file, line, column: offset - start + 1, excerpt };
+}
+
+export type Path = readonly (string | number)[];
+
+/** A document's value, and where each part of it stands in its file. */
+export interface Syntax {
+  value: unknown;
+  /** The offset of the value at `path`, or of its key; of the nearest parent where there is none. */
+  locate(path: Path, part: "key" | "value"): number;
+  /** How the scalar at `path` is written, where the format can coerce (YAML). */
+  spelling(path: Path): string | undefined;
+}
+
+/** A syntax error with its offset. */
+export class SyntaxProblem extends Error {
+  override readonly name = "SyntaxProblem";
+  readonly code: Code;
+  readonly offset: number;
+  readonly hint: string | undefined;
+
+  constructor(code: Code, offset: number, message: string, hint?: string) {
+    super(message);
+    this.code = code;
+    this.offset = offset;
+    this.hint = hint;
+  }
+}
+
+export const maxDepth = 64;
+export const tooDeep = (offset: number) =>
+  new SyntaxProblem("nesting-depth", offset, `values are nested more than ${maxDepth} levels deep`);
