@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { absolutePath, architectures, derivation, hex, keyId, line, list, name, object, revision, sha256, size, upperHash } from "./fields.ts";
+import { absolutePath, architectures, derivation, hex, keyId, line, list, object, revision, sha256, size, upperHash } from "./fields.ts";
 
 /** Where the build output lies (section 2.3, store). */
 export const storeSchema = object({
@@ -24,7 +24,7 @@ export const cryptolibPostSchema = object({
 });
 
 export const fileSignatureSchema = object({
-  name: name.meta({ description: "File name inside the package." }),
+  name: line.meta({ description: "File name or path inside the package." }),
   signature: object({
     signer: line.optional().meta({ description: "Who signed the file." }),
     fingerprint: line.optional().meta({ description: "Signature value or digest; absent on macOS." }),

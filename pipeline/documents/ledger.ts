@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { flag, id, line, name, object, osVersion, packageType, sha256, timestamp, version } from "./fields.ts";
+import { id, line, name, object, osVersion, packageType, sha256, timestamp, version } from "./fields.ts";
 
 /** An artifact gets its permanent id. Identity is (version, file); the other columns are for readers. */
 export const addSchema = object({
@@ -14,7 +14,8 @@ export const addSchema = object({
   checksum: sha256,
   content: sha256.meta({ description: "SHA-256 of the record's wire JSON without id and dates." }),
   at: timestamp,
-  imported: flag.optional(),
+  private: z.literal(true).optional().meta({ description: "The record is kept out of everything public." }),
+  imported: z.literal(true).optional().meta({ description: "Id and date come from an imported catalog." }),
 });
 
 /** A record's metadata changed; its bytes never do. */
@@ -23,7 +24,8 @@ export const reviseSchema = object({
   id,
   content: sha256,
   at: timestamp,
-  imported: flag.optional(),
+  private: z.literal(true).optional(),
+  imported: z.literal(true).optional(),
 });
 
 export const retractSchema = object({

@@ -61,3 +61,6 @@ export const defaultPlatforms: Readonly<Record<string, string>> = {
   "15": "Incus",
   "17": "Linux",
 };
+
+/** The folder of a platform's page: characters outside A-Za-z0-9.- become dashes. */
+export const platformFolder = (name: string) => name.replace(/[^A-Za-z0-9.-]/g, "-");

@@ -1,0 +1,44 @@
+import type { OutputFile, PublishedPackage } from "../documents/published.ts";
+import type { LatestDocument } from "../documents/site.ts";
+import { array } from "./catalog-list.ts";
+import { joinedFile, jsonFile, textFile } from "./output.ts";
+
+/**
+ * What an installer asks for: each package type at the highest version that has it.
+ * @param newest by package type, id descending
+ * @param version the highest version of all, null for an empty catalog
+ */
+export function latestFiles(newest: ReadonlyMap<string, readonly PublishedPackage[]>, version: string | null): OutputFile[] {
+  const types = [...newest.keys()].sort();
+  const document: LatestDocument = {
+    schema_version: 1,
+    version,
+    packages: types.flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
+  };
+  const perType = types.map((type) =>
+    joinedFile(`api/v1/package/latest/${type}.json`, () =>
+      array((newest.get(type) ?? []).map(({ record, json }) => ({ id: record.id, json }))),
+    ),
+  );
+  const text = version === null ? [] : [textFile("api/v1/latest.txt", `${version}\n`)];
+  return [...perType, jsonFile("api/v1/latest.json", document), ...text];
+}
+
+function latestPackage({ record, file, url, size }: PublishedPackage): LatestDocument["packages"][number] {
+  return {
+    package_type: record.package_type,
+    version: record.version,
+    id: record.id,
+    name: record.name,
+    file,
+    url,
+    size,
+    sha256: record.checksum,
+    operating_system: record.operating_system,
+    platform: record.platform,
+    min_os_version: record.min_os_version,
+    max_os_version: record.max_os_version,
+    gui_only: record.gui_only,
+    headless: record.headless,
+  };
+}

@@ -1,0 +1,28 @@
+import type { OutputFile, PublishedRelease } from "../documents/published.ts";
+import type { ReleaseIndex } from "../documents/site.ts";
+import { textFile } from "./output.ts";
+
+/** `api/v1/release/{version}/index.json`: a release's notes as data, its records and where their files lie. */
+export function releaseDocument(release: PublishedRelease): OutputFile {
+  const { version, date, summary, provisional, notes, retracted } = release;
+  const head = { schema_version: 1, version, date, summary, ...(provisional && { provisional: true }), notes };
+  const artifacts = release.packages.map(
+    ({ record, file, url, size }) => `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size })}`,
+  );
+  // The records' own text is joined in, so that a record reads the same to the byte wherever it stands.
+  const packages = release.packages.map((entry) => entry.json).join(",");
+  const text = `${JSON.stringify(head).slice(0, -1)},"packages":[${packages}],"artifacts":{${artifacts.join(",")}},"retracted":${JSON.stringify(retracted)}}\n`;
+  return textFile(`api/v1/release/${version}/index.json`, text);
+}
+
+/** A release's row in `api/v1/release/index.json`. */
+export function releaseIndexRow(release: PublishedRelease, baseUrl: string): ReleaseIndex["releases"][number] {
+  return {
+    version: release.version,
+    date: release.date,
+    package_count: release.packages.length,
+    retracted_count: release.retracted.length,
+    ...(release.provisional && { provisional: true as const }),
+    url: `${baseUrl}/api/v1/release/${release.version}/`,
+  };
+}

@@ -1,0 +1,27 @@
+import type { Config } from "../documents/config.ts";
+import type { Problem } from "../errors.ts";
+import type { ParsedRelease } from "./parse.ts";
+import { artifactRules } from "./rules/artifact-rules.ts";
+import { releaseRules } from "./rules/release-rules.ts";
+
+/** Applies every rule to one release; a pure function of its files and the configuration. */
+export function checkRelease(release: ParsedRelease, config: Config): Problem[] {
+  const problems = [...release.problems];
+  for (const rule of releaseRules) problems.push(...rule(release, config));
+  for (const manifest of release.manifests) {
+    for (const [index, artifact] of manifest.value.artifacts.entries()) {
+      const context = {
+        artifact,
+        file: artifact.file ?? artifact.name,
+        type: config.packageTypes.get(artifact.package_type),
+        version: release.version,
+        release,
+        config,
+        place: (path: readonly (string | number)[], part?: "key" | "value") =>
+          manifest.place(["artifacts", index, ...path], part),
+      };
+      for (const rule of artifactRules) problems.push(...rule(context));
+    }
+  }
+  return problems;
+}

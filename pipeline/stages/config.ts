@@ -1,0 +1,164 @@
+import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
+import { configKey } from "../documents/config.ts";
+import { packageType as packageTypePattern } from "../documents/fields.ts";
+import { defaultPackageTypes, defaultPlatforms, kinds, type PackageType, platformFolder } from "../documents/package-types.ts";
+import type { Code, Problem } from "../errors.ts";
+import type { Located } from "./document.ts";
+import { display } from "./document.ts";
+import type { Path } from "./source.ts";
+
+const strict = { store: ["image"], vendor: ["image"], attestation: ["client", "image"], attestation_from: "26.08" } as const;
+
+/** What {placeholders} artifact_url may use. */
+export const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
+
+/** Fills in every default. The written configuration must have passed checkConfig. */
+export function normalizeConfig(written: WrittenConfig): Config {
+  const baseUrl = (written.base_url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
+  const require = { ...strict, ...written.require };
+  return {
+    product: written.product ?? "Releases",
+    baseUrl,
+    artifactUrl: written.artifact_url ?? "{base_url}/files/{version}/{file}",
+    authority: written.authority ?? new URL(baseUrl).hostname,
+    wire: { vendor: "vendor", cryptolib_post: "cryptolib_post", ...defined(written.wire ?? {}) },
+    require: {
+      store: require.store ?? [],
+      vendor: require.vendor ?? [],
+      attestation: require.attestation ?? [],
+      attestationFrom: require.attestation_from ?? strict.attestation_from,
+    },
+    platforms: new Map(
+      Object.entries({ ...defaultPlatforms, ...written.platforms })
+        .map(([id, name]) => [Number(id), name] as const)
+        .sort(([a], [b]) => a - b),
+    ),
+    packageTypes: packageTypes(written),
+    expected: (written.expected ?? []).map((entry): Expectation => (typeof entry === "string" ? { package_type: entry } : entry)),
+    ledgerBase: written.ledger?.base ?? "origin/main",
+    components: new Map(
+      Object.entries(
+        written.notes?.components ?? { server: "Server", documentation: "Documentation", meta_control_plane: "Meta Control Plane" },
+      ),
+    ),
+    kinds: new Map(Object.entries(written.notes?.kinds ?? { fix: "Fixes", feature: "Features" })),
+  };
+}
+
+const defined = (object: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Record<string, string>;
+
+function packageTypes(written: WrittenConfig): Map<string, PackageType> {
+  const types = new Map<string, PackageType>(Object.entries(defaultPackageTypes));
+  for (const [name, row] of Object.entries(written.package_types ?? {})) {
+    types.set(name, { ...types.get(name), ...row } as PackageType);
+  }
+  return types;
+}
+
+type Report = (code: Code, path: Path, message: string, hint: string) => void;
+type ConfigRule = (config: WrittenConfig, report: Report) => void;
+
+/** Rules across the fields of catalog.yaml; what one field must look like is in its schema. */
+export function checkConfig(document: Located<WrittenConfig>): Problem[] {
+  const problems: Problem[] = [];
+  const report: Report = (code, path, message, hint) =>
+    problems.push({ code, severity: "error", message, hint, at: document.place(path, "key") });
+  for (const rule of configRules) rule(document.value, report);
+  return problems;
+}
+
+const platformIds: ConfigRule = (config, report) => {
+  for (const id of Object.keys(config.platforms ?? {})) {
+    if (/^[1-9]\d{0,8}$/.test(id)) continue;
+    report("config-platform", ["platforms", id], `the platform ${display(id)} is not a positive whole number`, 'Write it as "11": KVM.');
+  }
+};
+
+/** Folders are made from names, so two names must not become one folder. */
+const platformFolders: ConfigRule = (config, report) => {
+  const folders = new Map<string, string>();
+  for (const [id, name] of Object.entries({ ...defaultPlatforms, ...config.platforms })) {
+    const folder = platformFolder(name).toLowerCase();
+    const other = folders.get(folder);
+    if (other !== undefined) {
+      const path = config.platforms?.[id] === undefined ? ["platforms", other] : ["platforms", id];
+      report("config-platform", path, `platforms ${other} and ${id} share the folder platforms/${folder}/`, "Give one of them another name.");
+    }
+    folders.set(folder, id);
+  }
+};
+
+const packageTypeRows: ConfigRule = (config, report) => {
+  for (const [name, row] of Object.entries(config.package_types ?? {})) {
+    const path = ["package_types", name];
+    if (!packageTypePattern.safeParse(name).success) {
+      const expected = "expected 1 to 32 lowercase letters, digits and dashes, not index";
+      report("config-package-type", path, `the package type ${display(name)} cannot stand in a URL, ${expected}`, "Rename it.");
+      continue;
+    }
+    const merged = { ...defaultPackageTypes[name], ...row };
+    const missing = (["operating_system", "platform", "kind"] as const).filter((key) => merged[key] === undefined);
+    if (missing.length > 0) {
+      const hint = `Such as { operating_system: linux, platform: 17, kind: ${kinds[0]} }.`;
+      report("config-package-type", path, `the package type ${name} lacks ${missing.join(", ")}`, hint);
+    } else if (merged.description === undefined) {
+      report("config-package-type", path, `the package type ${name} lacks a description`, "Artifacts without a description of their own show it.");
+    }
+  }
+};
+
+const platformsNamed: ConfigRule = (config, report) => {
+  const names = { ...defaultPlatforms, ...config.platforms };
+  for (const [name, row] of Object.entries(config.package_types ?? {})) {
+    if (row.platform === undefined || names[String(row.platform)] !== undefined) continue;
+    const hint = `Add "${row.platform}": NAME under platforms.`;
+    report("platform-unnamed", ["package_types", name], `the platform ${row.platform} of ${name} has no name`, hint);
+  }
+};
+
+const artifactUrl: ConfigRule = (config, report) => {
+  const template = config.artifact_url;
+  if (template === undefined) return;
+  const known: readonly string[] = urlPlaceholders;
+  for (const [, key = ""] of template.matchAll(/\{([^{}]*)\}/g)) {
+    if (known.includes(key)) continue;
+    report("config-url", ["artifact_url"], `the placeholder {${key}} is not known`, `Known: ${known.map((name) => `{${name}}`).join(" ")}.`);
+  }
+  const sample = template.replace(/^\{base_url\}/, "http://127.0.0.1").replace(/\{[^{}]*\}/g, "x");
+  const url = URL.canParse(sample) ? new URL(sample) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return;
+  report("config-url", ["artifact_url"], "artifact_url is not an http or https URL without credentials", "Start it with https:// or {base_url}.");
+};
+
+const noteKeys: ConfigRule = (config, report) => {
+  for (const table of ["components", "kinds"] as const) {
+    for (const key of Object.keys(config.notes?.[table] ?? {})) {
+      if (configKey.safeParse(key).success) continue;
+      report("option-value", ["notes", table, key], `the key ${display(key)} is not lowercase letters, digits and _`, "Its title may be any text.");
+    }
+  }
+};
+
+const expectedTypes: ConfigRule = (config, report) => {
+  const known = new Set([...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})]);
+  for (const [index, entry] of (config.expected ?? []).entries()) {
+    const type = typeof entry === "string" ? entry : entry.package_type;
+    if (known.has(type)) continue;
+    report("package-type-unknown", ["expected", index], `the package type ${type} is not known`, registerType(type));
+  }
+};
+
+/** The configuration line that would make an unknown package type known. */
+export const registerType = (type: string) =>
+  `Register it in catalog.yaml: package_types: { ${type}: { operating_system: linux, platform: 17, kind: client, description: … } }`;
+
+const configRules: readonly ConfigRule[] = [
+  platformIds,
+  platformFolders,
+  packageTypeRows,
+  platformsNamed,
+  artifactUrl,
+  noteKeys,
+  expectedTypes,
+];

@@ -1,0 +1,143 @@
+import { createHash } from "node:crypto";
+import type { Attestation } from "../documents/attestation.ts";
+import type { Config } from "../documents/config.ts";
+import type { WrittenArtifact } from "../documents/manifest.ts";
+import type { Note } from "../documents/note.ts";
+import type { RecordContent, RecordData } from "../documents/package-record.ts";
+import type { PackageType } from "../documents/package-types.ts";
+import type { Place, Problem } from "../errors.ts";
+import { mergeArtifacts } from "./merge.ts";
+import { normalizeNotes } from "./notes.ts";
+import type { ParsedRelease } from "./parse.ts";
+
+/** An artifact with every default filled in: all that its release's files say about its record. */
+export interface Artifact {
+  /** With the version, the artifact's identity. */
+  file: string;
+  /** The manifest's own URL; null: artifact_url of the configuration. */
+  url: string | null;
+  /** Bytes of the file people download. */
+  size: number | null;
+  content: RecordContent;
+  /** SHA-256 of the record's wire JSON without id and dates, `data`'s keys sorted. */
+  contentHash: string;
+  /** Where its manifest names it. */
+  place(): Place;
+}
+
+/** A release with its manifests merged. */
+export interface Release {
+  version: string;
+  folder: string;
+  date: string;
+  summary: string | null;
+  notes: Note[];
+  /** In allocation order. */
+  artifacts: Artifact[];
+}
+
+/** Normalizes a release that passed its rules; conflicting manifests are problems. */
+export function normalizeRelease(parsed: ParsedRelease, config: Config): { release: Release; problems: Problem[] } {
+  const claims = parsed.manifests.flatMap((manifest) =>
+    manifest.value.artifacts.flatMap((written, index) => {
+      const type = config.packageTypes.get(written.package_type);
+      const place = () => manifest.place(["artifacts", index]);
+      return type ? [normalizeArtifact(written, parsed.version, type, config, place)] : [];
+    }),
+  );
+  const { artifacts, problems } = mergeArtifacts(claims);
+  const written = parsed.release?.value ?? { version: parsed.version, date: "1970-01-01" };
+  const release: Release = {
+    version: parsed.version,
+    folder: parsed.folder,
+    date: written.date,
+    summary: written.summary?.trim() || null,
+    notes: normalizeNotes(
+      written,
+      parsed.notes.map((note) => note.value),
+      config,
+    ),
+    artifacts,
+  };
+  return { release, problems };
+}
+
+/** An artifact that no member of the public may see. */
+export const isPrivate = (content: RecordContent) => content.exclude_from_api || content.only_for_account !== null;
+
+function normalizeArtifact(
+  written: WrittenArtifact,
+  version: string,
+  type: PackageType,
+  config: Config,
+  place: () => Place,
+): Artifact {
+  const content: RecordContent = {
+    name: written.name,
+    version,
+    description: written.description ?? type.description,
+    checksum: written.sha256,
+    operating_system: type.operating_system,
+    min_os_version: written.min_os_version ?? null,
+    max_os_version: written.max_os_version ?? null,
+    package_type: written.package_type,
+    data: wireData(written, config.wire),
+    exclude_from_api: written.exclude_from_api ?? false,
+    gui_only: written.gui_only ?? false,
+    headless: written.headless ?? false,
+    platform: type.platform,
+    only_for_account: written.only_for_account ?? null,
+  };
+  return {
+    file: written.file ?? written.name,
+    url: written.url ?? null,
+    size: written.size ?? null,
+    content,
+    contentHash: hashContent(content),
+    place,
+  };
+}
+
+/** `data` with its keys in the order of section 2.3's table, under the names the wire uses. */
+function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
+  const { store, vendor, attestation } = written;
+  return compact({
+    store: store && compact({ path: store.path, size: store.size }),
+    [wire.vendor]:
+      vendor &&
+      compact({ rev: vendor.rev, image: vendor.image && compact({ drv: vendor.image.drv, derivation: vendor.image.derivation }) }),
+    attestation: attestation && wireAttestation(attestation, wire),
+  });
+}
+
+function wireAttestation({ key_id, sha256, signature, cryptolib_post: post, file_signatures }: Attestation, wire: Config["wire"]) {
+  return compact({
+    key_id,
+    sha256,
+    signature:
+      signature &&
+      compact({ signer: signature.signer, display: signature.display, fingerprint: signature.fingerprint }),
+    [wire.cryptolib_post]:
+      post && compact({ expected_hash: post.expected_hash, expected_hash_per_arch: post.expected_hash_per_arch }),
+    file_signatures: file_signatures?.map(({ name, signature: { signer, fingerprint, fingerprint_per_arch } }) => ({
+      name,
+      signature: compact({ signer, fingerprint, fingerprint_per_arch }),
+    })),
+  });
+}
+
+const compact = (object: RecordData): RecordData =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+
+/** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
+export function hashContent(content: RecordContent): string {
+  const text = JSON.stringify({ ...content, data: sortKeys(content.data) });
+  return createHash("sha256").update(text).digest("hex");
+}
+
+function sortKeys(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(sortKeys);
+  if (value === null || typeof value !== "object") return value;
+  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]));
+}

@@ -1,0 +1,36 @@
+import type { Config } from "../documents/config.ts";
+import type { InlineNote, Note, WrittenNote } from "../documents/note.ts";
+import type { WrittenRelease } from "../documents/release.ts";
+
+/** Inside release.yaml the default kinds may stand in the plural, as they are read. */
+const plurals: Readonly<Record<string, string>> = { features: "feature", fixes: "fix" };
+
+/** The configured component a key names, undefined when there is none. */
+export const componentKey = (key: string, config: Config) => (config.components.has(key) ? key : undefined);
+
+/** The configured kind an inline key names, singular or default plural. */
+export function kindKey(key: string, config: Config): string | undefined {
+  const singular = plurals[key] ?? key;
+  return config.kinds.has(key) ? key : config.kinds.has(singular) ? singular : undefined;
+}
+
+export const inlineText = (note: InlineNote) => (typeof note === "string" ? note : note.text);
+
+/** A release's notes: inline ones as written, then fragments by file name. They must have passed the rules. */
+export function normalizeNotes(release: WrittenRelease, fragments: readonly WrittenNote[], config: Config): Note[] {
+  const notes: Note[] = [];
+  for (const [component, kinds] of Object.entries(release.notes ?? {})) {
+    for (const [kind, list] of Object.entries(kinds)) {
+      for (const written of list) {
+        const note = typeof written === "string" ? { text: written } : written;
+        notes.push(normalizeNote({ ...note, component, kind: kindKey(kind, config) ?? kind }));
+      }
+    }
+  }
+  return [...notes, ...fragments.map(normalizeNote)];
+}
+
+/** Trailing white space never matters: YAML block texts end in a line break. */
+function normalizeNote({ component, kind, text, refs, security }: WrittenNote): Note {
+  return { component, kind, text: text.trim(), refs: refs ?? [], security: security ?? false };
+}

@@ -1,0 +1,71 @@
+import type { z } from "zod";
+import { type Manifest, manifestSchema } from "../documents/manifest.ts";
+import { noteSchema, type WrittenNote } from "../documents/note.ts";
+import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
+import { type Problem, RelcatError } from "../errors.ts";
+import { readFiles } from "../outside/files.ts";
+import type { ReleaseFiles } from "./discover.ts";
+import { type Located, type Read, readDocument } from "./document.ts";
+import { decode, type Source } from "./source.ts";
+
+/** One release as it was written, every file of it that could be read. */
+export interface ParsedRelease {
+  version: string;
+  /** The folder as people see it. */
+  folder: string;
+  release: Located<WrittenRelease> | undefined;
+  notes: Located<WrittenNote>[];
+  manifests: Located<Manifest>[];
+  /** What kept files from being read. */
+  problems: Problem[];
+}
+
+/** Reads and shapes one release's files; all problems are collected. */
+export async function parseRelease(root: string, files: ReleaseFiles): Promise<ParsedRelease> {
+  const folder = `${root}/${files.version}`;
+  const problems: Problem[] = [];
+  const collect = <T>(reads: Read<T>[]) =>
+    reads.flatMap((read) => {
+      problems.push(...read.problems);
+      return read.document ? [read.document] : [];
+    });
+  const [releases, notes, manifests] = await Promise.all([
+    readDocuments(root, files.release === undefined ? [] : [files.release], releaseSchema),
+    readDocuments(root, files.notes, noteSchema),
+    readDocuments(root, files.manifests, manifestSchema),
+  ]);
+  const [release] = collect(releases);
+  if (files.release === undefined) problems.push(noReleaseFile(folder, files.version));
+  return { version: files.version, folder, release, notes: collect(notes), manifests: collect(manifests), problems };
+}
+
+type Schema = Parameters<typeof readDocument>[1];
+
+/** Reads files of one kind, in the order of their paths. */
+export async function readDocuments<S extends Schema>(root: string, paths: readonly string[], schema: S) {
+  const shown = paths.map((path) => `${root}/${path}`);
+  const contents = await readFiles(shown);
+  return contents.map((bytes, index) => readBytes(shown[index] ?? "", bytes, schema));
+}
+
+/** Reads one document from bytes; what is not text is a problem like any other. */
+export function readBytes<S extends Schema>(file: string, bytes: Uint8Array, schema: S): Read<z.infer<S>> {
+  let source: Source;
+  try {
+    source = decode(file, bytes);
+  } catch (error) {
+    if (!(error instanceof RelcatError)) throw error;
+    return { document: undefined, problems: [...error.problems] } ;
+  }
+  return readDocument(source, schema);
+}
+
+function noReleaseFile(folder: string, version: string): Problem {
+  return {
+    code: "release-missing",
+    severity: "error",
+    message: `the release has no release.yaml`,
+    hint: `Write one with at least \`version: ${version}\` and \`date: YYYY-MM-DD\`; \`relcat new\` makes whole folders.`,
+    at: { file: `${folder}/release.yaml`, line: 1, column: 1 },
+  };
+}

@@ -1,0 +1,76 @@
+import type { Config } from "../documents/config.ts";
+import type { WireRecord } from "../documents/package-record.ts";
+import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";
+import type { RetractedRecord } from "../documents/site.ts";
+import type { IdentifiedRelease, Package } from "./assign-ids.ts";
+import type { Ledger } from "./ledger.ts";
+import { isPrivate } from "./normalize.ts";
+
+/** The public view of a release; private records end here. */
+export function publishRelease({ release, packages }: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
+  const open = packages.filter((entry) => !isPrivate(entry.artifact.content)).sort((a, b) => b.id - a.id);
+  return {
+    version: release.version,
+    date: release.date,
+    summary: release.summary,
+    notes: release.notes,
+    provisional: isProvisional({ release, packages }, ledger),
+    packages: open.filter((entry) => !entry.retraction).map((entry) => publishPackage(entry, config)),
+    retracted: open.flatMap((entry) => retracted(entry)),
+  };
+}
+
+/** Without a ledger line of its own, or with content the ledger does not have. */
+export const isProvisional = ({ release, packages }: IdentifiedRelease, ledger: Ledger) =>
+  !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
+
+function publishPackage(entry: Package, config: Config): PublishedPackage {
+  const { artifact } = entry;
+  const record = wireRecord(entry);
+  return {
+    record,
+    json: JSON.stringify(record),
+    file: artifact.file,
+    url: artifact.url ?? artifactUrl(record, artifact.file, config),
+    size: artifact.size,
+  };
+}
+
+/** The 17 fields in the order of section 2.1. */
+export function wireRecord({ id, created, modified, artifact }: Package): WireRecord {
+  const { content } = artifact;
+  return {
+    id,
+    name: content.name,
+    version: content.version,
+    description: content.description,
+    checksum: content.checksum,
+    operating_system: content.operating_system,
+    min_os_version: content.min_os_version,
+    max_os_version: content.max_os_version,
+    package_type: content.package_type,
+    created_date: created,
+    modified_date: modified,
+    data: content.data,
+    exclude_from_api: content.exclude_from_api,
+    gui_only: content.gui_only,
+    headless: content.headless,
+    platform: content.platform,
+    only_for_account: content.only_for_account,
+  };
+}
+
+function artifactUrl(record: WireRecord, file: string, config: Config): string {
+  const { version, name, package_type, id, checksum } = record;
+  const segments: Record<string, string> = { version, file, name, package_type, id: String(id), checksum };
+  return config.artifactUrl.replace(/\{(\w+)\}/g, (_, key: string) =>
+    key === "base_url" ? config.baseUrl : encodeURIComponent(segments[key] ?? ""),
+  );
+}
+
+function retracted({ id, artifact, retraction }: Package): RetractedRecord[] {
+  if (!retraction) return [];
+  const { name, package_type, checksum } = artifact.content;
+  const { reason, replaced_by, at } = retraction;
+  return [{ id, name, file: artifact.file, package_type, checksum, reason, replaced_by, at }];
+}

@@ -1,0 +1,126 @@
+import { registerType } from "../config.ts";
+import { display } from "../document.ts";
+import { attestationRules } from "./attestation-rules.ts";
+import { type ArtifactRule, error, warning } from "./report.ts";
+
+const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place }) {
+  if (type) return;
+  const message = `the package type ${display(artifact.package_type)} is not known`;
+  yield error("package-type-unknown", place(["package_type"]), message, registerType(artifact.package_type));
+};
+
+/** The operating system keeps the case of its row: `linux` and `Linux` are different values (section 2.2). */
+const operatingSystemOfType: ArtifactRule = function* ({ artifact, type, place }) {
+  const stated = artifact.operating_system;
+  if (!type || stated === undefined || stated === type.operating_system) return;
+  const message = `operating_system is ${display(stated)}, expected ${display(type.operating_system)} as the type ${artifact.package_type} has it`;
+  yield error("operating-system-mismatch", place(["operating_system"]), message, "Leave it out: the package type decides it.");
+};
+
+const platformOfType: ArtifactRule = function* ({ artifact, type, place }) {
+  const stated = artifact.platform;
+  if (!type || stated === undefined || stated === type.platform) return;
+  const message = `platform is ${stated}, expected ${type.platform} as the type ${artifact.package_type} has it`;
+  yield error("platform-mismatch", place(["platform"]), message, "Leave it out: the package type decides it.");
+};
+
+/** Section 2.1, rule 2. */
+const notBothVariants: ArtifactRule = function* ({ artifact, place }) {
+  if (!artifact.gui_only || !artifact.headless) return;
+  const message = "gui_only and headless are both true, expected at most one";
+  yield error("variant-both", place(["headless"]), message, "An artifact that is not split has both false.");
+};
+
+/** Section 2.1, rule 3. */
+const debHasOneBound: ArtifactRule = function* ({ artifact, place }) {
+  if (artifact.package_type !== "deb") return;
+  const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];
+  if ((min === null) !== (max === null)) return;
+  const message =
+    min === null ? "a deb has neither min_os_version nor max_os_version" : "a deb has both min_os_version and max_os_version";
+  const hint = 'Set max_os_version on the build for the older OS ("20.04"), min_os_version on the one for the newer ("22.04").';
+  yield error("deb-os-range", place(min === null ? [] : ["max_os_version"]), `${message}, expected exactly one`, hint);
+};
+
+const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
+  const bytes = Buffer.byteLength(file);
+  if (bytes <= 255) return;
+  const path = artifact.file === undefined ? ["name"] : ["file"];
+  const message = `the file name has ${bytes} bytes in UTF-8, expected at most 255`;
+  yield error("name-format", place(path), message, "No file system stores it; shorten it, or give `file` apart from `name`.");
+};
+
+const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
+  if (artifact.url === undefined || URL.canParse(artifact.url)) return;
+  const message = `url is ${display(artifact.url)}, expected an http or https URL`;
+  yield error("url-format", place(["url"]), message, "Leave it out to use artifact_url of catalog.yaml.");
+};
+
+/** A copied manifest with last month's files would ship old software under a new version. */
+const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, version, place }) {
+  for (const [other] of file.matchAll(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g)) {
+    if (other === version) continue;
+    const path = artifact.file === undefined ? ["name"] : ["file"];
+    const message = `the file name carries the version ${other}, expected ${version}`;
+    yield error("foreign-version", place(path), message, "Was this manifest copied from another release?");
+    return;
+  }
+};
+
+const partsRequired: ArtifactRule = function* ({ artifact, type, version, config, place }) {
+  if (!type) return;
+  const { require } = config;
+  const hint = (part: string) =>
+    `Let the build write it, or take ${type.kind} out of require.${part} in catalog.yaml.`;
+  for (const part of ["store", "vendor"] as const) {
+    if (!require[part].includes(type.kind) || artifact[part] !== undefined) continue;
+    yield error(`${part}-required`, place([]), `${part} is missing, expected on every ${type.kind}`, hint(part));
+  }
+  if (!require.attestation.includes(type.kind) || artifact.attestation !== undefined) return;
+  if (version < require.attestationFrom) return;
+  const message = `attestation is missing, expected on every ${type.kind} from ${require.attestationFrom} on`;
+  yield error("attestation-required", place([]), message, hint("attestation"));
+};
+
+/** Only images have a build output of their own in the catalog (section 2.3). */
+const partsOfImagesOnly: ArtifactRule = function* ({ artifact, type, place }) {
+  if (!type || type.kind === "image") return;
+  for (const part of ["store", "vendor"] as const) {
+    if (artifact[part] === undefined) continue;
+    const message = `${part} stands on a ${type.kind}, expected on images only`;
+    yield error(`${part}-forbidden`, place([part], "key"), message, "Remove it.");
+  }
+};
+
+const derivationOfStorePath: ArtifactRule = function* ({ artifact, place }) {
+  const hash = /^\/nix\/store\/([0-9a-z]{32})-/.exec(artifact.store?.path ?? "")?.[1];
+  const stated = artifact.vendor?.image?.derivation;
+  if (hash === undefined || stated === undefined || stated === hash) return;
+  const message = `derivation is ${display(stated)}, but store.path has the hash ${display(hash)}`;
+  yield warning("derivation-path", place(["vendor", "image", "derivation"]), message, "One of the two is from another build.");
+};
+
+const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
+  const revs = release.release?.value.revs;
+  const rev = artifact.vendor?.rev;
+  if (revs === undefined || rev === undefined || Object.values(revs).includes(rev)) return;
+  const message = `vendor.rev ${rev} is none of the release's revs`;
+  yield error("revision-unlisted", place(["vendor", "rev"]), message, `Rebuild from a listed revision, or add this one to ${release.folder}/release.yaml.`);
+};
+
+/** Every rule about one artifact; the order is that of the messages. */
+export const artifactRules: readonly ArtifactRule[] = [
+  packageTypeKnown,
+  operatingSystemOfType,
+  platformOfType,
+  notBothVariants,
+  debHasOneBound,
+  fileFitsInBytes,
+  urlCanBeRead,
+  fileCarriesNoOtherVersion,
+  partsRequired,
+  partsOfImagesOnly,
+  ...attestationRules,
+  derivationOfStorePath,
+  revisionListed,
+];
