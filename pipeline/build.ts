@@ -2,8 +2,8 @@ import type { Config, WrittenConfig } from "./documents/config.ts";
 import { configSchema } from "./documents/config.ts";
 import { noteSchema } from "./documents/note.ts";
 import type { OutputFile } from "./documents/published.ts";
-import { failure, type Problem, throwErrors } from "./errors.ts";
-import { exists, readIfPresent } from "./outside/files.ts";
+import { type Problem, throwErrors } from "./errors.ts";
+import { readIfPresent, requireFolder } from "./outside/files.ts";
 import { readTemplates } from "./outside/templates.ts";
 import { type Allocate, assignIds, type Identified } from "./stages/assign-ids.ts";
 import { checkRelease } from "./stages/check.ts";
@@ -67,9 +67,7 @@ export async function buildCatalog(folder: string, selection: Selection = {}): P
 
 /** The way up to assigned ids, with all problems collected: what `check` shows and `cut` decides on. */
 export async function loadCatalog(folder: string, selection: Selection = {}): Promise<Catalog> {
-  if (!exists(folder)) {
-    throw failure("folder-missing", `there is no folder ${folder} here`, "Run relcat init to make one, or give the project's folder with -C.");
-  }
+  requireFolder(folder);
   const found = await discover(folder);
   const { config, problems: configProblems } = readConfig(found);
   const { ledger, problems: ledgerProblems } = loadLedger(found);

@@ -85,6 +85,7 @@ export const codes = {
   "config-platform": 1,
   "config-package-type": 1,
   "config-url": 1,
+  template: 1,
   // completeness
   "artifact-missing": 1,
   // the ledger

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import glob from "fast-glob";
 import { type Code, failure, type RelcatError } from "../errors.ts";
 
@@ -51,6 +51,13 @@ export const isMissing = (error: unknown) => {
 
 export function exists(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** @throws RelcatError folder-missing */
+export function requireFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
+  const hint = "Run relcat init to make one, or give the project's folder with -C.";
+  throw failure("folder-missing", `there is no folder ${folder} here`, hint);
 }
 
 /** A file-system error as a sentence; the cause is kept. */
@@ -118,4 +125,3 @@ export function createFile(path: string, text: string): void {
   }
 }
 
-export { join as joinPath };

@@ -1,0 +1,237 @@
+import type { Catalog } from "./build.ts";
+import type { AddEvent, LedgerEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "./documents/ledger.ts";
+import { failure, type Problem, throwErrors } from "./errors.ts";
+import { completenessProblems } from "./stages/completeness.ts";
+import { type Entry, type Ledger, ledgerLine, readLedger } from "./stages/ledger.ts";
+
+/** Lines to append to the ledger, and the ledger they belong after. */
+export interface LedgerChange {
+  events: readonly LedgerEvent[];
+  /** The whole text before and after; deliver writes `after` only where `before` still stands. */
+  before: string;
+  after: string;
+}
+
+export interface CutOptions {
+  /** The versions named on the command line; undefined: every release. */
+  versions?: readonly string[] | undefined;
+  allowIncomplete?: boolean;
+  /** How many revisions may happen at once; default 50. */
+  allowRevise?: number;
+}
+
+/** What a cut does: additions and revisions with their date. */
+export interface Cut extends LedgerChange {
+  events: readonly (AddEvent | ReviseEvent)[];
+  at: string;
+}
+
+/**
+ * Decides the ledger lines that make releases permanent. Writes nothing.
+ * @param catalog loaded with the same versions selected
+ * @param at date of all lines, from eventTime()
+ * @throws RelcatError with every problem: checks, completeness, revise-limit, version-unknown
+ */
+export function decideCut(catalog: Catalog, at: string, options: CutOptions = {}): Cut {
+  const { identified, config, ledger } = catalog;
+  const named = options.versions && new Set(options.versions);
+  const unknown = [...(named ?? [])].filter((version) => !catalog.releases.some((release) => release.version === version));
+  throwErrors(unknown.map((version) => versionUnknown(version, catalog.folder)));
+  throwErrors(catalog.problems);
+
+  const events = identified.pending.map((event) => dated(event, at));
+  const touched = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));
+  const incomplete = identified.releases
+    .filter(({ release }) => touched.has(release.version))
+    .flatMap((release) => completenessProblems(release, config, options.allowIncomplete ? "warning" : "error"));
+  throwErrors([...incomplete, ...tooManyRevisions(events, options.allowRevise ?? 50)]);
+  return { ...append(ledger, events), events, at };
+}
+
+/** Key order is the order of the ledger's bytes: `at` before the optional marks. */
+function dated(event: Catalog["identified"]["pending"][number], at: string): AddEvent | ReviseEvent {
+  const { private: hidden, imported: _, ...rest } = event;
+  return { ...rest, at, ...(hidden && { private: hidden }) } as AddEvent | ReviseEvent;
+}
+
+function append(ledger: Ledger, events: readonly LedgerEvent[]): LedgerChange {
+  return { events, before: ledger.text, after: ledger.text + events.map(ledgerLine).join("") };
+}
+
+function tooManyRevisions(events: readonly LedgerEvent[], limit: number): Problem[] {
+  const count = events.filter((event) => event.event === "revise").length;
+  if (count <= limit) return [];
+  const message = `${count} published records would change at once, expected at most ${limit}`;
+  const hint = `A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise ${count}.`;
+  return [{ code: "revise-limit", severity: "error", message, hint }];
+}
+
+export function versionUnknown(version: string, folder: string): Problem {
+  const message = `there is no release ${version}`;
+  return { code: "version-unknown", severity: "error", message, hint: `Look into ${folder}/ for the versions there are.` };
+}
+
+export interface RetractOptions {
+  ids: readonly number[];
+  reason: string;
+  replacedBy?: number | null | undefined;
+}
+
+/**
+ * Decides the lines that withdraw records. Retracting again may change the reason and the replacement.
+ * @throws RelcatError nothing-to-retract, replacement-unknown
+ */
+export function decideRetract(ledger: Ledger, { ids, reason, replacedBy }: RetractOptions, at: string): LedgerChange {
+  const problems: Problem[] = [];
+  const events: RetractEvent[] = [];
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    const entry = ledger.byId.get(id);
+    if (!entry) problems.push(noSuchId(id));
+    else {
+      const replaced_by = replacedBy === undefined ? (entry.retraction?.replaced_by ?? null) : replacedBy;
+      problems.push(...replacementProblems(ledger, id, replaced_by, ids));
+      const unchanged = entry.retraction?.reason === reason && entry.retraction.replaced_by === replaced_by;
+      if (!unchanged) events.push({ event: "retract", id, reason, replaced_by, at });
+    }
+  }
+  throwErrors(problems);
+  return append(ledger, events);
+}
+
+/** People who are sent to a replacement must be able to see and install it. */
+function replacementProblems(ledger: Ledger, id: number, replacement: number | null, withdrawn: readonly number[]): Problem[] {
+  if (replacement === null) return [];
+  const entry = ledger.byId.get(replacement);
+  const fault =
+    replacement === id || withdrawn.includes(replacement)
+      ? "it is withdrawn by the same command"
+      : !entry
+        ? "there is no such id"
+        : entry.retraction
+          ? "it is retracted itself"
+          : entry.private
+            ? "it is not public"
+            : undefined;
+  if (!fault) return [];
+  const hint = "Name another public record, or leave --replaced-by for later.";
+  return [{ code: "replacement-unknown", severity: "error", message: `the id ${replacement} cannot replace ${id}: ${fault}`, hint }];
+}
+
+/**
+ * Decides the lines that undo retractions.
+ * @throws RelcatError nothing-to-retract for ids that are unknown or not retracted
+ */
+export function decideReinstate(ledger: Ledger, ids: readonly number[], at: string): LedgerChange {
+  const problems: Problem[] = [];
+  const events: ReinstateEvent[] = [];
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    const entry = ledger.byId.get(id);
+    if (!entry) problems.push(noSuchId(id));
+    else if (entry.retraction) events.push({ event: "reinstate", id, at });
+    else {
+      const message = `the id ${id} is not retracted`;
+      problems.push({ code: "nothing-to-retract", severity: "error", message, hint: "Nothing is to be undone." });
+    }
+  }
+  throwErrors(problems);
+  return append(ledger, events);
+}
+
+const noSuchId = (id: number): Problem => ({
+  code: "nothing-to-retract",
+  severity: "error",
+  message: `no record has the id ${id}`,
+  hint: "relcat status and the ledger name the ids there are; a provisional id is not permanent.",
+});
+
+/**
+ * Decides a ledger without the lines of a version, which must be its last and not settled.
+ * @param settled text of the ledger at the settled revision; its lines stay
+ * @throws RelcatError version-unknown, version-settled, version-not-last
+ */
+export function decideUncut(ledger: Ledger, version: string, settled: string, revision: string): LedgerChange {
+  const entries = [...ledger.byId.values()].filter((entry) => entry.add.version === version);
+  if (entries.length === 0) {
+    throw failure("version-unknown", `the ledger has no line of ${version}`, "It is not cut; there is nothing to take back.");
+  }
+  const lines = ledger.text.split("\n").slice(0, -1);
+  const settledCount = ledger.text.startsWith(settled) ? settled.split("\n").length - 1 : lines.length;
+  const first = firstLineOf(ledger, entries);
+  if (first < settledCount) {
+    throw failure(
+      "version-settled",
+      `${version} is settled: ${revision} has its lines`,
+      `Withdraw single packages instead (relcat retract ${version} --type …), or publish a new version.`,
+    );
+  }
+  const ids = new Set(entries.map((entry) => entry.add.id));
+  const other = ledger.events.slice(first).find((event) => !("id" in event) || !ids.has(event.id));
+  if (other) {
+    const what = other.event === "add" ? other.version : `the ${other.event} of id ${"id" in other ? other.id : other.next_id}`;
+    throw failure(
+      "version-not-last",
+      `${version} is not the last in the ledger: ${what} came after it`,
+      "Ids are given in order and never reused; take the later lines back first.",
+    );
+  }
+  const events = ledger.events.slice(first);
+  const after = lines.slice(0, first).map((line) => `${line}\n`);
+  return { events, before: ledger.text, after: after.join("") };
+}
+
+const firstLineOf = (ledger: Ledger, entries: readonly Entry[]) =>
+  Math.min(...entries.map((entry) => ledger.events.indexOf(entry.add)));
+
+const day = 86_400_000;
+
+/**
+ * The date of a command's ledger lines, to the microsecond.
+ * @param clock milliseconds since 1970
+ * @param explicit a time the user gave, and what gave it
+ * @param newest the ledger's newest date, "" if there is none
+ * @throws RelcatError clock, naming the variable
+ */
+export function eventTime(clock: number, explicit: { name: string; value: string } | undefined, newest: string): string {
+  const at = explicit ? explicitTime(explicit, newest) : laterThan(`${new Date(clock).toISOString().slice(0, -1)}000Z`, newest);
+  if (Date.parse(at) <= clock + day) return at;
+  const source = explicit?.name ?? "the ledger's newest date";
+  throw failure("clock", `${source} gives ${at}, more than 24 hours ahead of the clock`, "Set the clock right, or give another time.");
+}
+
+function explicitTime({ name, value }: { name: string; value: string }, newest: string): string {
+  const at = /^\d+$/.test(value) ? fromEpoch(Number(value)) : fromText(value);
+  if (at === undefined) {
+    throw failure("clock", `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`);
+  }
+  if (at < "2015") {
+    throw failure("clock", `${name} gives ${at}, expected a time after 2015`, `Build environments preset 1980: unset ${name}, or set the time.`);
+  }
+  if (at < newest) {
+    throw failure("clock", `${name} gives ${at}, before the ledger's newest date ${newest}`, `Unset ${name}, or give a later time.`);
+  }
+  return at;
+}
+
+function fromEpoch(seconds: number): string | undefined {
+  const date = new Date(seconds * 1000);
+  return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}.000000Z`;
+}
+
+function fromText(value: string): string | undefined {
+  const match = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?Z$/.exec(value);
+  if (!match?.[1] || Number.isNaN(Date.parse(`${match[1]}Z`))) return undefined;
+  return `${match[1]}.${(match[2] ?? "").padEnd(6, "0")}Z`;
+}
+
+/** The time, or a microsecond after the newest one where the clock is behind it. */
+function laterThan(at: string, newest: string): string {
+  if (at > newest) return at;
+  const micros = BigInt(Date.parse(`${newest.slice(0, 23)}Z`)) * 1000n + BigInt(newest.slice(23, 26)) + 1n;
+  const text = new Date(Number(micros / 1000n)).toISOString().slice(0, -1);
+  return `${text}${String(micros % 1000n).padStart(3, "0")}Z`;
+}
+
+/** Proves a decided ledger sound before it is written: relcat never writes what it would refuse to read. */
+export function throwIfUnsound(change: LedgerChange, file: string): void {
+  throwErrors(readLedger({ file, text: change.after }).problems);
+}

@@ -1,0 +1,25 @@
+/**
+ * relcat as a library: the functions the command line itself is made of. Everything takes what it needs
+ * as arguments (folder, clock, process id) and throws RelcatError for what a user can mend.
+ */
+export { type Catalog, buildCatalog, loadCatalog, type Selection, type Site } from "./build.ts";
+export {
+  type Cut,
+  type CutOptions,
+  decideCut,
+  decideReinstate,
+  decideRetract,
+  decideUncut,
+  eventTime,
+  type LedgerChange,
+  type RetractOptions,
+} from "./cut.ts";
+export { build, cut, type Delivery, readLedgerNow, reinstate, retract, type Surroundings, uncut } from "./deliver.ts";
+export type { Config, Expectation } from "./documents/config.ts";
+export type { LedgerEvent } from "./documents/ledger.ts";
+export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
+export type { Note } from "./documents/note.ts";
+export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
+export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
+export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
+export { type Code, codes, exitStatus, type Place, type Problem, RelcatError } from "./errors.ts";
