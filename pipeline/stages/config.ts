@@ -153,6 +153,16 @@ const expectedTypes: ConfigRule = (config, report) => {
 export const registerType = (type: string) =>
   `Register it in catalog.yaml: package_types: { ${type}: { operating_system: linux, platform: 17, kind: client, description: … } }`;
 
+/** Two parts of `data` under one name would overwrite each other. */
+const wireNamesDistinct: ConfigRule = (config, report) => {
+  const taken = { vendor: ["store", "attestation"], cryptolib_post: ["key_id", "sha256", "signature", "file_signatures"] };
+  for (const key of ["vendor", "cryptolib_post"] as const) {
+    const name = config.wire?.[key];
+    if (name === undefined || !taken[key].includes(name)) continue;
+    report("option-value", ["wire", key], `the wire name ${name} is taken by another part of data`, "Choose another name.");
+  }
+};
+
 const configRules: readonly ConfigRule[] = [
   platformIds,
   platformFolders,
@@ -161,4 +171,5 @@ const configRules: readonly ConfigRule[] = [
   artifactUrl,
   noteKeys,
   expectedTypes,
+  wireNamesDistinct,
 ];

@@ -1,0 +1,31 @@
+import type { OutputFile, SiteConfig } from "../documents/published.ts";
+import { textFile } from "./output.ts";
+
+/** Schemas of documents in which `data` appears under its wire names. */
+const withData = new Set(["package-record", "package-list", "release-document"]);
+
+/**
+ * `schemas/*.json`: the shapes of everything published, and of what authors write. Where the catalog uses
+ * key names of its own inside `data`, the published schemas use them too.
+ * @param sources JSON Schemas by file name
+ */
+export function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConfig["wire"]): OutputFile[] {
+  return [...sources].map(([file, text]) => {
+    const renamed = withData.has(file.replace(/\.schema\.json$/, "")) ? inWireNames(text, wire) : text;
+    return textFile(`schemas/${file}`, renamed);
+  });
+}
+
+function inWireNames(text: string, wire: SiteConfig["wire"]): string {
+  const names: Record<string, string> = { ...wire };
+  const rename = (value: unknown, isProperties: boolean): unknown => {
+    if (Array.isArray(value)) return value.map((item) => rename(item, false));
+    if (value === null || typeof value !== "object") return value;
+    const entries = Object.entries(value).map(([key, item]) => [
+      isProperties ? (names[key] ?? key) : key,
+      rename(item, !isProperties && key === "properties"),
+    ]);
+    return Object.fromEntries(entries);
+  };
+  return `${JSON.stringify(rename(JSON.parse(text), false), null, 2)}\n`;
+}
