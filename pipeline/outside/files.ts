@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import glob from "fast-glob";
 import { type Code, failure, type RelcatError } from "../errors.ts";
 
@@ -86,7 +86,7 @@ export function writeChunks(path: string, chunks: Iterable<Uint8Array>, durable:
 
 /** Replaces a file in one step and makes the change survive a power cut: temporary file, fsync, rename, fsync. */
 export function replaceDurably(path: string, bytes: Uint8Array): void {
-  const temporary = `${path}.relcat-tmp`;
+  const temporary = join(dirname(path), `.relcat-tmp-${basename(path)}`);
   try {
     mkdirSync(dirname(path), { recursive: true });
     writeChunks(temporary, [bytes], true);

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, utimesSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { buildSchema } from "../documents/site.ts";
 import type { OutputFile } from "../documents/published.ts";
@@ -51,7 +51,8 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   const startedBefore = unfinishedFiles(work);
   rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
-  if (startedBefore.length > 0) appendFileSync(join(work, journal), startedBefore.map((path) => `${path}\n`).join(""));
+  const notes = openSync(join(work, journal), "a");
+  writeSync(notes, startedBefore.map((path) => `${path}\n`).join(""));
   const counts = { written: 0, unchanged: 0, bytes: 0 };
 
   const replace = (path: string, chunks: Iterable<Uint8Array>): Known => {
@@ -80,7 +81,7 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
     counts,
     put({ path, chunks }) {
       // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
-      if (!previous.has(path)) appendFileSync(join(work, journal), `${path}\n`);
+      if (!previous.has(path)) writeSync(notes, `${path}\n`);
       return replace(path, chunks);
     },
     removeAllBut(kept) {
@@ -90,6 +91,7 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
     },
     finish(buildDocument) {
       replace("build.json", [new TextEncoder().encode(buildDocument)]);
+      closeSync(notes);
       rmSync(work, { recursive: true, force: true });
     },
   };

@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { copyProject, relcat, repository } from "../support/run.ts";
+import { readTree } from "../support/tree.ts";
+
+/** Assets, schemas and build.json (digests of all the others) change with them and have tests of their own. */
+const apart = /^(assets\/|schemas\/|build\.json$|favicon\.svg$)/;
+
+test("the small catalog is emitted byte for byte as test/golden/site has it", async () => {
+  const folder = copyProject("site/small");
+  const { exitCode, stderr } = await relcat(folder, ["build"]);
+  expect(exitCode, stderr).toBe(0);
+  const golden = join(repository, "test/golden/site");
+  const tree = readTree(join(folder, "dist"));
+  const paths = [...tree.keys()].filter((path) => !apart.test(path));
+  for (const path of paths) await expect(tree.get(path)?.toString()).toMatchFileSnapshot(join(golden, path));
+  expect([...readTree(golden).keys()]).toEqual(paths);
+});

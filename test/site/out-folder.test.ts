@@ -1,0 +1,67 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { copyProject, relcat } from "../support/run.ts";
+import { readTree } from "../support/tree.ts";
+
+test("a folder with other people's files is refused, untouched", async () => {
+  const folder = copyProject("site/small");
+  mkdirSync(join(folder, "docs"));
+  writeFileSync(join(folder, "docs/thesis.txt"), "years of work");
+  const { exitCode, stderr } = await relcat(folder, ["build", "--out", "docs"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain("error[folder-not-ours] docs holds files but no build.json, expected an absent or empty folder, or an earlier build");
+  expect([...readTree(join(folder, "docs")).keys()]).toEqual(["thesis.txt"]);
+});
+
+test("a build removes what the last build made, and nothing else", async () => {
+  const folder = copyProject("site/small");
+  const dist = join(folder, "dist");
+  await relcat(folder, ["build"]);
+  mkdirSync(join(dist, "metadata"));
+  writeFileSync(join(dist, "metadata/timestamp.json"), "{}");
+  writeFileSync(join(dist, "releases/26.08.002/mine.txt"), "mine");
+  expect(existsSync(join(dist, "api/v1/package/7/index.json"))).toBe(true);
+
+  rmSync(join(folder, "releases/26.08.002"), { recursive: true });
+  const ledger = join(folder, "releases/ledger.jsonl");
+  const lines = readFileSync(ledger, "utf8").split("\n");
+  writeFileSync(ledger, `${lines.filter((line) => line !== "" && !line.includes('"26.08.002"') && !line.includes("retract")).join("\n")}\n`);
+  const { exitCode, stderr } = await relcat(folder, ["build"]);
+  expect(exitCode, stderr).toBe(0);
+
+  expect(existsSync(join(dist, "api/v1/package/7"))).toBe(false);
+  expect(existsSync(join(dist, "releases/26.08.002/index.html"))).toBe(false);
+  expect(readFileSync(join(dist, "metadata/timestamp.json"), "utf8")).toBe("{}");
+  expect(readFileSync(join(dist, "releases/26.08.002/mine.txt"), "utf8")).toBe("mine");
+});
+
+test.each(["../../outside.txt", "/outside.txt", "a/../../outside.txt", "a\\..\\outside.txt"])(
+  "a build.json that names %j removes nothing outside its folder",
+  async (path) => {
+    const folder = copyProject("site/small");
+    await relcat(folder, ["build", "--out", "nested/dist"]);
+    const outside = [join(folder, "outside.txt"), join(folder, "nested/outside.txt")];
+    for (const victim of outside) writeFileSync(victim, "keep");
+    const file = join(folder, "nested/dist/build.json");
+    const build = JSON.parse(readFileSync(file, "utf8"));
+    build.files[path] = { sha256: "0".repeat(64), size: 4 };
+    writeFileSync(file, JSON.stringify(build));
+    expect((await relcat(folder, ["build", "--out", "nested/dist"])).exitCode).toBe(0);
+    for (const victim of outside) expect(readFileSync(victim, "utf8")).toBe("keep");
+  },
+);
+
+test("build.json names every file with its size and digest, and itself nowhere", async () => {
+  const folder = copyProject("site/small");
+  await relcat(folder, ["build"]);
+  const tree = readTree(join(folder, "dist"));
+  const build = JSON.parse(tree.get("build.json")?.toString() ?? "");
+  tree.delete("build.json");
+  const { createHash } = await import("node:crypto");
+  const actual = Object.fromEntries(
+    [...tree].map(([path, bytes]) => [path, { sha256: createHash("sha256").update(bytes).digest("hex"), size: bytes.length }]),
+  );
+  expect(build).toEqual({ schema_version: 1, base_url: "https://downloads.example.com/catalog", provisional: [], files: actual });
+  expect(Object.keys(build.files)).toEqual(Object.keys(build.files).sort());
+});

@@ -1,0 +1,65 @@
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { execa } from "execa";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { repository } from "../support/run.ts";
+
+/** The package as it would be published, installed in an empty folder. */
+let folder: string;
+let files: string[];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relcat-package-"));
+  const packed = await execa("npm", ["pack", "--json", "--pack-destination", folder], { cwd: repository });
+  const report = JSON.parse(packed.stdout.slice(packed.stdout.indexOf("[\n")));
+  files = report[0].files.map((file: { path: string }) => file.path);
+  writeFileSync(join(folder, "package.json"), '{"private":true,"type":"module"}');
+  await execa("npm", ["install", "--no-audit", "--no-fund", join(folder, report[0].filename)], { cwd: folder });
+}, 300_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const relcat = (args: string[], cwd = folder) =>
+  execa(process.execPath, [join(folder, "node_modules/relcat/cli/relcat.mjs"), ...args], { cwd, reject: false });
+
+test("it holds compiled code, types, templates and schemas, and nothing of the workshop", () => {
+  for (const file of ["build/cli/main.js", "build/pipeline/index.js", "build/pipeline/index.d.ts", "templates/style.css", "schemas/manifest.schema.json", "README.md", "cli/relcat.mjs"]) {
+    expect(files).toContain(file);
+  }
+  expect(files.filter((file) => /^(test|releases|docs|pipeline|bench|\.ci)\//.test(file) || (/\.ts$/.test(file) && !file.endsWith(".d.ts")))).toEqual([]);
+});
+
+test("npx relcat makes a project, checks it and builds its site", async () => {
+  expect((await execa("npx", ["--no-install", "relcat", "--version"], { cwd: folder, preferLocal: true, execPath: process.execPath, nodeOptions: [] })).stdout).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(await relcat(["init", "demo"])).toMatchObject({ exitCode: 0 });
+  const demo = join(folder, "demo");
+  expect(await relcat(["check"], demo)).toMatchObject({ exitCode: 0 });
+  expect(await relcat(["-C", "demo", "build"])).toMatchObject({ exitCode: 0 });
+  for (const page of ["index.html", "api/v1/package/index.json", "feed.atom", "build.json"]) expect(existsSync(join(demo, "dist", page))).toBe(true);
+});
+
+test("it builds the sample to the same bytes as the repository does", async () => {
+  const place = join(folder, "sample");
+  cpSync(join(repository, "releases"), join(place, "releases"), { recursive: true });
+  expect(await relcat(["build"], place)).toMatchObject({ exitCode: 0 });
+  const other = join(folder, "other");
+  mkdirSync(other);
+  cpSync(join(repository, "releases"), join(other, "releases"), { recursive: true });
+  await execa(process.execPath, [join(repository, "cli/relcat.mjs"), "build"], { cwd: other });
+  const diff = await execa("diff", ["-r", "-x", ".relcat-lock", join(place, "dist"), join(other, "dist")], { reject: false });
+  expect(diff.stdout).toBe("");
+  expect(readdirSync(join(place, "dist")).length).toBeGreaterThan(5);
+});
+
+test("it is a library with types", async () => {
+  writeFileSync(
+    join(folder, "use.ts"),
+    'import { loadCatalog, type Catalog, RelcatError } from "relcat";\nconst catalog: Catalog = await loadCatalog("sample/releases");\nconsole.log(catalog.releases.length, RelcatError.name);\n',
+  );
+  const tsc = join(repository, "node_modules/.bin/tsc");
+  const types = ["--types", "node", "--typeRoots", join(repository, "node_modules/@types")];
+  const checked = await execa(process.execPath, [tsc, "--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", ...types, "use.ts"], { cwd: folder, reject: false });
+  expect(checked.stdout).toBe("");
+  const run = await execa(process.execPath, ["use.ts"], { cwd: folder });
+  expect(run.stdout).toMatch(/^\d+ RelcatError$/);
+});

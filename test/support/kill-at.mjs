@@ -1,0 +1,23 @@
+// Preloaded (--import) to die by SIGKILL before the file-system call number KILL_AT; a write that is hit is torn:
+// half of its bytes arrive. Without KILL_AT it only counts and prints the number.
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+
+const killAt = Number(process.env.KILL_AT ?? 0);
+const original = { ...fs };
+let calls = 0;
+
+for (const name of ["openSync", "writeSync", "fsyncSync", "renameSync", "rmSync", "rmdirSync", "mkdirSync", "utimesSync", "closeSync", "linkSync"]) {
+  fs[name] = (...args) => {
+    if (++calls === killAt) {
+      const [descriptor, data] = args;
+      if (name === "writeSync" && data.length > 1) original.writeSync(descriptor, data.slice(0, data.length >> 1));
+      process.kill(process.pid, "SIGKILL");
+    }
+    return original[name](...args);
+  };
+}
+syncBuiltinESMExports();
+process.on("exit", () => {
+  if (process.env.KILL_COUNT) original.writeFileSync(process.env.KILL_COUNT, String(calls));
+});

@@ -1,0 +1,34 @@
+import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { execa, type Options } from "execa";
+import { onTestFinished } from "vitest";
+
+export const repository = resolve(import.meta.dirname, "../..");
+
+/** A folder of the test's own, removed when it ends. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "relcat-test-"));
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+/** A copy of a fixture, or of the repository's sample for ".", to change at will. */
+export function copyProject(fixture: string): string {
+  const folder = temporaryFolder();
+  const from = fixture === "." ? join(repository, "releases") : join(repository, "test/fixtures", fixture, "releases");
+  cpSync(from, join(folder, "releases"), { recursive: true });
+  return folder;
+}
+
+/** Runs the command as its users do; never rejects. */
+export async function relcat(folder: string, args: readonly string[], options: Options & { nodeArgs?: readonly string[] } = {}) {
+  const { nodeArgs = [], ...rest } = options;
+  const result = await execa(process.execPath, [...nodeArgs, join(repository, "cli/relcat.mjs"), ...args], {
+    cwd: folder,
+    reject: false,
+    ...rest,
+    env: { SOURCE_DATE_EPOCH: undefined, CI: undefined, GITHUB_ACTIONS: undefined, ...rest.env } as Record<string, string | undefined>,
+  });
+  return { ...result, stdout: String(result.stdout ?? ""), stderr: String(result.stderr ?? "") };
+}
