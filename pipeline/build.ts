@@ -4,7 +4,7 @@ import { noteSchema } from "./documents/note.ts";
 import type { OutputFile } from "./documents/published.ts";
 import { type Problem, throwErrors } from "./errors.ts";
 import { readIfPresent, requireFolder } from "./outside/files.ts";
-import { readTemplates } from "./outside/templates.ts";
+import { readSchemas, readTemplates } from "./outside/templates.ts";
 import { type Allocate, assignIds, type Identified } from "./stages/assign-ids.ts";
 import { checkRelease } from "./stages/check.ts";
 import { completenessProblems } from "./stages/completeness.ts";
@@ -62,7 +62,8 @@ export async function buildCatalog(folder: string, selection: Selection = {}): P
   const catalog = await loadCatalog(folder, selection);
   const { config, identified } = catalog;
   throwErrors(selection.released ? [...catalog.problems, ...identified.notCut] : catalog.problems);
-  return { site: emitSite(identified.releases, catalog.ledger, config, await readTemplates()), catalog };
+  const sources = { templates: await readTemplates(), schemas: await readSchemas() };
+  return { site: emitSite(identified.releases, catalog.ledger, config, sources), catalog };
 }
 
 /** The way up to assigned ids, with all problems collected: what `check` shows and `cut` decides on. */

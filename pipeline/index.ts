@@ -14,7 +14,20 @@ export {
   type LedgerChange,
   type RetractOptions,
 } from "./cut.ts";
-export { build, cut, type Delivery, readLedgerNow, reinstate, retract, type Surroundings, uncut } from "./deliver.ts";
+export { ledgerGrowthProblems } from "./check-ledger.ts";
+export {
+  addNote,
+  build,
+  cut,
+  type Delivery,
+  init,
+  openRelease,
+  readLedgerNow,
+  reinstate,
+  retract,
+  type Surroundings,
+  uncut,
+} from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
@@ -23,3 +36,11 @@ export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
 export { type Code, codes, exitStatus, type Place, type Problem, RelcatError } from "./errors.ts";
+export { notesDocument, notesHtml, notesMarkdown, notesText } from "./emitters/release-notes.ts";
+export type { NewNote } from "./note-fragment.ts";
+export type { Opening, OpenReleaseOptions } from "./open-release.ts";
+export { requireVersions, writeText } from "./outside/folders.ts";
+export { type ChosenRecords, type RecordChoice, selectRecords } from "./select-records.ts";
+export { loadConfig, noteProblems, showRelease } from "./show-release.ts";
+export type { Entry, Ledger } from "./stages/ledger.ts";
+export { type CatalogStatus, catalogStatus, countCatalog, type NextStep, type ReleaseStatus } from "./status.ts";

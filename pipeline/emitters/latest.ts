@@ -8,7 +8,10 @@ import { joinedFile, jsonFile, textFile } from "./output.ts";
  * @param newest by package type, id descending
  * @param version the highest version of all, null for an empty catalog
  */
-export function latestFiles(newest: ReadonlyMap<string, readonly PublishedPackage[]>, version: string | null): OutputFile[] {
+export function latestFiles(
+  newest: ReadonlyMap<string, readonly PublishedPackage[]>,
+  version: string | null,
+): OutputFile[] {
   const types = [...newest.keys()].sort();
   const document: LatestDocument = {
     schema_version: 1,

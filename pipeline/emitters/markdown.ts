@@ -24,18 +24,21 @@ function resolved(href: string, base: string | undefined): string {
   return href.startsWith("/") ? href : base + href;
 }
 
-const baseOf = (env: object | undefined): string | undefined => (env as Partial<MarkdownLinks> | undefined)?.base;
+const attribute = (token: Token | undefined, name: string): string => String(token?.attrGet(name) ?? "");
+
+const baseOf = (env: object | undefined): string | undefined =>
+  (env as Partial<MarkdownLinks> | undefined)?.base;
 
 const link: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
-  token?.attrSet("href", resolved(token.attrGet("href") ?? "", baseOf(env)));
+  token?.attrSet("href", resolved(attribute(token, "href"), baseOf(env)));
   return renderer.renderToken(tokens, index, options);
 };
 
 /** An image is a link: pages load nothing from elsewhere. Inside a link its words are enough. */
 const image: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
-  const source = resolved(token?.attrGet("src") ?? "", baseOf(env));
+  const source = resolved(attribute(token, "src"), baseOf(env));
   const words = escapeHtml(renderer.renderInlineAsText(token?.children ?? [], options, env) || source);
   return insideLink(tokens, index) ? words : `<a href="${escapeHtml(source)}">${words}</a>`;
 };
@@ -49,7 +52,7 @@ function insideLink(tokens: readonly Token[], index: number): boolean {
 /** The style attribute that aligns a column is refused by the pages' content security policy. */
 const cell: RendererRule = (tokens, index, options, _env, renderer) => {
   const token = tokens[index];
-  const align = String(token?.attrGet("style") ?? "").replace("text-align:", "");
+  const align = attribute(token, "style").replace("text-align:", "");
   if (token && align !== "") token.attrs = [["class", `align-${align}`]];
   return renderer.renderToken(tokens, index, options);
 };

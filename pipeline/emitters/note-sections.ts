@@ -5,7 +5,10 @@ import type { NoteSection, SiteConfig } from "../documents/published.ts";
  * Notes under their component and kind, in the configured order; the default is Server (Fixes, Features),
  * Documentation (Features), Meta Control Plane (Fixes) (source: section 9.3). Empty sections never print.
  */
-export function noteSections(notes: readonly Note[], config: Pick<SiteConfig, "components" | "kinds">): NoteSection[] {
+export function noteSections(
+  notes: readonly Note[],
+  config: Pick<SiteConfig, "components" | "kinds">,
+): NoteSection[] {
   const sections: NoteSection[] = [];
   for (const [component, title] of config.components) {
     const kinds = [...config.kinds].map(([kind, kindTitle]) => ({

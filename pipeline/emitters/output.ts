@@ -8,7 +8,8 @@ export function textFile(path: string, text: string): OutputFile {
 }
 
 /** A compact JSON document with a final newline. */
-export const jsonFile = (path: string, value: unknown): OutputFile => textFile(path, `${JSON.stringify(value)}\n`);
+export const jsonFile = (path: string, value: unknown): OutputFile =>
+  textFile(path, `${JSON.stringify(value)}\n`);
 
 const batch = 1 << 20;
 

@@ -5,9 +5,17 @@ import { textFile } from "./output.ts";
 /** `api/v1/release/{version}/index.json`: a release's notes as data, its records and where their files lie. */
 export function releaseDocument(release: PublishedRelease): OutputFile {
   const { version, date, summary, provisional, notes, retracted } = release;
-  const head = { schema_version: 1, version, date, summary, ...(provisional && { provisional: true }), notes };
+  const head = {
+    schema_version: 1,
+    version,
+    date,
+    summary,
+    ...(provisional && { provisional: true }),
+    notes,
+  };
   const artifacts = release.packages.map(
-    ({ record, file, url, size }) => `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size })}`,
+    ({ record, file, url, size }) =>
+      `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size })}`,
   );
   // The records' own text is joined in, so that a record reads the same to the byte wherever it stands.
   const packages = release.packages.map((entry) => entry.json).join(",");
@@ -16,7 +24,10 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
 }
 
 /** A release's row in `api/v1/release/index.json`. */
-export function releaseIndexRow(release: PublishedRelease, baseUrl: string): ReleaseIndex["releases"][number] {
+export function releaseIndexRow(
+  release: PublishedRelease,
+  baseUrl: string,
+): ReleaseIndex["releases"][number] {
   return {
     version: release.version,
     date: release.date,

@@ -1,0 +1,108 @@
+import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
+import { bdi, escapeHtml, escapeXml, visible } from "./escape.ts";
+import { renderMarkdown } from "./markdown.ts";
+import { jsonFile, textFile } from "./output.ts";
+import { notesHtml } from "./release-notes.ts";
+
+/** A release as feeds tell of it. */
+export interface FeedEntry {
+  id: string;
+  url: string;
+  title: string;
+  published: string;
+  /** Later than published when something was withdrawn. */
+  updated: string;
+  html: string;
+}
+
+const length = 50;
+/** A feed without entries has no date of its own; it must not be the clock's. */
+const noDate = "2000-01-01T00:00:00Z";
+
+/** A release's entry; only the newest 50 are ever shown. */
+export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEntry {
+  const { version, date, retracted } = release;
+  const published = `${date}T00:00:00Z`;
+  return {
+    id: `tag:${config.authority},20${version.slice(0, 2)}:release/${version}`,
+    url: `${config.baseUrl}/releases/${version}/`,
+    title: `${config.product} ${version}`,
+    published,
+    updated: latest(retracted.map((record) => record.at)) ?? published,
+    html: entryHtml(release, config),
+  };
+}
+
+/** The newest moment; without its final Z a moment with decimals sorts behind the one without. */
+const latest = (moments: readonly string[]): string | undefined =>
+  moments.toSorted((a, b) => (a.slice(0, -1) < b.slice(0, -1) ? -1 : 1)).at(-1);
+
+function entryHtml(release: PublishedRelease, config: SiteConfig): string {
+  const base = `${config.baseUrl}/releases/${release.version}/`;
+  const withdrawn = release.retracted.map(({ id, name, reason, replaced_by }) => {
+    const link = `${config.baseUrl}/api/v1/package/${replaced_by}/`;
+    const instead =
+      replaced_by === null ? "" : ` Use <a href="${escapeHtml(link)}">record ${replaced_by}</a> instead.`;
+    const stop = /[.!?]$/.test(reason) ? "" : ".";
+    return `<p>Withdrawn: ${bdi(name)} (record ${id}). ${bdi(reason)}${stop}${instead}</p>\n`;
+  });
+  const packages = release.packages.map(
+    ({ record, url }) => `<li><a href="${escapeHtml(url)}">${bdi(record.name)}</a></li>\n`,
+  );
+  const list = packages.length === 0 ? "" : `<h3>Downloads</h3>\n<ul>\n${packages.join("")}</ul>\n`;
+  const summary = release.summary === null ? "" : renderMarkdown(release.summary, { base });
+  return visible(withdrawn.join("") + summary + notesHtml(release, config, { base }) + list);
+}
+
+/**
+ * `feed.atom` (RFC 4287) and `feed.json` (JSON Feed 1.1).
+ * @param entries newest first
+ */
+export function feedFiles(entries: readonly FeedEntry[], config: SiteConfig): OutputFile[] {
+  const newest = entries.slice(0, length);
+  return [textFile("feed.atom", atom(newest, config)), jsonFile("feed.json", jsonFeed(newest, config))];
+}
+
+function atom(entries: readonly FeedEntry[], { product, authority, baseUrl }: SiteConfig): string {
+  const x = escapeXml;
+  return `<?xml version="1.0" encoding="utf-8"?>
+<feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en">
+<id>${x(`tag:${authority},2000:releases`)}</id>
+<title type="text">${x(product)}</title>
+<updated>${latest(entries.map((entry) => entry.updated)) ?? noDate}</updated>
+<author><name>${x(product)}</name></author>
+<link rel="self" type="application/atom+xml" href="${x(`${baseUrl}/feed.atom`)}"/>
+<link rel="alternate" type="text/html" href="${x(`${baseUrl}/`)}"/>
+${entries.map(atomEntry).join("")}</feed>
+`;
+}
+
+function atomEntry({ id, url, title, published, updated, html }: FeedEntry): string {
+  const x = escapeXml;
+  return `<entry>
+<id>${x(id)}</id>
+<title type="text">${x(title)}</title>
+<published>${published}</published>
+<updated>${updated}</updated>
+<link rel="alternate" type="text/html" href="${x(url)}"/>
+<content type="html">${x(html)}</content>
+</entry>
+`;
+}
+
+const jsonFeed = (entries: readonly FeedEntry[], { product, baseUrl }: SiteConfig) => ({
+  version: "https://jsonfeed.org/version/1.1",
+  title: visible(product),
+  home_page_url: `${baseUrl}/`,
+  feed_url: `${baseUrl}/feed.json`,
+  language: "en",
+  authors: [{ name: visible(product) }],
+  items: entries.map(({ id, url, title, published, updated, html }) => ({
+    id,
+    url,
+    title: visible(title),
+    content_html: html,
+    date_published: published,
+    date_modified: updated,
+  })),
+});

@@ -1,0 +1,155 @@
+import { z } from "zod";
+import { date, id, line, packageType, sha256, version } from "../documents/fields.ts";
+
+const text = z.string();
+const flag = z.boolean();
+const count = z.int().min(0);
+
+/** HTML that is safe as it stands: made by a template or by the Markdown renderer. Names end in Html. */
+const html = z.string();
+
+/** Relative, or http(s): nothing else may become a link, whatever a manifest says. */
+const href = z.string().regex(/^(?:https?:\/\/[^\s/\\]\S*|(?!\/\/)(?![^/?#]*:)[^\s\\]*)$/i);
+
+const layout = z.strictObject({
+  title: text,
+  product: text,
+  /** Where a redirecting page leads at once; empty on all others. */
+  refresh: href,
+  home: href,
+  style: href,
+  script: href,
+  icon: href,
+  atom: href,
+  jsonFeed: href,
+  latest: href,
+  releaseIndex: href,
+  nav: z.array(z.strictObject({ href, text, current: flag })),
+  /** Versions on this page that are not permanent yet. */
+  provisional: z.array(version),
+});
+
+const moment = z.strictObject({ datetime: text, date: text, text });
+
+const command = z.strictObject({ system: text, command: text });
+
+const artifact = z.strictObject({
+  id,
+  name: text,
+  version,
+  description: text,
+  type: text,
+  platform: text,
+  /** The operating system and its bounds, for people. */
+  system: text,
+  /** What the package contains of the whole; empty when it is not split. */
+  variant: text,
+  /** For people; empty when it is not known. */
+  size: text,
+  bytes: text,
+  created: moment,
+  modified: moment,
+  checksum: sha256,
+  signer: text,
+  keyId: text,
+  revision: text,
+  url: href,
+  /** Its section on the release's page. */
+  page: href,
+  commands: z.array(command),
+});
+
+const withdrawn = z.strictObject({
+  id,
+  name: text,
+  type: text,
+  reason: text,
+  at: moment,
+  /** null when nothing replaces it. */
+  replacement: z.strictObject({ id, href }).nullable(),
+});
+
+const release = z.strictObject({
+  layout,
+  version,
+  date,
+  provisional: flag,
+  summaryHtml: html,
+  notesHtml: html,
+  count,
+  withdrawn: z.array(withdrawn),
+  platforms: z.array(z.strictObject({ anchor: text, name: text, artifacts: z.array(artifact) })),
+  files: z.array(z.strictObject({ href, text })),
+});
+
+const listedRelease = z.strictObject({
+  version,
+  date,
+  href,
+  count,
+  withdrawn: count,
+  provisional: flag,
+  summaryHtml: html,
+  rowsHtml: html,
+});
+
+const link = z.strictObject({ href, text });
+
+/** What each template of a page is given. A page is rendered only with a model that fits. */
+export const pageModels = {
+  release,
+  row: z.strictObject({ artifact }),
+  home: z.strictObject({
+    layout,
+    newest: z.strictObject({ version, date, href }).nullable(),
+    releases: z.array(listedRelease),
+    months: z.array(link),
+    all: href,
+  }),
+  month: z.strictObject({ layout, month: line, releases: z.array(listedRelease), home: href, all: href }),
+  releases: z.strictObject({
+    layout,
+    releases: z.array(listedRelease.omit({ summaryHtml: true, rowsHtml: true })),
+  }),
+  latest: z.strictObject({ layout, newest: z.strictObject({ version, href }).nullable(), all: href }),
+  platforms: z.strictObject({
+    layout,
+    platforms: z.array(
+      z.strictObject({ href, name: text, newest: version.nullable(), types: z.array(packageType) }),
+    ),
+  }),
+  platform: z.strictObject({
+    layout,
+    name: text,
+    types: z.array(
+      z.strictObject({
+        type: packageType,
+        description: text,
+        version,
+        date,
+        provisional: flag,
+        href,
+        rowsHtml: html,
+      }),
+    ),
+  }),
+  api: z.strictObject({
+    layout,
+    root: href,
+    list: href,
+    /** The month whose records are shown; empty without releases. */
+    month: text,
+    requestPath: text,
+    json: href,
+    api: href,
+    recordsHtml: html,
+    months: z.array(link),
+  }),
+  "not-found": z.strictObject({ layout, home: href, all: href, platforms: href }),
+} as const;
+
+export type PageName = keyof typeof pageModels;
+export type PageModel<Name extends PageName> = z.infer<(typeof pageModels)[Name]>;
+export type ArtifactView = z.infer<typeof artifact>;
+export type WithdrawnView = z.infer<typeof withdrawn>;
+export type LayoutView = z.infer<typeof layout>;

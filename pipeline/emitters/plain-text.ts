@@ -1,0 +1,89 @@
+import type { Token } from "markdown-it";
+import { visible } from "./escape.ts";
+import { markdownTokens } from "./markdown.ts";
+
+/** A container's marks: what its first line begins with, and all others. */
+interface Indent {
+  first: string;
+  rest: string;
+}
+
+/** Markdown as a terminal shows it: no marks of emphasis, links with their address behind them. */
+export function plainText(text: string): string {
+  const lines: string[] = [];
+  const indents: Indent[] = [];
+  const numbers: number[] = [];
+  let blank = false;
+
+  const put = (block: string) => {
+    if (blank && lines.length > 0) lines.push("");
+    blank = false;
+    for (const line of block.split("\n")) lines.push((nextPrefix(indents) + line).trimEnd());
+  };
+  const containers: Record<string, (token: Token) => void> = {
+    bullet_list_open: () => numbers.push(Number.NaN),
+    ordered_list_open: (token) => numbers.push(Number(token.attrGet("start") ?? 1)),
+    list_item_open: () => indents.push(itemIndent(numbers)),
+    blockquote_open: () => indents.push({ first: "> ", rest: "> " }),
+    bullet_list_close: () => numbers.pop(),
+    ordered_list_close: () => numbers.pop(),
+    list_item_close: () => indents.pop(),
+    blockquote_close: () => indents.pop(),
+  };
+  for (const token of markdownTokens(text)) {
+    containers[token.type]?.(token);
+    if (token.type === "inline") put(inlineText(token.children ?? []));
+    if (token.type === "fence" || token.type === "code_block") put(indented(token.content.trimEnd()));
+    // Paragraphs of a tight list are hidden: its items follow one another without a gap.
+    if (token.block && token.nesting !== 1 && !token.hidden && token.type !== "inline") blank = true;
+    if (token.type === "list_item_close" || cells.has(token.type)) blank = false;
+  }
+  return visible(lines.join("\n"));
+}
+
+const cells = new Set(["th_close", "td_close", "tr_close", "thead_close"]);
+
+const indented = (code: string): string => code.replace(/^/gm, "    ");
+
+function itemIndent(numbers: number[]): Indent {
+  const number = numbers.pop() ?? Number.NaN;
+  numbers.push(number + 1);
+  const first = Number.isNaN(number) ? "- " : `${number}. `;
+  return { first, rest: " ".repeat(first.length) };
+}
+
+/** The marks a line stands behind; a container's first mark shows once. */
+function nextPrefix(indents: Indent[]): string {
+  let prefix = "";
+  for (const indent of indents) {
+    prefix += indent.first;
+    indent.first = indent.rest;
+  }
+  return prefix;
+}
+
+/** Inline tokens as text: the words, and where a link leads when its words do not say so. */
+function inlineText(tokens: readonly Token[]): string {
+  let text = "";
+  const open: { href: string; start: number }[] = [];
+  for (const token of tokens) {
+    if (token.type === "softbreak") text += " ";
+    else if (token.type === "hardbreak") text += "\n";
+    else if (token.type === "image")
+      text += withAddress(inlineText(token.children ?? []), String(token.attrGet("src")));
+    else if (token.type === "link_open")
+      open.push({ href: String(token.attrGet("href")), start: text.length });
+    else if (token.type === "link_close") {
+      const link = open.pop();
+      if (link) text = text.slice(0, link.start) + withAddress(text.slice(link.start), link.href);
+    } else text += token.content;
+  }
+  return text;
+}
+
+const withAddress = (words: string, href: string): string =>
+  words === href || words === decoded(href) ? words : `${words} <${href}>`.trimStart();
+
+function decoded(href: string): string {
+  return URL.canParse(href) ? new URL(href).href.replace(/^mailto:/, "") : href;
+}

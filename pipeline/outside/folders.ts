@@ -1,0 +1,35 @@
+import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { accessFailure } from "./files.ts";
+
+/** Names of the folders directly in a folder, empty ones included. */
+export function listFolders(folder: string): string[] {
+  try {
+    const entries = readdirSync(folder, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isDirectory() ? [entry.name] : []));
+  } catch (error) {
+    throw accessFailure(`cannot read ${folder}`, error);
+  }
+}
+
+/** Moves a file in one step; the folder it goes to is made. */
+export function moveFile(from: string, to: string): void {
+  try {
+    mkdirSync(dirname(to), { recursive: true });
+    renameSync(from, to);
+  } catch (error) {
+    throw accessFailure(`cannot move ${from} to ${to}`, error);
+  }
+}
+
+/** Writes a text people asked for by file name; devices and pipes such as /dev/stdout may stand there too. */
+export function writeText(path: string, text: string): void {
+  try {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, text);
+  } catch (error) {
+    throw accessFailure(`cannot write ${path}`, error);
+  }
+}
+
+export const isFolder = (path: string): boolean => statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
