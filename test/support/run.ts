@@ -2,14 +2,19 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { execa, type Options } from "execa";
-import { onTestFinished } from "vitest";
+import { afterAll } from "vitest";
 
 export const repository = resolve(import.meta.dirname, "../..");
 
-/** A folder of the test's own, removed when it ends. */
+const made: string[] = [];
+afterAll(() => {
+  for (const folder of made) rmSync(folder, { recursive: true, force: true });
+});
+
+/** A folder of the test file's own, removed after its last test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "relcat-test-"));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  made.push(folder);
   return folder;
 }
 

@@ -72,11 +72,14 @@ function* allLinks(tree: Tree, base: URL): Generator<{ from: string; link: strin
     if (path.endsWith(".html")) for (const link of pageLinks(text)) yield { from: path, link };
     if (path.endsWith(".atom")) for (const [, link = ""] of text.matchAll(/href="([^"]*)"/g)) yield { from: path, link: unescape(link) };
     if (path.endsWith(".json") && !path.startsWith("schemas/")) {
-      for (const [, link = ""] of text.matchAll(/"(https?:\/\/(?:[^"\\]|\\.)*)"/g)) {
-        if (link.startsWith(base.href)) yield { from: path, link: JSON.parse(`"${link}"`) };
-      }
+      for (const value of strings(JSON.parse(text))) if (value.startsWith(base.href)) yield { from: path, link: value };
     }
   }
+}
+
+function* strings(value: unknown): Generator<string> {
+  if (typeof value === "string") yield value;
+  else if (value !== null && typeof value === "object") for (const item of Object.values(value)) yield* strings(item);
 }
 
 const unescape = (text: string) => text.replaceAll("&amp;", "&");
