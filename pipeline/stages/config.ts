@@ -7,7 +7,12 @@ import type { Located } from "./document.ts";
 import { display } from "./document.ts";
 import type { Path } from "./source.ts";
 
-const strict = { store: ["image"], vendor: ["image"], attestation: ["client", "image"], attestation_from: "26.08" } as const;
+const strict: NonNullable<WrittenConfig["require"]> = {
+  store: ["image"],
+  vendor: ["image"],
+  attestation: ["client", "image"],
+  attestation_from: "26.08",
+};
 
 /** What {placeholders} artifact_url may use. */
 export const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
@@ -15,7 +20,8 @@ export const urlPlaceholders = ["base_url", "version", "file", "name", "package_
 /** Fills in every default. The written configuration must have passed checkConfig. */
 export function normalizeConfig(written: WrittenConfig): Config {
   const baseUrl = (written.base_url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
-  const require = { ...strict, ...written.require };
+  // What is written replaces the strict form whole: `require: {}` asks for nothing.
+  const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
   return {
     product: written.product ?? "Releases",
     baseUrl,
@@ -26,7 +32,7 @@ export function normalizeConfig(written: WrittenConfig): Config {
       store: require.store ?? [],
       vendor: require.vendor ?? [],
       attestation: require.attestation ?? [],
-      attestationFrom: require.attestation_from ?? strict.attestation_from,
+      attestationFrom: require.attestation_from ?? "",
     },
     platforms: new Map(
       Object.entries({ ...defaultPlatforms, ...written.platforms })

@@ -29,7 +29,8 @@ export function decode(file: string, bytes: Uint8Array, limit = maxDocumentBytes
   }
   const text = decodeStrictly(file, bytes);
   const nul = text.indexOf("\0");
-  if (nul !== -1) throw notText(file, text.slice(0, nul), "the file holds a NUL byte", "Is it a binary file?");
+  if (nul !== -1)
+    throw notText(file, text.slice(0, nul), "the file holds a NUL byte", "Is it a binary file?");
   return { file, text };
 }
 
@@ -37,10 +38,17 @@ function decodeStrictly(file: string, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    const lossy = new TextDecoder().decode(bytes);
-    const before = lossy.slice(0, lossy.indexOf("\uFFFD"));
-    throw notText(file, before, "the file is not UTF-8", "Save it as UTF-8; a binary file does not belong here.");
+    const hint = "Save it as UTF-8; a binary file does not belong here.";
+    throw notText(file, textBeforeFault(bytes), "the file is not UTF-8", hint);
   }
+}
+
+/** Up to the first byte that another encoding of the decoded text would not have. */
+function textBeforeFault(bytes: Uint8Array): string {
+  const again = new TextEncoder().encode(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
+  const fault = bytes.findIndex((byte, index) => byte !== again[index]);
+  const sound = bytes.subarray(0, fault === -1 ? bytes.length : fault);
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(sound, { stream: true });
 }
 
 function notText(file: string, before: string, message: string, hint: string): RelcatError {
@@ -51,12 +59,30 @@ function notText(file: string, before: string, message: string, hint: string): R
 
 /** The place of an offset, with the line it stands in. */
 export function placeAt(source: Source, offset: number): Place {
-  const start = source.text.lastIndexOf("\n", offset - 1) + 1;
-  const end = source.text.indexOf("\n", offset);
-  let line = 1;
-  for (let at = source.text.indexOf("\n"); at !== -1 && at < start; at = source.text.indexOf("\n", at + 1)) line++;
-  const excerpt = source.text.slice(start, end === -1 ? undefined : end).replace(/\r$/, "");
-  return { file: source.file, line, column: offset - start + 1, excerpt };
+  const starts = lineStarts(source);
+  let [line, beyond] = [0, starts.length];
+  while (beyond - line > 1) {
+    const middle = (line + beyond) >> 1;
+    if ((starts[middle] ?? 0) <= offset) line = middle;
+    else beyond = middle;
+  }
+  const start = starts[line] ?? 0;
+  const end = starts[line + 1];
+  const excerpt = source.text.slice(start, end && end - 1).replace(/\r$/, "");
+  return { file: source.file, line: line + 1, column: offset - start + 1, excerpt };
+}
+
+const startsOf = new WeakMap<Source, number[]>();
+
+/** Where the lines begin; a file with many problems is searched for them once. */
+function lineStarts(source: Source): number[] {
+  let starts = startsOf.get(source);
+  if (starts) return starts;
+  starts = [0];
+  for (let at = source.text.indexOf("\n"); at !== -1; at = source.text.indexOf("\n", at + 1))
+    starts.push(at + 1);
+  startsOf.set(source, starts);
+  return starts;
 }
 
 export type Path = readonly (string | number)[];

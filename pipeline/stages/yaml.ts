@@ -1,6 +1,20 @@
 import { CORE_SCHEMA, defineMappingTag, load, mapTag } from "js-yaml";
-import { type Document, isAlias, isMap, isNode, isScalar, type Node, parseDocument, visit, type YAMLError } from "yaml";
-import { maxDepth, type Path, SyntaxProblem, type Syntax, tooDeep } from "./source.ts";
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isNode,
+  isScalar,
+  isSeq,
+  Lexer,
+  type Pair,
+  Parser,
+  visit,
+  type YAMLError,
+  type YAMLMap,
+} from "yaml";
+import { maxDepth, type Path, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 
 /**
  * YAML 1.2, core schema, unique text keys, one document. `yaml` is the authority; js-yaml, nine times
@@ -9,25 +23,28 @@ import { maxDepth, type Path, SyntaxProblem, type Syntax, tooDeep } from "./sour
  */
 export function parseYaml(text: string): Syntax {
   const fast = plain(text) ? loadFast(text) : undefined;
-  let document: Document | undefined;
+  let parsed: YamlTree | undefined;
   const tree = () => {
-    document ??= parseDocumentStrictly(text);
-    return document;
+    parsed ??= new YamlTree(parseDocumentStrictly(text));
+    return parsed;
   };
-  const value = fast ? fast.value : toValue(tree());
-  if (deeperThan(value, maxDepth)) throw tooDeep(0);
+  const value = fast ? fast.value : toValue(tree().document);
+  const budget = { values: Math.max(text.length, 10_000) };
+  const deep = firstBeyond(value, maxDepth, budget);
+  if (budget.values < 0) throw aliasProblem(tree().document);
+  if (deep) throw tooDeep(tree().locate(deep, "value"));
   return {
     value,
-    locate: (path, part) => locate(tree(), path, part),
-    spelling: (path) => {
-      const node = tree().getIn(path, true);
-      return isScalar(node) ? node.source : undefined;
-    },
+    locate: (path, part) => tree().locate(path, part),
+    spelling: (path) => tree().spelling(path),
   };
 }
 
-/** Without anchors, aliases, tags, merge keys, directives and tabs there is little to disagree about. */
-const plain = (text: string) => !/[&*!%\t\r]|<</.test(text) && !/[\u0085\u2028\u2029\uFEFF]/.test(text);
+/**
+ * Without anchors, aliases, tags, merge keys, directives, tabs, unusual line breaks and numbers that
+ * overflow there is little to disagree about.
+ */
+const plain = (text: string) => !/[&*!%\t\r\u0085\u2028\u2029\uFEFF]|<<|\d[eE]\+?\d{3}|\d{300}/.test(text);
 
 const strictMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
   ...(mapTag as ReturnType<typeof defineMappingTag<Record<string, unknown>>>),
@@ -44,109 +61,232 @@ function loadFast(text: string): { value: unknown } | undefined {
   }
 }
 
-function parseDocumentStrictly(text: string): Document {
-  refuseRunaway(text);
-  let document: Document;
-  try {
-    document = parseDocument(text, { version: "1.2", schema: "core", stringKeys: true, prettyErrors: false });
-  } catch (error) {
-    if (error instanceof RangeError) throw tooDeep(0);
-    throw error;
+/**
+ * The path of the first value that lies too deep. Only aliases can make more values than the text has
+ * characters: such a budget ends the walk.
+ */
+function firstBeyond(
+  value: unknown,
+  levels: number,
+  budget: { values: number },
+): (string | number)[] | undefined {
+  if (--budget.values < 0 || value === null || typeof value !== "object") return undefined;
+  if (levels === 0) return [];
+  for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {
+    const path = firstBeyond((value as Record<string | number, unknown>)[key], levels - 1, budget);
+    if (path) return [key, ...path];
+    if (budget.values < 0) return undefined;
   }
-  const first = [...document.errors, ...document.warnings].sort((a, b) => a.pos[0] - b.pos[0])[0];
-  if (first) throw syntaxProblem(first);
-  refuseMergeKeys(document);
+  return undefined;
+}
+
+function parseDocumentStrictly(text: string): Document {
+  const { documents, faults } = compose(text);
+  const [document, second] = documents;
+  const first = faults.sort((a, b) => a.offset - b.offset)[0];
+  if (first || !document) throw syntaxProblem(first);
+  if (second) {
+    const message = "the file holds more than one document";
+    throw new SyntaxProblem(
+      "yaml-syntax",
+      second.range[0],
+      message,
+      "Keep one document per file; remove the `---`.",
+    );
+  }
+  checkKeys(document);
   return document;
 }
 
-/** Depth that would exhaust the stack of a recursive parser, found without parsing. */
-function refuseRunaway(text: string): void {
-  const compact = /(?:[-?:] +){200}/.exec(text);
-  if (compact) throw tooDeep(compact.index);
-  let depth = 0;
-  for (let i = 0; i < text.length; i++) {
-    const c = text[i];
-    if (c === "[" || c === "{") {
-      if (++depth > 1000) throw tooDeep(i);
-    } else if (c === "]" || c === "}") depth--;
-  }
+interface Fault {
+  code: YAMLError["code"];
+  offset: number;
+  message: string;
 }
 
-function refuseMergeKeys(document: Document): void {
+/** At most two documents: the second is a fault. In garbage every character is one: a hundred are enough. */
+function compose(text: string): { documents: Document[]; faults: Fault[] } {
+  // Keys are checked by checkKeys: the library compares each with all before it.
+  const composer = new Composer({ version: "1.2", schema: "core", uniqueKeys: false, prettyErrors: false });
+  const faults: Fault[] = [];
+  const enough = new Error();
+  Reflect.set(
+    composer,
+    "onError",
+    (source: number | number[] | { offset: number }, code: Fault["code"], message: string) => {
+      const offset =
+        typeof source === "number" ? source : Array.isArray(source) ? (source[0] ?? 0) : source.offset;
+      if (faults.push({ code, offset, message }) >= 100) throw enough;
+    },
+  );
+  const documents: Document[] = [];
+  try {
+    for (const document of composer.compose(boundedTokens(text), true, text.length)) {
+      for (const { code, pos, message } of [...document.errors, ...document.warnings]) {
+        faults.push({ code, offset: pos[0], message });
+      }
+      if (documents.push(document) === 2) break;
+    }
+  } catch (error) {
+    if (error !== enough) throw error;
+  }
+  return { documents, faults };
+}
+
+/** The tokens of a text; depth is refused before anything recursive sees it. */
+function* boundedTokens(text: string) {
+  const parser = new Parser();
+  let errors = 0;
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const token of parser.next(lexeme)) {
+      yield token;
+      if (token.type === "error" && ++errors === 100) return;
+    }
+    const open = parser.stack.length > maxDepth ? parser.stack.filter(isCollection) : [];
+    if (open.length > maxDepth) throw tooDeep(open[maxDepth]?.offset ?? 0);
+  }
+  yield* parser.end();
+}
+
+const isCollection = ({ type }: Parser["stack"][number]) =>
+  type === "block-map" || type === "block-seq" || type === "flow-collection";
+
+function checkKeys(document: Document): void {
   visit(document, {
-    Pair(_, pair) {
-      if (!isScalar(pair.key) || pair.key.value !== "<<" || pair.key.type !== "PLAIN") return;
-      throw new SyntaxProblem(
-        "yaml-syntax",
-        pair.key.range?.[0] ?? 0,
-        "merge keys (<<) are not part of YAML 1.2",
-        "Write the keys out, or use a whole alias as a value.",
-      );
+    Map(_, map) {
+      const seen = new Set<string>();
+      for (const pair of map.items) {
+        const key = textKey(pair, map);
+        if (seen.has(key)) throw duplicateKey(key, startOf(pair.key, map));
+        seen.add(key);
+      }
     },
   });
 }
+
+function textKey({ key }: Pair, map: YAMLMap): string {
+  const offset = startOf(key, map);
+  if (!isScalar(key) || typeof key.value !== "string") {
+    const bare = isScalar(key) && key.source;
+    const hint = bare ? `Quote it: "${bare}".` : "Write the key as text, in quotes where it is empty.";
+    throw new SyntaxProblem(
+      "key-not-text",
+      offset,
+      `a key is ${bare ? `the bare ${bare}` : "not text"}, expected text`,
+      hint,
+    );
+  }
+  if (key.value !== "<<" || key.type !== "PLAIN") return key.value;
+  throw new SyntaxProblem(
+    "yaml-syntax",
+    offset,
+    "merge keys (<<) are not part of YAML 1.2",
+    "Write the keys out, or use a whole alias as a value.",
+  );
+}
+
+const duplicateKey = (key: string, offset: number) =>
+  new SyntaxProblem(
+    "duplicate-key",
+    offset,
+    `the key ${JSON.stringify(key)} stands twice in one object`,
+    "Remove one of them.",
+  );
 
 function toValue(document: Document): unknown {
   try {
     return document.toJS({ maxAliasCount: 100 });
   } catch (error) {
-    if (!(error instanceof ReferenceError || error instanceof RangeError)) throw error;
-    if (error instanceof RangeError) throw tooDeep(0);
-    let offset = 0;
-    visit(document, {
-      Alias(_, node) {
-        offset = node.range?.[0] ?? 0;
-        return visit.BREAK;
-      },
-    });
-    throw new SyntaxProblem(
-      "alias-expansion",
-      offset,
-      "aliases repeat anchors more than 100 times",
-      "Write the values out instead of repeating anchors of anchors.",
-    );
+    if (!(error instanceof ReferenceError)) throw error;
+    throw aliasProblem(document);
   }
 }
 
-const wording: Partial<Record<YAMLError["code"], { code?: "duplicate-key" | "key-not-text"; text: string; hint?: string }>> = {
-  DUPLICATE_KEY: { code: "duplicate-key", text: "the key stands twice in one object", hint: "Remove one of them." },
-  NON_STRING_KEY: {
-    code: "key-not-text",
-    text: "keys must be text",
-    hint: 'Quote the key, such as "11": YAML reads a bare 11 as a number.',
-  },
+function aliasProblem(document: Document): SyntaxProblem {
+  const anchors = new Set<string>();
+  let first: number | undefined;
+  let problem: SyntaxProblem | undefined;
+  visit(document, {
+    Node(_, node) {
+      if ("anchor" in node && node.anchor) anchors.add(node.anchor);
+      if (!isAlias(node)) return undefined;
+      first ??= startOf(node);
+      if (anchors.has(node.source)) return undefined;
+      const message = `the alias *${node.source} has no anchor &${node.source} before it`;
+      problem = new SyntaxProblem("yaml-syntax", startOf(node), message, "Quote text that starts with *.");
+      return visit.BREAK;
+    },
+  });
+  const hint = "Write the values out instead of repeating anchors of anchors.";
+  const message = "aliases repeat anchors more than 100 times, or by more than the file's own length";
+  return problem ?? new SyntaxProblem("alias-expansion", first ?? 0, message, hint);
+}
+
+const wording: Partial<Record<YAMLError["code"], { text: string; hint: string }>> = {
   TAB_AS_INDENT: { text: "a tab is used as indentation", hint: "Indent with spaces." },
-  MULTIPLE_DOCS: { text: "the file holds more than one document", hint: "Keep one document per file; remove the `---`." },
-  TAG_RESOLVE_FAILED: { text: "tags (!) are not supported", hint: "Write the plain value." },
+  TAG_RESOLVE_FAILED: {
+    text: "tags (!) are not supported",
+    hint: "Write the plain value; quote text that starts with !.",
+  },
 };
 
-function syntaxProblem(error: YAMLError): SyntaxProblem {
-  const known = wording[error.code];
-  if (known) return new SyntaxProblem(known.code ?? "yaml-syntax", error.pos[0], known.text, known.hint);
-  return new SyntaxProblem("yaml-syntax", error.pos[0], `not valid YAML: ${error.message}`);
+function syntaxProblem(fault: Fault | undefined): SyntaxProblem {
+  const known = fault && wording[fault.code];
+  const hint = 'Text with ": ", " #" or a special character in front stands in quotes.';
+  return new SyntaxProblem(
+    "yaml-syntax",
+    fault?.offset ?? 0,
+    known?.text ?? `not valid YAML: ${fault?.message}`,
+    known?.hint ?? hint,
+  );
 }
 
-function deeperThan(value: unknown, levels: number): boolean {
-  if (value === null || typeof value !== "object") return false;
-  if (levels === 0) return true;
-  return Object.values(value).some((item) => deeperThan(item, levels - 1));
-}
+/** A parsed document that finds its parts without searching an object twice. */
+class YamlTree {
+  readonly document: Document;
+  private readonly pairs = new WeakMap<YAMLMap, Map<unknown, Pair>>();
 
-function locate(document: Document, path: Path, part: "key" | "value"): number {
-  for (let length = path.length; length >= 0; length--) {
-    const node = length === 0 ? document.contents : document.getIn(path.slice(0, length), true);
-    if (part === "key" && length === path.length && length > 0) {
-      const key = keyNode(document, path);
-      if (key) return key.range?.[0] ?? 0;
-    }
-    if (isNode(node) && node.range && !(isAlias(node) && length < path.length)) return node.range[0];
+  constructor(document: Document) {
+    this.document = document;
   }
-  return 0;
+
+  locate(path: Path, part: "key" | "value"): number {
+    let node: unknown = this.document.contents;
+    let offset = startOf(node);
+    for (const [index, step] of path.entries()) {
+      const pair = this.child(node, step);
+      if (!pair) break;
+      if (part === "key" && index === path.length - 1 && pair.key)
+        return startOf(pair.key, undefined, offset);
+      node = pair.value;
+      offset = startOf(node, undefined, offset);
+    }
+    return offset;
+  }
+
+  spelling(path: Path): string | undefined {
+    let node: unknown = this.document.contents;
+    for (const step of path) node = this.child(node, step)?.value;
+    return isScalar(node) && node.type === "PLAIN" ? node.source : undefined;
+  }
+
+  private child(parent: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
+    const node = isAlias(parent) ? parent.resolve(this.document) : parent;
+    if (isSeq(node))
+      return typeof step === "number" && step < node.items.length ? { value: node.items[step] } : undefined;
+    return isMap(node) ? this.pairsOf(node).get(step) : undefined;
+  }
+
+  private pairsOf(map: YAMLMap): Map<unknown, Pair> {
+    const known =
+      this.pairs.get(map) ??
+      new Map(map.items.map((pair) => [isScalar(pair.key) ? pair.key.value : pair.key, pair]));
+    this.pairs.set(map, known);
+    return known;
+  }
 }
 
-function keyNode(document: Document, path: Path): Node | undefined {
-  const parent = path.length === 1 ? document.contents : document.getIn(path.slice(0, -1), true);
-  if (!isMap(parent)) return undefined;
-  const pair = parent.items.find((item) => isScalar(item.key) && item.key.value === path.at(-1));
-  return isNode(pair?.key) ? pair.key : undefined;
+function startOf(node: unknown, parent?: unknown, otherwise = 0): number {
+  if (isNode(node) && node.range) return node.range[0];
+  return parent === undefined ? otherwise : startOf(parent);
 }

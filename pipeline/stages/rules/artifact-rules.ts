@@ -78,7 +78,8 @@ const partsRequired: ArtifactRule = function* ({ artifact, type, version, config
   }
   if (!require.attestation.includes(type.kind) || artifact.attestation !== undefined) return;
   if (version < require.attestationFrom) return;
-  const message = `attestation is missing, expected on every ${type.kind} from ${require.attestationFrom} on`;
+  const since = require.attestationFrom === "" ? "" : ` from ${require.attestationFrom} on`;
+  const message = `attestation is missing, expected on every ${type.kind}${since}`;
   yield error("attestation-required", place([]), message, hint("attestation"));
 };
 

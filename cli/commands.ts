@@ -1,0 +1,178 @@
+import { Argument, Command, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
+import {
+  asCount,
+  asDate,
+  asIds,
+  asMonth,
+  asReplacement,
+  asVersion,
+  asVersions,
+  collected,
+} from "./arguments.ts";
+import type { Host, OwnPackage } from "./host.ts";
+
+/** Options that stand before or after any command. */
+export interface Globals {
+  C?: string;
+  json?: true;
+  color: boolean;
+}
+
+/** Runs a verb in the surroundings the global options ask for; `json` as if --json stood there. */
+export type Run = (verb: (host: Host) => Promise<number>, json?: boolean) => Promise<void>;
+
+/** The table of commands. Each row imports its verb only when it runs: help and version load nothing but this. */
+export function createProgram(
+  own: OwnPackage,
+  { data, messages }: Pick<Host, "data" | "messages">,
+  run: Run,
+) {
+  const program = new Command("relcat")
+    .description("Checks release files, gives artifacts permanent ids, and builds the catalog site.")
+    .version(own.version, "--version", "print the version")
+    .option("-C <folder>", "run in this folder")
+    .option("--json", "print one JSON document on standard output")
+    .option("--no-color", "print without colours")
+    .addHelpText("after", example("relcat init demo && relcat -C demo build"))
+    .configureHelp({ showGlobalOptions: true })
+    .configureOutput({
+      writeOut: (text) => data.write(text),
+      writeErr: (text) => messages.write(text),
+      outputError: () => {}, // main.ts shows it as every other problem
+    })
+    .exitOverride();
+  for (const add of [addAuthoring, addNotes, addLooking, addCutting, addWithdrawing, addTools])
+    add(program, run);
+  return program;
+}
+
+const example = (line: string) => `\nExample:\n  ${line}`;
+
+const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
+  parent.command(name).description(description).addHelpText("after", example(line));
+
+function addAuthoring(program: CommandUnknownOpts, run: Run): void {
+  program.commandsGroup("Write:");
+  row(program, "init", "Start a project: configuration, a first release, a CI example.", "relcat init demo")
+    .argument("[folder]", "where", ".")
+    .action((folder) => run(async (host) => (await import("./init.ts")).init(folder, host)));
+  row(
+    program,
+    "new",
+    "Open the next release of a month and move the waiting notes into it.",
+    "relcat new 26.09",
+  )
+    .argument("<month>", "YY.MM", asMonth)
+    .option("--date <date>", "release date, default today", asDate)
+    .option("--notes <file...>", "only these of releases/next/notes; or all, or none")
+    .action((month, options) =>
+      run(async (host) => (await import("./new.ts")).openRelease(month, options, host)),
+    );
+}
+
+function addNotes(program: CommandUnknownOpts, run: Run): void {
+  const notes = row(program, "notes", "Show, check or add release notes.", "relcat notes show 26.08.002");
+  row(notes, "show", "Print one release's notes.", "relcat notes show 26.08.002 --format markdown")
+    .argument("<version>", "YY.MM.NNN", asVersion)
+    .addOption(formatOption("text", ["markdown", "html", "json", "text"] as const))
+    .action((version, { format }) =>
+      run(async (host) => (await import("./notes.ts")).showNotes(version, format, host), format === "json"),
+    );
+  row(notes, "lint", "Show only the problems of notes.", "relcat notes lint").action(() =>
+    run(async (host) => (await import("./notes.ts")).lintNotes(host)),
+  );
+  const added = 'relcat notes add --component server --kind fix --ref NG-17 "The list no longer stalls."';
+  row(notes, "add", "Write a note fragment for the next release.", added)
+    .argument("<text>", "what changed, in Markdown")
+    .requiredOption("--component <key>", "such as server")
+    .requiredOption("--kind <key>", "such as fix or feature")
+    .option("--ref <ref>", "URL or issue name; may be repeated", collected)
+    .option("--security", "the change fixes a vulnerability")
+    .option("--release <version>", "write it into this release", asVersion)
+    .action((text, options) =>
+      run(async (host) => (await import("./notes.ts")).addNote({ ...options, text }, host)),
+    );
+}
+
+const formatOption = <const T extends readonly string[]>(preset: T[number], choices: T) =>
+  new Option("--format <format>", "how to print").choices(choices).default(preset);
+
+function addLooking(program: CommandUnknownOpts, run: Run): void {
+  program.commandsGroup("Look and build:");
+  row(program, "check", "Show every problem of the release files.", "relcat check --ledger-base origin/main")
+    .addOption(formatOption("text", ["text", "json"] as const))
+    .option("--ledger-base <revision>", "prove that the ledger only grew since this git revision")
+    .action(({ ledgerBase, ...options }) =>
+      run(async (host) => (await import("./check.ts")).check(ledgerBase, host), options.format === "json"),
+    );
+  row(
+    program,
+    "status",
+    "Show what is open, incomplete or withdrawn, and the next command.",
+    "relcat status",
+  ).action(() => run(async (host) => (await import("./status.ts")).status(host)));
+  const built = "relcat build --released --out public";
+  row(program, "build", "Build the catalog site; what is not cut gets provisional ids.", built)
+    .option("--out <folder>", "where", "dist")
+    .option("--released", "leave out what is not cut")
+    .option("--with <version...>", "with --released: these as cut would make them", asVersions)
+    .option("--now <time>", "date new files so, instead of by the clock")
+    .action((options) => run(async (host) => (await import("./build.ts")).buildSite(options, host)));
+}
+
+function addCutting(program: CommandUnknownOpts, run: Run): void {
+  program.commandsGroup("Make permanent:");
+  const cut = "Give artifacts their permanent ids and dates; without versions, in every release.";
+  row(program, "cut", cut, "relcat cut 26.09.001 --commit")
+    .argument("[version...]", "YY.MM.NNN", asVersions)
+    .option("--allow-incomplete", "even if expected artifacts are missing")
+    .option("--allow-revise <count>", "so many changed records at once, default 50", asCount)
+    .option("--commit", "commit releases/ through git")
+    .option("--body <file>", "write what was done as Markdown")
+    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .action((versions, options) =>
+      run(async (host) => (await import("./cut.ts")).cutReleases(versions, options, host)),
+    );
+  row(program, "uncut", "Take the last cut back while nobody has it.", "relcat uncut 26.09.001")
+    .argument("<version>", "YY.MM.NNN", asVersion)
+    .option("--ledger-base <revision>", "git revision whose lines stay, or none; default: ledger.base")
+    .action((version, options) =>
+      run(async (host) => (await import("./uncut.ts")).uncutRelease(version, options, host)),
+    );
+}
+
+function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
+  const retracted = 'relcat retract 26.08.001 --type msi --reason "Fails to start on Windows 11."';
+  row(program, "retract", "Withdraw records in public, with a reason.", retracted)
+    .argument("<id-or-version...>", "ids of records, or one version")
+    .requiredOption("--reason <text>", "why, as everybody will read it")
+    .option("--type <package-type>", "of the version, only this package type")
+    .option("--name <glob>", "of the version, only names that match")
+    .option("--replaced-by <id>", "the record to install instead, or none", asReplacement)
+    .option("--yes", "do not ask")
+    .action((targets, options) =>
+      run(async (host) => (await import("./retract.ts")).retractRecords(targets, options, host)),
+    );
+  row(program, "reinstate", "Undo retractions.", "relcat reinstate 4657")
+    .argument("<id...>", "ids of retracted records", asIds)
+    .option("--yes", "do not ask")
+    .action((ids, options) =>
+      run(async (host) => (await import("./reinstate.ts")).reinstateRecords(ids, options, host)),
+    );
+}
+
+function addTools(program: CommandUnknownOpts, run: Run): void {
+  program.commandsGroup("Other:").helpCommand("help [command]", "Show how a command is used.");
+  row(program, "schema", "Print the JSON Schema of a document.", "relcat schema manifest")
+    .argument("[name]", "such as manifest")
+    .option("--list", "print the names there are")
+    .action((name, options) =>
+      run(async (host) => (await import("./schema.ts")).schema(name, options, host)),
+    );
+  const loaded = "source <(relcat completion bash)";
+  row(program, "completion", "Print a script that completes commands and options in a shell.", loaded)
+    .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"] as const))
+    .action((shell) =>
+      run(async (host) => (await import("./completion.ts")).completion(shell, program, host)),
+    );
+}

@@ -1,0 +1,48 @@
+import { inspect } from "node:util";
+import type { Problem } from "../pipeline/index.ts";
+import { type Host, printDocument, say } from "./host.ts";
+import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
+import { UsageError } from "./usage.ts";
+
+/**
+ * Shows why a command ended early.
+ * @returns the exit status
+ */
+export async function fail(error: unknown, host: Host): Promise<number> {
+  if (error instanceof UsageError) return refuse([error.problem], 2, host);
+  // Loaded only now: where it was thrown from, it is loaded already.
+  const { RelcatError } = await import("../pipeline/index.ts");
+  if (error instanceof RelcatError) return refuse(error.problems, error.exitStatus, host);
+  const access = accessProblem(error);
+  return access ? refuse([access], 2, host) : reportBug(error, host);
+}
+
+function refuse(problems: readonly Problem[], status: number, host: Host): number {
+  host.messages.write(renderProblems(problems, host.messages));
+  if (problems.length > 1) say(host, countProblems(tally(problems)));
+  if (host.json) printDocument(host, { problems: problemRows(problems) });
+  return status;
+}
+
+/** What the operating system refused is not relcat's bug. */
+function accessProblem(error: unknown): Problem | undefined {
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || code === undefined || syscall === undefined) return undefined;
+  const message = `cannot ${syscall} ${path ?? "a file"} (${code})`;
+  return {
+    code: "file-access",
+    severity: "error",
+    message,
+    hint: "Check the path, its permissions and the free space.",
+  };
+}
+
+/** Anything that is neither the user's nor the system's doing. */
+export function reportBug(error: unknown, host: Host): number {
+  const { bugs } = host.own;
+  const address = typeof bugs === "string" ? bugs : bugs?.url;
+  say(host, `relcat ${host.own.version} stopped because of a bug of its own.`);
+  say(host, address ? `Report it at ${address} with the stack below.` : "Report it with the stack below.");
+  say(host, `\n${inspect(error)}`);
+  return 70;
+}

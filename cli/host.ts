@@ -1,0 +1,87 @@
+import type { Surroundings } from "../pipeline/index.ts";
+
+/** The folder with the authored files, in the folder the command runs in. */
+export const releasesFolder = "releases";
+
+/** relcat's own package, as its launcher found it. */
+export interface OwnPackage {
+  /** Where it is installed. */
+  folder: string;
+  version: string;
+  /** package.json's `bugs`: an address, or an object with one. */
+  bugs?: string | { url?: string };
+}
+
+export type Style = "red" | "yellow" | "green" | "bold" | "dim";
+
+/** One of the two streams of a command. */
+export interface Output {
+  write(text: string): void;
+  /** The text in a colour, or as it is where colours are not wanted. */
+  style(style: Style | readonly Style[], text: string): string;
+  /** Columns of the terminal; undefined where there is none. */
+  columns: number | undefined;
+}
+
+/** What a command takes from the process it runs in. */
+export interface Host {
+  /** Standard output: what was asked for. */
+  data: Output;
+  /** Standard error: what people should know beside it. */
+  messages: Output;
+  /** One JSON document on standard output instead of text. */
+  json: boolean;
+  /** Milliseconds since 1970. */
+  clock: number;
+  pid: number;
+  sourceDateEpoch: string | undefined;
+  /** Asks for a yes; undefined where nobody can answer. */
+  confirm: ((question: string) => Promise<boolean>) | undefined;
+  own: OwnPackage;
+}
+
+export function print(host: Host, text: string): void {
+  host.data.write(`${text}\n`);
+}
+
+export function say(host: Host, text: string): void {
+  host.messages.write(`${text}\n`);
+}
+
+/** Names the command that usually comes after this one. */
+export function sayNext(host: Host, text: string): void {
+  say(host, `${host.messages.style("dim", "Next:")} ${text}`);
+}
+
+/** Text for people, or one document for programs, whichever was asked for. */
+export function answer(host: Host, document: Record<string, unknown>, text: () => string): void {
+  if (host.json) printDocument(host, document);
+  else print(host, text());
+}
+
+const unsafe = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+
+/** JSON escapes only part of what a terminal would act on; escaped, the rest reads back the same. */
+export function printDocument(host: Host, document: Record<string, unknown>): void {
+  const text = JSON.stringify({ schema_version: 1, ...document }, null, 2);
+  print(
+    host,
+    text.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
+  );
+}
+
+/** @param now the value of --now */
+export function surroundings(host: Host, now?: string): Surroundings {
+  const epoch = host.sourceDateEpoch;
+  const named = now !== undefined ? { name: "--now", value: now } : undefined;
+  return {
+    clock: host.clock,
+    pid: host.pid,
+    explicitTime: named ?? (epoch ? { name: "SOURCE_DATE_EPOCH", value: epoch } : undefined),
+    onWait: (holder) =>
+      say(
+        host,
+        holder === 0 ? "Waiting for another relcat…" : `Waiting for the relcat with process id ${holder}…`,
+      ),
+  };
+}

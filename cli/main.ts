@@ -1,0 +1,91 @@
+import { statSync } from "node:fs";
+import { styleText } from "node:util";
+import { CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
+import { createProgram, type Globals } from "./commands.ts";
+import type { Host, Output, OwnPackage } from "./host.ts";
+import { UsageError, usageErrorOf } from "./usage.ts";
+
+/** Runs the command line of this process. The only place that touches `process`. */
+export async function main(own: OwnPackage): Promise<void> {
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", endedOutput);
+  let host = hostOf({ color: true }, own);
+  process.on("uncaughtException", (error) => endWithBug(error, host));
+  let status = 0;
+  const program = createProgram(own, host, async (verb, json) => {
+    const globals = program.opts();
+    host = hostOf(json ? { ...globals, json } : globals, own);
+    enter(globals.C);
+    status = await verb(host);
+  });
+  const command = [program.name()];
+  const follow = (_: unknown, subcommand: CommandUnknownOpts) => {
+    command.push(subcommand.name());
+    subcommand.hook("preSubcommand", follow);
+  };
+  program.hook("preSubcommand", follow);
+  try {
+    await program.parseAsync(process.argv.slice(2), { from: "user" });
+  } catch (error) {
+    if (error instanceof CommanderError)
+      status = await refuse(error, command.join(" "), hostOf(program.opts(), own));
+    else status = await (await import("./fail.ts")).fail(error, host);
+  }
+  process.exitCode ??= status;
+}
+
+/** commander ends help and version by an error too. */
+async function refuse(error: CommanderError, command: string, host: Host): Promise<number> {
+  if (error.exitCode === 0) return 0;
+  if (error.code === "commander.help") return 2;
+  return (await import("./fail.ts")).fail(usageErrorOf(error, command), host);
+}
+
+function enter(folder: string | undefined): void {
+  if (folder === undefined) return;
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    const hint = "Give an existing folder with -C; relcat init FOLDER makes a new project.";
+    throw new UsageError(`there is no folder ${folder} here`, hint, "folder-missing");
+  }
+  process.chdir(folder);
+}
+
+function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
+  const { stdin, stdout, stderr, env } = process;
+  const output = (stream: NodeJS.WriteStream): Output => ({
+    write: (text) => stream.write(text),
+    style: (style, text) => (color === false ? text : styleText([style].flat(), text, { stream })),
+    columns: stream.isTTY ? stream.columns : undefined,
+  });
+  return {
+    data: output(stdout),
+    messages: output(stderr),
+    json: json ?? false,
+    clock: Date.now(),
+    pid: process.pid,
+    sourceDateEpoch: env.SOURCE_DATE_EPOCH,
+    confirm: stdin.isTTY && stderr.isTTY && !env.CI ? confirm : undefined,
+    own,
+  };
+}
+
+/** The terminal edits the line, so Ctrl-C ends the process as everywhere; Ctrl-D is a no. */
+async function confirm(question: string): Promise<boolean> {
+  const { createInterface } = await import("node:readline");
+  process.stderr.write(`${question} [y/N] `);
+  for await (const line of createInterface({ input: process.stdin, terminal: false }))
+    return /^y(es)?$/i.test(line.trim());
+  return false;
+}
+
+/** A reader that went away (`relcat … | head`) is no failure; a full disk is. */
+function endedOutput(error: NodeJS.ErrnoException): void {
+  if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return;
+  process.exitCode = 2;
+  process.stderr.write(`error[file-access] cannot write the output (${error.code})\n`);
+}
+
+function endWithBug(error: unknown, host: Host): void {
+  import("./fail.ts").then(({ reportBug }) => {
+    process.exitCode = reportBug(error, host);
+  });
+}

@@ -1,0 +1,20 @@
+import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../pipeline/index.ts";
+import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { count } from "./words.ts";
+
+/** `relcat new`: the next release of a month, with the notes that waited for it. */
+export async function openRelease(
+  month: string,
+  options: Omit<OpenReleaseOptions, "month">,
+  host: Host,
+): Promise<number> {
+  const { version, date, notes } = await open(releasesFolder, { month, ...options }, surroundings(host));
+  const folder = `${releasesFolder}/${version}`;
+  answer(host, { version, date, folder, notes }, () => {
+    const moved =
+      notes.length > 0 ? ` with ${count(notes.length, "note")} from ${releasesFolder}/next/notes` : "";
+    return `Opened ${version} of ${date} in ${folder}/${moved}.`;
+  });
+  sayNext(host, `put build output manifests into ${folder}/manifests/, then relcat check`);
+  return exitStatus.done;
+}

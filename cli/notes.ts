@@ -1,0 +1,55 @@
+import {
+  addNote as add,
+  exitStatus,
+  loadCatalog,
+  noteProblems,
+  notesDocument,
+  notesHtml,
+  notesMarkdown,
+  notesText,
+  showRelease,
+} from "../pipeline/index.ts";
+import { answer, type Host, printDocument, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
+
+export type NotesFormat = "markdown" | "html" | "json" | "text";
+
+const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
+
+/** `relcat notes show`: data for other programs, so nothing is said beside it. */
+export async function showNotes(version: string, format: NotesFormat, host: Host): Promise<number> {
+  const { release, config } = await showRelease(releasesFolder, version);
+  if (host.json || format === "json") printDocument(host, { ...notesDocument(release, config) });
+  else host.data.write(formats[format](release, config));
+  return exitStatus.done;
+}
+
+/** `relcat notes lint`: only what is wrong with notes. */
+export async function lintNotes(host: Host): Promise<number> {
+  const problems = noteProblems((await loadCatalog(releasesFolder)).problems);
+  const found = tally(problems);
+  answer(host, { ...found, problems: problemRows(problems) }, () => {
+    return `${renderProblems(problems, host.data)}${countProblems(found)} in the notes`;
+  });
+  sayNext(host, found.errors > 0 ? "correct the notes named above, then relcat notes lint" : "relcat check");
+  return found.errors > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+export interface AddNoteOptions {
+  text: string;
+  component: string;
+  kind: string;
+  ref?: string[];
+  security?: true;
+  release?: string;
+}
+
+/** `relcat notes add`: a fragment in a file of its own. */
+export async function addNote(options: AddNoteOptions, host: Host): Promise<number> {
+  const { text, component, kind, ref: refs = [], security = false, release } = options;
+  const note = { text, component, kind, refs, security };
+  const file = await add(releasesFolder, note, release, surroundings(host));
+  answer(host, { file }, () => `Wrote ${file}.`);
+  sayNext(host, "relcat notes lint");
+  return exitStatus.done;
+}

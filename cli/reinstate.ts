@@ -1,0 +1,22 @@
+import { decideReinstate, exitStatus, readLedgerNow, reinstate, selectRecords } from "../pipeline/index.ts";
+import { confirmOrRefuse, listRecords } from "./confirm.ts";
+import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { count } from "./words.ts";
+
+/** `relcat reinstate`: shows what it hits, asks, and undoes the retraction. */
+export async function reinstateRecords(
+  ids: readonly number[],
+  options: { yes?: true },
+  host: Host,
+): Promise<number> {
+  const ledger = readLedgerNow(releasesFolder);
+  const { entries } = selectRecords(ledger, { ids: [...new Set(ids)] });
+  decideReinstate(ledger, ids, ledger.newest);
+  say(host, `To be reinstated: ${count(entries.length, "record")}`);
+  listRecords(entries, host);
+  await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
+  const { events } = await reinstate(releasesFolder, ids, surroundings(host));
+  answer(host, { events }, () => `Reinstated ${count(events.length, "record")}.`);
+  sayNext(host, "commit releases/ledger.jsonl, then relcat build --released");
+  return exitStatus.done;
+}

@@ -1,0 +1,113 @@
+import type { Place, Problem } from "../pipeline/index.ts";
+import { cells, cellsOf, characters, harmless } from "./cells.ts";
+import type { Output } from "./host.ts";
+import { count } from "./words.ts";
+
+/** Problems as text, by file and line: place, severity, code and sentence, the line with a caret, the way out. */
+export function renderProblems(problems: readonly Problem[], output: Output): string {
+  return [...problems]
+    .sort(byPlace)
+    .map((problem) => renderProblem(problem, output))
+    .join("");
+}
+
+function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+  if (!a || !b) return Number(a !== undefined) - Number(b !== undefined);
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
+function renderProblem({ code, severity, message, hint, at }: Problem, output: Output): string {
+  const place = at ? `${harmless(at.file)}:${at.line}:${at.column} ` : "";
+  const mark = output.style(
+    severity === "error" ? ["bold", "red"] : ["bold", "yellow"],
+    `${severity}[${code}]`,
+  );
+  const lines = [`${output.style("bold", place)}${mark} ${harmless(message)}`];
+  if (at?.excerpt !== undefined && at.excerpt.trim() !== "") lines.push(...frame(at, at.excerpt, output));
+  if (hint) lines.push(`  ${output.style("dim", "hint:")} ${harmless(hint)}`);
+  return `${lines.join("\n")}\n`;
+}
+
+function frame({ line, column }: Place, excerpt: string, output: Output): string[] {
+  const number = String(line).padStart(5);
+  const gutter = number.length + 3;
+  const { text, caret } = cutAround(excerpt, column - 1, (output.columns ?? 120) - gutter);
+  return [
+    `${output.style("dim", `${number} |`)} ${text}`,
+    `${output.style("dim", `${" ".repeat(number.length)} |`)} ${" ".repeat(caret)}${output.style("red", "^")}`,
+  ];
+}
+
+/**
+ * The part of a line around an offset that fits a width, and the cell the offset stands in.
+ * @param offset in UTF-16 units, from 0
+ */
+export function cutAround(line: string, offset: number, width: number): { text: string; caret: number } {
+  const room = Math.max(20, width);
+  // A manifest on one line can have megabytes: only what could be shown is looked at.
+  const window = room * 4;
+  const before = harmless(line.slice(Math.max(0, offset - window), offset));
+  const after = harmless(line.slice(offset, offset + window));
+  const start =
+    offset <= window && cells(before) + cells(after) <= room
+      ? before
+      : lastCells(before, Math.floor(room / 2));
+  const end = firstCells(after, room - cells(start));
+  return { text: start + end, caret: cells(start) };
+}
+
+function lastCells(text: string, room: number): string {
+  if (cells(text) <= room) return text;
+  const kept: string[] = [];
+  let used = 1;
+  for (const character of characters(text).reverse()) {
+    used += cellsOf(character);
+    if (used > room) break;
+    kept.push(character);
+  }
+  return `…${kept.reverse().join("")}`;
+}
+
+function firstCells(text: string, room: number): string {
+  if (cells(text) <= room) return text;
+  const kept: string[] = [];
+  let used = 1;
+  for (const character of characters(text)) {
+    used += cellsOf(character);
+    if (used > room) break;
+    kept.push(character);
+  }
+  return `${kept.join("")}…`;
+}
+
+export interface Tally {
+  errors: number;
+  warnings: number;
+}
+
+export function tally(problems: readonly Problem[]): Tally {
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+  return { errors, warnings: problems.length - errors };
+}
+
+/** "3 errors, 1 warning". */
+export function countProblems({ errors, warnings }: Tally): string {
+  const parts = [
+    ...(errors > 0 ? [count(errors, "error")] : []),
+    ...(warnings > 0 ? [count(warnings, "warning")] : []),
+  ];
+  return parts.join(", ") || "no problems";
+}
+
+/** Problems in JSON documents: every key always there. */
+export const problemRows = (problems: readonly Problem[]) =>
+  [...problems].sort(byPlace).map(({ code, severity, message, hint, at }) => ({
+    code,
+    severity,
+    message,
+    hint: hint ?? null,
+    file: at?.file ?? null,
+    line: at?.line ?? null,
+    column: at?.column ?? null,
+  }));

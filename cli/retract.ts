@@ -1,0 +1,75 @@
+import {
+  decideRetract,
+  exitStatus,
+  type RecordChoice,
+  readLedgerNow,
+  retract,
+  selectRecords,
+} from "../pipeline/index.ts";
+import { isId } from "./arguments.ts";
+import { confirmOrRefuse, listRecords } from "./confirm.ts";
+import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { UsageError } from "./usage.ts";
+import { count } from "./words.ts";
+
+export interface RetractCommandOptions {
+  reason: string;
+  type?: string;
+  name?: string;
+  replacedBy?: number | null;
+  yes?: true;
+}
+
+/** `relcat retract`: shows what it hits, asks, and withdraws it. */
+export async function retractRecords(
+  targets: readonly string[],
+  options: RetractCommandOptions,
+  host: Host,
+): Promise<number> {
+  const reason = reasonOf(options);
+  const ledger = readLedgerNow(releasesFolder);
+  const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
+  const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
+  // Decided before it is asked about: nobody should confirm what is refused afterwards.
+  const due = decideRetract(ledger, retraction, ledger.newest).events;
+  say(host, `To be retracted: ${count(entries.length, "record")}`);
+  listRecords(entries, host);
+  if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} retracted already.`);
+  if (due.length > 0)
+    await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
+  const { events } = await retract(releasesFolder, retraction, surroundings(host));
+  answer(host, { events }, () =>
+    events.length > 0
+      ? `Retracted ${count(events.length, "record")}.`
+      : "Nothing changed: the ledger says so already.",
+  );
+  if (events.length > 0) sayNext(host, "commit releases/ledger.jsonl, then relcat build --released");
+  return exitStatus.done;
+}
+
+function reasonOf(options: RetractCommandOptions): string {
+  const reason = options.reason.trim();
+  if (reason !== "" && !/\p{Cc}/u.test(reason)) return reason;
+  const hint = "Say in one line why: everybody who has the package will read it.";
+  throw new UsageError("the reason is empty or has line breaks", hint);
+}
+
+function choiceOf(targets: readonly string[], { type, name }: RetractCommandOptions): RecordChoice {
+  const narrowed = type !== undefined || name !== undefined;
+  if (targets.every(isId)) {
+    if (narrowed)
+      throw new UsageError(
+        "--type and --name choose among the records of a version, but ids were given",
+        "Leave them out, or give a version.",
+      );
+    return { ids: [...new Set(targets.map(Number))] };
+  }
+  const [version = ""] = targets;
+  if (targets.length > 1 || !/^\d{2}\.\d{2}\.\d{3}$/.test(version)) {
+    throw new UsageError(
+      `cannot tell what ${targets.map((target) => JSON.stringify(target)).join(" ")} means`,
+      "Give ids of records, or one version such as 26.08.002.",
+    );
+  }
+  return { version, packageType: type, name };
+}

@@ -1,0 +1,24 @@
+import { exitStatus, type LedgerChange, loadConfig, uncut } from "../pipeline/index.ts";
+import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { count } from "./words.ts";
+
+/** `relcat uncut`: the last cut is taken back while nobody has it. */
+export async function uncutRelease(
+  version: string,
+  options: { ledgerBase?: string },
+  host: Host,
+): Promise<number> {
+  const base = options.ledgerBase ?? (await loadConfig(releasesFolder)).ledgerBase;
+  const { events } = await uncut(releasesFolder, version, base, surroundings(host));
+  const ids = addedIds(events);
+  answer(host, { version, lines: events.length, ids }, () => {
+    const [first, last] = [ids[0], ids.at(-1)];
+    const range = first === last ? `the id ${first} is` : `the ids ${first} to ${last} are`;
+    return `Took back ${count(events.length, "ledger line")} of ${version}; ${range} free again.`;
+  });
+  sayNext(host, `relcat check, then relcat cut ${version}`);
+  return exitStatus.done;
+}
+
+const addedIds = (events: LedgerChange["events"]): number[] =>
+  events.flatMap((event) => (event.event === "add" ? [event.id] : []));
