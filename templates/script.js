@@ -1,7 +1,5 @@
 // Copy buttons, and a filter over the artifacts of a list page. Pages are complete without either.
 
-document.documentElement.classList.add("js");
-
 const said = document.createElement("output");
 said.className = "vh";
 document.body.append(said);
@@ -34,7 +32,7 @@ if (form) {
     text: `${row.textContent} ${row.dataset.platform}`.toLowerCase(),
     ...row.dataset,
   }));
-  const selects = [form.elements.platform, form.elements.type];
+  const selects = [form.elements.platform, form.elements.system, form.elements.type];
   const query = new URLSearchParams(location.search);
 
   for (const select of selects) {

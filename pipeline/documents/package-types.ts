@@ -43,6 +43,21 @@ export const defaultPackageTypes: Readonly<Record<string, PackageType>> = {
   incus: row("Linux", 15, "image", "Controller image for Incus"),
 };
 
+/** What nixpkgs calls its image formats, where our name is another. Build outputs and `ingest:` rules may use it. */
+const nixpkgsNames: Readonly<Record<string, string>> = {
+  qemu: "qcow",
+  "qemu-efi": "qcow-efi",
+  "google-compute": "gce",
+  "google-compute-efi": "gce-efi",
+  lxc: "incus",
+};
+
+/** A package type under its name in the table; a type that is registered under a name of nixpkgs stays it. */
+export function resolveAlias(type: string, table: ReadonlyMap<string, unknown>): string {
+  const ours = Object.hasOwn(nixpkgsNames, type) ? nixpkgsNames[type] : undefined;
+  return table.has(type) || ours === undefined ? type : ours;
+}
+
 /** Names behind the platform integers; configuration may change and extend them. */
 export const defaultPlatforms: Readonly<Record<string, string>> = {
   "2": "GCP",
@@ -62,5 +77,5 @@ export const defaultPlatforms: Readonly<Record<string, string>> = {
   "17": "Linux",
 };
 
-/** The folder of a platform's page: characters outside A-Za-z0-9.- become dashes. */
+/** The folder of a platform's page: characters outside A-Za-z0-9.- become dashes. A name of dots is refused. */
 export const platformFolder = (name: string) => name.replace(/[^A-Za-z0-9.-]/g, "-");

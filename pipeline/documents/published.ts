@@ -33,10 +33,20 @@ export interface PublishedRelease {
   packages: PublishedPackage[];
   /** Retracted, id descending. */
   retracted: RetractedRecord[];
+  /** Where the records stand that replace them, by id. */
+  replacements: ReadonlyMap<number, Replacement>;
+}
+
+export interface Replacement {
+  version: string;
+  name: string;
 }
 
 /** What emitters may know of the configuration. */
-export type SiteConfig = Pick<Config, "product" | "baseUrl" | "authority" | "platforms" | "components" | "kinds" | "wire" | "packageTypes">;
+export type SiteConfig = Pick<
+  Config,
+  "product" | "baseUrl" | "authority" | "platforms" | "components" | "kinds" | "wire" | "packageTypes"
+>;
 
 /** Notes grouped as they are shown: components and kinds in the configured order, none of them empty. */
 export interface NoteSection {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { WireRecord } from "../documents/package-record.ts";
-import type { PublishedPackage, SiteConfig } from "../documents/published.ts";
+import type { PublishedPackage, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import type { ArtifactView, WithdrawnView } from "./page-models.ts";
 import { verifyCommands } from "./verify-commands.ts";
@@ -11,20 +11,20 @@ import { verifyCommands } from "./verify-commands.ts";
  */
 export function artifactView(entry: PublishedPackage, releasePath: string, config: SiteConfig): ArtifactView {
   const { record, file, url, size } = entry;
-  const { linux, macos, powershell } = verifyCommands(file, record.checksum);
+  const platform = platformName(record.platform, config);
+  const system = systemText(record);
+  const variant = variantText(record);
   return {
     id: record.id,
     name: record.name,
     version: record.version,
     description: record.description,
     type: record.package_type,
-    platform: platformName(record.platform, config),
-    system: systemText(record),
-    variant: record.headless
-      ? "Core, without graphical interface"
-      : record.gui_only
-        ? "Graphical component"
-        : "",
+    platform,
+    operatingSystem: systemName(record),
+    facts: [...new Set([platform, system, variant])].filter(Boolean),
+    system,
+    variant,
     size: size === null ? "" : sizeText(size),
     bytes: size === null ? "" : `${grouped(size)} bytes`,
     created: momentView(record.created_date),
@@ -33,46 +33,41 @@ export function artifactView(entry: PublishedPackage, releasePath: string, confi
     ...provenance(record, config),
     url,
     page: `${releasePath}#p${record.id}`,
-    commands: [
-      { system: "Linux", command: linux },
-      { system: "macOS", command: macos },
-      { system: "PowerShell", command: powershell },
-    ],
+    commands: verifyCommands(file, record.checksum),
   };
 }
 
-/**
- * A retracted record as its release's page shows it.
- * @param listed the ids that page has a section for
- * @param root the path from the page to the site's root
- */
-export function withdrawnView(
-  record: RetractedRecord,
-  listed: ReadonlySet<number>,
-  root: string,
-): WithdrawnView {
-  const { id, name, package_type, reason, at, replaced_by } = record;
-  const href =
-    replaced_by !== null && listed.has(replaced_by)
-      ? `#p${replaced_by}`
-      : `${root}api/v1/package/${replaced_by}/`;
-  const replacement = replaced_by === null ? null : { id: replaced_by, href };
-  return { id, name, type: package_type, reason, at: momentView(at), replacement };
+/** A retracted record as its release's page shows it. */
+export function withdrawnView(record: RetractedRecord, release: PublishedRelease): WithdrawnView {
+  const { id, name, package_type, reason, checksum, at, replaced_by } = record;
+  const by = replaced_by === null ? undefined : release.replacements.get(replaced_by);
+  const folder = by?.version === release.version ? "" : `../${by?.version}/`;
+  const replacement = by ? { ...by, href: `${folder}#p${replaced_by}` } : null;
+  return { id, name, type: package_type, reason, checksum, at: momentView(at), replacement };
 }
 
 /** The name behind a platform's number. */
 export const platformName = (platform: number, config: SiteConfig): string =>
   config.platforms.get(platform) ?? `Platform ${platform}`;
 
-const displayNames: Readonly<Record<string, string>> = {
-  linux: "Linux",
-  macos: "macOS",
-  windows: "Windows",
-  kubernetes: "Kubernetes",
-};
+const systemNames: ReadonlyMap<string, string> = new Map([
+  ["linux", "Linux"],
+  ["macos", "macOS"],
+  ["windows", "Windows"],
+  ["kubernetes", "Kubernetes"],
+]);
 
-function systemText({ operating_system, min_os_version: min, max_os_version: max }: WireRecord): string {
-  const name = displayNames[operating_system] ?? operating_system;
+const systemName = ({ operating_system }: WireRecord): string =>
+  systemNames.get(operating_system) ?? operating_system;
+
+function variantText({ headless, gui_only }: WireRecord): string {
+  if (headless) return "Core, without graphical interface";
+  return gui_only ? "Graphical component" : "";
+}
+
+function systemText(record: WireRecord): string {
+  const { min_os_version: min, max_os_version: max } = record;
+  const name = systemName(record);
   if (min !== null && max !== null) return `${name}, ${min} to ${max}`;
   if (min !== null) return `${name}, ${min} and later`;
   if (max !== null) return `${name}, ${max} and earlier`;
@@ -109,7 +104,7 @@ const shown = z.object({
 const revised = z.object({ rev: z.string() });
 
 function provenance({ data }: WireRecord, config: SiteConfig) {
-  const attestation = shown.safeParse(data["attestation"]).data;
+  const attestation = shown.safeParse(data.attestation).data;
   return {
     signer: attestation?.signature?.signer ?? "",
     keyId: attestation?.key_id ?? "",

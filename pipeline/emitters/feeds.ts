@@ -40,9 +40,11 @@ const latest = (moments: readonly string[]): string | undefined =>
 function entryHtml(release: PublishedRelease, config: SiteConfig): string {
   const base = `${config.baseUrl}/releases/${release.version}/`;
   const withdrawn = release.retracted.map(({ id, name, reason, replaced_by }) => {
-    const link = `${config.baseUrl}/api/v1/package/${replaced_by}/`;
-    const instead =
-      replaced_by === null ? "" : ` Use <a href="${escapeHtml(link)}">record ${replaced_by}</a> instead.`;
+    const by = replaced_by === null ? undefined : release.replacements.get(replaced_by);
+    const link = `${config.baseUrl}/releases/${by?.version}/#p${replaced_by}`;
+    const instead = by
+      ? ` Use <a href="${escapeHtml(link)}">${bdi(by.name)}</a> of ${by.version} instead.`
+      : "";
     const stop = /[.!?]$/.test(reason) ? "" : ".";
     return `<p>Withdrawn: ${bdi(name)} (record ${id}). ${bdi(reason)}${stop}${instead}</p>\n`;
   });

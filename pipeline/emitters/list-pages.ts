@@ -7,7 +7,6 @@ import { platformPages } from "./platform-pages.ts";
 import type { Templates } from "./templates.ts";
 
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
-export { platformFolder } from "./platform-folder.ts";
 
 /**
  * The pages that span releases, made of each release's pieces.

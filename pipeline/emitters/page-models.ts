@@ -31,7 +31,7 @@ const layout = z.strictObject({
 
 const moment = z.strictObject({ datetime: text, date: text, text });
 
-const command = z.strictObject({ system: text, command: text });
+const command = z.strictObject({ system: text, start: text, file: text, end: text });
 
 const artifact = z.strictObject({
   id,
@@ -40,6 +40,9 @@ const artifact = z.strictObject({
   description: text,
   type: text,
   platform: text,
+  operatingSystem: text,
+  /** What it is for, in few words: platform, system and variant, none repeated. */
+  facts: z.array(text),
   /** The operating system and its bounds, for people. */
   system: text,
   /** What the package contains of the whole; empty when it is not split. */
@@ -64,9 +67,10 @@ const withdrawn = z.strictObject({
   name: text,
   type: text,
   reason: text,
+  checksum: sha256,
   at: moment,
   /** null when nothing replaces it. */
-  replacement: z.strictObject({ id, href }).nullable(),
+  replacement: z.strictObject({ version, name: text, href }).nullable(),
 });
 
 const release = z.strictObject({

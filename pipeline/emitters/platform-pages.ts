@@ -1,9 +1,10 @@
+import { platformFolder } from "../documents/package-types.ts";
 import type { OutputFile, SiteConfig } from "../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
+import { byName } from "./by-name.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { PagePieces } from "./page-pieces.ts";
-import { byName, platformFolder } from "./platform-folder.ts";
 import type { Templates } from "./templates.ts";
 
 /** A package type's artifacts in the highest version that has any. */

@@ -71,11 +71,11 @@ const expanded = (text: string): string =>
 const isUrl = (ref: string): boolean => /^https?:\/\/[^\s<>"`\\{}|^]+$/.test(ref);
 const markdownRef = (ref: string): string => (isUrl(ref) ? `<${ref}>` : escapeMarkdown(ref));
 
-/** Text that is no Markdown, so that Markdown shows it as it is. */
+/** Text that is no Markdown, so that Markdown shows it as it is. A backslash would not hold back a backtick. */
 const escapeMarkdown = (text: string): string =>
-  visible(text)
-    .replace(/[&<>`]/g, (mark) => `&#${mark.charCodeAt(0)};`)
-    .replace(/[\\*_[\]#|~!]/g, "\\$&");
+  visible(text).replace(/[&<>`]|([\\*_[\]#|~!])/g, (mark, escapable) =>
+    escapable === undefined ? `&#${mark.charCodeAt(0)};` : `\\${mark}`,
+  );
 
 /** The notes as an HTML fragment whose headings stand under a page's h2. Empty without notes. */
 export function notesHtml(release: PublishedRelease, config: SiteConfig, links?: MarkdownLinks): string {

@@ -1,10 +1,11 @@
+import { platformFolder } from "../documents/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import { artifactView, platformName, withdrawnView } from "./artifact-view.ts";
+import { byName } from "./by-name.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { textFile } from "./output.ts";
 import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
-import { byName, platformFolder } from "./platform-folder.ts";
 import { notesHtml } from "./release-notes.ts";
 import type { Templates } from "./templates.ts";
 
@@ -26,7 +27,6 @@ function releaseModel(
 ): PageModel<"release"> {
   const { version, date, provisional, packages } = release;
   const root = rootOf(path);
-  const listed = new Set(packages.map((entry) => entry.record.id));
   const head = { title: version, provisional: provisional ? [version] : [] };
   return {
     layout: pageLayout(path, head, config, templates),
@@ -36,7 +36,7 @@ function releaseModel(
     summaryHtml: release.summary === null ? "" : renderMarkdown(release.summary),
     notesHtml: notesHtml(release, config),
     count: packages.length,
-    withdrawn: release.retracted.map((record) => withdrawnView(record, listed, root)),
+    withdrawn: release.retracted.map((record) => withdrawnView(record, release)),
     platforms: artifactsByPlatform(release, config),
     files: [
       { href: "SHA256SUMS", text: "SHA256SUMS" },

@@ -5,9 +5,14 @@ import type { RetractedRecord } from "../documents/site.ts";
 import type { IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
 import { isPrivate } from "./normalize.ts";
+import { asImported } from "./verbatim.ts";
 
 /** The public view of a release; private records end here. */
-export function publishRelease({ release, packages }: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
+export function publishRelease(
+  { release, packages }: IdentifiedRelease,
+  ledger: Ledger,
+  config: Config,
+): PublishedRelease {
   const open = packages.filter((entry) => !isPrivate(entry.artifact.content)).sort((a, b) => b.id - a.id);
   return {
     version: release.version,
@@ -17,6 +22,7 @@ export function publishRelease({ release, packages }: IdentifiedRelease, ledger:
     provisional: isProvisional({ release, packages }, ledger),
     packages: open.filter((entry) => !entry.retraction).map((entry) => publishPackage(entry, config)),
     retracted: open.flatMap((entry) => retracted(entry)),
+    replacements: replacements(open, ledger),
   };
 }
 
@@ -29,12 +35,16 @@ function publishPackage(entry: Package, config: Config): PublishedPackage {
   const record = wireRecord(entry);
   return {
     record,
-    json: JSON.stringify(record),
+    json: JSON.stringify(publishedRecord(entry)),
     file: artifact.file,
     url: artifact.url ?? artifactUrl(record, artifact.file, config),
     size: artifact.size,
   };
 }
+
+/** The record as everybody reads it: an imported one says what it always said. */
+export const publishedRecord = (entry: Package): Readonly<Record<string, unknown>> =>
+  asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
 
 /** The 17 fields in the order of section 2.1. */
 export function wireRecord({ id, created, modified, artifact }: Package): WireRecord {
@@ -60,7 +70,14 @@ export function wireRecord({ id, created, modified, artifact }: Package): WireRe
   };
 }
 
-function artifactUrl(record: WireRecord, file: string, config: Config): string {
+type AddressParts = Pick<WireRecord, "version" | "name" | "package_type" | "id" | "checksum">;
+
+/** Where artifact_url says that a file lies. */
+export function artifactUrl(
+  record: AddressParts,
+  file: string,
+  config: Pick<Config, "artifactUrl" | "baseUrl">,
+): string {
   const { version, name, package_type, id, checksum } = record;
   const segments: Record<string, string> = { version, file, name, package_type, id: String(id), checksum };
   return config.artifactUrl.replace(/\{(\w+)\}/g, (_, key: string) =>
@@ -73,4 +90,14 @@ function retracted({ id, artifact, retraction }: Package): RetractedRecord[] {
   const { name, package_type, checksum } = artifact.content;
   const { reason, replaced_by, at } = retraction;
   return [{ id, name, file: artifact.file, package_type, checksum, reason, replaced_by, at }];
+}
+
+function replacements(packages: readonly Package[], ledger: Ledger): PublishedRelease["replacements"] {
+  const ids = packages.flatMap(({ retraction }) => retraction?.replaced_by ?? []);
+  return new Map(
+    ids.flatMap((id) => {
+      const add = ledger.byId.get(id)?.add;
+      return add ? [[id, { version: add.version, name: add.name }] as const] : [];
+    }),
+  );
 }

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { copyProject, relcat, repository, temporaryFolder } from "../support/run.ts";
-import { readTree } from "../support/tree.ts";
+import { differences, readTree } from "../support/tree.ts";
 
 /** Copies file by file in the opposite order, so that folders list them differently. */
 function copyBackwards(from: string, to: string): void {
@@ -31,8 +31,8 @@ test("folder, time zone, locale, umask, file order and time of day change no byt
   expect([first.exitCode, second.exitCode], first.stderr + second.stderr).toEqual([0, 0]);
 
   const [a, b] = [readTree(join(here, "dist")), readTree(join(there, "site"))];
-  expect([...b.keys()]).toEqual([...a.keys()]);
-  expect([...a.keys()].filter((path) => !a.get(path)?.equals(b.get(path) ?? Buffer.alloc(0)))).toEqual([]);
+  expect(a.size).toBeGreaterThan(100);
+  expect(differences(a, b)).toEqual([]);
 });
 
 test("building over an older site gives the same bytes as building into an empty folder", async () => {
@@ -46,5 +46,5 @@ test("building over an older site gives the same bytes as building into an empty
     const { exitCode, stderr } = await relcat(folder, args);
     expect(exitCode, stderr).toBe(0);
   }
-  expect(readTree(join(folder, "dist"))).toEqual(readTree(join(folder, "fresh")));
+  expect(differences(readTree(join(folder, "dist")), readTree(join(folder, "fresh")))).toEqual([]);
 });

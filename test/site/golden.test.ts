@@ -13,6 +13,10 @@ test("the small catalog is emitted byte for byte as test/golden/site has it", as
   const golden = join(repository, "test/golden/site");
   const tree = readTree(join(folder, "dist"));
   const paths = [...tree.keys()].filter((path) => !apart.test(path));
-  for (const path of paths) await expect(tree.get(path)?.toString()).toMatchFileSnapshot(join(golden, path));
+  for (const path of paths) {
+    // A changed colour is not a changed page.
+    const text = tree.get(path)?.toString().replace(/(assets\/(?:style|script)\.)[0-9a-f]{8}\./g, "$1HASH.");
+    await expect(text).toMatchFileSnapshot(join(golden, path));
+  }
   expect([...readTree(golden).keys()]).toEqual(paths);
 });

@@ -13,6 +13,10 @@ export function readTree(folder: string): Tree {
   return new Map(files.sort().map((path) => [path, readFileSync(join(folder, path))]));
 }
 
+/** The paths at which two sites differ, one-sided ones included. */
+export const differences = (a: Tree, b: Tree) =>
+  [...new Set([...a.keys(), ...b.keys()])].filter((path) => !a.get(path)?.equals(b.get(path) ?? Buffer.from("\0none"))).sort();
+
 export const textOf = (tree: Tree, path: string) => {
   const bytes = tree.get(path);
   if (!bytes) throw new Error(`no ${path} among ${[...tree.keys()].join(" ")}`);
