@@ -13,7 +13,9 @@ interface Step {
 
 /** The commands of the README's console blocks with the output printed below them; `<<'END'` texts belong to the command. */
 function steps(markdown: string): Step[] {
-  const lines = [...markdown.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) => block.trimEnd().split("\n"));
+  const lines = [...markdown.matchAll(/^```console\n([\s\S]*?)^```$/gm)].flatMap(([, block = ""]) =>
+    block.trimEnd().split("\n"),
+  );
   const found: Step[] = [];
   let heredoc = false;
   for (const line of lines) {
@@ -40,13 +42,21 @@ function inThisMonth(text: string): string {
 
 test("the tour prints what the README says it prints", async () => {
   const home = temporaryFolder();
-  writeFileSync(join(home, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${join(repository, "cli/relcat.mjs")}' "$@"\n`);
+  writeFileSync(
+    join(home, "relcat"),
+    `#!/bin/sh\nexec '${process.execPath}' '${join(repository, "cli/relcat.mjs")}' "$@"\n`,
+  );
   chmodSync(join(home, "relcat"), 0o755);
   const tour = steps(inThisMonth(readme));
   expect(tour.length).toBeGreaterThan(8);
   const marker = "----- next step";
   const script = tour.map(({ command }) => `${command}\necho '${marker}'`).join("\n");
-  const env = { PATH: `${home}:${process.env.PATH}`, CI: undefined, GITHUB_ACTIONS: undefined, SOURCE_DATE_EPOCH: undefined };
+  const env = {
+    PATH: `${home}:${process.env.PATH}`,
+    CI: undefined,
+    GITHUB_ACTIONS: undefined,
+    SOURCE_DATE_EPOCH: undefined,
+  };
   const { all } = await execa("bash", ["-c", script], { cwd: home, env, all: true, reject: false });
   const printed = String(all).split(`${marker}\n`);
   for (const [index, { command, output }] of tour.entries()) {
@@ -58,13 +68,16 @@ test("the tour prints what the README says it prints", async () => {
 test("every file a document links to is there", () => {
   for (const file of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]) {
     const text = readFileSync(join(repository, file), "utf8");
-    for (const [, link = ""] of text.matchAll(/\]\(([^)#:]+)\)/g)) expect(existsSync(join(repository, link)), `${file} → ${link}`).toBe(true);
+    for (const [, link = ""] of text.matchAll(/\]\(([^)#:]+)\)/g))
+      expect(existsSync(join(repository, link)), `${file} → ${link}`).toBe(true);
   }
 });
 
 test("every command of the table exists, and every command is in the table", async () => {
   const { stdout } = await execa(process.execPath, [join(repository, "cli/relcat.mjs"), "--help"]);
-  const commands = [...stdout.matchAll(/^ {2}([a-z]+)\b(?! is)/gm)].map(([, name]) => name).filter((name) => name !== "relcat" && name !== "help");
+  const commands = [...stdout.matchAll(/^ {2}([a-z]+)\b(?! is)/gm)]
+    .map(([, name]) => name)
+    .filter((name) => name !== "relcat" && name !== "help");
   const named = new Set([...readme.matchAll(/`relcat ([a-z]+)/g)].map(([, name]) => name));
   expect(commands.filter((name) => !named.has(name))).toEqual([]);
   expect([...named].filter((name) => !commands.includes(name))).toEqual([]);

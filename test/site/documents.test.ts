@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { beforeAll, expect, test } from "vitest";
 import { copyProject, relcat } from "../support/run.ts";
-import { jsonOf, readTree, textOf, type Tree } from "../support/tree.ts";
+import { jsonOf, readTree, type Tree, textOf } from "../support/tree.ts";
 
 const sites: Record<string, Tree> = {};
 
@@ -16,7 +16,10 @@ beforeAll(async () => {
 });
 
 const shapes: [pattern: RegExp, schema: string][] = [
-  [/^api\/v1\/package\/(index|ordering=-id)\.json$|^api\/v1\/package\.json$|^api\/v1\/package\/latest\/.*\.json$/, "package-list"],
+  [
+    /^api\/v1\/package\/(index|ordering=-id)\.json$|^api\/v1\/package\.json$|^api\/v1\/package\/latest\/.*\.json$/,
+    "package-list",
+  ],
   [/^api\/v1\/package\/\d+\/index\.json$/, "package-record"],
   [/^api\/v1\/package\/\d+\/gone\.json$/, "gone"],
   [/^api\/v1\/release\/\d.*\/index\.json$/, "release-document"],
@@ -69,7 +72,9 @@ test("the list holds all 17 fields in order, versions descending, then ids desce
     const order = list.map((record) => [record.version, record.id] as [string, number]);
     expect(order).toEqual([...order].sort(([v, i], [w, j]) => (v === w ? j - i : v < w ? 1 : -1)));
     const byId: { id: number }[] = jsonOf(tree, "api/v1/package/ordering=-id.json");
-    expect(byId.map((record) => record.id)).toEqual(list.map((record) => record.id as number).sort((a, b) => b - a));
+    expect(byId.map((record) => record.id)).toEqual(
+      list.map((record) => record.id as number).sort((a, b) => b - a),
+    );
     expect(textOf(tree, "api/v1/package.json")).toBe(textOf(tree, "api/v1/package/index.json"));
   }
 });
@@ -108,7 +113,13 @@ test("addresses: a manifest's own URL, else the configured one", () => {
     size: 1873741824,
   });
   const older = jsonOf(tree, "api/v1/release/26.07.001/index.json").artifacts;
-  expect(older["1"]).toEqual({ file: "client-gui_26.07.001_2004.deb", url: "https://files.example.com/26.07.001/client-gui_26.07.001_2004.deb", size: null });
-  expect(jsonOf(tree, "api/v1/index.json")).toEqual({ package: "https://downloads.example.com/catalog/api/v1/package/" });
+  expect(older["1"]).toEqual({
+    file: "client-gui_26.07.001_2004.deb",
+    url: "https://files.example.com/26.07.001/client-gui_26.07.001_2004.deb",
+    size: null,
+  });
+  expect(jsonOf(tree, "api/v1/index.json")).toEqual({
+    package: "https://downloads.example.com/catalog/api/v1/package/",
+  });
   expect(textOf(tree, "api/v1/latest.txt")).toBe("26.08.002\n");
 });

@@ -15,7 +15,10 @@ test("the small catalog is emitted byte for byte as test/golden/site has it", as
   const paths = [...tree.keys()].filter((path) => !apart.test(path));
   for (const path of paths) {
     // A changed colour is not a changed page.
-    const text = tree.get(path)?.toString().replace(/(assets\/(?:style|script)\.)[0-9a-f]{8}\./g, "$1HASH.");
+    const text = tree
+      .get(path)
+      ?.toString()
+      .replace(/(assets\/(?:style|script)\.)[0-9a-f]{8}\./g, "$1HASH.");
     await expect(text).toMatchFileSnapshot(join(golden, path));
   }
   expect([...readTree(golden).keys()]).toEqual(paths);

@@ -3,10 +3,32 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { relcat, temporaryFolder } from "../support/run.ts";
-import { attribute, brokenLinks, elements, jsonOf, readTree, textOf, type Tree } from "../support/tree.ts";
+import { attribute, brokenLinks, elements, jsonOf, readTree, type Tree, textOf } from "../support/tree.ts";
 
-const names = ["con.txt", "a b#c?.rpm", "-rf", "é.deb", "<img src=x onerror=alert(1)>", "x'\"&amp;`$(id).rpm", "\u202Egnp.mpr", "emoji 📦.rpm", "..rpm", "%2e%2e%2f.rpm", "]]>.rpm", "a\u2028b.rpm", "__proto__"];
-const texts = ["]]><script>alert(1)</script>", "\u0001\u0008\u000b control", "\u202Ereversed\u202C", "x".repeat(10_240), "{{constructor}} {{{raw}}}", "[click](javascript:alert(1)) <blink>bold</blink> ![i](https://tracker.example/p.png)", "line\nbreak\r\n# Heading"];
+const names = [
+  "con.txt",
+  "a b#c?.rpm",
+  "-rf",
+  "é.deb",
+  "<img src=x onerror=alert(1)>",
+  "x'\"&amp;`$(id).rpm",
+  "\u202Egnp.mpr",
+  "emoji 📦.rpm",
+  "..rpm",
+  "%2e%2e%2f.rpm",
+  "]]>.rpm",
+  "a\u2028b.rpm",
+  "__proto__",
+];
+const texts = [
+  "]]><script>alert(1)</script>",
+  "\u0001\u0008\u000b control",
+  "\u202Ereversed\u202C",
+  "x".repeat(10_240),
+  "{{constructor}} {{{raw}}}",
+  "[click](javascript:alert(1)) <blink>bold</blink> ![i](https://tracker.example/p.png)",
+  "line\nbreak\r\n# Heading",
+];
 
 async function hostileSite(): Promise<Tree> {
   const folder = temporaryFolder();
@@ -20,11 +42,23 @@ async function hostileSite(): Promise<Tree> {
     sha256: index.toString(16).padStart(64, "0"),
     ...(index === 1 && { only_for_account: null, min_os_version: "9" }),
   }));
-  writeFileSync(join(folder, "releases/catalog.yaml"), `${JSON.stringify({ product: "A <blink>&\"' ]]> product", platforms: { "14": "RPM <Linux>" } })}\n`);
-  writeFileSync(join(release, "release.yaml"), JSON.stringify({ version: "26.01.001", date: "2026-01-15", summary: texts.join("\n\n") }));
+  writeFileSync(
+    join(folder, "releases/catalog.yaml"),
+    `${JSON.stringify({ product: "A <blink>&\"' ]]> product", platforms: { "14": "RPM <Linux>" } })}\n`,
+  );
+  writeFileSync(
+    join(release, "release.yaml"),
+    JSON.stringify({ version: "26.01.001", date: "2026-01-15", summary: texts.join("\n\n") }),
+  );
   writeFileSync(join(release, "manifests/m.json"), JSON.stringify({ release: "26.01.001", artifacts }));
   for (const [index, text] of texts.entries()) {
-    const note = { component: "server", kind: "fix", text, refs: ["javascript:alert(1)", "<script>", "https://ok.example/?a=1&b=2"], security: index === 0 };
+    const note = {
+      component: "server",
+      kind: "fix",
+      text,
+      refs: ["javascript:alert(1)", "<script>", "https://ok.example/?a=1&b=2"],
+      security: index === 0,
+    };
     writeFileSync(join(release, `notes/${index}.yaml`), JSON.stringify(note));
   }
   const { exitCode, stderr } = await relcat(folder, ["build"]);
@@ -42,8 +76,10 @@ test("hostile names and texts stay text in every output", async () => {
     for (const element of elements(bytes.toString("utf8"))) {
       const handlers = element.attrs.filter((attr) => attr.name.startsWith("on") || attr.name === "style");
       expect(handlers, path).toEqual([]);
-      for (const name of ["href", "src"]) expect(attribute(element, name) ?? "", path).not.toMatch(/^\s*(javascript|data|vbscript):/i);
-      if (element.tagName === "script") expect(attribute(element, "src"), path).toMatch(/assets\/script\.[0-9a-f]{8}\.js$/);
+      for (const name of ["href", "src"])
+        expect(attribute(element, name) ?? "", path).not.toMatch(/^\s*(javascript|data|vbscript):/i);
+      if (element.tagName === "script")
+        expect(attribute(element, "src"), path).toMatch(/assets\/script\.[0-9a-f]{8}\.js$/);
       expect(["img", "blink", "iframe", "object"], path).not.toContain(element.tagName);
     }
     // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what must not be there
@@ -69,7 +105,10 @@ test("sha256sum -c reads the checksum file whatever the names are", async () => 
   for (const name of names) writeFileSync(join(folder, name), name);
   const sums = execFileSync("sha256sum", ["--", ...names], { cwd: folder, encoding: "utf8" });
   expect(sums.split("\n").length - 1).toBe(names.length);
-  const checked = execFileSync("sh", ["-c", "sha256sum -c SHA256SUMS 2>&1 || true"], { cwd: folder, encoding: "utf8" });
+  const checked = execFileSync("sh", ["-c", "sha256sum -c SHA256SUMS 2>&1 || true"], {
+    cwd: folder,
+    encoding: "utf8",
+  });
   for (const name of names) expect(checked).toContain(`${name}: FAILED\n`);
   expect(checked).not.toContain("improperly formatted");
   expect(checked).not.toContain("No such file");

@@ -28,7 +28,8 @@ test("unchanged files keep their time, changed ones move by a second or more", a
   expect(changed).toContain("api/v1/release/26.07.001/index.json");
   expect(changed).not.toContain("api/v1/package/index.json");
   expect(changed).not.toContain("releases/26.08.002/index.html");
-  for (const path of changed) expect((after.get(path) ?? 0) - (before.get(path) ?? 0)).toBeGreaterThanOrEqual(1000);
+  for (const path of changed)
+    expect((after.get(path) ?? 0) - (before.get(path) ?? 0)).toBeGreaterThanOrEqual(1000);
 });
 
 test("a file dated in the future still moves forward when it changes", async () => {
@@ -44,11 +45,18 @@ test("a file dated in the future still moves forward when it changes", async () 
 });
 
 test("two representations of one resource never share a time", () => {
-  const kinds = ["api/v1/package/index.json", "api/v1/package/index.html", "api/v1/package/ordering=-id.json", "api/v1/package/gone.json"];
+  const kinds = [
+    "api/v1/package/index.json",
+    "api/v1/package/index.html",
+    "api/v1/package/ordering=-id.json",
+    "api/v1/package/gone.json",
+  ];
   const moment = fc.integer({ min: 0, max: 4_000_000_000_000 });
   fc.assert(
     fc.property(moment, moment, fc.option(moment), (nowA, nowB, old) => {
-      const seconds = kinds.map((kind, index) => modificationTime(kind, index % 2 ? nowA : nowB, old ?? undefined));
+      const seconds = kinds.map((kind, index) =>
+        modificationTime(kind, index % 2 ? nowA : nowB, old ?? undefined),
+      );
       expect(new Set(seconds.map((second) => second % 4)).size).toBe(4);
       for (const [index, second] of seconds.entries()) {
         expect(Number.isInteger(second)).toBe(true);

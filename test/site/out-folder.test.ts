@@ -10,7 +10,9 @@ test("a folder with other people's files is refused, untouched", async () => {
   writeFileSync(join(folder, "docs/thesis.txt"), "years of work");
   const { exitCode, stderr } = await relcat(folder, ["build", "--out", "docs"]);
   expect(exitCode).toBe(2);
-  expect(stderr).toContain("error[folder-not-ours] docs holds files but no build.json, expected an absent or empty folder, or an earlier build");
+  expect(stderr).toContain(
+    "error[folder-not-ours] docs holds files but no build.json, expected an absent or empty folder, or an earlier build",
+  );
   expect([...readTree(join(folder, "docs")).keys()]).toEqual(["thesis.txt"]);
 });
 
@@ -26,7 +28,10 @@ test("a build removes what the last build made, and nothing else", async () => {
   rmSync(join(folder, "releases/26.08.002"), { recursive: true });
   const ledger = join(folder, "releases/ledger.jsonl");
   const lines = readFileSync(ledger, "utf8").split("\n");
-  writeFileSync(ledger, `${lines.filter((line) => line !== "" && !line.includes('"26.08.002"') && !line.includes("retract")).join("\n")}\n`);
+  writeFileSync(
+    ledger,
+    `${lines.filter((line) => line !== "" && !line.includes('"26.08.002"') && !line.includes("retract")).join("\n")}\n`,
+  );
   const { exitCode, stderr } = await relcat(folder, ["build"]);
   expect(exitCode, stderr).toBe(0);
 
@@ -60,8 +65,16 @@ test("build.json names every file with its size and digest, and itself nowhere",
   tree.delete("build.json");
   const { createHash } = await import("node:crypto");
   const actual = Object.fromEntries(
-    [...tree].map(([path, bytes]) => [path, { sha256: createHash("sha256").update(bytes).digest("hex"), size: bytes.length }]),
+    [...tree].map(([path, bytes]) => [
+      path,
+      { sha256: createHash("sha256").update(bytes).digest("hex"), size: bytes.length },
+    ]),
   );
-  expect(build).toEqual({ schema_version: 1, base_url: "https://downloads.example.com/catalog", provisional: [], files: actual });
+  expect(build).toEqual({
+    schema_version: 1,
+    base_url: "https://downloads.example.com/catalog",
+    provisional: [],
+    files: actual,
+  });
   expect(Object.keys(build.files)).toEqual(Object.keys(build.files).sort());
 });

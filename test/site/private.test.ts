@@ -27,9 +27,20 @@ test("nothing of a private record appears in any file of a site", async () => {
         url: `https://u${index}${token}.example/`,
         ...privacy,
       }));
-      writeFileSync(join(folder, "releases/26.01.001/release.yaml"), "version: 26.01.001\ndate: 2026-01-15\n");
-      writeFileSync(join(folder, "releases/26.01.001/manifests/m.json"), JSON.stringify({ release: "26.01.001", artifacts }));
-      await build(join(folder, "releases"), join(folder, "dist"), {}, { clock: 0, pid: process.pid, onWait: () => {} });
+      writeFileSync(
+        join(folder, "releases/26.01.001/release.yaml"),
+        "version: 26.01.001\ndate: 2026-01-15\n",
+      );
+      writeFileSync(
+        join(folder, "releases/26.01.001/manifests/m.json"),
+        JSON.stringify({ release: "26.01.001", artifacts }),
+      );
+      await build(
+        join(folder, "releases"),
+        join(folder, "dist"),
+        {},
+        { clock: 0, pid: process.pid, onWait: () => {} },
+      );
 
       const site = [...readTree(join(folder, "dist"))].map(([path, bytes]) => `${path}\n${bytes}`).join("\n");
       for (const [index, { privacy }] of drawn.entries()) {

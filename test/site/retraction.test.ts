@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { copyProject, relcat } from "../support/run.ts";
-import { elements, jsonOf, readTree, textOf, type Tree } from "../support/tree.ts";
+import { elements, jsonOf, readTree, type Tree, textOf } from "../support/tree.ts";
 
 /** test/fixtures/site/small: id 4, client-26.08.001.msi, is retracted and replaced by id 6. */
 const file = "client-26.08.001.msi";
@@ -26,16 +26,25 @@ const mayNameIt = new Set([
 ]);
 
 test("no output offers a retracted artifact", () => {
-  const naming = [...tree].filter(([, bytes]) => bytes.includes(file) || bytes.includes(checksum)).map(([path]) => path);
+  const naming = [...tree]
+    .filter(([, bytes]) => bytes.includes(file) || bytes.includes(checksum))
+    .map(([path]) => path);
   expect(naming.filter((path) => !mayNameIt.has(path) && path !== "build.json")).toEqual([]);
-  const linking = [...tree].filter(([, bytes]) => bytes.includes(`https://files.example.com/26.08.001/${file}`));
+  const linking = [...tree].filter(([, bytes]) =>
+    bytes.includes(`https://files.example.com/26.08.001/${file}`),
+  );
   expect(linking.map(([path]) => path)).toEqual([]);
   const recordFiles = [...tree.keys()].filter((path) => path.startsWith("api/v1/package/4/"));
   expect(recordFiles).toEqual(["api/v1/package/4/gone.json"]);
 });
 
 test("the 410 body says why and what to take instead", () => {
-  expect(jsonOf(tree, "api/v1/package/4/gone.json")).toEqual({ detail: "This package was withdrawn.", id: 4, reason, replaced_by: 6 });
+  expect(jsonOf(tree, "api/v1/package/4/gone.json")).toEqual({
+    detail: "This package was withdrawn.",
+    id: 4,
+    reason,
+    replaced_by: 6,
+  });
 });
 
 test("the release document keeps it apart from the packages", () => {
@@ -43,7 +52,16 @@ test("the release document keeps it apart from the packages", () => {
   expect(document.packages.map((record: { id: number }) => record.id)).toEqual([5]);
   expect(Object.keys(document.artifacts)).toEqual(["5"]);
   expect(document.retracted).toEqual([
-    { id: 4, name: file, file, package_type: "msi", checksum, reason, replaced_by: 6, at: "2026-08-21T08:30:00.000000Z" },
+    {
+      id: 4,
+      name: file,
+      file,
+      package_type: "msi",
+      checksum,
+      reason,
+      replaced_by: 6,
+      at: "2026-08-21T08:30:00.000000Z",
+    },
   ]);
 });
 
@@ -66,14 +84,18 @@ test("feeds announce the withdrawal at its own time", () => {
 
 test("latest falls to the next file of its type, checksums leave it out", () => {
   const latest = jsonOf(tree, "api/v1/latest.json");
-  expect(latest.packages.map((entry: { package_type: string; id: number }) => [entry.package_type, entry.id])).toEqual([
+  expect(
+    latest.packages.map((entry: { package_type: string; id: number }) => [entry.package_type, entry.id]),
+  ).toEqual([
     ["deb", 2],
     ["deb", 1],
     ["msi", 6],
     ["pkg", 7],
     ["qcow", 5],
   ]);
-  expect(textOf(tree, "releases/26.08.001/SHA256SUMS")).toBe(`${"4".repeat(64)}  controller-26.08.001.qcow2.gz\n`);
+  expect(textOf(tree, "releases/26.08.001/SHA256SUMS")).toBe(
+    `${"4".repeat(64)}  controller-26.08.001.qcow2.gz\n`,
+  );
 });
 
 test("reinstating brings everything back", async () => {

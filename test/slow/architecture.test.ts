@@ -21,17 +21,28 @@ interface Report {
 }
 
 async function cruise(folder: string): Promise<Report> {
-  const args = [join(root, "node_modules/.bin/depcruise"), "build", "--config", join(root, ".dependency-cruiser.cjs"), "--output-type", "json"];
+  const args = [
+    join(root, "node_modules/.bin/depcruise"),
+    "build",
+    "--config",
+    join(root, ".dependency-cruiser.cjs"),
+    "--output-type",
+    "json",
+  ];
   const { stdout } = await execa(process.execPath, args, { cwd: folder, reject: false });
   return JSON.parse(stdout);
 }
 
 const compiled = (folder: string) =>
-  readdirSync(join(folder, "build"), { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".js"));
+  readdirSync(join(folder, "build"), { recursive: true, encoding: "utf8" }).filter((file) =>
+    file.endsWith(".js"),
+  );
 
 test("every compiled module is seen, and none breaks a rule", async () => {
   const { modules, summary } = await cruise(root);
-  const seen = modules.filter((module) => module.source.startsWith("build/")).map((module) => module.source.slice("build/".length));
+  const seen = modules
+    .filter((module) => module.source.startsWith("build/"))
+    .map((module) => module.source.slice("build/".length));
   expect(seen.sort()).toEqual(compiled(root).sort());
   expect(seen.length).toBeGreaterThan(40);
   expect(summary.violations).toEqual([]);
@@ -45,8 +56,14 @@ test.each([
   ["only-outside-touches-the-system", "pipeline/stages/bad.js", "node:fs"],
   ["only-outside-runs-commands-and-globs", "pipeline/stages/bad.js", "execa"],
 ])("%s catches a module that breaks it", async (rule, file, imported) => {
-  writeFileSync(join(copy, "build", file), `import * as it from ${JSON.stringify(imported)};\nexport { it };\n`);
+  writeFileSync(
+    join(copy, "build", file),
+    `import * as it from ${JSON.stringify(imported)};\nexport { it };\n`,
+  );
   const { summary } = await cruise(copy);
   rmSync(join(copy, "build", file));
-  expect(summary.violations.map((violation) => [violation.rule.name, violation.from])).toContainEqual([rule, `build/${file}`]);
+  expect(summary.violations.map((violation) => [violation.rule.name, violation.from])).toContainEqual([
+    rule,
+    `build/${file}`,
+  ]);
 });

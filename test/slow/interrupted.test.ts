@@ -15,7 +15,15 @@ async function twoSites() {
   const before = readTree(join(folder, "dist"));
   const release = join(folder, "releases/26.07.001/release.yaml");
   writeFileSync(release, readFileSync(release, "utf8").replace("slow disk", "very slow disk"));
-  await relcat(folder, ["retract", "7", "--reason", "Does not start.", "--yes", "--now", "2026-08-22T08:00:00Z"]);
+  await relcat(folder, [
+    "retract",
+    "7",
+    "--reason",
+    "Does not start.",
+    "--yes",
+    "--now",
+    "2026-08-22T08:00:00Z",
+  ]);
   await relcat(folder, ["build", "--out", "after"]);
   const after = readTree(join(folder, "after"));
   rmSync(join(folder, "after"), { recursive: true });
@@ -23,76 +31,93 @@ async function twoSites() {
 }
 
 const whole = (tree: Tree, before: Tree, after: Tree) =>
-  [...tree].filter(([path, bytes]) => !before.get(path)?.equals(bytes) && !after.get(path)?.equals(bytes)).map(([path]) => path);
+  [...tree]
+    .filter(([path, bytes]) => !before.get(path)?.equals(bytes) && !after.get(path)?.equals(bytes))
+    .map(([path]) => path);
 
-test("a build killed before any write leaves every file old or new, every link whole, and the next one finishes", async () => {
-  const { folder, before, after } = await twoSites();
-  const dist = join(folder, "dist");
-  const start = join(temporaryFolder(), "dist");
-  cpSync(dist, start, { recursive: true, preserveTimestamps: true });
-  const calls = await countCalls(folder, ["build"]);
-  expect(calls).toBeGreaterThan(100);
-  let sawOld = 0;
-  let sawNew = 0;
-  for (let call = 1; call <= calls; call++) {
-    rmSync(dist, { recursive: true });
-    cpSync(start, dist, { recursive: true, preserveTimestamps: true });
-    await killedAt(call, folder, ["build"]);
-    const tree = readTree(dist);
-    expect(whole(tree, before, after), `killed at ${call}`).toEqual([]);
-    expect(brokenLinks(tree, base), `killed at ${call}`).toEqual([]);
-    const buildIsNew = tree.get("build.json")?.equals(after.get("build.json") ?? Buffer.alloc(0));
-    if (buildIsNew) {
-      sawNew++;
-      expect(differences(tree, after)).toEqual([]);
-    } else sawOld++;
-    // The next build is only run for some: it is the same work every time.
-    if (call % 10 === 0 || buildIsNew) {
-      expect((await relcat(folder, ["build"])).exitCode).toBe(0);
-      expect(differences(readTree(dist), after)).toEqual([]);
-      expect(readdirSync(dist).filter((name) => name.startsWith(".relcat-tmp"))).toEqual([]);
+test(
+  "a build killed before any write leaves every file old or new, every link whole, and the next one finishes",
+  async () => {
+    const { folder, before, after } = await twoSites();
+    const dist = join(folder, "dist");
+    const start = join(temporaryFolder(), "dist");
+    cpSync(dist, start, { recursive: true, preserveTimestamps: true });
+    const calls = await countCalls(folder, ["build"]);
+    expect(calls).toBeGreaterThan(100);
+    let sawOld = 0;
+    let sawNew = 0;
+    for (let call = 1; call <= calls; call++) {
+      rmSync(dist, { recursive: true });
+      cpSync(start, dist, { recursive: true, preserveTimestamps: true });
+      await killedAt(call, folder, ["build"]);
+      const tree = readTree(dist);
+      expect(whole(tree, before, after), `killed at ${call}`).toEqual([]);
+      expect(brokenLinks(tree, base), `killed at ${call}`).toEqual([]);
+      const buildIsNew = tree.get("build.json")?.equals(after.get("build.json") ?? Buffer.alloc(0));
+      if (buildIsNew) {
+        sawNew++;
+        expect(differences(tree, after)).toEqual([]);
+      } else sawOld++;
+      // The next build is only run for some: it is the same work every time.
+      if (call % 10 === 0 || buildIsNew) {
+        expect((await relcat(folder, ["build"])).exitCode).toBe(0);
+        expect(differences(readTree(dist), after)).toEqual([]);
+        expect(readdirSync(dist).filter((name) => name.startsWith(".relcat-tmp"))).toEqual([]);
+      }
     }
-  }
-  expect([sawOld > 0, sawNew > 0]).toEqual([true, true]);
-}, 20 * minutes);
+    expect([sawOld > 0, sawNew > 0]).toEqual([true, true]);
+  },
+  20 * minutes,
+);
 
-test("a first build killed anywhere can be finished by the next one", async () => {
-  const folder = copyProject("site/small");
-  const dist = join(folder, "dist");
-  await relcat(folder, ["build"]);
-  const complete = readTree(dist);
-  rmSync(dist, { recursive: true });
-  const calls = await countCalls(folder, ["build"]);
-  for (let call = 1; call <= calls; call += 7) {
-    rmSync(dist, { recursive: true, force: true });
-    await killedAt(call, folder, ["build"]);
-    const { exitCode, stderr } = await relcat(folder, ["build"]);
-    expect(exitCode, stderr).toBe(0);
-    expect(differences(readTree(dist), complete)).toEqual([]);
-  }
-}, 20 * minutes);
+test(
+  "a first build killed anywhere can be finished by the next one",
+  async () => {
+    const folder = copyProject("site/small");
+    const dist = join(folder, "dist");
+    await relcat(folder, ["build"]);
+    const complete = readTree(dist);
+    rmSync(dist, { recursive: true });
+    const calls = await countCalls(folder, ["build"]);
+    for (let call = 1; call <= calls; call += 7) {
+      rmSync(dist, { recursive: true, force: true });
+      await killedAt(call, folder, ["build"]);
+      const { exitCode, stderr } = await relcat(folder, ["build"]);
+      expect(exitCode, stderr).toBe(0);
+      expect(differences(readTree(dist), complete)).toEqual([]);
+    }
+  },
+  20 * minutes,
+);
 
 test.each([
   ["cut", ["cut", "--now", "2026-09-16T08:00:00Z"]],
   ["retract", ["retract", "6", "--reason", "Broken.", "--yes", "--now", "2026-09-16T08:00:00Z"]],
-])("%s killed before any write leaves the ledger as it was or complete", async (_, command) => {
-  const folder = copyProject("site/small");
-  const ledger = join(folder, "releases/ledger.jsonl");
-  const manifest = join(folder, "releases/26.08.002/manifests/desktop.json");
-  writeFileSync(manifest, readFileSync(manifest, "utf8").replaceAll("client-26.08.002.pkg", "new-client-26.08.002.pkg"));
-  const lines = readFileSync(ledger, "utf8").split("\n");
-  const old = `${lines.filter((line) => line !== "" && !line.includes('"id":7')).join("\n")}\n`;
-  writeFileSync(ledger, old);
-  const calls = await countCalls(folder, command);
-  const complete = readFileSync(ledger, "utf8");
-  expect(complete).not.toBe(old);
-  for (let call = 1; call <= calls; call++) {
+])(
+  "%s killed before any write leaves the ledger as it was or complete",
+  async (_, command) => {
+    const folder = copyProject("site/small");
+    const ledger = join(folder, "releases/ledger.jsonl");
+    const manifest = join(folder, "releases/26.08.002/manifests/desktop.json");
+    writeFileSync(
+      manifest,
+      readFileSync(manifest, "utf8").replaceAll("client-26.08.002.pkg", "new-client-26.08.002.pkg"),
+    );
+    const lines = readFileSync(ledger, "utf8").split("\n");
+    const old = `${lines.filter((line) => line !== "" && !line.includes('"id":7')).join("\n")}\n`;
     writeFileSync(ledger, old);
-    await killedAt(call, folder, command);
-    expect([old, complete]).toContain(readFileSync(ledger, "utf8"));
-    const checked = await relcat(folder, ["check"]);
-    expect(checked.exitCode, checked.stderr).toBe(0);
-    await relcat(folder, command);
-    expect(readFileSync(ledger, "utf8")).toBe(complete);
-  }
-}, 10 * minutes);
+    const calls = await countCalls(folder, command);
+    const complete = readFileSync(ledger, "utf8");
+    expect(complete).not.toBe(old);
+    for (let call = 1; call <= calls; call++) {
+      writeFileSync(ledger, old);
+      await killedAt(call, folder, command);
+      expect([old, complete]).toContain(readFileSync(ledger, "utf8"));
+      const checked = await relcat(folder, ["check"]);
+      expect(checked.exitCode, checked.stderr).toBe(0);
+      await relcat(folder, command);
+      expect(readFileSync(ledger, "utf8")).toBe(complete);
+    }
+  },
+  10 * minutes,
+);

@@ -15,27 +15,56 @@ beforeAll(async () => {
   const report = JSON.parse(packed.stdout.slice(packed.stdout.indexOf("[\n")));
   files = report[0].files.map((file: { path: string }) => file.path);
   writeFileSync(join(folder, "package.json"), '{"private":true,"type":"module"}');
-  await execa("npm", ["install", "--no-audit", "--no-fund", join(folder, report[0].filename)], { cwd: folder });
+  await execa("npm", ["install", "--no-audit", "--no-fund", join(folder, report[0].filename)], {
+    cwd: folder,
+  });
 }, 300_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const relcat = (args: string[], cwd = folder) =>
-  execa(process.execPath, [join(folder, "node_modules/relcat/cli/relcat.mjs"), ...args], { cwd, reject: false });
+  execa(process.execPath, [join(folder, "node_modules/relcat/cli/relcat.mjs"), ...args], {
+    cwd,
+    reject: false,
+  });
 
 test("it holds compiled code, types, templates and schemas, and nothing of the workshop", () => {
-  for (const file of ["build/cli/main.js", "build/pipeline/index.js", "build/pipeline/index.d.ts", "templates/style.css", "schemas/manifest.schema.json", "README.md", "cli/relcat.mjs"]) {
+  for (const file of [
+    "build/cli/main.js",
+    "build/pipeline/index.js",
+    "build/pipeline/index.d.ts",
+    "templates/style.css",
+    "schemas/manifest.schema.json",
+    "README.md",
+    "cli/relcat.mjs",
+  ]) {
     expect(files).toContain(file);
   }
-  expect(files.filter((file) => /^(test|releases|docs|pipeline|bench|\.ci)\//.test(file) || (/\.ts$/.test(file) && !file.endsWith(".d.ts")))).toEqual([]);
+  expect(
+    files.filter(
+      (file) =>
+        /^(test|releases|docs|pipeline|bench|\.ci)\//.test(file) ||
+        (/\.ts$/.test(file) && !file.endsWith(".d.ts")),
+    ),
+  ).toEqual([]);
 });
 
 test("npx relcat makes a project, checks it and builds its site", async () => {
-  expect((await execa("npx", ["--no-install", "relcat", "--version"], { cwd: folder, preferLocal: true, execPath: process.execPath, nodeOptions: [] })).stdout).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(
+    (
+      await execa("npx", ["--no-install", "relcat", "--version"], {
+        cwd: folder,
+        preferLocal: true,
+        execPath: process.execPath,
+        nodeOptions: [],
+      })
+    ).stdout,
+  ).toMatch(/^\d+\.\d+\.\d+$/);
   expect(await relcat(["init", "demo"])).toMatchObject({ exitCode: 0 });
   const demo = join(folder, "demo");
   expect(await relcat(["check"], demo)).toMatchObject({ exitCode: 0 });
   expect(await relcat(["-C", "demo", "build"])).toMatchObject({ exitCode: 0 });
-  for (const page of ["index.html", "api/v1/package/index.json", "feed.atom", "build.json"]) expect(existsSync(join(demo, "dist", page))).toBe(true);
+  for (const page of ["index.html", "api/v1/package/index.json", "feed.atom", "build.json"])
+    expect(existsSync(join(demo, "dist", page))).toBe(true);
 });
 
 test("it builds the sample to the same bytes as the repository does", async () => {
@@ -46,7 +75,9 @@ test("it builds the sample to the same bytes as the repository does", async () =
   mkdirSync(other);
   cpSync(join(repository, "releases"), join(other, "releases"), { recursive: true });
   await execa(process.execPath, [join(repository, "cli/relcat.mjs"), "build"], { cwd: other });
-  const diff = await execa("diff", ["-r", "-x", ".relcat-lock", join(place, "dist"), join(other, "dist")], { reject: false });
+  const diff = await execa("diff", ["-r", "-x", ".relcat-lock", join(place, "dist"), join(other, "dist")], {
+    reject: false,
+  });
   expect(diff.stdout).toBe("");
   expect(readdirSync(join(place, "dist")).length).toBeGreaterThan(5);
 });
@@ -58,7 +89,11 @@ test("it is a library with types", async () => {
   );
   const tsc = join(repository, "node_modules/.bin/tsc");
   const types = ["--types", "node", "--typeRoots", join(repository, "node_modules/@types")];
-  const checked = await execa(process.execPath, [tsc, "--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", ...types, "use.ts"], { cwd: folder, reject: false });
+  const checked = await execa(
+    process.execPath,
+    [tsc, "--noEmit", "--strict", "--module", "nodenext", "--target", "es2024", ...types, "use.ts"],
+    { cwd: folder, reject: false },
+  );
   expect(checked.stdout).toBe("");
   const run = await execa(process.execPath, ["use.ts"], { cwd: folder });
   expect(run.stdout).toMatch(/^\d+ RelcatError$/);

@@ -21,19 +21,27 @@ export function temporaryFolder(): string {
 /** A copy of a fixture, or of the repository's sample for ".", to change at will. */
 export function copyProject(fixture: string): string {
   const folder = temporaryFolder();
-  const from = fixture === "." ? join(repository, "releases") : join(repository, "test/fixtures", fixture, "releases");
+  const from =
+    fixture === "." ? join(repository, "releases") : join(repository, "test/fixtures", fixture, "releases");
   cpSync(from, join(folder, "releases"), { recursive: true });
   return folder;
 }
 
 /** Runs the command as its users do; never rejects. */
-export async function relcat(folder: string, args: readonly string[], options: Options & { nodeArgs?: readonly string[] } = {}) {
+export async function relcat(
+  folder: string,
+  args: readonly string[],
+  options: Options & { nodeArgs?: readonly string[] } = {},
+) {
   const { nodeArgs = [], ...rest } = options;
   const result = await execa(process.execPath, [...nodeArgs, join(repository, "cli/relcat.mjs"), ...args], {
     cwd: folder,
     reject: false,
     ...rest,
-    env: { SOURCE_DATE_EPOCH: undefined, CI: undefined, GITHUB_ACTIONS: undefined, ...rest.env } as Record<string, string | undefined>,
+    env: { SOURCE_DATE_EPOCH: undefined, CI: undefined, GITHUB_ACTIONS: undefined, ...rest.env } as Record<
+      string,
+      string | undefined
+    >,
   });
   return { ...result, stdout: String(result.stdout ?? ""), stderr: String(result.stderr ?? "") };
 }

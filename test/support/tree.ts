@@ -15,7 +15,9 @@ export function readTree(folder: string): Tree {
 
 /** The paths at which two sites differ, one-sided ones included. */
 export const differences = (a: Tree, b: Tree) =>
-  [...new Set([...a.keys(), ...b.keys()])].filter((path) => !a.get(path)?.equals(b.get(path) ?? Buffer.from("\0none"))).sort();
+  [...new Set([...a.keys(), ...b.keys()])]
+    .filter((path) => !a.get(path)?.equals(b.get(path) ?? Buffer.from("\0none")))
+    .sort();
 
 export const textOf = (tree: Tree, path: string) => {
   const bytes = tree.get(path);
@@ -38,7 +40,8 @@ export function elements(html: string): Element[] {
   return found;
 }
 
-export const attribute = (element: Element, name: string) => element.attrs.find((attr) => attr.name === name)?.value;
+export const attribute = (element: Element, name: string) =>
+  element.attrs.find((attr) => attr.name === name)?.value;
 
 /** Links that lead nowhere: `page → link` for every page, feed and API document of a site. */
 export function brokenLinks(tree: Tree, baseUrl: string): string[] {
@@ -63,7 +66,10 @@ export function brokenLinks(tree: Tree, baseUrl: string): string[] {
 
 /** A folder is answered by its page or its document, as every host does. */
 function resolvePath(tree: Tree, path: string, query: string): string | undefined {
-  const candidates = path === "" || path.endsWith("/") ? [`${path}index.html`, `${path}index.json`, `${path}gone.json`] : [path];
+  const candidates =
+    path === "" || path.endsWith("/")
+      ? [`${path}index.html`, `${path}index.json`, `${path}gone.json`]
+      : [path];
   if (query.includes("ordering=-id")) candidates.unshift(`${path}ordering=-id.json`);
   return candidates.find((candidate) => tree.has(candidate));
 }
@@ -74,19 +80,23 @@ function* allLinks(tree: Tree, base: URL): Generator<{ from: string; link: strin
   for (const [path, bytes] of tree) {
     const text = bytes.toString("utf8");
     if (path.endsWith(".html")) for (const link of pageLinks(text)) yield { from: path, link };
-    if (path.endsWith(".atom")) for (const [, link = ""] of text.matchAll(/href="([^"]*)"/g)) yield { from: path, link: unescape(link) };
+    if (path.endsWith(".atom"))
+      for (const [, link = ""] of text.matchAll(/href="([^"]*)"/g))
+        yield { from: path, link: unescapeXml(link) };
     if (path.endsWith(".json") && !path.startsWith("schemas/")) {
-      for (const value of strings(JSON.parse(text))) if (value.startsWith(base.href)) yield { from: path, link: value };
+      for (const value of strings(JSON.parse(text)))
+        if (value.startsWith(base.href)) yield { from: path, link: value };
     }
   }
 }
 
 function* strings(value: unknown): Generator<string> {
   if (typeof value === "string") yield value;
-  else if (value !== null && typeof value === "object") for (const item of Object.values(value)) yield* strings(item);
+  else if (value !== null && typeof value === "object")
+    for (const item of Object.values(value)) yield* strings(item);
 }
 
-const unescape = (text: string) => text.replaceAll("&amp;", "&");
+const unescapeXml = (text: string) => text.replaceAll("&amp;", "&");
 
 function* pageLinks(html: string): Generator<string> {
   for (const element of elements(html)) {

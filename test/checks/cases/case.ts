@@ -1,0 +1,29 @@
+import { client, type Files, image, installer, manifest, type Releases } from "../../support/catalog.ts";
+
+/** One way to break the valid release, and every problem that must be reported for it. */
+export interface Case {
+  behaviour: string;
+  /** Laid over the valid release. */
+  files: Files;
+  /** As check shows them; the hint on a line of its own. */
+  problems: string[];
+  /** What must fail with these problems, where it is not the check. */
+  action?: (catalog: Releases) => Promise<unknown>;
+}
+
+const clientPath = "26.08.001/manifests/client.json";
+
+export const withClient = (changes: object): Files => ({ [clientPath]: manifest([client(changes)]) });
+export const withImage = (changes: object): Files => ({
+  "26.08.001/manifests/image.json": manifest([image(changes)]),
+});
+export const withInstaller = (changes: object): Files => ({
+  "26.08.001/manifests/macos.json": manifest([installer(changes)]),
+});
+
+/** A manifest in YAML, for what only people write; its first artifact begins in line 3. */
+export const withYaml = (...lines: string[]): Files => ({
+  "26.08.001/manifests/hand.yaml": ["release: 26.08.001", "artifacts:", ...lines, ""].join("\n"),
+});
+
+export const chartLines = ["- name: extra.tgz", "  package_type: helm", `  sha256: "${"5".repeat(64)}"`];

@@ -1,0 +1,157 @@
+import { type Case, withClient } from "./case.ts";
+
+const config = (value: object) => ({ "catalog.yaml": value });
+
+/** Rules across the fields of catalog.yaml. */
+export const configCases: Case[] = [
+  {
+    behaviour: "a platform that is not a number is reported",
+    files: config({ platforms: { kvm: "KVM" } }),
+    problems: [
+      'catalog.yaml:3:5 error[config-platform] the platform "kvm" is not a positive whole number' +
+        '\n  Write it as "11": KVM.',
+    ],
+  },
+  {
+    behaviour: "two platforms that would share a folder are reported",
+    files: config({ platforms: { "11": "VMware" } }),
+    problems: [
+      "catalog.yaml:3:5 error[config-platform] platforms 11 and 12 share the folder platforms/vmware/" +
+        "\n  Give one of them another name.",
+    ],
+  },
+  {
+    behaviour: "a platform named like the folder above is reported",
+    files: config({ platforms: { "11": ".." } }),
+    problems: [
+      'catalog.yaml:3:5 error[config-platform] the platform name ".." cannot be a folder' +
+        "\n  Give it a name in letters.",
+    ],
+  },
+  {
+    behaviour: "a package type that cannot stand in a URL is reported",
+    files: config({ package_types: { index: { kind: "client" } } }),
+    problems: [
+      'catalog.yaml:3:5 error[config-package-type] the package type "index" cannot stand in a URL, expected 1 to 32 lowercase letters, digits and dashes, not index' +
+        "\n  Rename it.",
+    ],
+  },
+  {
+    behaviour: "a new package type without its platform is reported",
+    files: config({ package_types: { flatpak: { operating_system: "linux", kind: "client" } } }),
+    problems: [
+      "catalog.yaml:3:5 error[config-package-type] the package type flatpak lacks platform" +
+        "\n  Such as { operating_system: linux, platform: 17, kind: client }.",
+    ],
+  },
+  {
+    behaviour: "a new package type without a description is reported",
+    files: config({
+      package_types: { flatpak: { operating_system: "linux", platform: 17, kind: "client" } },
+    }),
+    problems: [
+      "catalog.yaml:3:5 error[config-package-type] the package type flatpak lacks a description" +
+        "\n  Add one: artifacts without a description of their own show it.",
+    ],
+  },
+  {
+    behaviour: "a platform without a name is reported",
+    files: config({
+      package_types: {
+        flatpak: { operating_system: "linux", platform: 18, kind: "client", description: "Flatpak" },
+      },
+    }),
+    problems: [
+      "catalog.yaml:3:5 error[platform-unnamed] the platform 18 of flatpak has no name" +
+        '\n  Add "18": NAME under platforms.',
+    ],
+  },
+  {
+    behaviour: "an artifact URL with an unknown placeholder is reported",
+    files: config({ artifact_url: "https://example.com/{verison}/{file}" }),
+    problems: [
+      "catalog.yaml:2:3 error[config-url] the placeholder {verison} is not known" +
+        "\n  Known: {base_url} {version} {file} {name} {package_type} {id} {checksum}.",
+    ],
+  },
+  {
+    behaviour: "an artifact URL that is no URL is reported",
+    files: config({ artifact_url: "files/{file}" }),
+    problems: [
+      'catalog.yaml:2:3 error[config-url] artifact_url is "files/{file}", expected an http or https URL without credentials' +
+        "\n  Start it with https:// or {base_url}.",
+    ],
+  },
+  {
+    behaviour: "an artifact URL with an open brace is reported",
+    files: config({ artifact_url: "https://example.com/{file" }),
+    problems: [
+      'catalog.yaml:2:3 error[config-url] artifact_url is "https://example.com/{file", expected an http or https URL without credentials' +
+        "\n  Start it with https:// or {base_url}.",
+    ],
+  },
+  {
+    behaviour: "a base URL that only looks like one is reported",
+    files: config({ base_url: "https://example.com:99999" }),
+    problems: [
+      'catalog.yaml:2:3 error[config-url] base_url is "https://example.com:99999", expected an http or https URL' +
+        "\n  Correct its host or port.",
+    ],
+  },
+  {
+    behaviour: "a note component whose key is not an identifier is reported",
+    files: config({ notes: { components: { "Meta Control Plane": "Meta Control Plane" } } }),
+    problems: [
+      'catalog.yaml:4:7 error[option-value] the key "Meta Control Plane" is not lowercase letters, digits and _' +
+        "\n  Its title may be any text.",
+    ],
+  },
+  {
+    behaviour: "two parts of data under one wire name are reported",
+    files: config({ wire: { vendor: "store" } }),
+    problems: [
+      "catalog.yaml:3:5 error[option-value] the wire name store is taken by another part of data" +
+        "\n  Choose another name.",
+    ],
+  },
+  {
+    behaviour: "a package type in expected and ingest that is not in the table is reported",
+    files: config({ expected: ["snap"], ingest: [{ match: "*.snap", package_type: "snap" }] }),
+    problems: [
+      "catalog.yaml:3:5 error[package-type-unknown] the package type snap is not known" +
+        "\n  Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
+      "catalog.yaml:6:5 error[package-type-unknown] the package type snap is not known" +
+        "\n  Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
+    ],
+  },
+  {
+    behaviour: "a fault in one section does not make the others useless",
+    files: {
+      ...config({
+        colour: "red",
+        package_types: {
+          flatpak: { operating_system: "linux", platform: 17, kind: "client", description: "Flatpak" },
+        },
+      }),
+      ...withClient({ name: "tool.flatpak", package_type: "flatpak", attestation: undefined }),
+    },
+    problems: [
+      'catalog.yaml:2:3 error[unknown-key] the key "colour" is not known' +
+        "\n  Known keys: product, base_url, artifact_url, authority, wire, require, platforms, package_types, ingest, nix, expected, ledger, notes.",
+      "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
+        "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "a fault in the table of package types does not make its types unknown",
+    files: {
+      ...config({
+        package_types: { flatpak: { operating_system: "linux", platform: "17", kind: "client" } },
+      }),
+      ...withClient({ name: "tool.flatpak", package_type: "flatpak" }),
+    },
+    problems: [
+      'catalog.yaml:5:19 error[wrong-type] package_types.flatpak.platform is "17", expected a positive whole number',
+    ],
+  },
+];

@@ -1,0 +1,101 @@
+import { expect, test } from "vitest";
+import {
+  attestation,
+  chart,
+  client,
+  hex,
+  image,
+  manifest,
+  releaseDocument,
+  releases,
+  validRelease,
+} from "../support/catalog.ts";
+
+const codesOf = (problems: string[]) => problems.map((problem) => /\[([a-z-]+)\]/.exec(problem)?.[1]).sort();
+
+test("a folder with a dozen different faults shows all of them in one run", async () => {
+  const catalog = releases(validRelease);
+  await catalog.cut();
+  catalog.write({
+    "catalog.yaml": { colour: "red", expected: ["msi"] },
+    "stray.txt": "",
+    "26.08.01/release.yaml": "",
+    "26.08.001/release.yaml": releaseDocument({ date: "2024-08-19", notes: { servr: { fixes: [""] } } }),
+    "26.08.001/manifests/chart.json": manifest([chart({ sha256: hex("9") })]),
+    "26.08.001/manifests/client.json": manifest([
+      client({ attestation: attestation({ key_id: "x", sha256: hex("7") }), gui_only: true, headless: true }),
+    ]),
+    "26.08.001/manifests/image.json": manifest([image({ exclude_from_api: true, store: undefined })]),
+    "26.09.001/release.yaml": "version: 26.09.001\ndate: [",
+    "26.09.001/manifests/client.json": '{ "release": "26.09.001", }',
+    "next/notes/later.yaml": "component: server\nkind: fix\ntxt: Later.\n",
+  });
+  expect(codesOf(await catalog.problems())).toEqual([
+    "artifact-missing",
+    "bytes-changed",
+    "checksum-mismatch",
+    "file-unexpected",
+    "folder-name",
+    "json-syntax",
+    "key-id-format",
+    "missing-key",
+    "note-component",
+    "note-empty",
+    "record-private",
+    "release-date",
+    "store-required",
+    "unknown-key",
+    "unknown-key",
+    "variant-both",
+    "yaml-syntax",
+  ]);
+});
+
+test("a document that does not fit shows all its faults, in the order of its lines", async () => {
+  const broken = client({
+    name: "",
+    package_type: "Deb",
+    sha256: "x",
+    size: -1,
+    url: "x",
+    min_os_version: "",
+  });
+  const catalog = releases(validRelease, { "26.08.001/manifests/client.json": manifest([broken], "26.8.1") });
+  const places = (await catalog.problems()).map((problem) => problem.slice(0, problem.indexOf("]") + 1));
+  expect(places).toEqual([
+    "26.08.001/manifests/client.json:2:14 error[version-format]",
+    "26.08.001/manifests/client.json:5:15 error[name-format]",
+    "26.08.001/manifests/client.json:6:23 error[package-type-format]",
+    "26.08.001/manifests/client.json:7:17 error[checksum-format]",
+    "26.08.001/manifests/client.json:8:15 error[size-range]",
+    "26.08.001/manifests/client.json:9:25 error[os-version-format]",
+    "26.08.001/manifests/client.json:30:14 error[url-format]",
+  ]);
+});
+
+test("a document where everything is wrong shows the first five hundred problems and counts the others", async () => {
+  const numbers = Array.from({ length: 10_000 }, (_, index) => index);
+  const catalog = releases(validRelease, {
+    "26.08.001/manifests/client.json": { release: "26.08.001", artifacts: numbers },
+  });
+  const problems = await catalog.problems();
+  expect(problems).toHaveLength(501);
+  expect(problems.at(-1)).toBe(
+    "26.08.001/manifests/client.json:504:5 error[wrong-type] the document has about 9500 more problems\n" +
+      "  Correct those before this one, then check again.",
+  );
+});
+
+test("a released build is not stopped by what is open", async () => {
+  const catalog = releases(validRelease);
+  await catalog.cut();
+  catalog.write({
+    "26.09.001/release.yaml": "version: [",
+    "26.09.001/stray.txt": "",
+    "26.9.2/release.yaml": "",
+    "next/stray.txt": "",
+    "next/notes/later.yaml": "text: [",
+  });
+  expect((await catalog.problems()).length).toBe(5);
+  expect(await catalog.problems({ released: true })).toEqual([]);
+});

@@ -1,0 +1,239 @@
+import { describe, expect, test } from "vitest";
+import { artifact, cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
+import { relcat } from "../support/run.ts";
+
+const stamp = "2026-09-20T10:00:00.000000Z";
+
+test("prints the new ids, counts private records, says how permanent they are", async () => {
+  const { run, read } = project(smallCatalog);
+  const { stdout, stderr, exitCode } = await run("cut", "--now", firstCut);
+  expect({ stdout, stderr, exitCode }).toEqual({
+    stdout: [
+      `New ids, dated ${stamp}:`,
+      "  1  26.08.001  msi  tool-26.08.001.msi",
+      "  2  26.08.001  rpm  tool-26.08.001.rpm",
+      "  3  26.09.001  msi  tool-26.09.001.msi",
+      "  5  26.09.001  rpm  tool-26.09.001.rpm",
+      "1 private record got an id.",
+    ].join("\n"),
+    stderr: [
+      "Until origin/main has these ledger lines, their ids may still change.",
+      "Next: commit releases/, then relcat build --released",
+    ].join("\n"),
+    exitCode: 0,
+  });
+  expect(read("releases/ledger.jsonl").split("\n").length).toBe(6);
+});
+
+test("as a document", async () => {
+  const { exitCode, document } = await project(smallCatalog).json("cut", "26.08.001", "--now", firstCut);
+  expect({ exitCode, ...document }).toEqual({
+    exitCode: 0,
+    schema_version: 1,
+    at: stamp,
+    added: [
+      {
+        id: 1,
+        version: "26.08.001",
+        package_type: "msi",
+        name: "tool-26.08.001.msi",
+        file: "tool-26.08.001.msi",
+      },
+      {
+        id: 2,
+        version: "26.08.001",
+        package_type: "rpm",
+        name: "tool-26.08.001.rpm",
+        file: "tool-26.08.001.rpm",
+      },
+    ],
+    revised: [],
+    private: { added: 0, revised: 0 },
+    commit: null,
+    settled_by: "origin/main",
+  });
+});
+
+test("nothing to do is said, and whether something could have been", async () => {
+  const { run, write } = await cutCatalog();
+  expect(await run("cut")).toMatchObject({
+    exitCode: 0,
+    stdout: "Nothing to cut: everything is permanent already.",
+  });
+  for (const [path, content] of Object.entries(release("26.10.001", []))) write(path, content);
+  expect(await run("cut")).toMatchObject({
+    exitCode: 0,
+    stdout: "Nothing to cut: 26.10.001 has no artifacts yet.",
+  });
+});
+
+test("a changed description is a revision; many at once want to be allowed", async () => {
+  const { run, write } = await cutCatalog();
+  const edited = [
+    artifact("tool-26.08.001.msi", "msi", "1", { description: "Better" }),
+    artifact("tool-26.08.001.rpm", "rpm", "2"),
+  ];
+  write("releases/26.08.001/manifests/all.json", { release: "26.08.001", artifacts: edited });
+  const refused = await run("cut", "--allow-revise", "0");
+  expect(refused).toMatchObject({
+    exitCode: 1,
+    stderr:
+      "error[revise-limit] 1 published records would change at once, expected at most 0\n" +
+      "  hint: A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise 1.",
+  });
+  const { stdout, exitCode } = await run("cut");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^Revised, dated .+:\n {2}1 {2}26\.08\.001 {2}msi {2}tool-26\.08\.001\.msi$/);
+});
+
+test("an incomplete release is refused unless it is allowed", async () => {
+  const { run } = project({ ...smallCatalog, "releases/catalog.yaml": { require: {}, expected: ["pkg"] } });
+  const { stderr, exitCode } = await run("cut", "26.09.001");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain("error[artifact-missing] 26.09.001 lacks pkg, which catalog.yaml expects\n");
+  expect((await run("cut", "26.09.001", "--allow-incomplete")).exitCode).toBe(0);
+});
+
+test("a version that is not there", async () => {
+  expect(await project(smallCatalog).run("cut", "26.11.001")).toMatchObject({
+    exitCode: 1,
+    stderr:
+      "error[version-unknown] there is no release 26.11.001\n  hint: Look into releases/ for the versions there are.",
+  });
+});
+
+describe("the date of the lines", () => {
+  const dated = async (epoch: string, ...args: string[]) => {
+    const { folder } = project(smallCatalog);
+    return relcat(folder, ["cut", "--json", ...args], { env: { SOURCE_DATE_EPOCH: epoch } });
+  };
+
+  test("is SOURCE_DATE_EPOCH's, and --now goes before it", async () => {
+    expect(JSON.parse((await dated("1789898400")).stdout).at).toBe(stamp);
+    expect(JSON.parse((await dated("315532800", "--now", firstCut)).stdout).at).toBe(stamp);
+  });
+
+  test("a variable that cannot be is named", async () => {
+    const { stderr, exitCode } = await dated("315532800");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(
+      "error[clock] SOURCE_DATE_EPOCH gives 1980-01-01T00:00:00.000000Z, expected a time after 2015\n",
+    );
+    expect(stderr).toContain("unset SOURCE_DATE_EPOCH");
+  });
+
+  test("an empty variable is none", async () => {
+    expect((await dated("")).exitCode).toBe(0);
+  });
+});
+
+test("--commit commits releases/ and nothing else", async () => {
+  const { run, git, write } = project({ ...smallCatalog, ".gitignore": ".relcat-*\n", "other.txt": "mine" });
+  await git("init", "--quiet", "--initial-branch=main");
+  await git("config", "user.name", "Test");
+  await git("config", "user.email", "test@example.com");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Start");
+  write("other.txt", "still mine");
+  await git("add", "other.txt");
+  const { stdout, stderr, exitCode } = await run("cut", "26.08.001", "--commit");
+  expect(exitCode).toBe(0);
+  expect(stdout).toContain(`\nCommitted as ${await git("rev-parse", "--short", "HEAD")}.`);
+  expect(stderr).toContain("Next: git push, then relcat build --released");
+  expect(await git("log", "-1", "--format=%s", "--name-only")).toBe("Cut 26.08.001\n\nreleases/ledger.jsonl");
+  expect(await git("diff", "--cached", "--name-only")).toBe("other.txt");
+});
+
+test("--commit without a repository leaves the ledger and says so", async () => {
+  const { folder, read } = project(smallCatalog);
+  const { stderr, exitCode } = await relcat(folder, ["cut", "--commit"], {
+    env: { GIT_CEILING_DIRECTORIES: "/" },
+  });
+  expect(exitCode).toBe(2);
+  expect(stderr).toMatch(/^error\[git-missing\] git add failed: fatal: not a git repository/);
+  expect(stderr).toContain("  hint: The ledger is written; commit it by hand once git works.");
+  expect(read("releases/ledger.jsonl")).not.toBe("");
+});
+
+describe("--body", () => {
+  test("writes Markdown in which names are only names; private records are counted", async () => {
+    const name = "a|b`<img src=x>*_[l](u) @me #1.msi";
+    const { succeed, read } = project({
+      ...smallCatalog,
+      ...release("26.10.001", [
+        artifact(name, "msi", "7"),
+        artifact("hidden.rpm", "rpm", "8", { exclude_from_api: true }),
+      ]),
+    });
+    await succeed("cut", "26.10.001", "--now", firstCut, "--body", "out/plan.md");
+    const shown = "<code>a&#124;b&#96;&#60;img src=x&#62;&#42;&#95;&#91;l&#93;(u) &#64;me &#35;1.msi</code>";
+    expect(read("out/plan.md")).toBe(
+      [
+        "### New ids",
+        "",
+        "| id | version | type | name | file |",
+        "|---:|---|---|---|---|",
+        `| 1 | 26.10.001 | msi | ${shown} | ${shown} |`,
+        "",
+        "1 private record not shown.",
+        "",
+        `Dated ${stamp}. Until \`origin/main\` has these ledger lines, ids may still change.`,
+        "",
+      ].join("\n"),
+    );
+  });
+
+  test("a cut of nothing says so", async () => {
+    const { succeed, read } = await cutCatalog();
+    await succeed("cut", "--body", "plan.md");
+    expect(read("plan.md")).toBe("Nothing to cut: everything is permanent already.\n");
+  });
+});
+
+describe("uncut", () => {
+  test("takes the last cut back and says which ids are free", async () => {
+    const { run, succeed, read } = project(smallCatalog);
+    await succeed("cut", "26.08.001");
+    const before = read("releases/ledger.jsonl");
+    await succeed("cut", "26.09.001");
+    const { stdout, stderr, exitCode } = await run("uncut", "26.09.001", "--ledger-base", "none");
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: "Took back 3 ledger lines of 26.09.001; the ids 3 to 5 are free again.",
+      stderr: "Next: relcat check, then relcat cut 26.09.001",
+      exitCode: 0,
+    });
+    expect(read("releases/ledger.jsonl")).toBe(before);
+  });
+
+  test("asks the configured revision what is settled", async () => {
+    const { run, json, git, write, succeed } = project({
+      ...smallCatalog,
+      "releases/catalog.yaml": { require: {}, ledger: { base: "main" } },
+    });
+    await succeed("cut", "26.08.001");
+    await git("init", "--quiet", "--initial-branch=main");
+    await git("add", ".");
+    await git("commit", "--quiet", "--message", "Cut");
+    await succeed("cut", "26.09.001");
+    expect((await run("uncut", "26.08.001")).stderr).toBe(
+      "error[version-settled] 26.08.001 is settled: main has its lines\n" +
+        "  hint: Withdraw single packages instead (relcat retract 26.08.001 --type …), or publish a new version.",
+    );
+    const { document } = await json("uncut", "26.09.001");
+    expect(document).toEqual({ schema_version: 1, version: "26.09.001", lines: 3, ids: [3, 4, 5] });
+    write("releases/catalog.yaml", "ledgr: { base: main }\n");
+    expect((await run("uncut", "26.08.001")).stderr).toContain(
+      'releases/catalog.yaml:1:1 error[unknown-key] the key "ledgr" is not known',
+    );
+  });
+
+  test("only the last one", async () => {
+    const { run } = await cutCatalog();
+    expect(await run("uncut", "26.08.001", "--ledger-base", "none")).toMatchObject({
+      exitCode: 1,
+      stderr:
+        "error[version-not-last] 26.08.001 is not the last in the ledger: 26.09.001 came after it\n" +
+        "  hint: Ids are given in order and never reused; take the later lines back first.",
+    });
+  });
+});

@@ -1,0 +1,148 @@
+import { describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { artifact, project } from "../support/project.ts";
+
+/** The text with the comments of some keys, and what is indented below them, turned into YAML. */
+function uncommented(text: string, keys: readonly string[]): string {
+  let isInside = false;
+  const lines = text.split("\n").map((line) => {
+    const key = /^# ([a-z_]+):/.exec(line)?.[1];
+    isInside = key === undefined ? isInside && line.startsWith("#   ") : keys.includes(key);
+    return isInside ? line.slice(2) : line;
+  });
+  return lines.join("\n");
+}
+
+test("a project that checks and builds as it is", async () => {
+  const { run, succeed, list, read } = project();
+  const { stdout, stderr, exitCode } = await run("init", "demo");
+  expect(exitCode).toBe(0);
+  expect(stdout).toMatch(/^Started a project in demo\/:\n {2}releases\/catalog\.yaml\n/);
+  expect(stderr).toMatch(
+    /^Run npm install in demo\/: it installs relcat \d+\.\d+\.\d+ and writes package-lock\.json, which belongs into git\.\nNext: relcat -C demo check, then relcat -C demo build$/,
+  );
+  const checked = await succeed("-C", "demo", "check");
+  expect(checked.stdout).toContain("warning[release-empty] the release has no artifacts yet");
+  await succeed("-C", "demo", "build");
+  expect(list("demo/dist")).toContain("build.json");
+  expect(JSON.parse(read("demo/package.json"))).toMatchObject({
+    private: true,
+    devDependencies: { relcat: expect.stringMatching(/^\d+\.\d+\.\d+$/) },
+  });
+});
+
+test("as a document", async () => {
+  const { document } = await project().json("init");
+  const files = document.files as string[];
+  const month = new Date().toISOString().slice(2, 7).replace("-", ".");
+  expect(document).toMatchObject({ schema_version: 1, folder: "." });
+  expect(files.filter((file) => !file.startsWith("releases/2"))).toEqual([
+    "releases/catalog.yaml",
+    "releases/next/notes/.gitkeep",
+    ".gitignore",
+    ".gitattributes",
+    "package.json",
+    ".github/workflows/catalog.yml",
+  ]);
+  expect(files).toContain(`releases/${month}.001/release.yaml`);
+});
+
+describe("what it writes", () => {
+  test("asks nothing of an artifact, and shows how to ask", async () => {
+    const { succeed, write, read, list } = project();
+    await succeed("init");
+    const [version = ""] = list("releases").filter((name) => /^\d/.test(name));
+    const manifest = {
+      release: version,
+      artifacts: [artifact("image.qcow2", "qcow"), artifact("tool.msi", "msi")],
+    };
+    write(`releases/${version}/manifests/a.json`, manifest);
+    expect((await succeed("check")).stdout).toMatch(/^no problems in 1 release, 2 artifacts, /);
+    // The strict form, as it stands there commented out, bites.
+    const strict = read("releases/catalog.yaml")
+      .replace(/^# (require: .*)$/m, "$1")
+      .replace(/^require: \{\}$/m, "");
+    write("releases/catalog.yaml", strict);
+    expect((await succeed("status")).stdout).toMatch(/, 4 errors: relcat check shows them$/m);
+  });
+
+  test("every default in its comments is one: uncommented, nothing changes", async () => {
+    const { succeed, write, read } = project();
+    await succeed("init");
+    await succeed("build");
+    const defaults = ["base_url", "artifact_url", "wire", "platforms", "package_types", "ledger", "notes"];
+    write("releases/catalog.yaml", uncommented(read("releases/catalog.yaml"), defaults));
+    const { product, require, ...written } = parse(read("releases/catalog.yaml"));
+    expect({ product, require }).toEqual({ product: "Example Product", require: {} });
+    expect(Object.keys(written)).toEqual(defaults);
+    expect((await succeed("build")).stdout).toMatch(/: 0 files written, /);
+  });
+
+  test("every example in its comments is one that passes", async () => {
+    const { succeed, write, read } = project();
+    await succeed("init");
+    write(
+      "releases/catalog.yaml",
+      uncommented(read("releases/catalog.yaml"), ["authority", "ingest", "expected"]),
+    );
+    expect(Object.keys(parse(read("releases/catalog.yaml")))).toEqual([
+      "product",
+      "authority",
+      "require",
+      "ingest",
+      "expected",
+    ]);
+    await succeed("check");
+  });
+
+  test("keeps the lock and the site out of git, and makes two branches' ledgers conflict", async () => {
+    const { succeed, git, write } = project();
+    await git("init", "--quiet", "--initial-branch=main");
+    await succeed("init");
+    await succeed("build");
+    await git("add", ".");
+    const tracked = (await git("ls-files")).split("\n");
+    expect(tracked.filter((path) => /lock|dist/.test(path))).toEqual([]);
+    await git("commit", "--quiet", "--message", "Start");
+    for (const branch of ["ours", "theirs"]) {
+      await git("switch", "--quiet", "--create", branch, "main");
+      write("releases/ledger.jsonl", `${branch}\n`);
+      await git("add", ".");
+      await git("commit", "--quiet", "--message", branch);
+    }
+    await expect(git("merge", "ours")).rejects.toThrow(/CONFLICT/);
+  });
+});
+
+describe("refuses to touch what is there", () => {
+  test("names every file that is in the way, and writes nothing", async () => {
+    const { run, list, read } = project({
+      "package.json": "{}",
+      "demo/.gitignore": "mine\n",
+      "demo/package.json": "{}",
+    });
+    const { stdout, stderr, exitCode } = await run("init", "demo");
+    const hint = "\n  hint: Nothing was written. Move it away first, or start in another folder.\n";
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: "",
+      stderr: `error[file-exists] demo/.gitignore exists already${hint}error[file-exists] demo/package.json exists already${hint}2 errors`,
+      exitCode: 2,
+    });
+    expect(list("demo")).toEqual([".gitignore", "package.json"]);
+    expect(read("demo/.gitignore")).toBe("mine\n");
+  });
+
+  test("a second time", async () => {
+    const { succeed, run } = project();
+    await succeed("init");
+    expect((await run("init")).stderr).toMatch(/\n8 errors$/);
+  });
+
+  test("a file where the folder should be", async () => {
+    const { run } = project({ demo: "a file" });
+    expect(await run("init", "demo")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("error[file-access] "),
+    });
+  });
+});

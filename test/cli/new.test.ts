@@ -1,0 +1,160 @@
+import { describe, expect, test } from "vitest";
+import { countCalls, killedAt } from "../support/interrupt.ts";
+import { artifact, note, project, release, smallCatalog } from "../support/project.ts";
+
+const opened = (version: string) => new RegExp(`^Opened ${version.replaceAll(".", "\\.")} of `);
+
+test("opens the next release of the newest month and moves the waiting notes into it", async () => {
+  const { run, read, list } = project(smallCatalog);
+  const { stdout, stderr, exitCode } = await run("new", "26.09", "--date", "2026-09-30");
+  expect({ stdout, stderr, exitCode }).toEqual({
+    stdout: "Opened 26.09.002 of 2026-09-30 in releases/26.09.002/ with 1 note from releases/next/notes.",
+    stderr: "Next: put build output manifests into releases/26.09.002/manifests/, then relcat check",
+    exitCode: 0,
+  });
+  expect(read("releases/26.09.002/release.yaml")).toMatch(
+    /^# yaml-language-server: \$schema=\.\.\/\.\.\/node_modules\/relcat\/schemas\/release\.schema\.json\nversion: 26\.09\.002\ndate: 2026-09-30\nopened: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z\n# summary: /,
+  );
+  expect(list("releases/26.09.002/notes")).toEqual(["waiting.yaml"]);
+  expect(list("releases/next/notes")).toEqual([".gitkeep"]);
+  expect((await run("check")).exitCode).toBe(0);
+});
+
+test("the date is today's, in UTC", async () => {
+  const before = new Date().toISOString().slice(0, 10);
+  const { document } = await project(smallCatalog).json("new", "26.09");
+  const after = new Date().toISOString().slice(0, 10);
+  expect([before, after]).toContain(document.date);
+  expect(document).toMatchObject({
+    schema_version: 1,
+    version: "26.09.002",
+    folder: "releases/26.09.002",
+    notes: ["waiting.yaml"],
+  });
+});
+
+describe("the next number", () => {
+  test("is counted over folders, empty ones included, and over the ledger", async () => {
+    const { succeed, write, read } = project({ "releases/26.09.004/keep/.gitkeep": "" });
+    expect((await succeed("new", "26.09")).stdout).toMatch(opened("26.09.005"));
+    const line = {
+      event: "add",
+      id: 1,
+      version: "26.09.007",
+      package_type: "msi",
+      name: "a.msi",
+      file: "a.msi",
+      min_os_version: null,
+      max_os_version: null,
+      checksum: "a".repeat(64),
+      content: "b".repeat(64),
+      at: "2026-09-20T10:00:00.000000Z",
+    };
+    write("releases/ledger.jsonl", line);
+    expect((await succeed("new", "26.09")).stdout).toMatch(opened("26.09.008"));
+    expect(read("releases/26.09.008/release.yaml")).toContain("version: 26.09.008\n");
+  });
+
+  test("starts at 001", async () => {
+    expect((await project(smallCatalog).succeed("new", "26.10")).stdout).toMatch(opened("26.10.001"));
+  });
+
+  test("ends at 999", async () => {
+    const { run, list } = project(release("26.09.999", []));
+    expect(await run("new", "26.09")).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error[sequence-full] 26.09.999 exists: 26.09 has no number left\n  hint: Open the release under the next month.",
+    });
+    expect(list("releases")).toEqual(["26.09.999"]);
+  });
+
+  test("a ledger that cannot be read is not guessed over", async () => {
+    const { run, list } = project({ ...smallCatalog, "releases/ledger.jsonl": "<<<<<<< ours\n" });
+    const { stderr, exitCode } = await run("new", "26.09");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      "releases/ledger.jsonl:1:1 error[ledger-conflict-marker] a merge conflict is not resolved\n",
+    );
+    expect(list("releases")).not.toContain("26.09.002");
+  });
+});
+
+describe("which notes belong to it", () => {
+  const files = {
+    ...smallCatalog,
+    "releases/next/notes/hotfix.yaml": note("A hole is closed.", { security: true }),
+  };
+  const rest = [".gitkeep", "waiting.yaml"];
+
+  test("must be said for an older month", async () => {
+    const { run, list } = project(files);
+    expect(await run("new", "26.08")).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error[usage] 26.08 is older than 26.09, so the notes of the next release may not be its own\n" +
+        "  hint: Say which notes belong to it: --notes FILE…, --notes all or --notes none.",
+    });
+    expect(list("releases")).not.toContain("26.08.002");
+  });
+
+  test.each(["hotfix.yaml", "releases/next/notes/hotfix.yaml", "./releases/next/notes/hotfix.yaml"])(
+    "named as %s",
+    async (name) => {
+      const { succeed, list } = project(files);
+      await succeed("new", "26.08", "--notes", name);
+      expect(list("releases/26.08.002/notes")).toEqual(["hotfix.yaml"]);
+      expect(list("releases/next/notes")).toEqual(rest);
+    },
+  );
+
+  test("none, or all", async () => {
+    const { succeed, list } = project(files);
+    expect((await succeed("new", "26.08", "--notes", "none")).stdout).toMatch(
+      /in releases\/26\.08\.002\/\.$/,
+    );
+    expect(list("releases/26.08.002")).toEqual(["release.yaml"]);
+    await succeed("new", "26.08", "--notes", "all");
+    expect(list("releases/26.08.003/notes")).toEqual(["hotfix.yaml", "waiting.yaml"]);
+  });
+
+  test("one that is not there stops it before anything moves", async () => {
+    const { run, list } = project(files);
+    expect(await run("new", "26.09", "--notes", "hotfix.yaml", "hotfx.yaml")).toMatchObject({
+      exitCode: 2,
+      stderr:
+        'error[usage] there is no note "hotfx.yaml" in releases/next/notes\n  hint: There are hotfix.yaml, waiting.yaml.',
+    });
+    expect(list("releases/next/notes")).toEqual(["hotfix.yaml", "waiting.yaml"]);
+  });
+
+  test("where none wait, an older month needs no word about them", async () => {
+    const { succeed } = project(release("26.09.001", [artifact("a.msi", "msi")]));
+    expect((await succeed("new", "26.08")).stdout).toMatch(opened("26.08.001"));
+  });
+});
+
+test("killed between any two effects, every note is in exactly one place and what is unfinished shows", async () => {
+  const names = ["a.yaml", "b.yaml", "c.yaml"];
+  const files = Object.fromEntries(
+    names.map((name) => [`releases/next/notes/${name}`, note(`Change ${name}.`)]),
+  );
+  // Most calls load modules; the effects are the last ones, from the lock on.
+  const calls = await countCalls(project(files).folder, ["new", "26.09"]);
+  const first = calls - 24;
+  for (let call = first; call <= calls; call++) {
+    const { folder, list, run } = project(files);
+    await killedAt(call, folder, ["new", "26.09"]);
+    const places = [...list("releases/next/notes"), ...list("releases/26.09.001/notes")].filter(
+      (name) => name !== ".gitkeep",
+    );
+    expect(places.sort(), `killed at ${call}`).toEqual(names);
+    const moved = list("releases/26.09.001/notes").length;
+    const isWhole = moved === names.length && list("releases/26.09.001").includes("release.yaml");
+    if (call === first) expect(moved).toBe(0);
+    if (moved === 0 || isWhole) continue;
+    const { exitCode, stdout } = await run("check");
+    expect(stdout, `killed at ${call}`).toContain("error[release-missing] the release has no release.yaml");
+    expect(exitCode).toBe(1);
+  }
+});

@@ -1,0 +1,204 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { project, smallCatalog } from "../support/project.ts";
+import { relcat, repository } from "../support/run.ts";
+
+const launcher = join(repository, "cli/relcat.mjs");
+const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
+
+const commands = [
+  ["init"],
+  ["new"],
+  ["notes"],
+  ["notes", "show"],
+  ["notes", "lint"],
+  ["notes", "add"],
+  ["check"],
+  ["status"],
+  ["build"],
+  ["cut"],
+  ["uncut"],
+  ["retract"],
+  ["reinstate"],
+  ["schema"],
+  ["completion"],
+];
+
+test("--version prints the package's version", async () => {
+  const { stdout, stderr, exitCode } = await relcat(repository, ["--version"]);
+  expect({ stdout, stderr, exitCode }).toEqual({ stdout: version, stderr: "", exitCode: 0 });
+});
+
+test.each(commands.map((path) => [path]))("%j --help is short and has an example", async (path) => {
+  const { stdout, stderr, exitCode } = await relcat(repository, [...path, "--help"]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  expect(stdout).toContain(`Usage: relcat ${path.join(" ")}`);
+  expect(stdout).toMatch(new RegExp(`\\nExample:\\n.*relcat ${path.join(" ")}\\b`));
+  expect(stdout.split("\n").length).toBeLessThan(40);
+});
+
+test("--help names every command", async () => {
+  const { stdout } = await relcat(repository, ["--help"]);
+  for (const [name] of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
+});
+
+test.each([[[]], [["notes"]]])("without a command, %j shows the help and fails as usage", async (args) => {
+  const { stdout, stderr, exitCode } = await relcat(repository, args);
+  expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+  expect(stderr).toContain("Usage: relcat");
+});
+
+describe("what cannot be understood is refused in one sentence with a way out", () => {
+  test.each([
+    [["chekc"], "unknown command 'chekc'", "Did you mean check?"],
+    [["publish-everything"], "unknown command 'publish-everything'", "relcat --help shows how it is used."],
+    [["notes", "shwo"], "unknown command 'shwo'", "Did you mean show?"],
+    [["build", "--relesed"], "unknown option '--relesed'", "Did you mean --released?"],
+    [
+      ["build", "--out"],
+      "the option --out <folder> lacks its value",
+      "relcat build --help shows how it is used.",
+    ],
+    [["new"], "the argument month is missing", "relcat new --help shows how it is used."],
+    [["new", "26.13"], '"26.13" is no month', "Give a month such as 26.09; the sequence number is found."],
+    [
+      ["new", "26.09.001"],
+      '"26.09.001" is no month',
+      "Give a month such as 26.09; the sequence number is found.",
+    ],
+    [
+      ["new", "26.09", "--date", "2026-02-30"],
+      '"2026-02-30" does not fit --date <date>',
+      "Give a calendar date such as 2026-08-19.",
+    ],
+    [["cut", "26.9.1"], '"26.9.1" is no version', "Give a version such as 26.08.002."],
+    [
+      ["cut", "--allow-revise", "-1"],
+      '"-1" does not fit --allow-revise <count>',
+      "Give a whole number, 0 or more.",
+    ],
+    [["check", "--format", "xml"], '"xml" does not fit --format <format>', "Allowed choices are text, json."],
+    [
+      ["check", "a", "b"],
+      "too many arguments for 'check'. Expected 0 arguments but got 2: a, b.",
+      "relcat check --help shows how it is used.",
+    ],
+    [["reinstate", "0"], '"0" is no id', "Give the id of a record, a positive whole number."],
+    [
+      ["retract", "1"],
+      "the option --reason <text> is missing",
+      "relcat retract --help shows how it is used.",
+    ],
+    [
+      ["notes", "add", "x"],
+      "the option --component <key> is missing",
+      "relcat notes add --help shows how it is used.",
+    ],
+    [["completion", "tcsh"], '"tcsh" is no shell', "Allowed choices are bash, zsh, fish."],
+    [
+      ["-C", "nowhere", "check"],
+      "there is no folder nowhere here",
+      "Give an existing folder with -C; relcat init FOLDER makes a new project.",
+      "folder-missing",
+    ],
+    [
+      ["check"],
+      "there is no folder releases here",
+      "Run relcat init to make one, or give the project's folder with -C.",
+      "folder-missing",
+    ],
+    [
+      ["build", "--with", "26.08.001"],
+      "--with adds versions to --released, which is missing",
+      "Without --released every version is built.",
+    ],
+  ])("relcat %j", async (args, message, hint, code = "usage") => {
+    const { stdout, stderr, exitCode } = await project().run(...args);
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: "",
+      stderr: `error[${code}] ${message}\n  hint: ${hint}`,
+      exitCode: 2,
+    });
+  });
+
+  test("as a document with --json, before or after the command", async () => {
+    for (const args of [
+      ["--json", "chekc"],
+      ["check", "--json"],
+      ["check", "--format", "json"],
+    ]) {
+      const { stdout, exitCode } = await project().run(...args);
+      const { schema_version, problems } = JSON.parse(stdout);
+      expect({ schema_version, count: problems.length, exitCode }).toEqual({
+        schema_version: 1,
+        count: 1,
+        exitCode: 2,
+      });
+      expect(Object.keys(problems[0])).toEqual([
+        "code",
+        "severity",
+        "message",
+        "hint",
+        "file",
+        "line",
+        "column",
+      ]);
+    }
+  });
+});
+
+test("-C runs in another folder: every path is relative to it", async () => {
+  const { folder } = project(smallCatalog);
+  const { stdout, exitCode } = await relcat("/", ["-C", folder, "build", "--out", "site", "--json"]);
+  expect({ exitCode, out: JSON.parse(stdout).out }).toEqual({ exitCode: 0, out: "site" });
+  const site = JSON.parse(readFileSync(join(folder, "site/build.json"), "utf8"));
+  expect(site.schema_version).toBe(1);
+});
+
+describe("colours", () => {
+  const control = "\u001b[";
+  const broken = project({ "releases/catalog.yaml": "prodct: Example\n" });
+  test.each([
+    ["none where output is no terminal", [], {}, false],
+    ["with FORCE_COLOR", [], { FORCE_COLOR: "1" }, true],
+    ["--no-color wins over FORCE_COLOR", ["--no-color"], { FORCE_COLOR: "1" }, false],
+    ["NO_COLOR", [], { NO_COLOR: "1" }, false],
+  ])("%s", async (_, args, env, coloured) => {
+    const { stdout, exitCode } = await relcat(broken.folder, ["check", ...args], { env });
+    expect(exitCode).toBe(1);
+    expect(stdout.includes(control)).toBe(coloured);
+  });
+});
+
+describe("output nobody takes", () => {
+  test("a reader that went away is no failure", async () => {
+    const { folder } = project(smallCatalog);
+    const result = await execa("bash", [
+      "-c",
+      'set -o pipefail; "$@" | true',
+      "-",
+      process.execPath,
+      launcher,
+      "-C",
+      folder,
+      "status",
+      "--json",
+    ]);
+    expect(result.exitCode).toBe(0);
+    expect(result.stderr).not.toMatch(/EPIPE|bug/);
+  });
+
+  test("a full disk is one, in a sentence", async () => {
+    const { folder } = project(smallCatalog);
+    const script = '"$@" >/dev/full';
+    const result = await execa(
+      "bash",
+      ["-c", script, "-", process.execPath, launcher, "-C", folder, "status"],
+      { reject: false },
+    );
+    expect(result.exitCode).toBe(2);
+    expect(result.stderr).toContain("error[file-access] cannot write the output (ENOSPC)");
+  });
+});

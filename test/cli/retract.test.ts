@@ -1,0 +1,243 @@
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { cutCatalog } from "../support/project.ts";
+import { repository } from "../support/run.ts";
+
+const later = "2026-09-21T10:00:00Z";
+
+test("shows what it hits and does it with --yes", async () => {
+  const { run, read } = await cutCatalog();
+  const args = [
+    "retract",
+    "26.08.001",
+    "--type",
+    "msi",
+    "--reason",
+    "Does not start.",
+    "--replaced-by",
+    "3",
+    "--now",
+    later,
+  ];
+  const { stdout, stderr, exitCode } = await run(...args, "--yes");
+  expect({ stdout, stderr, exitCode }).toEqual({
+    stdout: "Retracted 1 record.",
+    stderr: [
+      "To be retracted: 1 record",
+      "  1  26.08.001  msi  tool-26.08.001.msi",
+      "Next: commit releases/ledger.jsonl, then relcat build --released",
+    ].join("\n"),
+    exitCode: 0,
+  });
+  expect(read("releases/ledger.jsonl").trimEnd().split("\n").at(-1)).toBe(
+    '{"event":"retract","id":1,"reason":"Does not start.","replaced_by":3,"at":"2026-09-21T10:00:00.000000Z"}',
+  );
+});
+
+test("without a terminal and --yes it refuses, having shown what it would hit", async () => {
+  const { run, read } = await cutCatalog();
+  const before = read("releases/ledger.jsonl");
+  const { stdout, stderr, exitCode } = await run("retract", "26.08.001", "--reason", "Bad.");
+  expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+  expect(stderr).toBe(
+    [
+      "To be retracted: 2 records",
+      "  1  26.08.001  msi  tool-26.08.001.msi",
+      "  2  26.08.001  rpm  tool-26.08.001.rpm",
+      "error[not-confirmed] nobody is here to confirm this; nothing was changed",
+      "  hint: Run it again with --yes.",
+    ].join("\n"),
+  );
+  expect(read("releases/ledger.jsonl")).toBe(before);
+});
+
+test("as a document: the lines it wrote", async () => {
+  const { json } = await cutCatalog();
+  const { exitCode, document } = await json("retract", "2", "1", "--reason", "Bad.", "--yes", "--now", later);
+  const rest = { reason: "Bad.", replaced_by: null, at: "2026-09-21T10:00:00.000000Z" };
+  expect({ exitCode, ...document }).toEqual({
+    exitCode: 0,
+    schema_version: 1,
+    events: [
+      { event: "retract", id: 1, ...rest },
+      { event: "retract", id: 2, ...rest },
+    ],
+  });
+});
+
+describe("what a selection means", () => {
+  test.each([
+    [["26.09.001", "--name", "*.msi"], ["3"]],
+    [["26.09.001", "--name", "inside-*"], ["4"]],
+    [
+      ["26.09.001", "--type", "rpm"],
+      ["4", "5"],
+    ],
+    [
+      ["5", "2", "2"],
+      ["2", "5"],
+    ],
+  ])("%j hits %j", async (selection, ids) => {
+    const { stderr } = await (await cutCatalog()).run("retract", ...selection, "--reason", "Bad.");
+    expect([...stderr.matchAll(/^ {2}(\d+) /gm)].map(([, id]) => id)).toEqual(ids);
+  });
+
+  test.each([
+    [
+      ["26.08.001", "--type", "deb"],
+      1,
+      'nothing-to-retract] no record of 26.08.001 has the package type "deb"',
+      "Its package types are msi, rpm.",
+    ],
+    [
+      ["26.08.001", "--type", "msi", "--name", "*x*"],
+      1,
+      'nothing-to-retract] no record of 26.08.001 has the package type "msi" and a name that matches "*x*"',
+      "Its package types are msi, rpm.",
+    ],
+    [
+      ["26.07.001"],
+      1,
+      "version-unknown] the ledger has no line of 26.07.001",
+      "It is not cut: remove its manifests instead.",
+    ],
+    [
+      ["77"],
+      1,
+      "nothing-to-retract] no record has the id 77",
+      "releases/ledger.jsonl has the ids there are; a provisional id is not permanent.",
+    ],
+    [
+      ["26.08.001", "1"],
+      2,
+      'usage] cannot tell what "26.08.001" "1" means',
+      "Give ids of records, or one version such as 26.08.002.",
+    ],
+    [
+      ["1", "--type", "msi"],
+      2,
+      "usage] --type and --name choose among the records of a version, but ids were given",
+      "Leave them out, or give a version.",
+    ],
+    [
+      ["1", "--replaced-by", "1"],
+      1,
+      "replacement-unknown] the id 1 cannot replace 1: it is withdrawn by the same command",
+      "Name another public record, or leave --replaced-by for later.",
+    ],
+    [
+      ["1", "--replaced-by", "4"],
+      1,
+      "replacement-unknown] the id 4 cannot replace 1: it is not public",
+      "Name another public record, or leave --replaced-by for later.",
+    ],
+  ])("%j is refused before anything is asked", async (selection, status, message, hint) => {
+    const { stdout, stderr, exitCode } = await (await cutCatalog()).run(
+      "retract",
+      ...selection,
+      "--reason",
+      "Bad.",
+    );
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: "",
+      stderr: `error[${message}\n  hint: ${hint}`,
+      exitCode: status,
+    });
+  });
+
+  test.each([" ", "a\nb", "\u001b[31m"])("the reason %j is refused", async (reason) => {
+    const { stderr, exitCode } = await (await cutCatalog()).run("retract", "1", "--reason", reason, "--yes");
+    expect({ stderr, exitCode }).toEqual({
+      stderr:
+        "error[usage] the reason is empty or has line breaks\n  hint: Say in one line why: everybody who has the package will read it.",
+      exitCode: 2,
+    });
+  });
+
+  test("a version leaves what is retracted already; an id corrects the reason; the same again changes nothing", async () => {
+    const { run, succeed, read } = await cutCatalog();
+    await succeed("retract", "1", "--reason", "Bad.", "--yes");
+    const rest = await succeed("retract", "26.08.001", "--reason", "All bad.", "--yes");
+    expect(rest.stderr).toContain("Left as they are: 1 retracted already.\n");
+    expect(rest.stdout).toBe("Retracted 1 record.");
+    expect((await run("retract", "26.08.001", "--reason", "More.", "--yes")).stderr).toBe(
+      "error[nothing-to-retract] every record of 26.08.001 that matches is retracted already\n  hint: Name ids to correct their reason.",
+    );
+    expect((await succeed("retract", "1", "--reason", "Very bad.", "--yes")).stdout).toBe(
+      "Retracted 1 record.",
+    );
+    const before = read("releases/ledger.jsonl");
+    expect(await succeed("retract", "1", "--reason", "Very bad.")).toMatchObject({
+      stdout: "Nothing changed: the ledger says so already.",
+    });
+    expect(read("releases/ledger.jsonl")).toBe(before);
+  });
+});
+
+describe("reinstate", () => {
+  test("undoes it", async () => {
+    const { succeed, run } = await cutCatalog();
+    await succeed("retract", "1", "2", "--reason", "Bad.", "--yes");
+    const { stdout, stderr } = await succeed("reinstate", "2", "--yes");
+    expect(stdout).toBe("Reinstated 1 record.");
+    expect(stderr).toContain("To be reinstated: 1 record\n  2  26.08.001  rpm  tool-26.08.001.rpm\n");
+    expect(await run("reinstate", "2", "--yes")).toMatchObject({
+      exitCode: 1,
+      stderr: "error[nothing-to-retract] the id 2 is not retracted\n  hint: Nothing is to be undone.",
+    });
+    expect((await run("reinstate", "1")).stderr).toContain(
+      "error[not-confirmed] nobody is here to confirm this",
+    );
+  });
+});
+
+const { exitCode: hasScript } = await execa("script", ["--version"], { reject: false });
+
+/** Runs it at a terminal, and types the answer once it is asked for. */
+async function atTerminal(folder: string, answer: string, env: Record<string, string> = {}) {
+  const command = `"${process.execPath}" "${repository}/cli/relcat.mjs" retract 1 --reason Bad.`;
+  const options = { cwd: folder, reject: false, env: { CI: "", ...env } } as const;
+  const terminal = execa("script", ["--quiet", "--return", "--command", command, "/dev/null"], options);
+  let text = "";
+  terminal.stdout.on("data", (chunk: Buffer) => {
+    const wasAsked = text.includes("[y/N]");
+    text += chunk;
+    if (!wasAsked && text.includes("[y/N]")) terminal.stdin.write(answer);
+  });
+  const { exitCode } = await terminal;
+  return { text: text.replaceAll("\r", ""), exitCode };
+}
+
+describe.skipIf(hasScript !== 0)("at a terminal it asks", () => {
+  const retracted = (ledger: string) => ledger.includes('"event":"retract"');
+
+  test.each(["y\n", "yes\n", "Y\n"])("and %j is a yes", async (answer) => {
+    const { folder, read } = await cutCatalog();
+    const { text, exitCode } = await atTerminal(folder, answer);
+    expect(text).toContain("To be retracted: 1 record\n");
+    expect(text).toContain("Retract it? [y/N] ");
+    expect(text).toContain("Retracted 1 record.");
+    expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([0, true]);
+  });
+
+  test.each(["n\n", "\n", "maybe\n", "\u0004"])("and %j is a no", async (answer) => {
+    const { folder, read } = await cutCatalog();
+    const { text, exitCode } = await atTerminal(folder, answer);
+    expect(text).toContain("error[not-confirmed]");
+    expect(text).toContain("not confirmed; nothing was changed");
+    expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([2, false]);
+  });
+
+  test("and Ctrl-C ends it with nothing changed", async () => {
+    const { folder, read } = await cutCatalog();
+    const { exitCode } = await atTerminal(folder, "\u0003");
+    expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([130, false]);
+  });
+
+  test("but not where CI is set", async () => {
+    const { folder } = await cutCatalog();
+    const { text, exitCode } = await atTerminal(folder, "y\n", { CI: "true" });
+    expect(text).toContain("nobody is here to confirm this");
+    expect(exitCode).toBe(2);
+  });
+});

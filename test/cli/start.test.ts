@@ -1,0 +1,119 @@
+import { cpSync, existsSync, mkdirSync, symlinkSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { project, smallCatalog } from "../support/project.ts";
+import { relcat, repository, temporaryFolder } from "../support/run.ts";
+
+/** Preloaded, it makes Node claim another version. */
+const claim = (version: string) =>
+  `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
+
+const startedBy = (version: string, ...args: string[]) =>
+  relcat(repository, args, { nodeArgs: ["--import", claim(version)] });
+
+describe("a Node that is too old is named in one sentence with the line that works", () => {
+  test.each(["12.22.12", "18.20.8", "20.20.2", "24.14.9", "25.9.0"])("Node %s", async (version) => {
+    const { stdout, stderr, exitCode } = await startedBy(version, "cut", "26.09.001", "--body", "it's.md");
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+    expect(stderr).toBe(
+      `relcat needs Node ^24.15.0 || >=26, but this is Node ${version}; after npm ci this works: npm run relcat -- cut 26.09.001 --body 'it'\\''s.md'`,
+    );
+  });
+
+  test.each(["24.15.0", "24.21.3", "26.0.0", "27.1.0"])("Node %s is new enough", async (version) => {
+    expect(await startedBy(version, "--version")).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("installed from the registry it names npx", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "cli"));
+    for (const file of ["cli/relcat.mjs", "package.json"]) cpSync(join(repository, file), join(folder, file));
+    const args = ["--import", claim("20.1.0"), join(folder, "cli/relcat.mjs"), "check"];
+    const { stderr, exitCode } = await execa(process.execPath, args, { reject: false });
+    expect(exitCode).toBe(2);
+    expect(stderr).toMatch(
+      /; this works: npx --yes --package=node@26 --package=relcat@\d+\.\d+\.\d+ relcat check$/,
+    );
+  });
+
+  const system = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
+  test.skipIf(!system)("the system's own Node gets through, or gets the sentence", async () => {
+    const { stderr, exitCode } = await execa(
+      system ?? "",
+      [join(repository, "cli/relcat.mjs"), "--version"],
+      { reject: false },
+    );
+    expect(stderr === "" ? exitCode : stderr.split("\n").length).toBe(stderr === "" ? 0 : 1);
+  });
+});
+
+test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion", "bash"]]])(
+  "%j loads commander and nothing else",
+  async (args) => {
+    const { folder, write, read } = project();
+    write(
+      "watch.mjs",
+      [
+        'import { writeFileSync } from "node:fs"; import { registerHooks } from "node:module"; const seen = [];',
+        "registerHooks({ load(url, context, next) { seen.push(url); return next(url, context); } });",
+        'process.on("exit", () => writeFileSync(process.env.SEEN, seen.join("\\n")));',
+      ].join("\n"),
+    );
+    const options = {
+      nodeArgs: ["--import", join(folder, "watch.mjs")],
+      env: { SEEN: join(folder, "seen") },
+    };
+    expect((await relcat(folder, args, options)).exitCode).toBe(0);
+    const packages = [...read("seen").matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g)].map(
+      ([, name]) => name,
+    );
+    expect([...new Set(packages)].sort()).toEqual(["@commander-js/extra-typings", "commander"]);
+    expect(read("seen")).not.toContain("/pipeline/");
+  },
+);
+
+/** A copy of the command line, to be broken. */
+function copyOfRelcat(about: object = {}) {
+  const copy = project(smallCatalog);
+  for (const name of ["pipeline", "node_modules"])
+    symlinkSync(join(repository, name), join(copy.folder, name));
+  cpSync(join(repository, "cli"), join(copy.folder, "cli"), { recursive: true });
+  copy.write("package.json", { version: "1.2.3", type: "module", engines: { node: ">=20" }, ...about });
+  const run = (...args: string[]) =>
+    execa(process.execPath, [join(copy.folder, "cli/relcat.mjs"), ...args], {
+      cwd: copy.folder,
+      reject: false,
+    });
+  return { ...copy, run };
+}
+
+describe("a bug of relcat's own", () => {
+  const broken = 'export const status = () => { throw new TypeError("boom"); };\n';
+
+  test("ends with status 70, the stack and what to do with it", async () => {
+    const { run, write } = copyOfRelcat();
+    write("cli/status.ts", broken);
+    const { stdout, stderr, exitCode } = await run("status");
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 70 });
+    expect(stderr).toMatch(
+      /^relcat 1\.2\.3 stopped because of a bug of its own\.\nReport it with the stack below\.\n\nTypeError: boom\n {4}at /,
+    );
+  });
+
+  test("names the package's address for reports", async () => {
+    const { run, write } = copyOfRelcat({ bugs: { url: "https://example.com/bugs" } });
+    write("cli/status.ts", broken);
+    const { stderr } = await run("status");
+    expect(stderr).toContain("Report it at https://example.com/bugs with the stack below.\n");
+  });
+});
+
+test("what the operating system refuses is no bug", async () => {
+  const { run, folder } = copyOfRelcat();
+  const { stderr, exitCode } = await run("schema", "--list");
+  expect({ stderr, exitCode }).toEqual({
+    stderr: `error[file-access] cannot scandir ${folder}/schemas (ENOENT)\n  hint: Check the path, its permissions and the free space.`,
+    exitCode: 2,
+  });
+});

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { artifactOf, image, ingestImage, problemsOf, revision, selfCheck } from "./ingesting.ts";
+
+const { file, path, size, drv, derivation } = image;
+const attestation = { cryptolib_post: { expected_hash: selfCheck } };
+
+test("build, path-info and derivation join into store, vendor, recipe and derivation", async () => {
+  const inputs = ["nix-build/array.json", "nix-path-info/map.json", "nix-derivation/full-path.json", file];
+  expect(await artifactOf(inputs)).toEqual({
+    name: "controller-qcow-efi.qcow2.gz",
+    package_type: "qcow-efi",
+    description: "Controller image, UEFI",
+    sha256: "bfc1f3bca246441cc75e2e0fd54d8199e363b23b58432eb4afefe7461ac4e65b",
+    size: 47,
+    store: { path, size },
+    vendor: { rev: revision, image: { drv, derivation } },
+    attestation,
+  });
+});
+
+test.each(["array", "with-stats"])("nix build --json, %s: recipe and output", async (variant) => {
+  const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
+  expect({ store, vendor }).toEqual({ store: { path }, vendor: { rev: revision, image: { drv, derivation } } });
+});
+
+test.each(["bare-strings", "opaque-objects"])("nix build --json, %s: an output without a recipe", async (variant) => {
+  const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
+  expect({ store, vendor }).toEqual({ store: { path }, vendor: { rev: revision, image: { derivation } } });
+});
+
+test("nix build --json without outputs built nothing", async () => {
+  expect(await problemsOf(["nix-build/null-outputs.json", file])).toMatchInlineSnapshot(`
+    [
+      "nix-build/null-outputs.json:2:3 build-failed: /nix/store/g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-controller-qcow-efi.drv has no outputs
+    → nix build --dry-run builds nothing; run it without.",
+    ]
+  `);
+});
+
+test("a malformed build is located", async () => {
+  expect(await problemsOf(["nix-build/malformed.json", file])).toMatchInlineSnapshot(`
+    [
+      "nix-build/malformed.json:5:14 path-format: 0.outputs.out is "result", expected a store path such as /nix/store/<32 characters>-<name>",
+    ]
+  `);
+});
+
+test.each([
+  "list",
+  "list-without-valid",
+  "map",
+  "version-1",
+  "version-2",
+  "version-3",
+  "binary-cache",
+])("nix path-info --json, %s: narSize is the store's size, never the download's", async (variant) => {
+  const artifact = await artifactOf([`nix-path-info/${variant}.json`, file]);
+  expect(artifact).toMatchObject({ size: 47, store: { path, size }, vendor: { image: { drv, derivation } } });
+  expect(JSON.stringify(artifact)).not.toMatch(/registration|ultimate|1787140611|1801000000/i);
+});
+
+test.each(["list-invalid", "list-only-path", "map-null", "version-2-null"])("nix path-info --json, %s: a path that is not there is refused", async (variant) => {
+  expect(await problemsOf([`nix-path-info/${variant}.json`, file])).toMatchSnapshot();
+});
+
+test("a malformed path-info is located", async () => {
+  expect(await problemsOf(["nix-path-info/malformed.json", file])).toMatchInlineSnapshot(`
+    [
+      "nix-path-info/malformed.json:6:16 size-range: "/nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi".narSize is "4371958628", expected a whole number of bytes",
+    ]
+  `);
+});
+
+test.each(["full-path", "basename", "wrapped-4"])("nix derivation show, %s: the recipe of an output", async (variant) => {
+  const artifact = await artifactOf([`nix-derivation/${variant}.json`, "nix-build/bare-strings.json", file]);
+  expect(artifact.vendor?.image).toEqual({ drv, derivation });
+});
+
+test("nix derivation show of a content-addressed output says nothing of paths", async () => {
+  const artifact = await artifactOf(["nix-derivation/content-addressed.json", "nix-build/bare-strings.json", file]);
+  expect(artifact.vendor?.image).toEqual({ derivation });
+});
+
+test.each(["unsigned", "unknown-deriver"])("a narinfo, %s, is a path-info too", async (variant) => {
+  const artifact = await artifactOf([`narinfo/${variant}.narinfo`, "nix-path-info/map.json", file]);
+  expect(artifact.store).toEqual({ path, size });
+});
+
+test("a malformed narinfo is located", async () => {
+  expect(await problemsOf(["narinfo/malformed.narinfo", file])).toMatchInlineSnapshot(`
+    [
+      "narinfo/malformed.narinfo:7:1 wrong-type: NarSize is "large", expected a whole number of bytes
+    → Fetch it again from the binary cache.",
+    ]
+  `);
+});
+
+test("inputs that contradict each other are refused, both places named", async () => {
+  expect(await problemsOf(["nix-path-info/map.json", "nix-path-info/other-size.json", file])).toMatchInlineSnapshot(`
+    [
+      "nix-path-info/other-size.json:2:70 ingest-conflict: narSize of asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is 1 here, but 4371958628 in nix-path-info/map.json:2
+    → The inputs of one call must come from one build.",
+    ]
+  `);
+  expect(await problemsOf(["nix-build/array.json", "nix-derivation/other.json", file])).toMatchInlineSnapshot(`
+    [
+      "nix-derivation/other.json:2:70 ingest-conflict: the derivation of asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is pb66a6lfgd0db6vjqmd07k81rmprxhx5-controller-qcow.drv here, but g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-controller-qcow-efi.drv in nix-build/array.json:2
+    → The inputs of one call must come from one build.",
+    ]
+  `);
+});
+
+test("of several builds, a file outside the store belongs to none in particular", async () => {
+  expect(await problemsOf(["nix-build/several.json", file])).toMatchInlineSnapshot(`
+    [
+      "images/controller-qcow-efi.qcow2.gz:1:1 store-ambiguous: controller-qcow-efi.qcow2.gz may be of any of 2 store paths: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi, /nix/store/ij1vkjxsia6fbxhvyxgqwy5pfibb7is2-controller-qcow
+    → Give it by its path in the store, ingest each build by itself, or write store: { path: … } into controller-qcow-efi.qcow2.gz.relcat.yaml.",
+    ]
+  `);
+});
+
+test("a sidecar or a store path says which build a file is of", async () => {
+  const { manifest } = await ingestImage(["nix-build/several.json", file], { settings: [`store.path=${path}`, `attestation.cryptolib_post.expected_hash=${selfCheck}`] });
+  expect(manifest.artifacts[0]?.vendor?.image).toEqual({ drv, derivation });
+});
+
+test("a build of which no file is given was lost on the way", async () => {
+  const folder = `hydra-products/nix/store/${path.slice("/nix/store/".length)}`;
+  expect(await problemsOf(["nix-build/several.json", folder])).toMatchInlineSnapshot(`
+    [
+      "nix-build/several.json:8:3 build-unused: no file for download is known of /nix/store/ij1vkjxsia6fbxhvyxgqwy5pfibb7is2-controller-qcow
+    → Give its output folder or file too, or leave this build out of the inputs.",
+    ]
+  `);
+});
+
+test("the revision comes from what Nix left", async () => {
+  const artifact = await artifactOf(["nix-flake/clean.json", "nix-build/array.json", file], { revision: undefined });
+  expect(artifact.vendor?.rev).toBe(revision);
+  expect(await problemsOf(["nix-flake/dirty.json", "nix-build/array.json", file], { revision: undefined })).toMatchInlineSnapshot(`
+    [
+      "nix-flake/dirty.json:2:20 revision-missing: the flake had changes that were not committed (ea9d15af6eabdcec745e0c929c8b6e0a87999ba6-dirty)
+    → Commit them and build again.",
+    ]
+  `);
+  expect(await problemsOf(["nix-flake/clean.json", "nix-build/array.json", file], { revision: "0".repeat(40) })).toMatchInlineSnapshot(`
+    [
+      "nix-flake/clean.json:24:15 ingest-conflict: the revision is ea9d15af6eabdcec745e0c929c8b6e0a87999ba6 here, but 0000000000000000000000000000000000000000 in --rev
+    → Give only what belongs together.",
+    ]
+  `);
+});
