@@ -2,7 +2,7 @@ import { build, type Catalog, eventTime, exitStatus, requireVersions } from "../
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { countProblems, tally } from "./render.ts";
 import { UsageError } from "./usage.ts";
-import { count, fileSize, listed } from "./words.ts";
+import { count, fileSize, folderName, listed, shellWord } from "./words.ts";
 
 export interface BuildOptions {
   out: string;
@@ -44,7 +44,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   };
   answer(host, document, () => {
     const files = `${written} files written, ${unchanged} unchanged, ${removed} removed, ${fileSize(bytes)} in all`;
-    return `Built ${count(releaseCount, "release")} with ${count(packageCount, "package")} into ${out}/: ${files}.`;
+    return `Built ${count(releaseCount, "release")} with ${count(packageCount, "package")} into ${folderName(out)}: ${files}.`;
   });
   report(document, host);
   return exitStatus.done;
@@ -93,12 +93,12 @@ function report(
     );
   say(
     host,
-    `To look at it: python3 -m http.server --directory ${out} 8080, then open http://127.0.0.1:8080/`,
+    `To look at it: python3 -m http.server --directory ${shellWord(out)} 8080, then open http://127.0.0.1:8080/`,
   );
   if (provisional.length > 0) {
     say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
     sayNext(host, "relcat status, which says what is missing; then relcat cut");
   } else if (left_out.releases.length + left_out.artifacts.length + left_out.private > 0) {
     sayNext(host, "relcat cut, when what was left out is ready");
-  } else sayNext(host, `put ${out}/ where it is served`);
+  } else sayNext(host, `put ${folderName(out)} where it is served`);
 }

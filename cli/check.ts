@@ -1,35 +1,65 @@
-import { countCatalog, exitStatus, ledgerGrowthProblems, loadCatalog } from "../pipeline/index.ts";
-import { type Host, print, printDocument, releasesFolder, sayNext } from "./host.ts";
+import {
+  countCatalog,
+  exitStatus,
+  ledgerGrowthProblems,
+  loadCatalog,
+  type Problem,
+} from "../pipeline/index.ts";
+import { annotate, annotations } from "./annotations.ts";
+import { documentText, type Host, print, printDocument, releasesFolder, sayNext } from "./host.ts";
+import { summarizeProblems } from "./job-summary.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
+import { sarif } from "./sarif.ts";
 import { count } from "./words.ts";
 
+export interface CheckOptions {
+  ledgerBase?: string;
+  format: "text" | "json" | "github" | "sarif";
+}
+
 /** `relcat check`: every problem, and how much was looked at. */
-export async function check(ledgerBase: string | undefined, host: Host): Promise<number> {
+export async function check({ ledgerBase, format }: CheckOptions, host: Host): Promise<number> {
   const catalog = await loadCatalog(releasesFolder);
   const growth =
     ledgerBase === undefined ? [] : await ledgerGrowthProblems(releasesFolder, catalog.ledger, ledgerBase);
   const problems = [...catalog.problems, ...growth];
   const found = tally(problems);
-  const { releases, artifacts, private: hidden, nextNotes } = countCatalog(catalog);
-  if (host.json) {
-    const counts = { releases, artifacts, private: hidden, next_notes: nextNotes };
-    printDocument(host, {
-      ...found,
-      ...counts,
-      ledger_base: ledgerBase ?? null,
-      problems: problemRows(problems),
-    });
-  } else {
+  const counts = countCatalog(catalog);
+  if (format === "sarif") print(host, documentText(sarif(problems, host)));
+  else if (format === "github") host.data.write(annotations(problems, host));
+  else if (host.json) printDocument(host, { ...found, ...document(counts, ledgerBase, problems) });
+  else {
     host.data.write(renderProblems(problems, host.data));
-    const looked = [
-      count(releases, "release"),
-      `${count(artifacts, "artifact")}${hidden > 0 ? ` (${hidden} private)` : ""}`,
-      `${count(nextNotes, "note")} for the next release`,
-    ];
-    print(host, `${countProblems(found)} in ${looked.join(", ")}`);
+    print(host, `${countProblems(found)}${lookedAt(counts)}`);
     const isProved = ledgerBase !== undefined && ledgerBase !== "none" && growth.length === 0;
     if (isProved) print(host, `the ledger only grew since ${ledgerBase}`);
   }
+  if (format !== "github") annotate(problems, host);
+  summarizeProblems(problems, lookedAt(counts), host);
   sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+type Counts = ReturnType<typeof countCatalog>;
+
+const document = (
+  { releases, artifacts, private: hidden, nextNotes }: Counts,
+  ledgerBase: string | undefined,
+  problems: readonly Problem[],
+) => ({
+  releases,
+  artifacts,
+  private: hidden,
+  next_notes: nextNotes,
+  ledger_base: ledgerBase ?? null,
+  problems: problemRows(problems),
+});
+
+function lookedAt({ releases, artifacts, private: hidden, nextNotes }: Counts): string {
+  const looked = [
+    count(releases, "release"),
+    `${count(artifacts, "artifact")}${hidden > 0 ? ` (${hidden} private)` : ""}`,
+    `${count(nextNotes, "note")} for the next release`,
+  ];
+  return ` in ${looked.join(", ")}`;
 }

@@ -2,6 +2,7 @@ import { Argument, Command, type CommandUnknownOpts, Option } from "@commander-j
 import {
   asCount,
   asDate,
+  asId,
   asIds,
   asMonth,
   asReplacement,
@@ -41,7 +42,7 @@ export function createProgram(
       outputError: () => {}, // main.ts shows it as every other problem
     })
     .exitOverride();
-  for (const add of [addAuthoring, addNotes, addLooking, addCutting, addWithdrawing, addTools])
+  for (const add of [addAuthoring, addIngest, addImport, addNotes, addLooking, addPlan, addCutting, addLedger, addWithdrawing, addTools])
     add(program, run);
   return program;
 }
@@ -67,6 +68,38 @@ function addAuthoring(program: CommandUnknownOpts, run: Run): void {
     .option("--notes <file...>", "only these of releases/next/notes; or all, or none")
     .action((month, options) =>
       run(async (host) => (await import("./new.ts")).openRelease(month, options, host)),
+    );
+}
+
+function addIngest(program: CommandUnknownOpts, run: Run): void {
+  const what = "Write a manifest from what a build left: JSON of Nix, Hydra, GoReleaser, folders, files.";
+  row(program, "ingest", what, "relcat ingest --release 26.09.001 --job kvm --rev ci result/ path-info.json")
+    .argument("[input...]", "build outputs of one job, in any order")
+    .option("--release <version>", "YY.MM.NNN they belong to", asVersion)
+    .option("--job <name>", "names the manifest, default build")
+    .option("--rev <sha>", "source revision of images: a commit id, ci or git")
+    .option("--set <key=value>", "a manifest field of every artifact; may be repeated", collected)
+    .option("--sums <file>", "take checksums from here instead of reading; may be repeated", collected)
+    .option("--config <file>", "catalog.yaml, by path or https URL")
+    .option("--out <file>", "write the manifest there, - for standard output")
+    .action((inputs, options) =>
+      run(async (host) => (await import("./ingest.ts")).ingestOutputs(inputs, options, host)),
+    );
+}
+
+function addImport(program: CommandUnknownOpts, run: Run): void {
+  const what = "Turn the JSON list of a live catalog into releases and ledger lines, ids and dates kept.";
+  row(program, "import", what, "relcat import https://catalog.example.com/api/v1/package/ --resolve-downloads")
+    .argument("<source>", "a file, - for standard input, or an http(s) address")
+    .option("--download-url <template>", "where files lie, with the placeholders of artifact_url")
+    .option("--resolve-downloads", "ask the live catalog where each file lies")
+    .option("--resolve-base <url>", "its API, when the list comes from a file: https://HOST/api/v1")
+    .option("--wire <key=name>", "name of vendor or cryptolib_post inside data; may be repeated", collected)
+    .option("--next-id <id>", "keep lower ids for records that the list does not show", asId)
+    .option("--accept-violations", "import records that break a rule as they are")
+    .option("--now <time>", "date the reservation of --next-id so, instead of by the clock")
+    .action((source, options) =>
+      run(async (host) => (await import("./import.ts")).importRecords(source, options, host)),
     );
 }
 
@@ -100,10 +133,10 @@ const formatOption = <const T extends readonly string[]>(preset: T[number], choi
 function addLooking(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Look and build:");
   row(program, "check", "Show every problem of the release files.", "relcat check --ledger-base origin/main")
-    .addOption(formatOption("text", ["text", "json"] as const))
+    .addOption(formatOption("text", ["text", "json", "github", "sarif"] as const))
     .option("--ledger-base <revision>", "prove that the ledger only grew since this git revision")
-    .action(({ ledgerBase, ...options }) =>
-      run(async (host) => (await import("./check.ts")).check(ledgerBase, host), options.format === "json"),
+    .action((options) =>
+      run(async (host) => (await import("./check.ts")).check(options, host), options.format === "json"),
     );
   row(
     program,
@@ -120,6 +153,22 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     .action((options) => run(async (host) => (await import("./build.ts")).buildSite(options, host)));
 }
 
+function addPlan(program: CommandUnknownOpts, run: Run): void {
+  const what = "Show what publishing would add, change and take away, and the next ledger lines.";
+  row(program, "plan", what, "relcat plan --out plan.json && relcat cut --plan plan.json")
+    .argument("[version...]", "YY.MM.NNN that get ids; default: every release", asVersions)
+    .option("--against <live>", "compare with a built folder, a site's address or a file with its list")
+    .option("--ledger-base <revision>", "git revision to compare with, or none; default: ledger.base")
+    .addOption(formatOption("text", ["text", "json", "markdown"] as const))
+    .option("--limit <characters>", "of the Markdown, default 60000", asCount)
+    .option("--out <file>", "write the plan there, for relcat cut --plan")
+    .option("--detailed-exitcode", "exit with 10 when there are changes")
+    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .action((versions, options) =>
+      run(async (host) => (await import("./plan.ts")).plan(versions, options, host), options.format === "json"),
+    );
+}
+
 function addCutting(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Make permanent:");
   const cut = "Give artifacts their permanent ids and dates; without versions, in every release.";
@@ -127,8 +176,9 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     .argument("[version...]", "YY.MM.NNN", asVersions)
     .option("--allow-incomplete", "even if expected artifacts are missing")
     .option("--allow-revise <count>", "so many changed records at once, default 50", asCount)
+    .option("--plan <file>", "write exactly the lines of this plan, or none")
     .option("--commit", "commit releases/ through git")
-    .option("--body <file>", "write what was done as Markdown")
+    .option("--body <file>", "write the plan as Markdown")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>
       run(async (host) => (await import("./cut.ts")).cutReleases(versions, options, host)),
@@ -141,6 +191,15 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     );
 }
 
+function addLedger(program: CommandUnknownOpts, run: Run): void {
+  const ledger = row(program, "ledger", "Join ledgers that grew apart.", "relcat ledger rebase");
+  const rebased = "git merge origin/main; relcat ledger rebase && git add releases/ledger.jsonl";
+  row(ledger, "rebase", "Put our ledger lines after those of another branch, with new ids.", rebased)
+    .option("--onto <revision>", "git revision whose lines stay as they are; default: ledger.base")
+    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .action((options) => run(async (host) => (await import("./ledger.ts")).rebase(options, host)));
+}
+
 function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
   const retracted = 'relcat retract 26.08.001 --type msi --reason "Fails to start on Windows 11."';
   row(program, "retract", "Withdraw records in public, with a reason.", retracted)
@@ -149,12 +208,14 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option("--type <package-type>", "of the version, only this package type")
     .option("--name <glob>", "of the version, only names that match")
     .option("--replaced-by <id>", "the record to install instead, or none", asReplacement)
+    .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option("--yes", "do not ask")
     .action((targets, options) =>
       run(async (host) => (await import("./retract.ts")).retractRecords(targets, options, host)),
     );
   row(program, "reinstate", "Undo retractions.", "relcat reinstate 4657")
     .argument("<id...>", "ids of retracted records", asIds)
+    .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option("--yes", "do not ask")
     .action((ids, options) =>
       run(async (host) => (await import("./reinstate.ts")).reinstateRecords(ids, options, host)),
@@ -169,8 +230,13 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
     .action((name, options) =>
       run(async (host) => (await import("./schema.ts")).schema(name, options, host)),
     );
+  program
+    .command("__complete <values> [word...]", { hidden: true })
+    .action((values, words) =>
+      run(async (host) => (await import("./complete.ts")).complete(values, words, host)),
+    );
   const loaded = "source <(relcat completion bash)";
-  row(program, "completion", "Print a script that completes commands and options in a shell.", loaded)
+  row(program, "completion", "Print a script that completes commands, options, versions and package types.", loaded)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"] as const))
     .action((shell) =>
       run(async (host) => (await import("./completion.ts")).completion(shell, program, host)),

@@ -1,12 +1,24 @@
-import { type Catalog, type Cut, cut, exitStatus, type LedgerEvent, writeText } from "../pipeline/index.ts";
-import { cutMarkdown } from "./cut-body.ts";
+import {
+  type Catalog,
+  type Cut,
+  cut,
+  exitStatus,
+  type LedgerEvent,
+  type Plan,
+  readPlan,
+  writeText,
+} from "../pipeline/index.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { summarize as summarizeJob } from "./job-summary.ts";
+import { planMarkdown } from "./plan-markdown.ts";
 import { type RecordRow, recordTable } from "./records.ts";
+import { UsageError } from "./usage.ts";
 import { count, listed } from "./words.ts";
 
 export interface CutOptions {
   allowIncomplete?: true;
   allowRevise?: number;
+  plan?: string;
   commit?: true;
   body?: string;
   now?: string;
@@ -31,20 +43,42 @@ export async function cutReleases(
   host: Host,
 ): Promise<number> {
   const { allowIncomplete = false, allowRevise = 50, commit = false, body, now } = options;
+  const plan = options.plan === undefined ? undefined : await planToCut(options.plan, versions, now);
   const chosen = versions.length > 0 ? versions : undefined;
   const done = await cut(
     releasesFolder,
-    { versions: chosen, allowIncomplete, allowRevise, commit },
+    { versions: chosen, allowIncomplete, allowRevise, commit, plan, compare: body !== undefined },
     surroundings(host, now),
   );
   const summary = summarize(done.cut, done.catalog, done.commit);
-  answer(host, { ...summary }, () => describe(summary, emptyReleases(done.catalog, chosen)));
-  if (body !== undefined) writeText(body, cutMarkdown(summary));
+  if (body !== undefined) writeBody(body, done.plan, host);
+  summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
+  const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
+  const empty = emptyReleases(done.catalog, plan?.versions ?? chosen);
+  answer(host, { ...summary }, () => describe(summary, empty, isRepeated));
   if (summary.added.length + summary.private.added > 0) {
     say(host, `Until ${summary.settled_by} has these ledger lines, their ids may still change.`);
   }
   sayNext(host, nextAfter(done.cut, summary));
   return exitStatus.done;
+}
+
+/** A plan says which versions and when: nothing may say otherwise beside it. */
+async function planToCut(file: string, versions: readonly string[], now: string | undefined): Promise<Plan> {
+  if (versions.length === 0 && now === undefined) return readPlan(file);
+  throw new UsageError(
+    `a plan says which versions are cut and when, but ${now === undefined ? "versions were" : "--now was"} given too`,
+    "Leave them out, or cut without --plan.",
+  );
+}
+
+function writeBody(file: string, plan: Plan, host: Host): void {
+  try {
+    writeText(file, planMarkdown(plan));
+  } catch (error) {
+    say(host, "The ledger is written; only its description is not:");
+    throw error;
+  }
 }
 
 function nextAfter({ events }: Cut, { commit }: CutSummary): string {
@@ -87,9 +121,10 @@ function emptyReleases({ releases, ledger }: Catalog, chosen: readonly string[] 
   return empty.map(({ version }) => version).filter((version) => chosen?.includes(version) ?? true);
 }
 
-function describe(summary: CutSummary, empty: readonly string[]): string {
+function describe(summary: CutSummary, empty: readonly string[], isRepeated: boolean): string {
   const { added, revised, private: hidden, at, commit } = summary;
   if (added.length + revised.length + hidden.added + hidden.revised === 0) {
+    if (isRepeated) return "Nothing to cut: the ledger has the lines of this plan already.";
     if (empty.length === 0) return "Nothing to cut: everything is permanent already.";
     return `Nothing to cut: ${listed(empty)} ${empty.length === 1 ? "has" : "have"} no artifacts yet.`;
   }

@@ -1,6 +1,8 @@
 import { inspect } from "node:util";
 import type { Problem } from "../pipeline/index.ts";
+import { annotate } from "./annotations.ts";
 import { type Host, printDocument, say } from "./host.ts";
+import { summarizeProblems } from "./job-summary.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { UsageError } from "./usage.ts";
 
@@ -19,6 +21,8 @@ export async function fail(error: unknown, host: Host): Promise<number> {
 
 function refuse(problems: readonly Problem[], status: number, host: Host): number {
   host.messages.write(renderProblems(problems, host.messages));
+  annotate(problems, host);
+  summarizeProblems(problems, "", host);
   if (problems.length > 1) say(host, countProblems(tally(problems)));
   if (host.json) printDocument(host, { problems: problemRows(problems) });
   return status;

@@ -35,6 +35,8 @@ export interface Host {
   clock: number;
   pid: number;
   sourceDateEpoch: string | undefined;
+  /** Environment variables, for what CI says of the commit it builds. */
+  environment: Readonly<Record<string, string | undefined>>;
   /** Asks for a yes; undefined where nobody can answer. */
   confirm: ((question: string) => Promise<boolean>) | undefined;
   own: OwnPackage;
@@ -61,14 +63,16 @@ export function answer(host: Host, document: Record<string, unknown>, text: () =
 
 const unsafe = /[\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 
-/** JSON escapes only part of what a terminal would act on; escaped, the rest reads back the same. */
 export function printDocument(host: Host, document: Record<string, unknown>): void {
-  const text = JSON.stringify({ schema_version: 1, ...document }, null, 2);
-  print(
-    host,
-    text.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`),
-  );
+  print(host, documentText({ schema_version: 1, ...document }));
 }
+
+/** JSON escapes only part of what a terminal would act on; escaped, the rest reads back the same. */
+export const documentText = (document: object): string =>
+  JSON.stringify(document, null, 2).replace(
+    unsafe,
+    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 /** @param now the value of --now */
 export function surroundings(host: Host, now?: string): Surroundings {

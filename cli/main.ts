@@ -63,6 +63,7 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
     clock: Date.now(),
     pid: process.pid,
     sourceDateEpoch: env.SOURCE_DATE_EPOCH,
+    environment: env,
     confirm: stdin.isTTY && stderr.isTTY && !env.CI ? confirm : undefined,
     own,
   };
@@ -72,9 +73,13 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
 async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import("node:readline");
   process.stderr.write(`${question} [y/N] `);
-  for await (const line of createInterface({ input: process.stdin, terminal: false }))
-    return /^y(es)?$/i.test(line.trim());
-  return false;
+  const lines = createInterface({ input: process.stdin, terminal: false });
+  try {
+    for await (const line of lines) return /^y(es)?$/i.test(line.trim());
+    return false;
+  } finally {
+    lines.close(); // an open one would keep the process waiting for more
+  }
 }
 
 /** A reader that went away (`relcat … | head`) is no failure; a full disk is. */

@@ -6,7 +6,7 @@ import { count } from "./words.ts";
 /** `relcat reinstate`: shows what it hits, asks, and undoes the retraction. */
 export async function reinstateRecords(
   ids: readonly number[],
-  options: { yes?: true },
+  options: { now?: string; yes?: true },
   host: Host,
 ): Promise<number> {
   const ledger = readLedgerNow(releasesFolder);
@@ -15,7 +15,7 @@ export async function reinstateRecords(
   say(host, `To be reinstated: ${count(entries.length, "record")}`);
   listRecords(entries, host);
   await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await reinstate(releasesFolder, ids, surroundings(host));
+  const { events } = await reinstate(releasesFolder, ids, surroundings(host, options.now));
   answer(host, { events }, () => `Reinstated ${count(events.length, "record")}.`);
   sayNext(host, "commit releases/ledger.jsonl, then relcat build --released");
   return exitStatus.done;

@@ -11,7 +11,8 @@ export function renderProblems(problems: readonly Problem[], output: Output): st
     .join("");
 }
 
-function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+/** By file, line and column; what has no place comes first. */
+export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
   if (!a || !b) return Number(a !== undefined) - Number(b !== undefined);
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
   return a.line - b.line || a.column - b.column;

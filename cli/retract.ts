@@ -17,6 +17,7 @@ export interface RetractCommandOptions {
   type?: string;
   name?: string;
   replacedBy?: number | null;
+  now?: string;
   yes?: true;
 }
 
@@ -37,7 +38,7 @@ export async function retractRecords(
   if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} retracted already.`);
   if (due.length > 0)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await retract(releasesFolder, retraction, surroundings(host));
+  const { events } = await retract(releasesFolder, retraction, surroundings(host, options.now));
   answer(host, { events }, () =>
     events.length > 0
       ? `Retracted ${count(events.length, "record")}.`

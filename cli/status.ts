@@ -32,7 +32,9 @@ export async function status(host: Host): Promise<number> {
 function describe({ releases, counts, errors, warnings, next }: CatalogStatus, host: Host): string {
   const rows = releases.map((release) => [release.version, release.standing, release.date, details(release)]);
   const problems =
-    errors + warnings > 0 ? `${countProblems({ errors, warnings })}: relcat check shows them` : "no problems";
+    errors + warnings > 0
+      ? `${countProblems({ errors, warnings })}: relcat check shows ${errors + warnings === 1 ? "it" : "them"}`
+      : "no problems";
   return [
     ...(rows.length > 0 ? [table(rows)] : ["no releases yet"]),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,

@@ -22,3 +22,11 @@ export function listed(items: readonly string[], limit = Number.POSITIVE_INFINIT
   if (items.length < 2) return items.join("");
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
+
+/** A folder as it is shown: with one slash at its end. */
+export const folderName = (path: string): string =>
+  `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");
+
+/** A word as a POSIX shell reads it back. */
+export const shellWord = (word: string): string =>
+  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

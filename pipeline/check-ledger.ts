@@ -8,7 +8,11 @@ import { checkGrowth, type Ledger } from "./stages/ledger.ts";
  * @param revision "none": there is nothing to prove it against
  * @throws RelcatError git-missing, git-revision
  */
-export async function ledgerGrowthProblems(folder: string, ledger: Ledger, revision: string): Promise<Problem[]> {
+export async function ledgerGrowthProblems(
+  folder: string,
+  ledger: Ledger,
+  revision: string,
+): Promise<Problem[]> {
   if (revision === "none") return [];
   return checkGrowth(ledger, await showFile(folder, revision, "ledger.jsonl"), revision);
 }

@@ -1,8 +1,10 @@
 import type { Catalog } from "./build.ts";
+import { line } from "./documents/fields.ts";
 import type { AddEvent, LedgerEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "./documents/ledger.ts";
 import { failure, type Problem, throwErrors } from "./errors.ts";
 import { completenessProblems } from "./stages/completeness.ts";
-import { type Entry, type Ledger, ledgerLine, readLedger } from "./stages/ledger.ts";
+import { display } from "./stages/document.ts";
+import { type Ledger, ledgerLine, readLedger } from "./stages/ledger.ts";
 
 /** Lines to append to the ledger, and the ledger they belong after. */
 export interface LedgerChange {
@@ -30,22 +32,39 @@ export interface Cut extends LedgerChange {
  * Decides the ledger lines that make releases permanent. Writes nothing.
  * @param catalog loaded with the same versions selected
  * @param at date of all lines, from eventTime()
- * @throws RelcatError with every problem: checks, completeness, revise-limit, version-unknown
  */
-export function decideCut(catalog: Catalog, at: string, options: CutOptions = {}): Cut {
+export function decideCut({ identified, ledger }: Catalog, at: string): Cut {
+  const events = identified.pending.map((event) => dated(event, at));
+  return { ...append(ledger, events), events, at };
+}
+
+/** @throws RelcatError version-unknown for each version that has no folder */
+export function refuseUnknown(catalog: Catalog, versions: readonly string[] = []): void {
+  const unknown = versions.filter(
+    (version) => !catalog.releases.some((release) => release.version === version),
+  );
+  throwErrors(unknown.map((version) => versionUnknown(version, catalog.folder)));
+}
+
+/**
+ * Refuses lines that must not be written.
+ * @throws RelcatError with every problem: version-unknown, checks, completeness, revise-limit
+ */
+export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions = {}): void {
   const { identified, config, ledger } = catalog;
   const named = options.versions && new Set(options.versions);
-  const unknown = [...(named ?? [])].filter((version) => !catalog.releases.some((release) => release.version === version));
-  throwErrors(unknown.map((version) => versionUnknown(version, catalog.folder)));
+  refuseUnknown(catalog, options.versions);
   throwErrors(catalog.problems);
 
-  const events = identified.pending.map((event) => dated(event, at));
-  const touched = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));
+  const due = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));
+  // A release that is named and has nothing to cut lacks everything.
+  for (const version of named ?? []) if (!ledger.versions.has(version)) due.add(version);
   const incomplete = identified.releases
-    .filter(({ release }) => touched.has(release.version))
-    .flatMap((release) => completenessProblems(release, config, options.allowIncomplete ? "warning" : "error"));
+    .filter(({ release }) => due.has(release.version))
+    .flatMap((release) =>
+      completenessProblems(release, catalog.releases, config, options.allowIncomplete ? "warning" : "error"),
+    );
   throwErrors([...incomplete, ...tooManyRevisions(events, options.allowRevise ?? 50)]);
-  return { ...append(ledger, events), events, at };
 }
 
 /** Key order is the order of the ledger's bytes: `at` before the optional marks. */
@@ -68,7 +87,12 @@ function tooManyRevisions(events: readonly LedgerEvent[], limit: number): Proble
 
 export function versionUnknown(version: string, folder: string): Problem {
   const message = `there is no release ${version}`;
-  return { code: "version-unknown", severity: "error", message, hint: `Look into ${folder}/ for the versions there are.` };
+  return {
+    code: "version-unknown",
+    severity: "error",
+    message,
+    hint: `Look into ${folder}/ for the versions there are.`,
+  };
 }
 
 export interface RetractOptions {
@@ -79,42 +103,62 @@ export interface RetractOptions {
 
 /**
  * Decides the lines that withdraw records. Retracting again may change the reason and the replacement.
- * @throws RelcatError nothing-to-retract, replacement-unknown
+ * @throws RelcatError nothing-to-retract, replacement-unknown, text-format for the reason
  */
-export function decideRetract(ledger: Ledger, { ids, reason, replacedBy }: RetractOptions, at: string): LedgerChange {
-  const problems: Problem[] = [];
+export function decideRetract(
+  ledger: Ledger,
+  { ids, reason, replacedBy }: RetractOptions,
+  at: string,
+): LedgerChange {
+  const problems = [...reasonProblems(reason), ...replacementProblems(ledger, replacedBy, ids)];
   const events: RetractEvent[] = [];
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
     const entry = ledger.byId.get(id);
-    if (!entry) problems.push(noSuchId(id));
-    else {
-      const replaced_by = replacedBy === undefined ? (entry.retraction?.replaced_by ?? null) : replacedBy;
-      problems.push(...replacementProblems(ledger, id, replaced_by, ids));
-      const unchanged = entry.retraction?.reason === reason && entry.retraction.replaced_by === replaced_by;
-      if (!unchanged) events.push({ event: "retract", id, reason, replaced_by, at });
+    if (!entry) {
+      problems.push(noSuchId(id));
+      continue;
     }
+    const { retraction } = entry;
+    const replaced_by = replacedBy === undefined ? (retraction?.replaced_by ?? null) : replacedBy;
+    const unchanged = retraction?.reason === reason && retraction.replaced_by === replaced_by;
+    if (!unchanged) events.push({ event: "retract", id, reason, replaced_by, at });
   }
   throwErrors(problems);
   return append(ledger, events);
 }
 
-/** People who are sent to a replacement must be able to see and install it. */
-function replacementProblems(ledger: Ledger, id: number, replacement: number | null, withdrawn: readonly number[]): Problem[] {
-  if (replacement === null) return [];
+function reasonProblems(reason: string): Problem[] {
+  if (line.safeParse(reason).success) return [];
+  const message = `the reason is ${display(reason)}, expected one line of text`;
+  return [
+    { code: "text-format", severity: "error", message, hint: "Say in one sentence what is wrong with it." },
+  ];
+}
+
+/**
+ * People who are sent to a replacement must be able to see and install it. One that stands already may have
+ * been withdrawn since: its own page says so.
+ */
+function replacementProblems(
+  ledger: Ledger,
+  replacement: number | null | undefined,
+  withdrawn: readonly number[],
+): Problem[] {
+  if (replacement === null || replacement === undefined) return [];
   const entry = ledger.byId.get(replacement);
-  const fault =
-    replacement === id || withdrawn.includes(replacement)
-      ? "it is withdrawn by the same command"
-      : !entry
-        ? "there is no such id"
-        : entry.retraction
-          ? "it is retracted itself"
-          : entry.private
-            ? "it is not public"
-            : undefined;
+  const fault = withdrawn.includes(replacement)
+    ? "it is withdrawn by the same command"
+    : !entry
+      ? "there is no such id"
+      : entry.retraction
+        ? "it is retracted itself"
+        : entry.private
+          ? "it is not public"
+          : undefined;
   if (!fault) return [];
+  const message = `the id ${replacement} cannot be the replacement: ${fault}`;
   const hint = "Name another public record, or leave --replaced-by for later.";
-  return [{ code: "replacement-unknown", severity: "error", message: `the id ${replacement} cannot replace ${id}: ${fault}`, hint }];
+  return [{ code: "replacement-unknown", severity: "error", message, hint }];
 }
 
 /**
@@ -130,7 +174,12 @@ export function decideReinstate(ledger: Ledger, ids: readonly number[], at: stri
     else if (entry.retraction) events.push({ event: "reinstate", id, at });
     else {
       const message = `the id ${id} is not retracted`;
-      problems.push({ code: "nothing-to-retract", severity: "error", message, hint: "Nothing is to be undone." });
+      problems.push({
+        code: "nothing-to-retract",
+        severity: "error",
+        message,
+        hint: "There is nothing to undo.",
+      });
     }
   }
   throwErrors(problems);
@@ -141,7 +190,7 @@ const noSuchId = (id: number): Problem => ({
   code: "nothing-to-retract",
   severity: "error",
   message: `no record has the id ${id}`,
-  hint: "relcat status and the ledger name the ids there are; a provisional id is not permanent.",
+  hint: "ledger.jsonl names the ids there are; an id is permanent only after relcat cut.",
 });
 
 /**
@@ -149,15 +198,24 @@ const noSuchId = (id: number): Problem => ({
  * @param settled text of the ledger at the settled revision; its lines stay
  * @throws RelcatError version-unknown, version-settled, version-not-last
  */
-export function decideUncut(ledger: Ledger, version: string, settled: string, revision: string): LedgerChange {
+export function decideUncut(
+  ledger: Ledger,
+  version: string,
+  settled: string,
+  revision: string,
+): LedgerChange {
   const entries = [...ledger.byId.values()].filter((entry) => entry.add.version === version);
   if (entries.length === 0) {
-    throw failure("version-unknown", `the ledger has no line of ${version}`, "It is not cut; there is nothing to take back.");
+    throw failure(
+      "version-unknown",
+      `the ledger has no line of ${version}`,
+      "It is not cut; there is nothing to take back.",
+    );
   }
-  const lines = ledger.text.split("\n").slice(0, -1);
-  const settledCount = ledger.text.startsWith(settled) ? settled.split("\n").length - 1 : lines.length;
-  const first = firstLineOf(ledger, entries);
-  if (first < settledCount) {
+  const first = Math.min(...entries.map((entry) => entry.line)) - 1;
+  const lines = ledger.text.split("\n");
+  const known = new Set(settled.split("\n"));
+  if (lines.slice(first, -1).some((line) => known.has(line))) {
     throw failure(
       "version-settled",
       `${version} is settled: ${revision} has its lines`,
@@ -165,22 +223,22 @@ export function decideUncut(ledger: Ledger, version: string, settled: string, re
     );
   }
   const ids = new Set(entries.map((entry) => entry.add.id));
-  const other = ledger.events.slice(first).find((event) => !("id" in event) || !ids.has(event.id));
+  const events = ledger.events.slice(first);
+  const other = events.find((event) => !("id" in event) || !ids.has(event.id));
   if (other) {
-    const what = other.event === "add" ? other.version : `the ${other.event} of id ${"id" in other ? other.id : other.next_id}`;
+    const what =
+      other.event === "add"
+        ? other.version
+        : `the ${other.event} of id ${"id" in other ? other.id : other.next_id}`;
     throw failure(
       "version-not-last",
       `${version} is not the last in the ledger: ${what} came after it`,
       "Ids are given in order and never reused; take the later lines back first.",
     );
   }
-  const events = ledger.events.slice(first);
   const after = lines.slice(0, first).map((line) => `${line}\n`);
   return { events, before: ledger.text, after: after.join("") };
 }
-
-const firstLineOf = (ledger: Ledger, entries: readonly Entry[]) =>
-  Math.min(...entries.map((entry) => ledger.events.indexOf(entry.add)));
 
 const day = 86_400_000;
 
@@ -191,40 +249,67 @@ const day = 86_400_000;
  * @param newest the ledger's newest date, "" if there is none
  * @throws RelcatError clock, naming the variable
  */
-export function eventTime(clock: number, explicit: { name: string; value: string } | undefined, newest: string): string {
-  const at = explicit ? explicitTime(explicit, newest) : laterThan(`${new Date(clock).toISOString().slice(0, -1)}000Z`, newest);
+export function eventTime(
+  clock: number,
+  explicit: { name: string; value: string } | undefined,
+  newest: string,
+): string {
+  const at = explicit
+    ? explicitTime(explicit, newest)
+    : laterThan(`${new Date(clock).toISOString().slice(0, -1)}000Z`, newest);
   if (Date.parse(at) <= clock + day) return at;
   const source = explicit?.name ?? "the ledger's newest date";
-  throw failure("clock", `${source} gives ${at}, more than 24 hours ahead of the clock`, "Set the clock right, or give another time.");
+  throw failure(
+    "clock",
+    `${source} gives ${at}, more than 24 hours ahead of the clock`,
+    "Set the clock right, or give another time.",
+  );
 }
 
 function explicitTime({ name, value }: { name: string; value: string }, newest: string): string {
   const at = /^\d+$/.test(value) ? fromEpoch(Number(value)) : fromText(value);
   if (at === undefined) {
-    throw failure("clock", `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`);
+    throw failure(
+      "clock",
+      `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`,
+    );
   }
   if (at < "2015") {
-    throw failure("clock", `${name} gives ${at}, expected a time after 2015`, `Build environments preset 1980: unset ${name}, or set the time.`);
+    throw failure(
+      "clock",
+      `${name} gives ${at}, expected a time after 2015`,
+      `Build environments preset 1980: unset ${name}, or set the time.`,
+    );
   }
   if (at < newest) {
-    throw failure("clock", `${name} gives ${at}, before the ledger's newest date ${newest}`, `Unset ${name}, or give a later time.`);
+    throw failure(
+      "clock",
+      `${name} gives ${at}, before the ledger's newest date ${newest}`,
+      `Unset ${name}, or give a later time.`,
+    );
   }
   return at;
 }
 
 function fromEpoch(seconds: number): string | undefined {
-  const date = new Date(seconds * 1000);
-  return Number.isNaN(date.getTime()) ? undefined : `${date.toISOString().slice(0, 19)}.000000Z`;
+  const milliseconds = seconds * 1000;
+  // Beyond the year 9999: milliseconds, most likely.
+  return milliseconds < 253_402_300_800_000
+    ? `${new Date(milliseconds).toISOString().slice(0, 19)}.000000Z`
+    : undefined;
 }
 
 function fromText(value: string): string | undefined {
-  const match = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?Z$/.exec(value);
-  if (!match?.[1] || Number.isNaN(Date.parse(`${match[1]}Z`))) return undefined;
-  return `${match[1]}.${(match[2] ?? "").padEnd(6, "0")}Z`;
+  const [, whole = "", fraction = ""] =
+    /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?Z$/.exec(value) ?? [];
+  const date = new Date(`${whole}Z`);
+  // The 30th of February is read as the 2nd of March.
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(whole)) return undefined;
+  return `${whole}.${fraction.padEnd(6, "0")}Z`;
 }
 
 /** The time, or a microsecond after the newest one where the clock is behind it. */
-function laterThan(at: string, newest: string): string {
+export function laterThan(at: string, newest: string): string {
   if (at > newest) return at;
   const micros = BigInt(Date.parse(`${newest.slice(0, 23)}Z`)) * 1000n + BigInt(newest.slice(23, 26)) + 1n;
   const text = new Date(Number(micros / 1000n)).toISOString().slice(0, -1);

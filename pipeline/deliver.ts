@@ -1,15 +1,30 @@
-import { buildCatalog, type Catalog, loadCatalog, loadLedger, type Selection, type Site } from "./build.ts";
-import { type Cut, type CutOptions, decideCut, decideReinstate, decideRetract, decideUncut, eventTime, type LedgerChange, type RetractOptions, throwIfUnsound, versionUnknown } from "./cut.ts";
+import { join } from "node:path";
+import { buildCatalog, type Catalog, loadLedger, type Selection, type Site } from "./build.ts";
+import {
+  type Cut,
+  type CutOptions,
+  decideReinstate,
+  decideRetract,
+  decideUncut,
+  eventTime,
+  type LedgerChange,
+  type RetractOptions,
+  refuseCut,
+  throwIfUnsound,
+} from "./cut.ts";
+import type { Plan } from "./documents/plan.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import { failure, RelcatError, throwErrors } from "./errors.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
 import { createFile, exists, readIfPresent, replaceDurably, requireFolder } from "./outside/files.ts";
-import { isFolder, listFolders, moveFile } from "./outside/folders.ts";
+import { listFolders, moveFile } from "./outside/folders.ts";
 import { commit, showFile } from "./outside/git.ts";
 import { withLock } from "./outside/lock.ts";
 import { openSiteFolder, refuseForeignFolder } from "./outside/site-folder.ts";
-import { loadConfig } from "./show-release.ts";
+import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
+import { refuseOtherLedger, refuseStale } from "./plan/stale.ts";
+import { loadConfig, requireVersions } from "./show-release.ts";
 import { discover } from "./stages/discover.ts";
 import type { Ledger } from "./stages/ledger.ts";
 import { type StarterFile, starterFiles } from "./starter.ts";
@@ -46,7 +61,9 @@ export async function build(
 ): Promise<{ catalog: Catalog; site: Site; delivery: Delivery }> {
   refuseForeignFolder(out);
   const { site, catalog } = await buildCatalog(folder, selection);
-  const delivery = await withLock(out, surroundings.pid, surroundings.onWait, () => deliverSite(site, out, surroundings.clock));
+  const delivery = await withLock(out, surroundings.pid, surroundings.onWait, () =>
+    deliverSite(site, out, surroundings.clock),
+  );
   return { catalog, site, delivery };
 }
 
@@ -66,39 +83,74 @@ function deliverSite(site: Site, out: string, clock: number): Delivery {
   return { ...target.counts, removed };
 }
 
+/** How to cut; with a plan, its versions and its date count. */
+export interface CutRequest extends CutOptions {
+  commit?: boolean;
+  /** Made earlier: exactly its lines are written, or none. */
+  plan?: Plan | undefined;
+  /** Compare with the settled revision too, for a plan that people read; default: with the ledger alone. */
+  compare?: boolean;
+}
+
 /**
- * Makes releases permanent: appends their lines to the ledger and, where asked, commits them.
- * @throws RelcatError with every problem; see decideCut
+ * Makes releases permanent: appends the lines of a plan to the ledger and, where asked, commits them.
+ * @throws RelcatError with every problem; plan-stale; see refuseCut
  */
 export async function cut(
   folder: string,
-  options: CutOptions & { commit?: boolean },
+  request: CutRequest,
   surroundings: Surroundings,
-): Promise<{ cut: Cut; catalog: Catalog; commit: string | undefined }> {
+): Promise<Decided & { commit: string | undefined }> {
   requireFolder(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
-    const catalog = await loadCatalog(folder, { versions: options.versions });
-    const at = eventTime(surroundings.clock, surroundings.explicitTime, catalog.ledger.newest);
-    const decided = decideCut(catalog, at, options);
-    deliverLedger(folder, decided);
-    const done = options.commit ? await commitCut(folder, decided) : undefined;
-    return { cut: decided, catalog, commit: done };
+    const decided = request.plan
+      ? await decideAgain(folder, request.plan, surroundings)
+      : await planCatalog(folder, planned(request), surroundings);
+    const { plan, cut: due, catalog } = decided;
+    refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
+    deliverLedger(folder, due);
+    const done = request.commit ? await commitCut(folder, [...due.events, ...plan.lines]) : undefined;
+    return { ...decided, commit: done };
   });
 }
 
-async function commitCut(folder: string, { events }: Cut): Promise<string | undefined> {
-  const versions = [...new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])))];
+const planned = ({ versions, compare = false }: CutRequest): PlanRequest => ({
+  versions,
+  documents: compare,
+  ledger: compare ? "instead-of-failing" : "only",
+});
+
+/** Decided a second time from what is there now: only what comes out the same is what people saw. */
+async function decideAgain(folder: string, plan: Plan, surroundings: Surroundings): Promise<Decided> {
+  refuseOtherLedger(plan, readLedgerNow(folder).text);
+  const time = { clock: surroundings.clock, explicitTime: { name: "the plan", value: plan.at } };
+  const versions = plan.versions ?? undefined;
+  const fresh = await planCatalog(folder, { versions, documents: false, ledger: "only" }, time);
+  refuseStale(plan, fresh.plan);
+  return { ...fresh, plan };
+}
+
+async function commitCut(folder: string, lines: Cut["events"]): Promise<string | undefined> {
+  const versions = [...new Set(lines.flatMap((event) => (event.event === "add" ? [event.version] : [])))];
   const subject = versions.length > 0 ? `Cut ${versions.join(", ")}` : "Cut revisions";
-  return commit(folder, ["."], subject);
+  return commit(folder, [".", ":(exclude).relcat-*"], subject);
 }
 
 /** Appends the lines that withdraw records. */
-export async function retract(folder: string, options: RetractOptions, surroundings: Surroundings): Promise<LedgerChange> {
+export async function retract(
+  folder: string,
+  options: RetractOptions,
+  surroundings: Surroundings,
+): Promise<LedgerChange> {
   return changeLedger(folder, surroundings, (ledger, at) => decideRetract(ledger, options, at));
 }
 
 /** Appends the lines that undo retractions. */
-export async function reinstate(folder: string, ids: readonly number[], surroundings: Surroundings): Promise<LedgerChange> {
+export async function reinstate(
+  folder: string,
+  ids: readonly number[],
+  surroundings: Surroundings,
+): Promise<LedgerChange> {
   return changeLedger(folder, surroundings, (ledger, at) => decideReinstate(ledger, ids, at));
 }
 
@@ -106,7 +158,12 @@ export async function reinstate(folder: string, ids: readonly number[], surround
  * Takes the last cut back while nobody has it.
  * @param base git revision whose lines are settled; "none": nothing is
  */
-export async function uncut(folder: string, version: string, base: string, surroundings: Surroundings): Promise<LedgerChange> {
+export async function uncut(
+  folder: string,
+  version: string,
+  base: string,
+  surroundings: Surroundings,
+): Promise<LedgerChange> {
   requireFolder(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     const settled = base === "none" ? "" : await showFile(folder, base, "ledger.jsonl");
@@ -141,7 +198,7 @@ export function readLedgerNow(folder: string): Ledger {
  * Replaces the ledger in one durable step. It was decided on what was read under the same lock; that the
  * text still stands is checked all the same.
  */
-function deliverLedger(folder: string, change: LedgerChange): void {
+export function deliverLedger(folder: string, change: LedgerChange): void {
   const file = `${folder}/ledger.jsonl`;
   const present = readIfPresent(file);
   if ((present ? new TextDecoder().decode(present) : "") !== change.before) {
@@ -156,13 +213,22 @@ function deliverLedger(folder: string, change: LedgerChange): void {
  * is killed leaves every note in one of the two folders, and a release that `check` reports as unfinished.
  * @throws RelcatError sequence-full, usage; see decideOpening
  */
-export async function openRelease(folder: string, options: OpenReleaseOptions, surroundings: Surroundings): Promise<Opening> {
+export async function openRelease(
+  folder: string,
+  options: OpenReleaseOptions,
+  surroundings: Surroundings,
+): Promise<Opening> {
   requireFolder(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     const { next } = await discover(folder);
     const versions = [...listFolders(folder), ...readLedgerNow(folder).versions];
     const nextNotes = next.map((path) => path.slice("next/notes/".length));
-    const opening = decideOpening({ versions, nextNotes }, options, now(surroundings), schemasSeenFrom(folder));
+    const opening = decideOpening(
+      { versions, nextNotes },
+      options,
+      now(surroundings),
+      schemasSeenFrom(folder),
+    );
     // git keeps no empty folder: without a file in it the next note would have no place.
     if (!exists(`${folder}/next/notes/.gitkeep`)) createFile(`${folder}/next/notes/.gitkeep`, "");
     for (const note of opening.notes) {
@@ -186,10 +252,11 @@ export async function addNote(
   surroundings: Surroundings,
 ): Promise<string> {
   requireFolder(folder);
-  if (version !== undefined && !isFolder(`${folder}/${version}`)) throw new RelcatError([versionUnknown(version, folder)]);
+  if (version !== undefined) requireVersions(folder, [version]);
   const { slug, text } = composeNote(note, await loadConfig(folder), schemasSeenFrom(folder));
   return withLock(folder, surroundings.pid, surroundings.onWait, () => {
-    const path = (number: number) => `${folder}/${version ?? "next"}/notes/${number === 1 ? slug : `${slug}-${number}`}.yaml`;
+    const path = (number: number) =>
+      `${folder}/${version ?? "next"}/notes/${number === 1 ? slug : `${slug}-${number}`}.yaml`;
     let number = 1;
     while (exists(path(number))) number++;
     createFile(path(number), text);
@@ -202,22 +269,31 @@ export async function addNote(
  * @param relcat the version to pin
  * @throws RelcatError file-exists, naming every file that is in the way; nothing is written then
  */
-export async function init(folder: string, relcat: string, surroundings: Surroundings): Promise<StarterFile[]> {
+export async function init(
+  folder: string,
+  relcat: string,
+  surroundings: Surroundings,
+): Promise<StarterFile[]> {
   const files = starterFiles({ opened: now(surroundings), relcat });
   refuseExisting(folder, files);
-  return withLock(`${folder}/releases`, surroundings.pid, surroundings.onWait, () => {
+  return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
     refuseExisting(folder, files);
-    for (const { path, text } of files) createFile(`${folder}/${path}`, text);
+    for (const { path, text } of files) createFile(join(folder, path), text);
     return files;
   });
 }
 
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
-  const taken = files.map(({ path }) => `${folder}/${path}`).filter(exists);
+  const taken = files.map(({ path }) => join(folder, path)).filter(exists);
   if (taken.length === 0) return;
   const hint = "Nothing was written. Move it away first, or start in another folder.";
   throw new RelcatError(
-    taken.map((path) => ({ code: "file-exists", severity: "error", message: `${path} exists already`, hint })),
+    taken.map((path) => ({
+      code: "file-exists",
+      severity: "error",
+      message: `${path} exists already`,
+      hint,
+    })),
   );
 }
 
@@ -225,5 +301,5 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
 const now = ({ clock }: Surroundings): string => eventTime(clock, undefined, "");
 
 /** This repository brings its schemas along; a project has those of the installed package. */
-const schemasSeenFrom = (folder: string): string =>
+export const schemasSeenFrom = (folder: string): string =>
   exists(`${folder}/../schemas/release.schema.json`) ? "schemas" : "node_modules/relcat/schemas";

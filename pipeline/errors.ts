@@ -50,7 +50,6 @@ export const codes = {
   "option-value": 1,
   // a release
   "folder-name": 1,
-  "folder-case": 1,
   "release-missing": 1,
   "release-mismatch": 1,
   "release-date": 1,
@@ -107,6 +106,10 @@ export const codes = {
   "version-unknown": 1,
   "version-settled": 1,
   "version-not-last": 1,
+  "rebase-conflict": 1,
+  "id-taken": 1,
+  "plan-digest": 1,
+  "plan-stale": 3,
   // using the command
   usage: 2,
   "folder-missing": 2,
@@ -119,6 +122,41 @@ export const codes = {
   "not-confirmed": 2,
   "file-access": 2,
   "lock-held": 3,
+  // ingest
+  "input-missing": 2,
+  "input-unknown": 1,
+  "input-empty": 1,
+  "ingest-conflict": 1,
+  "build-failed": 1,
+  "build-unused": 1,
+  "product-line": 1,
+  "product-missing": 1,
+  "store-path-invalid": 1,
+  "store-ambiguous": 1,
+  "nix-key": 1,
+  "nix-signature": 6,
+  "artifact-unmatched": 1,
+  "artifact-empty": 1,
+  "artifact-unreadable": 1,
+  "file-changed": 1,
+  "sums-line": 1,
+  "sidecar-unused": 1,
+  "revision-missing": 1,
+  "revision-unsure": 2,
+  network: 5,
+  // import
+  "import-list": 1,
+  "import-record": 1,
+  "import-violations": 1,
+  "import-wire": 1,
+  "import-conflict": 1,
+  "import-gone": 1,
+  "import-mismatch": 1,
+  "download-address": 1,
+  "date-order": 1,
+  "verbatim-needless": 1,
+  "exceptions-exceeded": 1,
+  "exceptions-unused": 1,
 } as const satisfies Record<string, number>;
 
 export type Code = keyof typeof codes;
@@ -154,9 +192,10 @@ export class RelcatError extends Error {
     this.problems = problems;
   }
 
-  /** The code of the first problem; it decides the exit status. */
+  /** The code of the first error; it decides the exit status. */
   get code(): Code {
-    return this.problems[0]?.code ?? "usage";
+    const first = this.problems.find((problem) => problem.severity === "error") ?? this.problems[0];
+    return first?.code ?? "usage";
   }
 
   get exitStatus(): number {

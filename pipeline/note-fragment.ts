@@ -24,10 +24,15 @@ export function composeNote(note: NewNote, config: Config, schemas: string): { s
   requireKnown("component", component, [...config.components.keys()]);
   requireKnown("kind", kind, [...config.kinds.keys()]);
   const text = note.text.trim();
-  if (text === "") throw failure("usage", "the note has no text", "Write what changed, in one or two sentences.");
+  if (text === "")
+    throw failure("usage", "the note has no text", "Write what changed, in one or two sentences.");
   const fragment = { component, kind, text, ...(refs.length > 0 && { refs }), ...(security && { security }) };
   if (!noteSchema.safeParse(fragment).success) {
-    throw failure("usage", "a reference is empty or has control characters", "Give URLs or issue names with --ref.");
+    throw failure(
+      "usage",
+      "a reference is empty or has control characters",
+      "Give URLs or issue names with --ref.",
+    );
   }
   const schema = `# yaml-language-server: $schema=../../../${schemas}/note.schema.json\n`;
   return { slug: slugOf(text), text: schema + stringify(fragment, { lineWidth: 100 }) };
@@ -35,7 +40,9 @@ export function composeNote(note: NewNote, config: Config, schemas: string): { s
 
 function requireKnown(what: "component" | "kind", value: string, known: readonly string[]): void {
   if (known.includes(value)) return;
-  const [near] = known.filter((key) => distance(key, value) <= 3).sort((a, b) => distance(a, value) - distance(b, value));
+  const [near] = known
+    .filter((key) => distance(key, value) <= 3)
+    .sort((a, b) => distance(a, value) - distance(b, value));
   const hint = near ? `Did you mean ${near}?` : `catalog.yaml names them under notes.${what}s.`;
   throw failure("usage", `the ${what} ${display(value)} is not known, expected ${known.join(", ")}`, hint);
 }

@@ -46,9 +46,16 @@ export function decideOpening(
 ): Opening {
   const { month, date = opened.slice(0, 10) } = options;
   const versions = [...existing.versions].filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
-  const last = Math.max(0, ...versions.flatMap((name) => (name.startsWith(`${month}.`) ? [Number(name.slice(6))] : [])));
+  const last = Math.max(
+    0,
+    ...versions.flatMap((name) => (name.startsWith(`${month}.`) ? [Number(name.slice(6))] : [])),
+  );
   if (last >= 999) {
-    throw failure("sequence-full", `${month}.999 exists: ${month} has no number left`, "Open the release under the next month.");
+    throw failure(
+      "sequence-full",
+      `${month}.999 exists: ${month} has no number left`,
+      "Open the release under the next month.",
+    );
   }
   const newest = versions.map((name) => name.slice(0, 5)).reduce((a, b) => (a > b ? a : b), "");
   const notes = chooseNotes(existing.nextNotes, options, newest);
@@ -56,11 +63,19 @@ export function decideOpening(
   return { version, date, notes, releaseYaml: releaseYaml({ version, date, opened, schemas }) };
 }
 
-function chooseNotes(available: readonly string[], { month, notes }: OpenReleaseOptions, newest: string): string[] {
+function chooseNotes(
+  available: readonly string[],
+  { month, notes }: OpenReleaseOptions,
+  newest: string,
+): string[] {
   if (notes === undefined) {
     if (month >= newest || available.length === 0) return [...available];
     const hint = "Say which notes belong to it: --notes FILE…, --notes all or --notes none.";
-    throw failure("usage", `${month} is older than ${newest}, so the notes of the next release may not be its own`, hint);
+    throw failure(
+      "usage",
+      `${month} is older than ${newest}, so the notes of the next release may not be its own`,
+      hint,
+    );
   }
   const [word] = notes;
   if (notes.length === 1 && word === "none") return [];
@@ -71,12 +86,25 @@ function chooseNotes(available: readonly string[], { month, notes }: OpenRelease
 function findNote(note: string, available: readonly string[]): string {
   const name = note.replace(/^(\.\/)?(releases\/)?next\/notes\//, "");
   if (available.includes(name)) return name;
-  const hint = available.length > 0 ? `There are ${available.join(", ")}.` : "It is empty: relcat notes add writes into it.";
+  const hint =
+    available.length > 0
+      ? `There are ${available.join(", ")}.`
+      : "It is empty: relcat notes add writes into it.";
   throw failure("usage", `there is no note ${display(note)} in releases/next/notes`, hint);
 }
 
 /** The text of a new release.yaml. */
-export function releaseYaml({ version, date, opened, schemas }: { version: string; date: string; opened: string; schemas: string }): string {
+export function releaseYaml({
+  version,
+  date,
+  opened,
+  schemas,
+}: {
+  version: string;
+  date: string;
+  opened: string;
+  schemas: string;
+}): string {
   return `# yaml-language-server: $schema=../../${schemas}/release.schema.json
 version: ${version}
 date: ${date}

@@ -21,10 +21,15 @@ export interface ChosenRecords {
  * @throws RelcatError version-unknown, nothing-to-retract
  */
 export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecords {
-  if ("ids" in choice) return { entries: choice.ids.map((id) => knownEntry(ledger, id)).sort(byId), alreadyRetracted: 0 };
+  if ("ids" in choice)
+    return { entries: choice.ids.map((id) => knownEntry(ledger, id)).sort(byId), alreadyRetracted: 0 };
   const { version, packageType, name } = choice;
   if (!ledger.versions.has(version)) {
-    throw failure("version-unknown", `the ledger has no line of ${version}`, "It is not cut: remove its manifests instead.");
+    throw failure(
+      "version-unknown",
+      `the ledger has no line of ${version}`,
+      "It is not cut: remove its manifests instead.",
+    );
   }
   const matching = [...ledger.byId.values()].filter(
     ({ add }) =>
@@ -47,15 +52,24 @@ function knownEntry(ledger: Ledger, id: number): Entry {
 }
 
 function allRetracted(version: string) {
-  return failure("nothing-to-retract", `every record of ${version} that matches is retracted already`, "Name ids to correct their reason.");
+  return failure(
+    "nothing-to-retract",
+    `every record of ${version} that matches is retracted already`,
+    "Name ids to correct their reason.",
+  );
 }
 
-function nothingMatches(ledger: Ledger, { version, packageType, name }: Exclude<RecordChoice, { ids: readonly number[] }>) {
+function nothingMatches(
+  ledger: Ledger,
+  { version, packageType, name }: Exclude<RecordChoice, { ids: readonly number[] }>,
+) {
   const wanted = [
     ...(packageType === undefined ? [] : [`the package type ${display(packageType)}`]),
     ...(name === undefined ? [] : [`a name that matches ${display(name)}`]),
   ];
-  const types = new Set([...ledger.byId.values()].flatMap(({ add }) => (add.version === version ? [add.package_type] : [])));
+  const types = new Set(
+    [...ledger.byId.values()].flatMap(({ add }) => (add.version === version ? [add.package_type] : [])),
+  );
   const message = `no record of ${version} has ${wanted.join(" and ")}`;
   return failure("nothing-to-retract", message, `Its package types are ${[...types].sort().join(", ")}.`);
 }

@@ -3,13 +3,17 @@ import { versionUnknown } from "./cut.ts";
 import type { Config } from "./documents/config.ts";
 import type { PublishedRelease } from "./documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "./errors.ts";
+import { isFolder } from "./outside/folders.ts";
 import { publishRelease } from "./stages/publish-records.ts";
 
 /**
  * One release as the public sees it. Problems of other releases do not matter here.
  * @throws RelcatError version-unknown, and with the problems of this release and of catalog.yaml
  */
-export async function showRelease(folder: string, version: string): Promise<{ release: PublishedRelease; config: Config }> {
+export async function showRelease(
+  folder: string,
+  version: string,
+): Promise<{ release: PublishedRelease; config: Config }> {
   const catalog = await loadCatalog(folder);
   const found = catalog.identified.releases.find(({ release }) => release.version === version);
   if (!found) throw new RelcatError([versionUnknown(version, folder)]);
@@ -28,13 +32,28 @@ export async function loadConfig(folder: string): Promise<Config> {
 }
 
 const problemsBelow = ({ folder, problems }: Catalog, path?: string): Problem[] =>
-  problems.filter(({ at }) => at && (at.file === `${folder}/catalog.yaml` || (path && at.file.startsWith(`${folder}/${path}`))));
+  problems.filter(
+    ({ at }) =>
+      at && (at.file === `${folder}/catalog.yaml` || (path && at.file.startsWith(`${folder}/${path}`))),
+  );
 
 /** Those problems that keep notes from being shown as they were meant. */
 export function noteProblems(problems: readonly Problem[]): Problem[] {
   return problems.filter(({ code, at }) => {
     if (code.startsWith("note-")) return true;
     // Inline notes stand in release.yaml: unreadable, it hides them.
-    return at && (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")));
+    return (
+      at &&
+      (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")))
+    );
   });
+}
+
+/** @throws RelcatError version-unknown for each version that has no folder */
+export function requireVersions(folder: string, versions: readonly string[]): void {
+  throwErrors(
+    versions
+      .filter((version) => !isFolder(`${folder}/${version}`))
+      .map((version) => versionUnknown(version, folder)),
+  );
 }

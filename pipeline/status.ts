@@ -64,7 +64,13 @@ export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
   const releases = catalog.identified.releases.map((release) => releaseStatus(release, catalog));
   const errors = catalog.problems.filter((problem) => problem.severity === "error").length;
   const counts = countCatalog(catalog);
-  return { releases, counts, errors, warnings: catalog.problems.length - errors, next: nextStep(releases, errors, counts, clock) };
+  return {
+    releases,
+    counts,
+    errors,
+    warnings: catalog.problems.length - errors,
+    next: nextStep(releases, errors, counts, clock),
+  };
 }
 
 function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalog): ReleaseStatus {
@@ -74,7 +80,8 @@ function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalo
   const hidden = packages.filter((entry) => isPrivate(entry.artifact.content));
   const open = packages.filter((entry) => !isPrivate(entry.artifact.content));
   const retracted = open.filter((entry) => entry.retraction).length;
-  const standing = (wanted: Package["standing"]) => packages.filter((entry) => entry.standing === wanted).length;
+  const standing = (wanted: Package["standing"]) =>
+    packages.filter((entry) => entry.standing === wanted).length;
   return {
     version: release.version,
     date: release.date,
@@ -88,22 +95,37 @@ function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalo
   };
 }
 
-function nextStep(releases: readonly ReleaseStatus[], errors: number, counts: Counts, clock: number): NextStep {
+function nextStep(
+  releases: readonly ReleaseStatus[],
+  errors: number,
+  counts: Counts,
+  clock: number,
+): NextStep {
   if (errors > 0) return { command: "relcat check", why: "it shows the errors" };
   const due = releases.filter((release) => release.standing !== "cut");
-  const ready = due.filter((release) => release.missing.length === 0 && release.packages + release.private > 0);
+  const ready = due.filter(
+    (release) => release.missing.length === 0 && release.packages + release.private > 0,
+  );
   if (ready.length > 0) {
-    const versions = ready.map((release) => release.version).join(" ");
-    return { command: `relcat cut ${versions}`, why: "it makes ids and dates permanent" };
+    const versions =
+      ready.length === due.length ? "" : ` ${ready.map((release) => release.version).join(" ")}`;
+    return { command: `relcat cut${versions}`, why: "it makes ids and dates permanent" };
   }
   const [first] = due;
   if (first) {
-    const lack = first.packages + first.private === 0 ? "has no artifacts yet" : `lacks ${first.missing.join(", ")}`;
-    return { command: "relcat check", why: `${first.version} ${lack}: add manifests to its manifests folder first` };
+    return {
+      command: "relcat check",
+      why: `${first.version} ${lackOf(first)}: add manifests to its manifests folder first`,
+    };
   }
   if (counts.nextNotes > 0) {
     const month = new Date(clock).toISOString().slice(2, 7).replace("-", ".");
     return { command: `relcat new ${month}`, why: "notes wait for the next release" };
   }
   return { command: "relcat build --released", why: "everything is permanent" };
+}
+
+function lackOf({ packages, private: hidden, missing }: ReleaseStatus): string {
+  if (packages + hidden === 0) return "has no artifacts yet";
+  return missing.length <= 3 ? `lacks ${missing.join(", ")}` : `lacks ${missing.length} expected artifacts`;
 }

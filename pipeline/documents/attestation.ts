@@ -1,5 +1,18 @@
-import { z } from "zod";
-import { absolutePath, architectures, derivation, hex, keyId, line, list, object, revision, sha256, size, upperHash } from "./fields.ts";
+import type { z } from "zod";
+import {
+  absolutePath,
+  architectures,
+  derivation,
+  hex,
+  keyId,
+  line,
+  list,
+  object,
+  revision,
+  sha256,
+  size,
+  upperHash,
+} from "./fields.ts";
 
 /** Where the build output lies (section 2.3, store). */
 export const storeSchema = object({
@@ -34,7 +47,9 @@ export const fileSignatureSchema = object({
 
 /** Who signed an artifact and what its self-check expects (section 2.3, attestation). */
 export const attestationSchema = object({
-  key_id: keyId.optional().meta({ description: "Signing key: 16 hex (rpm), 40 hex (deb, msi), an identity (pkg)." }),
+  key_id: keyId
+    .optional()
+    .meta({ description: "Signing key: 16 hex (rpm), 40 hex (deb, msi), an identity (pkg)." }),
   sha256: sha256.optional().meta({ description: "SHA-256 of the artifact; equals the record's checksum." }),
   signature: object({
     signer: line.optional().meta({ description: "Signer identifier." }),
@@ -44,7 +59,9 @@ export const attestationSchema = object({
     .optional()
     .meta({ description: "The package's own signature; rpm and deb only." }),
   cryptolib_post: cryptolibPostSchema.optional(),
-  file_signatures: list(fileSignatureSchema).optional().meta({ description: "Signatures of files inside the package." }),
+  file_signatures: list(fileSignatureSchema)
+    .optional()
+    .meta({ description: "Signatures of files inside the package." }),
 });
 
 export type Store = z.infer<typeof storeSchema>;

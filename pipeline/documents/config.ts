@@ -1,5 +1,18 @@
 import { z } from "zod";
-import { expects, flag, freeText, id, line, list, object, osVersion, packageType, table, text, versionBound } from "./fields.ts";
+import {
+  expects,
+  flag,
+  freeText,
+  id,
+  line,
+  list,
+  object,
+  osVersion,
+  packageType,
+  table,
+  text,
+  versionBound,
+} from "./fields.ts";
 import { type Kind, kinds, type PackageType } from "./package-types.ts";
 
 const key = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
@@ -34,7 +47,11 @@ export const configSchema = object({
   artifact_url: line.optional().meta({
     description: "Where artifacts lie: {base_url} {version} {file} {name} {package_type} {id} {checksum}.",
   }),
-  authority: text("option-value", /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/, "a domain name you own, such as example.com")
+  authority: text(
+    "option-value",
+    /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/,
+    "a domain name you own, such as example.com",
+  )
     .optional()
     .meta({ description: "Domain in the ids of feed entries (RFC 4151); default: base_url's host." }),
   wire: object({
@@ -77,16 +94,31 @@ export const configSchema = object({
   )
     .optional()
     .meta({ description: "What a file name says about an artifact." }),
+  nix: object({
+    trusted_keys: list(line)
+      .optional()
+      .meta({
+        description:
+          "Public keys name:base64; store paths that `relcat ingest` reads of must be signed by one.",
+      }),
+  }).optional(),
   expected: z
     .array(
-      z.union([packageType, expectationSchema], expects("wrong-type", "a package type or an object with package_type")),
+      z.union(
+        [packageType, expectationSchema],
+        expects("wrong-type", "a package type or an object with package_type"),
+      ),
       expects("wrong-type", "a list"),
     )
     .optional()
     .meta({ description: "Artifacts a release must have before it is cut." }),
-  ledger: object({ base: line.optional().meta({ description: "Git revision whose ledger lines are settled." }) }).optional(),
+  ledger: object({
+    base: line.optional().meta({ description: "Git revision whose ledger lines are settled." }),
+  }).optional(),
   notes: object({
-    components: title("{ server: Server }").optional().meta({ description: "key: title, in the order of the page." }),
+    components: title("{ server: Server }")
+      .optional()
+      .meta({ description: "key: title, in the order of the page." }),
     kinds: title("{ fix: Fixes }").optional().meta({ description: "key: title, in the order of a section." }),
   }).optional(),
 }).meta({ title: "Catalog configuration" });
@@ -105,6 +137,9 @@ export interface Expectation {
   until?: string | undefined;
 }
 
+/** What files of a name are; the first rule whose glob fits the whole name counts. */
+export type IngestRule = NonNullable<WrittenConfig["ingest"]>[number];
+
 /** The configuration with every default filled in. */
 export interface Config {
   product: string;
@@ -113,9 +148,17 @@ export interface Config {
   artifactUrl: string;
   authority: string;
   wire: { vendor: string; cryptolib_post: string };
-  require: { store: readonly Kind[]; vendor: readonly Kind[]; attestation: readonly Kind[]; attestationFrom: string };
+  require: {
+    store: readonly Kind[];
+    vendor: readonly Kind[];
+    attestation: readonly Kind[];
+    attestationFrom: string;
+  };
   platforms: ReadonlyMap<number, string>;
   packageTypes: ReadonlyMap<string, PackageType>;
+  ingest: readonly IngestRule[];
+  /** Public keys `name:base64`; when there are any, unsigned store paths are refused. */
+  trustedKeys: readonly string[];
   expected: readonly Expectation[];
   ledgerBase: string;
   /** key and title, in the order they are shown. */

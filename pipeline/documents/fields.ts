@@ -35,6 +35,13 @@ export const timestamp = text(
 
 export const sha256 = text("checksum-format", /^[0-9a-f]{64}$/, "64 lowercase hexadecimal characters");
 
+/** "unknown" stands for a checksum that an imported record does not have. */
+export const checksum = text(
+  "checksum-format",
+  /^(?:[0-9a-f]{64}|unknown)$/,
+  "64 lowercase hexadecimal characters",
+);
+
 export const upperHash = text("hash-format", /^[0-9A-F]{64}$/, "64 uppercase hexadecimal characters");
 
 export const hex = text("hash-format", /^[0-9A-Fa-f]+$/, "hexadecimal characters");
@@ -58,11 +65,15 @@ export const name = text(
 );
 
 /** Text of any length without lone surrogates, which UTF-8 cannot carry. */
-export const freeText = text("text-format", /^[^\p{Cs}]*$/u, "text");
+export const freeText = z
+  .string(expects("text-format", "text"))
+  .regex(/^[^\p{Cs}]*$/u, expects("text-format", "text without halves of surrogate pairs"));
 
-export const someText = text("text-format", /^[^\p{Cs}]+$/u, "text that is not empty");
-
-export const line = text("text-format", /^[^\p{Cc}\p{Cs}]+$/u, "one line of text that is not empty");
+export const line = text(
+  "text-format",
+  /^[^\p{Cc}\p{Cs}]+$/u,
+  "one line of text, not empty and without control characters",
+);
 
 export const size = z
   .number(expects("size-range", "a whole number of bytes"))
@@ -91,12 +102,17 @@ export const packageType = text(
 export const keyId = text("key-id-format", /^[^\p{Cc}\p{Cs}]{1,255}$/u, "1 to 255 characters");
 
 /** Positive: 0 is never given to a record or platform. */
-export const id = z.int(expects("wrong-type", "a positive whole number")).min(1, expects("wrong-type", "a positive whole number"));
+export const id = z
+  .int(expects("wrong-type", "a positive whole number"))
+  .min(1, expects("wrong-type", "a positive whole number"));
 
 export const flag = z.boolean(expects("wrong-type", "true or false"));
 
 /** Who may see a record; null is everybody. Its other type is not fixed (section 2.1, Gaps). */
-export const account = z.union([z.null(), line, z.int()], expects("account-format", "null, a non-empty text or a whole number"));
+export const account = z.union(
+  [z.null(), line, z.int()],
+  expects("account-format", "null, a non-empty text or a whole number"),
+);
 
 export const architectures = <T extends z.ZodType>(each: T) =>
   z.strictObject({ arm64: each, x86_64: each }, expects("wrong-type", "an object with arm64 and x86_64"));

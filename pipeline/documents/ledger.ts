@@ -1,5 +1,17 @@
 import { z } from "zod";
-import { id, line, name, object, osVersion, packageType, sha256, timestamp, version } from "./fields.ts";
+import {
+  checksum,
+  expects,
+  id,
+  line,
+  name,
+  object,
+  osVersion,
+  packageType,
+  sha256,
+  timestamp,
+  version,
+} from "./fields.ts";
 
 /** An artifact gets its permanent id. Identity is (version, file); the other columns are for readers. */
 export const addSchema = object({
@@ -11,7 +23,7 @@ export const addSchema = object({
   file: name,
   min_os_version: osVersion.nullable(),
   max_os_version: osVersion.nullable(),
-  checksum: sha256,
+  checksum,
   content: sha256.meta({ description: "SHA-256 of the record's wire JSON without id and dates." }),
   at: timestamp,
   private: z.literal(true).optional().meta({ description: "The record is kept out of everything public." }),
@@ -43,11 +55,16 @@ export const reserveSchema = object({ event: z.literal("reserve"), next_id: id, 
 
 /** One line of releases/ledger.jsonl; key order is the order of the bytes. */
 export const ledgerEventSchema = z
-  .discriminatedUnion("event", [addSchema, reviseSchema, retractSchema, reinstateSchema, reserveSchema])
+  .discriminatedUnion(
+    "event",
+    [addSchema, reviseSchema, retractSchema, reinstateSchema, reserveSchema],
+    expects("option-value", "add, revise, retract, reinstate or reserve"),
+  )
   .meta({ title: "Ledger event" });
 
 export type AddEvent = z.infer<typeof addSchema>;
 export type ReviseEvent = z.infer<typeof reviseSchema>;
 export type RetractEvent = z.infer<typeof retractSchema>;
 export type ReinstateEvent = z.infer<typeof reinstateSchema>;
+export type ReserveEvent = z.infer<typeof reserveSchema>;
 export type LedgerEvent = z.infer<typeof ledgerEventSchema>;

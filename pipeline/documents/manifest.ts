@@ -1,6 +1,40 @@
-import type { z } from "zod";
+import { z } from "zod";
 import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
-import { account, flag, freeText, id, line, list, name, object, osVersion, packageType, sha256, size, url, version } from "./fields.ts";
+import {
+  account,
+  checksum,
+  expects,
+  flag,
+  freeText,
+  id,
+  line,
+  list,
+  name,
+  object,
+  osVersion,
+  packageType,
+  size,
+  url,
+  version,
+} from "./fields.ts";
+
+const absentField = z.enum(
+  [
+    "description",
+    "operating_system",
+    "min_os_version",
+    "max_os_version",
+    "created_date",
+    "modified_date",
+    "data",
+    "exclude_from_api",
+    "gui_only",
+    "headless",
+    "platform",
+    "only_for_account",
+  ],
+  expects("option-value", "a field of a record that it can lack"),
+);
 
 /** One artifact as a build job describes it. */
 export const artifactSchema = object({
@@ -8,7 +42,7 @@ export const artifactSchema = object({
   file: name.optional().meta({ description: "File name people download; default: name." }),
   package_type: packageType.meta({ description: "A row of the package type table." }),
   description: freeText.optional().meta({ description: "Free text; default: the package type's." }),
-  sha256: sha256.meta({ description: "SHA-256 of the file people download." }),
+  sha256: checksum.meta({ description: "SHA-256 of the file people download." }),
   size: size.optional().meta({ description: "Size of that file in bytes." }),
   url: url.optional().meta({ description: "Where the file lies; default: artifact_url of catalog.yaml." }),
   operating_system: line.optional().meta({ description: "As the package type's row says." }),
@@ -18,10 +52,19 @@ export const artifactSchema = object({
   gui_only: flag.optional().meta({ description: "true for graphical-component packages." }),
   headless: flag.optional().meta({ description: "true for core packages without a GUI." }),
   exclude_from_api: flag.optional().meta({ description: "true keeps the record out of everything public." }),
-  only_for_account: account.optional().meta({ description: "Not null keeps the record out of everything public." }),
+  only_for_account: account
+    .optional()
+    .meta({ description: "Not null keeps the record out of everything public." }),
   store: storeSchema.optional().meta({ description: "Images only: the build output." }),
   vendor: vendorSchema.optional().meta({ description: "Images only: sources and recipe of the build." }),
   attestation: attestationSchema.optional(),
+  verbatim: z
+    .record(z.string(), z.unknown(), expects("wrong-type", "an object of field: value"))
+    .optional()
+    .meta({ description: "Imported records only: fields of the record that break a rule, as they are." }),
+  absent: list(absentField)
+    .optional()
+    .meta({ description: "Imported records only: fields that the record lacks." }),
 });
 
 /** What one build job leaves behind for a release. */

@@ -1,6 +1,19 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
-import { account, flag, freeText, id, name, object, osVersion, packageType, sha256, timestamp, version, line } from "./fields.ts";
+import {
+  account,
+  flag,
+  freeText,
+  id,
+  line,
+  name,
+  object,
+  osVersion,
+  packageType,
+  sha256,
+  timestamp,
+  version,
+} from "./fields.ts";
 
 /** `data` of a record; absent parts are absent, never null (section 2.3). */
 export const recordDataSchema = object({
@@ -34,6 +47,8 @@ export type PackageRecord = z.infer<typeof packageRecordSchema>;
 /** `data` as it goes over the wire: key names are configuration. */
 export type RecordData = Record<string, unknown>;
 /** What a release's files decide of a record; id and dates come from the ledger. */
-export type RecordContent = Omit<PackageRecord, "id" | "created_date" | "modified_date" | "data"> & { data: RecordData };
+export type RecordContent = Omit<PackageRecord, "id" | "created_date" | "modified_date" | "data"> & {
+  data: RecordData;
+};
 /** A record as it is published. */
 export type WireRecord = Omit<PackageRecord, "data"> & { data: RecordData };

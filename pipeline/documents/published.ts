@@ -13,6 +13,8 @@ export interface OutputFile {
 /** A listed package: its record and where its file lies. */
 export interface PublishedPackage {
   record: WireRecord;
+  /** An imported record as everybody reads it, where it says what no field of `record` can. */
+  published?: Readonly<Record<string, unknown>>;
   /** The record's wire JSON: the very text every document repeats. */
   json: string;
   file: string;

@@ -6,12 +6,17 @@ import { inlineNoteSchema } from "./note.ts";
 export const releaseSchema = object({
   version: version.meta({ description: "Agrees with the folder's name." }),
   date: date.meta({ description: "Release date." }),
-  opened: timestamp.optional().meta({ description: "Written by `relcat new`; makes two branches that open one version conflict." }),
+  opened: timestamp
+    .optional()
+    .meta({ description: "Written by `relcat new`; makes two branches that open one version conflict." }),
   revs: table(revision, "an object of name: revision")
     .optional()
     .meta({ description: "When given, every image's vendor.rev must be one of these." }),
   summary: freeText.optional().meta({ description: "One paragraph of Markdown." }),
-  notes: table(table(list(inlineNoteSchema), "an object of kind: list of notes"), "an object of component: notes")
+  notes: table(
+    table(list(inlineNoteSchema), "an object of kind: list of notes"),
+    "an object of component: notes",
+  )
     .optional()
     .meta({ description: "component: {kind: [Markdown]}; same meaning as fragments." }),
 }).meta({ title: "Release" });

@@ -1,11 +1,20 @@
 import { z } from "zod";
 import { configSchema } from "./config.ts";
+import { exceptionsSchema } from "./exceptions.ts";
 import { ledgerEventSchema } from "./ledger.ts";
 import { manifestSchema } from "./manifest.ts";
 import { noteSchema } from "./note.ts";
 import { packageRecordSchema } from "./package-record.ts";
+import { planSchema } from "./plan.ts";
 import { releaseSchema } from "./release.ts";
-import { buildSchema, goneSchema, latestSchema, notesDocumentSchema, releaseDocumentSchema, releaseIndexSchema } from "./site.ts";
+import {
+  buildSchema,
+  goneSchema,
+  latestSchema,
+  notesDocumentSchema,
+  releaseDocumentSchema,
+  releaseIndexSchema,
+} from "./site.ts";
 
 /** Every document with a shape of its own, under the name `relcat schema NAME` and schemas/ use. */
 export const documentSchemas = {
@@ -13,7 +22,9 @@ export const documentSchemas = {
   release: releaseSchema,
   note: noteSchema,
   manifest: manifestSchema,
+  exceptions: exceptionsSchema,
   "ledger-event": ledgerEventSchema,
+  plan: planSchema,
   "package-record": packageRecordSchema,
   "package-list": z.array(packageRecordSchema).meta({ title: "Package list" }),
   "release-document": releaseDocumentSchema,

@@ -1,5 +1,23 @@
 import { z } from "zod";
-import { date, flag, freeText, id, line, list, name, object, osVersion, packageType, sha256, size, table, timestamp, url, version } from "./fields.ts";
+import {
+  checksum,
+  date,
+  flag,
+  freeText,
+  id,
+  line,
+  list,
+  name,
+  object,
+  osVersion,
+  packageType,
+  sha256,
+  size,
+  table,
+  timestamp,
+  url,
+  version,
+} from "./fields.ts";
 import { packageRecordSchema } from "./package-record.ts";
 
 const schemaVersion = z.literal(1);
@@ -8,7 +26,9 @@ const schemaVersion = z.literal(1);
 export const buildSchema = object({
   schema_version: schemaVersion,
   base_url: url,
-  provisional: list(version).meta({ description: "Versions whose ids, dates or content are not permanent yet." }),
+  provisional: list(version).meta({
+    description: "Versions whose ids, dates or content are not permanent yet.",
+  }),
   files: table(object({ sha256, size })),
 }).meta({ title: "Build" });
 
@@ -25,7 +45,7 @@ export const retractedSchema = object({
   name,
   file: name,
   package_type: packageType,
-  checksum: sha256,
+  checksum,
   reason: line,
   replaced_by: id.nullable(),
   at: timestamp,
@@ -90,7 +110,7 @@ export const latestSchema = object({
       file: name,
       url,
       size: size.nullable(),
-      sha256,
+      sha256: sha256.nullable().meta({ description: "null for an imported record that has none." }),
       operating_system: line,
       platform: id,
       min_os_version: osVersion.nullable(),

@@ -1,4 +1,3 @@
-import type { WireRecord } from "../documents/package-record.ts";
 import { bdi, escapeHtml } from "./escape.ts";
 
 /** Letters and marks that are written from right to left, or that say so. */
@@ -11,7 +10,7 @@ const jsonString = /"(?:[^"\\]|\\.)*"/g;
  * as links.
  * @param page the address of the record's page
  */
-export function browsableRecord(record: WireRecord, page: string): string {
+export function browsableRecord(record: object, page: string): string {
   const text = JSON.stringify(record, null, 4).replace(/^/gm, "    ");
   const marked = turnsDirection.test(text) || text.includes('"http') ? markStrings(text) : escapeHtml(text);
   return marked.replace(/: (\d+)/, `: <a href="${escapeHtml(page)}">$1</a>`);

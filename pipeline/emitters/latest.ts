@@ -36,7 +36,7 @@ function latestPackage({ record, file, url, size }: PublishedPackage): LatestDoc
     file,
     url,
     size,
-    sha256: record.checksum,
+    sha256: record.checksum === "unknown" ? null : record.checksum,
     operating_system: record.operating_system,
     platform: record.platform,
     min_os_version: record.min_os_version,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { date, id, line, packageType, sha256, version } from "../documents/fields.ts";
+import { checksum, date, id, line, packageType, version } from "../documents/fields.ts";
 
 const text = z.string();
 const flag = z.boolean();
@@ -52,7 +52,7 @@ const artifact = z.strictObject({
   bytes: text,
   created: moment,
   modified: moment,
-  checksum: sha256,
+  checksum,
   signer: text,
   keyId: text,
   revision: text,
@@ -67,7 +67,7 @@ const withdrawn = z.strictObject({
   name: text,
   type: text,
   reason: text,
-  checksum: sha256,
+  checksum,
   at: moment,
   /** null when nothing replaces it. */
   replacement: z.strictObject({ version, name: text, href }).nullable(),

@@ -57,7 +57,9 @@ export function releasePieces(
     })),
     // The browsable list of a month lies five folders deep, two below the newest one.
     recordsHtml: packages
-      .map(({ record }) => browsableRecord(record, `../../../../../releases/${version}/#p${record.id}`))
+      .map(({ record, published }) =>
+        browsableRecord(published ?? record, `../../../../../releases/${version}/#p${record.id}`),
+      )
       .join(",\n"),
     platforms: [...new Set([...packages.map(({ record }) => record.platform), ...retractedPlatforms])],
   };

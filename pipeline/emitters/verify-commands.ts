@@ -7,8 +7,12 @@ export interface VerifyCommand {
   end: string;
 }
 
-/** One command per system, for a file name as it is: spaces, quotes and a leading dash included. */
+/**
+ * One command per system, for a file name as it is: spaces, quotes and a leading dash included; none where the
+ * checksum is not known.
+ */
 export function verifyCommands(file: string, checksum: string): VerifyCommand[] {
+  if (checksum === "unknown") return [];
   // A leading dash alone would mean standard input, and an option elsewhere.
   const path = file.startsWith("-") ? `./${file}` : file;
   const posix = { start: `echo '${checksum}  `, file: path.replaceAll("'", "'\\''") };

@@ -107,21 +107,10 @@ function syncFolder(folder: string): void {
   }
 }
 
-/** Creates a file that must not exist yet. */
+/** Creates a file that must not exist yet, whole or not at all. The caller holds the folder's lock. */
 export function createFile(path: string, text: string): void {
-  try {
-    mkdirSync(dirname(path), { recursive: true });
-    const descriptor = openSync(path, "wx");
-    try {
-      writeSync(descriptor, text);
-    } finally {
-      closeSync(descriptor);
-    }
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") {
-      throw failure("file-exists", `${path} exists already`, "Nothing was overwritten; move it away first.");
-    }
-    throw accessFailure(`cannot write ${path}`, error);
+  if (exists(path)) {
+    throw failure("file-exists", `${path} exists already`, "Nothing was overwritten; move it away first.");
   }
+  replaceDurably(path, new TextEncoder().encode(text));
 }
-

@@ -28,6 +28,9 @@ export interface SiteFolder {
  * @throws RelcatError folder-not-ours
  */
 export function refuseForeignFolder(folder: string): void {
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw failure("folder-not-ours", `${folder} is a file, expected a folder`, "Give another folder with --out.");
+  }
   let names: string[];
   try {
     names = readdirSync(folder);

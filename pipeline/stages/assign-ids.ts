@@ -1,8 +1,9 @@
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
-import type { Problem } from "../errors.ts";
+import type { Place, Problem } from "../errors.ts";
 import { display } from "./document.ts";
 import { type Entry, identity, type Ledger, type Retraction } from "./ledger.ts";
 import { type Artifact, isPrivate, type Release } from "./normalize.ts";
+import type { DateField } from "./verbatim.ts";
 
 /** An artifact with its id and dates, permanent or provisional. */
 export interface Package {
@@ -10,6 +11,8 @@ export interface Package {
   created: string;
   modified: string;
   artifact: Artifact;
+  /** Those dates that an import brought and no later event changed. */
+  importedDates: readonly DateField[];
   /** cut: as in the ledger; new: no line yet; revised: its content differs from its last line. */
   standing: "cut" | "new" | "revised";
   retraction: Retraction | null;
@@ -65,7 +68,7 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
     }
     result.releases.push({ release, packages: packages.sort((a, b) => a.id - b.id) });
   }
-  result.problems.push(...vanished(ledger, found));
+  result.problems.push(...vanished(ledger, found, releases));
   revisions.sort((a, b) => a.id - b.id);
   result.pending = [...additions, ...revisions];
   return result;
@@ -73,7 +76,8 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
 
 function newPackage(artifact: Artifact, id: number, date: string): Package {
   const midnight = `${date}T00:00:00.000000Z`;
-  return { id, created: midnight, modified: midnight, artifact, standing: "new", retraction: null };
+  const importedDates: DateField[] = [];
+  return { id, created: midnight, modified: midnight, artifact, importedDates, standing: "new", retraction: null };
 }
 
 function knownPackage(
@@ -89,8 +93,14 @@ function knownPackage(
   const revision = revisionOf(artifact, entry);
   if (revision && allocate(version)) revisions.push(revision);
   else if (revision) result.notCut.push(notCut(artifact, entry));
-  return { id: add.id, created, modified, artifact, standing: revision ? "revised" : "cut", retraction };
+  const standing = revision ? "revised" : "cut";
+  return { id: add.id, created, modified, artifact, importedDates: importedDates(entry), standing, retraction };
 }
+
+const importedDates = ({ add, imported }: Entry): DateField[] => [
+  ...(add.imported ? (["created_date"] as const) : []),
+  ...(imported ? (["modified_date"] as const) : []),
+];
 
 function notCut(artifact: Artifact, entry: Entry): Problem {
   const { id, version } = entry.add;
@@ -130,32 +140,48 @@ function fixedFieldsChanged(artifact: Artifact, entry: Entry): Problem[] {
     ...(checksum === add.checksum ? [] : [`checksum ${add.checksum} → ${checksum}`]),
     ...(package_type === add.package_type ? [] : [`package_type ${add.package_type} → ${package_type}`]),
   ];
-  if (changes.length === 0) return [];
-  const month = add.version.slice(0, 5);
-  const message = `${display(add.file)} is published as id ${add.id} and cannot change: ${changes.join(", ")}`;
+  return changes.length > 0 ? [bytesChanged(add, changes, artifact.place())] : [];
+}
+
+type Published = Pick<AddEvent, "id" | "version" | "file">;
+
+/** @param changes such as `checksum a → b` */
+export function bytesChanged({ id, version, file }: Published, changes: readonly string[], at?: Place): Problem {
+  const message = `${display(file)} is published as id ${id} and cannot change: ${changes.join(", ")}`;
   const hint =
-    `Publish the new bytes under the next version (relcat new ${month}); or withdraw the old ones (relcat retract ${add.id}); ` +
-    `or, while nobody has them, take the cut back (relcat uncut ${add.version}).`;
-  return [{ code: "bytes-changed", severity: "error", message, hint, at: artifact.place() }];
+    `Restore the manifest and publish the new bytes under the next version (relcat new ${version.slice(0, 5)}), withdrawing the old ` +
+    `ones if they are bad (relcat retract ${id}); or, while nobody has them, take the cut back (relcat uncut ${version}).`;
+  return { code: "bytes-changed", severity: "error", message, hint, ...(at && { at }) };
 }
 
 /** People may have installed it: hiding it would leave them without news. */
 function becamePrivate(artifact: Artifact, entry: Entry): Problem[] {
   if (entry.private || entry.retraction || !isPrivate(artifact.content)) return [];
-  const message = `${display(artifact.file)} is public as id ${entry.add.id} and cannot become private`;
-  const hint = `Withdraw it where everybody sees it: relcat retract ${entry.add.id} --reason …`;
-  return [{ code: "record-private", severity: "error", message, hint, at: artifact.place() }];
+  return [recordPrivate({ id: entry.add.id, file: artifact.file }, artifact.place())];
 }
 
-function vanished(ledger: Ledger, found: ReadonlySet<number>): Problem[] {
+export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?: Place): Problem {
+  const message = `${display(file)} is public as id ${id} and cannot become private`;
+  const hint = `Withdraw it where everybody sees it: relcat retract ${id} --reason …`;
+  return { code: "record-private", severity: "error", message, hint, ...(at && { at }) };
+}
+
+/** Where a manifest could not be read, missing records would only repeat that. */
+function vanished(ledger: Ledger, found: ReadonlySet<number>, releases: readonly Release[]): Problem[] {
+  const unread = new Set(releases.flatMap((release) => (release.complete ? [] : [release.version])));
+  const lines = ledger.text.split("\n");
   const problems: Problem[] = [];
-  for (const entry of ledger.byId.values()) {
-    if (found.has(entry.add.id)) continue;
-    const { id, version, file } = entry.add;
-    const message = `the ledger has ${display(file)} of ${version} as id ${id}, but no manifest names it`;
-    const hint = `Restore its manifest in ${version}/manifests/; to withdraw it keep the manifest and run relcat retract ${id}.`;
-    const excerpt = ledger.text.split("\n", entry.line)[entry.line - 1] ?? "";
-    problems.push({ code: "record-vanished", severity: "error", message, hint, at: { file: ledger.file, line: entry.line, column: 1, excerpt } });
+  for (const { add, line } of ledger.byId.values()) {
+    if (found.has(add.id) || unread.has(add.version)) continue;
+    const at = { file: ledger.file, line, column: 1, excerpt: lines[line - 1] ?? "" };
+    problems.push(recordVanished(add, "the ledger", at));
   }
   return problems;
+}
+
+/** @param where what has the record */
+export function recordVanished({ id, version, file }: Published, where: string, at?: Place): Problem {
+  const message = `${where} has ${display(file)} of ${version} as id ${id}, but no manifest names it`;
+  const hint = `Restore its manifest in ${version}/manifests/; to withdraw it keep the manifest and run relcat retract ${id}.`;
+  return { code: "record-vanished", severity: "error", message, hint, ...(at && { at }) };
 }

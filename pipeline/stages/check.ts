@@ -3,15 +3,16 @@ import type { Problem } from "../errors.ts";
 import type { ParsedRelease } from "./parse.ts";
 import { artifactRules } from "./rules/artifact-rules.ts";
 import { releaseRules } from "./rules/release-rules.ts";
+import { readable } from "./verbatim.ts";
 
-/** Applies every rule to one release; a pure function of its files and the configuration. */
+/** Applies every rule to what could be read of a release; a pure function of its files and the configuration. */
 export function checkRelease(release: ParsedRelease, config: Config): Problem[] {
-  const problems = [...release.problems];
+  const problems: Problem[] = [];
   for (const rule of releaseRules) problems.push(...rule(release, config));
   for (const manifest of release.manifests) {
     for (const [index, artifact] of manifest.value.artifacts.entries()) {
       const context = {
-        artifact,
+        artifact: readable(artifact, config.wire),
         file: artifact.file ?? artifact.name,
         type: config.packageTypes.get(artifact.package_type),
         version: release.version,

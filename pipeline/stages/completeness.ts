@@ -1,12 +1,17 @@
 import type { Config, Expectation } from "../documents/config.ts";
+import type { RecordContent } from "../documents/package-record.ts";
 import type { Problem } from "../errors.ts";
 import type { IdentifiedRelease, Package } from "./assign-ids.ts";
+import type { Release } from "./normalize.ts";
+import { type UsualJob, usualJob } from "./usual-job.ts";
 
 /** The entries of `expected:` a release does not meet. A retracted artifact counts only through its replacement. */
 export function missingArtifacts({ release, packages }: IdentifiedRelease, config: Config): Expectation[] {
   const live = packages.filter((candidate) => !candidate.retraction || isReplaced(candidate, packages));
   return config.expected.filter(
-    (expectation) => covers(expectation, release.version) && !live.some((candidate) => fits(candidate, expectation)),
+    (expectation) =>
+      covers(expectation, release.version) &&
+      !live.some(({ artifact }) => fits(artifact.content, expectation)),
   );
 }
 
@@ -19,19 +24,33 @@ const covers = ({ from, until }: Expectation, version: string) =>
 
 const compared = ["package_type", "min_os_version", "max_os_version", "gui_only", "headless"] as const;
 
-const fits = ({ artifact: { content } }: Package, expectation: Expectation) =>
+const fits = (content: RecordContent, expectation: Expectation) =>
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
-/** One problem per missing artifact; an error where the release is about to be cut. */
-export function completenessProblems(identified: IdentifiedRelease, config: Config, severity: Problem["severity"]): Problem[] {
+/**
+ * One problem per missing artifact; an error where the release is about to be cut.
+ * @param releases the whole catalog, ascending by version: earlier ones tell which job brings what is missing
+ */
+export function completenessProblems(
+  identified: IdentifiedRelease,
+  releases: readonly Release[],
+  config: Config,
+  severity: Problem["severity"],
+): Problem[] {
+  const { version, folder } = identified.release;
   return missingArtifacts(identified, config).map((expectation) => ({
     code: "artifact-missing",
     severity,
-    message: `${identified.release.version} lacks ${describeExpectation(expectation)}, which catalog.yaml expects`,
-    hint: "Add its manifest, correct `expected:`, or cut with --allow-incomplete.",
-    at: { file: `${identified.release.folder}/manifests`, line: 1, column: 1 },
+    message: `${version} lacks ${describeExpectation(expectation)}, which catalog.yaml expects`,
+    hint: wayOut(usualJob((content) => fits(content, expectation), version, releases)),
+    at: { file: `${folder}/manifests`, line: 1, column: 1 },
   }));
 }
+
+const wayOut = (job: UsualJob | undefined) =>
+  job
+    ? `In ${job.version} the manifest ${job.manifest} brought it: run that job, correct \`expected:\`, or cut with --allow-incomplete.`
+    : "Add its manifest, correct `expected:`, or cut with --allow-incomplete.";
 
 export function describeExpectation(expectation: Expectation): string {
   const details = compared

@@ -1,7 +1,14 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
-import { configKey } from "../documents/config.ts";
-import { packageType as packageTypePattern } from "../documents/fields.ts";
-import { defaultPackageTypes, defaultPlatforms, kinds, type PackageType, platformFolder } from "../documents/package-types.ts";
+import { configKey, configSchema } from "../documents/config.ts";
+import { packageType as packageTypePattern, url as urlPattern } from "../documents/fields.ts";
+import {
+  defaultPackageTypes,
+  defaultPlatforms,
+  kinds,
+  type PackageType,
+  platformFolder,
+  resolveAlias,
+} from "../documents/package-types.ts";
 import type { Code, Problem } from "../errors.ts";
 import type { Located } from "./document.ts";
 import { display } from "./document.ts";
@@ -15,7 +22,15 @@ const strict: NonNullable<WrittenConfig["require"]> = {
 };
 
 /** What {placeholders} artifact_url may use. */
-export const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
+export const urlPlaceholders = [
+  "base_url",
+  "version",
+  "file",
+  "name",
+  "package_type",
+  "id",
+  "checksum",
+] as const;
 
 /** Fills in every default. The written configuration must have passed checkConfig. */
 export function normalizeConfig(written: WrittenConfig): Config {
@@ -40,11 +55,19 @@ export function normalizeConfig(written: WrittenConfig): Config {
         .sort(([a], [b]) => a - b),
     ),
     packageTypes: packageTypes(written),
-    expected: (written.expected ?? []).map((entry): Expectation => (typeof entry === "string" ? { package_type: entry } : entry)),
+    expected: (written.expected ?? []).map(
+      (entry): Expectation => (typeof entry === "string" ? { package_type: entry } : entry),
+    ),
+    ingest: written.ingest ?? [],
+    trustedKeys: written.nix?.trusted_keys ?? [],
     ledgerBase: written.ledger?.base ?? "origin/main",
     components: new Map(
       Object.entries(
-        written.notes?.components ?? { server: "Server", documentation: "Documentation", meta_control_plane: "Meta Control Plane" },
+        written.notes?.components ?? {
+          server: "Server",
+          documentation: "Documentation",
+          meta_control_plane: "Meta Control Plane",
+        },
       ),
     ),
     kinds: new Map(Object.entries(written.notes?.kinds ?? { fix: "Fixes", feature: "Features" })),
@@ -52,7 +75,10 @@ export function normalizeConfig(written: WrittenConfig): Config {
 }
 
 const defined = (object: Record<string, string | undefined>) =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Record<string, string>;
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
 
 function packageTypes(written: WrittenConfig): Map<string, PackageType> {
   const types = new Map<string, PackageType>(Object.entries(defaultPackageTypes));
@@ -65,19 +91,64 @@ function packageTypes(written: WrittenConfig): Map<string, PackageType> {
 type Report = (code: Code, path: Path, message: string, hint: string) => void;
 type ConfigRule = (config: WrittenConfig, report: Report) => void;
 
-/** Rules across the fields of catalog.yaml; what one field must look like is in its schema. */
-export function checkConfig(document: Located<WrittenConfig>): Problem[] {
-  const problems: Problem[] = [];
-  const report: Report = (code, path, message, hint) =>
-    problems.push({ code, severity: "error", message, hint, at: document.place(path, "key") });
-  for (const rule of configRules) rule(document.value, report);
-  return problems;
+/** catalog.yaml as far as it can be used: a section with a fault takes its default, all others count. */
+export interface UsableConfig {
+  config: Config;
+  /** What the rules across fields find; what one field must look like is in the schema. */
+  problems: Problem[];
+  /** Whether a problem is only there because a faulty section could not be used. */
+  isConsequence(problem: Problem): boolean;
 }
+
+export function useConfig(document: Located<unknown>): UsableConfig {
+  const unusable = new Set<string>();
+  const written = fittingSections(document.value, unusable);
+  const problems: Problem[] = [];
+  const report: Report = (code, path, message, hint) => {
+    unusable.add(String(path[0]));
+    const { excerpt, ...at } = document.place(path, "key");
+    const shown = code === "nix-key" ? undefined : excerpt;
+    problems.push({ code, severity: "error", message, hint, at: shown === undefined ? at : { ...at, excerpt: shown } });
+  };
+  for (const rule of configRules) rule(written, report);
+  const sound = Object.entries(written).filter(([section]) => !unusable.has(section));
+  return {
+    config: normalizeConfig(Object.fromEntries(sound)),
+    problems,
+    isConsequence: ({ code }) => [...unusable].some((section) => consequences[section]?.includes(code)),
+  };
+}
+
+function fittingSections(value: unknown, unusable: Set<string>): WrittenConfig {
+  const given = value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
+  const sections = Object.entries(configSchema.shape).flatMap(([section, schema]) => {
+    if (!Object.hasOwn(given, section)) return [];
+    const { success, data } = schema.safeParse(given[section]);
+    if (!success) unusable.add(section);
+    return success ? [[section, data]] : [];
+  });
+  return Object.fromEntries(sections);
+}
+
+/** Problems that nobody can judge while a section cannot be used. */
+const consequences: Readonly<Partial<Record<string, readonly Code[]>>> = {
+  package_types: ["package-type-unknown", "operating-system-mismatch", "platform-mismatch"],
+  platforms: ["platform-unnamed"],
+  require: ["store-required", "vendor-required", "attestation-required"],
+  notes: ["note-component", "note-kind"],
+};
+
+const platformId = /^[1-9]\d{0,8}$/;
 
 const platformIds: ConfigRule = (config, report) => {
   for (const id of Object.keys(config.platforms ?? {})) {
-    if (/^[1-9]\d{0,8}$/.test(id)) continue;
-    report("config-platform", ["platforms", id], `the platform ${display(id)} is not a positive whole number`, 'Write it as "11": KVM.');
+    if (platformId.test(id)) continue;
+    report(
+      "config-platform",
+      ["platforms", id],
+      `the platform ${display(id)} is not a positive whole number`,
+      'Write it as "11": KVM.',
+    );
   }
 };
 
@@ -85,11 +156,25 @@ const platformIds: ConfigRule = (config, report) => {
 const platformFolders: ConfigRule = (config, report) => {
   const folders = new Map<string, string>();
   for (const [id, name] of Object.entries({ ...defaultPlatforms, ...config.platforms })) {
+    if (!platformId.test(id)) continue;
     const folder = platformFolder(name).toLowerCase();
+    if (folder === "." || folder === "..") {
+      report(
+        "config-platform",
+        ["platforms", id],
+        `the platform name ${display(name)} cannot be a folder`,
+        "Give it a name in letters.",
+      );
+    }
     const other = folders.get(folder);
     if (other !== undefined) {
       const path = config.platforms?.[id] === undefined ? ["platforms", other] : ["platforms", id];
-      report("config-platform", path, `platforms ${other} and ${id} share the folder platforms/${folder}/`, "Give one of them another name.");
+      report(
+        "config-platform",
+        path,
+        `platforms ${other} and ${id} share the folder platforms/${folder}/`,
+        "Give one of them another name.",
+      );
     }
     folders.set(folder, id);
   }
@@ -100,16 +185,28 @@ const packageTypeRows: ConfigRule = (config, report) => {
     const path = ["package_types", name];
     if (!packageTypePattern.safeParse(name).success) {
       const expected = "expected 1 to 32 lowercase letters, digits and dashes, not index";
-      report("config-package-type", path, `the package type ${display(name)} cannot stand in a URL, ${expected}`, "Rename it.");
+      report(
+        "config-package-type",
+        path,
+        `the package type ${display(name)} cannot stand in a URL, ${expected}`,
+        "Rename it.",
+      );
       continue;
     }
     const merged = { ...defaultPackageTypes[name], ...row };
-    const missing = (["operating_system", "platform", "kind"] as const).filter((key) => merged[key] === undefined);
+    const missing = (["operating_system", "platform", "kind"] as const).filter(
+      (key) => merged[key] === undefined,
+    );
     if (missing.length > 0) {
       const hint = `Such as { operating_system: linux, platform: 17, kind: ${kinds[0]} }.`;
       report("config-package-type", path, `the package type ${name} lacks ${missing.join(", ")}`, hint);
     } else if (merged.description === undefined) {
-      report("config-package-type", path, `the package type ${name} lacks a description`, "Artifacts without a description of their own show it.");
+      report(
+        "config-package-type",
+        path,
+        `the package type ${name} lacks a description`,
+        "Add one: artifacts without a description of their own show it.",
+      );
     }
   }
 };
@@ -119,7 +216,12 @@ const platformsNamed: ConfigRule = (config, report) => {
   for (const [name, row] of Object.entries(config.package_types ?? {})) {
     if (row.platform === undefined || names[String(row.platform)] !== undefined) continue;
     const hint = `Add "${row.platform}": NAME under platforms.`;
-    report("platform-unnamed", ["package_types", name], `the platform ${row.platform} of ${name} has no name`, hint);
+    report(
+      "platform-unnamed",
+      ["package_types", name],
+      `the platform ${row.platform} of ${name} has no name`,
+      hint,
+    );
   }
 };
 
@@ -129,19 +231,40 @@ const artifactUrl: ConfigRule = (config, report) => {
   const known: readonly string[] = urlPlaceholders;
   for (const [, key = ""] of template.matchAll(/\{([^{}]*)\}/g)) {
     if (known.includes(key)) continue;
-    report("config-url", ["artifact_url"], `the placeholder {${key}} is not known`, `Known: ${known.map((name) => `{${name}}`).join(" ")}.`);
+    report(
+      "config-url",
+      ["artifact_url"],
+      `the placeholder {${key}} is not known`,
+      `Known: ${known.map((name) => `{${name}}`).join(" ")}.`,
+    );
   }
   const sample = template.replace(/^\{base_url\}/, "http://127.0.0.1").replace(/\{[^{}]*\}/g, "x");
-  const url = URL.canParse(sample) ? new URL(sample) : undefined;
-  if (url && /^https?:$/.test(url.protocol) && !url.username && !url.password) return;
-  report("config-url", ["artifact_url"], "artifact_url is not an http or https URL without credentials", "Start it with https:// or {base_url}.");
+  if (!/[{}]/.test(sample) && urlPattern.safeParse(sample).success && URL.canParse(sample)) return;
+  const message = `artifact_url is ${display(template)}, expected an http or https URL without credentials`;
+  report("config-url", ["artifact_url"], message, "Start it with https:// or {base_url}.");
+};
+
+/** The pattern in the schema lets through what only a URL parser refuses, such as a port above 65535. */
+const baseUrl: ConfigRule = ({ base_url: url }, report) => {
+  if (url === undefined || URL.canParse(url)) return;
+  report(
+    "config-url",
+    ["base_url"],
+    `base_url is ${display(url)}, expected an http or https URL`,
+    "Correct its host or port.",
+  );
 };
 
 const noteKeys: ConfigRule = (config, report) => {
   for (const table of ["components", "kinds"] as const) {
     for (const key of Object.keys(config.notes?.[table] ?? {})) {
       if (configKey.safeParse(key).success) continue;
-      report("option-value", ["notes", table, key], `the key ${display(key)} is not lowercase letters, digits and _`, "Its title may be any text.");
+      report(
+        "option-value",
+        ["notes", table, key],
+        `the key ${display(key)} is not lowercase letters, digits and _`,
+        "Its title may be any text.",
+      );
     }
   }
 };
@@ -151,7 +274,45 @@ const expectedTypes: ConfigRule = (config, report) => {
   for (const [index, entry] of (config.expected ?? []).entries()) {
     const type = typeof entry === "string" ? entry : entry.package_type;
     if (known.has(type)) continue;
-    report("package-type-unknown", ["expected", index], `the package type ${type} is not known`, registerType(type));
+    const message = `the package type ${type} is not known`;
+    report("package-type-unknown", ["expected", index], message, registerType(type));
+  }
+};
+
+/** nixpkgs' names are not listed in the table, but a rule may use them. */
+const ingestTypes: ConfigRule = (config, report) => {
+  const types = packageTypes(config);
+  for (const [index, { package_type: type }] of (config.ingest ?? []).entries()) {
+    if (types.has(resolveAlias(type, types))) continue;
+    report(
+      "package-type-unknown",
+      ["ingest", index],
+      `the package type ${type} is not known`,
+      registerType(type),
+    );
+  }
+};
+
+/** An Ed25519 public key has 32 bytes; 64 are a secret key. No message shows the key: somebody may have pasted that. */
+const nixKeys: ConfigRule = (config, report) => {
+  const names = new Set<string>();
+  for (const [index, key] of (config.nix?.trusted_keys ?? []).entries()) {
+    const [, name, base64 = ""] = /^([^\s:]+):([A-Za-z0-9+/]+={0,2})$/.exec(key) ?? [];
+    const bytes = Buffer.from(base64, "base64").length;
+    const fault =
+      name === undefined
+        ? "is not name:base64"
+        : bytes === 64
+          ? "is a secret key: make a new pair, whoever reads this file can sign with this one"
+          : bytes !== 32
+            ? `has ${bytes} bytes, expected the 32 of an Ed25519 public key`
+            : names.has(name)
+              ? "has the name of an earlier one"
+              : undefined;
+    const hint = "Give the line that nix key convert-secret-to-public prints; each key has its own name.";
+    if (fault)
+      report("nix-key", ["nix", "trusted_keys", index], `the trusted key number ${index + 1} ${fault}`, hint);
+    names.add(name ?? "");
   }
 };
 
@@ -161,11 +322,19 @@ export const registerType = (type: string) =>
 
 /** Two parts of `data` under one name would overwrite each other. */
 const wireNamesDistinct: ConfigRule = (config, report) => {
-  const taken = { vendor: ["store", "attestation"], cryptolib_post: ["key_id", "sha256", "signature", "file_signatures"] };
+  const taken = {
+    vendor: ["store", "attestation"],
+    cryptolib_post: ["key_id", "sha256", "signature", "file_signatures"],
+  };
   for (const key of ["vendor", "cryptolib_post"] as const) {
     const name = config.wire?.[key];
     if (name === undefined || !taken[key].includes(name)) continue;
-    report("option-value", ["wire", key], `the wire name ${name} is taken by another part of data`, "Choose another name.");
+    report(
+      "option-value",
+      ["wire", key],
+      `the wire name ${name} is taken by another part of data`,
+      "Choose another name.",
+    );
   }
 };
 
@@ -174,8 +343,11 @@ const configRules: readonly ConfigRule[] = [
   platformFolders,
   packageTypeRows,
   platformsNamed,
+  baseUrl,
   artifactUrl,
   noteKeys,
   expectedTypes,
+  ingestTypes,
+  nixKeys,
   wireNamesDistinct,
 ];

@@ -1,6 +1,6 @@
 import { version as versionPattern } from "../documents/fields.ts";
 import type { Problem } from "../errors.ts";
-import { listFiles } from "../outside/files.ts";
+import { type AuthoredFiles, filesIn } from "../outside/authored-files.ts";
 
 /** The files of one release, relative to the releases folder, sorted. */
 export interface ReleaseFiles {
@@ -15,6 +15,7 @@ export interface Discovered {
   /** The releases folder as given. */
   folder: string;
   config: string | undefined;
+  exceptions: string | undefined;
   ledger: string | undefined;
   /** Ascending by version. */
   releases: ReleaseFiles[];
@@ -27,10 +28,18 @@ export interface Discovered {
  * Finds a release catalog's files. A file that has no place in the layout is a problem, not ignored:
  * a manifest in the wrong folder would be a package that silently never ships.
  */
-export async function discover(folder: string): Promise<Discovered> {
+export async function discover(folder: string, files: AuthoredFiles = filesIn(folder)): Promise<Discovered> {
   const releases = new Map<string, ReleaseFiles>();
-  const found: Discovered = { folder, config: undefined, ledger: undefined, releases: [], next: [], problems: [] };
-  for (const path of await listFiles(folder)) {
+  const found: Discovered = {
+    folder,
+    config: undefined,
+    exceptions: undefined,
+    ledger: undefined,
+    releases: [],
+    next: [],
+    problems: [],
+  };
+  for (const path of await files.list()) {
     const [top = "", ...rest] = path.split("/");
     if (isNobodys(path)) continue;
     if (rest.length === 0) placeTopLevel(found, top);
@@ -43,7 +52,8 @@ export async function discover(folder: string): Promise<Discovered> {
 }
 
 /** Dot files and readmes may lie anywhere; they are for people and their tools. */
-const isNobodys = (path: string) => /(^|\/)(\.[^/]*|README\.md)$/.test(path) || path.split("/").some((part) => part.startsWith("."));
+const isNobodys = (path: string) =>
+  /(^|\/)(\.[^/]*|README\.md)$/.test(path) || path.split("/").some((part) => part.startsWith("."));
 
 function releaseOf(releases: Map<string, ReleaseFiles>, version: string): ReleaseFiles {
   const release = releases.get(version) ?? { version, release: undefined, notes: [], manifests: [] };
@@ -53,8 +63,10 @@ function releaseOf(releases: Map<string, ReleaseFiles>, version: string): Releas
 
 function placeTopLevel(found: Discovered, name: string): void {
   if (name === "catalog.yaml") found.config = name;
+  else if (name === "exceptions.yaml") found.exceptions = name;
   else if (name === "ledger.jsonl") found.ledger = name;
-  else unexpected(found, name, "catalog.yaml, ledger.jsonl, next/ and one folder per version");
+  else
+    unexpected(found, name, "catalog.yaml, ledger.jsonl, exceptions.yaml, next/ and one folder per version");
 }
 
 function placeNext(found: Discovered, path: string, rest: string[]): void {
@@ -66,7 +78,8 @@ function placeInRelease(found: Discovered, release: ReleaseFiles, path: string, 
   const [place = "", ...deeper] = rest;
   if (place === "release.yaml" && deeper.length === 0) release.release = path;
   else if (place === "notes" && deeper.length === 1 && isYaml(path)) release.notes.push(path);
-  else if (place === "manifests" && deeper.length === 1 && (isYaml(path) || path.endsWith(".json"))) release.manifests.push(path);
+  else if (place === "manifests" && deeper.length === 1 && (isYaml(path) || path.endsWith(".json")))
+    release.manifests.push(path);
   else unexpected(found, path, "release.yaml, notes/*.yaml and manifests/*.json, *.yaml or *.yml");
 }
 
@@ -75,12 +88,24 @@ const isYaml = (path: string) => /\.ya?ml$/.test(path);
 function unexpected(found: Discovered, path: string, expected: string): void {
   const at = { file: `${found.folder}/${path}`, line: 1, column: 1 };
   const message = `the file has no place here, expected ${expected}`;
-  found.problems.push({ code: "file-unexpected", severity: "error", message, hint: "Move, rename or remove it.", at });
+  found.problems.push({
+    code: "file-unexpected",
+    severity: "error",
+    message,
+    hint: "Move, rename or remove it.",
+    at,
+  });
 }
 
 function reportFolder(found: Discovered, name: string): void {
   const at = { file: `${found.folder}/${name}`, line: 1, column: 1 };
   if (found.problems.some((problem) => problem.at?.file === at.file)) return;
   const message = `the folder ${JSON.stringify(name)} is not a version, expected YY.MM.NNN such as 26.08.002, or next`;
-  found.problems.push({ code: "folder-name", severity: "error", message, hint: "Rename it to the release's version.", at });
+  found.problems.push({
+    code: "folder-name",
+    severity: "error",
+    message,
+    hint: "Rename it to the release's version.",
+    at,
+  });
 }

@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { z } from "zod";
+import type { z } from "zod";
 import type { Code, Place, Problem } from "../errors.ts";
 import { parseJson } from "./json.ts";
 import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "./source.ts";
@@ -13,86 +13,210 @@ export interface Located<T> {
   place(path: Path, part?: "key" | "value"): Place;
 }
 
-export type Read<T> = { document: Located<T>; problems: [] } | { document: undefined; problems: Problem[] };
+/** A document or its problems; `raw` is what was read where only the shape is wrong. */
+export type Read<T> =
+  | { document: Located<T>; problems: []; raw?: undefined }
+  | { document: undefined; problems: Problem[]; raw?: Located<unknown> };
+
+/** A wrong list of millions of numbers would cost gigabytes of complaints. */
+const mostValues = 250_000;
 
 /** Reads a source by the ending of its name and checks its shape. All problems are returned, none thrown. */
 export function readDocument<S extends z.ZodType>(source: Source, schema: S): Read<z.infer<S>> {
   let syntax: Syntax;
   try {
     syntax = source.file.endsWith(".json") ? parseJson(source.text) : parseYaml(source.text);
+    if (source.text.length > mostValues && countValues(syntax.value) > mostValues) {
+      const message = `the file holds more than ${mostValues} values, expected fewer`;
+      throw new SyntaxProblem(
+        "file-size",
+        0,
+        message,
+        "Is it the right file? A release may have many manifests.",
+      );
+    }
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
     const { code, message, hint, offset } = error;
     const at = placeAt(source, offset);
-    return { document: undefined, problems: [{ code, severity: "error", message, ...(hint && { hint }), at }] };
+    return {
+      document: undefined,
+      problems: [{ code, severity: "error", message, ...(hint && { hint }), at }],
+    };
   }
+  // biome-ignore lint/suspicious/noFocusedTests: not a test.
   return fit(source, syntax, schema);
 }
 
-function fit<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
+/** One accident can make every value of a long list wrong; beyond these a count says enough. */
+const mostProblems = 500;
+
+/** Checks a parsed document against its schema. */
+export function fit<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
   const place = (path: Path, part: "key" | "value" = "value") => placeAt(source, syntax.locate(path, part));
   const result = schema.safeParse(syntax.value);
-  if (result.success) return { document: { file: source.file, value: result.data, place }, problems: [] };
-  const problems = result.error.issues.flatMap((issue) => describe(issue, syntax, schema, place));
-  return { document: undefined, problems };
+  const issues = [...(result.error?.issues ?? []), ...strayKeys(source, syntax.value)];
+  if (result.success && issues.length === 0) {
+    return { document: { file: source.file, value: result.data, place }, problems: [] };
+  }
+  const described = issues.values().flatMap((issue) => describe(issue, syntax, schema, place));
+  const problems = described.take(mostProblems + 1).toArray();
+  const last = problems.at(mostProblems);
+  const faults = issues.map((issue) => (issue.code === "unrecognized_keys" ? issue.keys.length : 1));
+  const count = faults.reduce((sum, each) => sum + each, 0);
+  if (last) problems[mostProblems] = { ...last, ...moreProblems(count - mostProblems) };
+  const unique = new Map(problems.map((problem) => [JSON.stringify([problem.message, problem.at]), problem]));
+  const raw = { file: source.file, value: syntax.value, place };
+  return { document: undefined, problems: [...unique.values()].sort(byPlace), raw };
+}
+
+const moreProblems = (count: number) => ({
+  message: `the document has about ${count} more problems`,
+  hint: "Correct those before this one, then check again.",
+});
+
+const byPlace = ({ at: a }: Problem, { at: b }: Problem) =>
+  a && b ? a.line - b.line || a.column - b.column : 0;
+
+/** Schemas of tables skip the key `__proto__`, strict objects report it: nothing is ever dropped silently. */
+function strayKeys({ text }: Source, value: unknown): Issue[] {
+  if (!/__proto__|\\/.test(text)) return [];
+  return [...protoParents(value, [])].map(({ parent, path }) => ({
+    code: "unrecognized_keys",
+    keys: ["__proto__"],
+    path,
+    input: parent,
+    message: "",
+  }));
+}
+
+function* protoParents(
+  value: unknown,
+  path: Path,
+): Iterable<{ parent: Record<string, unknown>; path: (string | number)[] }> {
+  if (value === null || typeof value !== "object") return;
+  if (Object.hasOwn(value, "__proto__")) yield { parent: value as Record<string, unknown>, path: [...path] };
+  for (const [key, item] of Object.entries(value)) {
+    yield* protoParents(item, [...path, Array.isArray(value) ? Number(key) : key]);
+  }
+}
+
+function countValues(value: unknown): number {
+  if (value === null || typeof value !== "object") return 1;
+  let count = 1;
+  for (const item of Object.values(value)) count += countValues(item);
+  return count;
 }
 
 type Issue = z.core.$ZodIssue;
 
-function describe(issue: Issue, syntax: Syntax, schema: z.ZodType, place: Located<unknown>["place"]): Problem[] {
+function* describe(
+  issue: Issue,
+  syntax: Syntax,
+  schema: z.ZodType,
+  place: Located<unknown>["place"],
+): Generator<Problem, undefined> {
   const path = issue.path as Path;
   if (issue.code === "unrecognized_keys") {
-    return issue.keys.map((key) => unknownKey(key, path, schema, place([...path, key], "key")));
-  }
-  if (issue.code === "invalid_union") {
-    const inner = closestBranch(issue, valueAt(syntax.value, path));
-    if (inner) {
-      return inner.flatMap((nested) => describe({ ...nested, path: [...path, ...nested.path] }, syntax, schema, place));
-    }
+    for (const key of issue.keys) yield unknownKey(key, path, schema, place([...path, key], "key"));
+    return;
   }
   const { found, value } = lookUp(syntax.value, path);
-  if (!found) return [missingKey(path, issue, place(path))];
-  return [unfit(issue, value, syntax.spelling(path), place(path))];
+  const inner = issue.code === "invalid_union" ? closestBranch(issue, value) : undefined;
+  if (inner) {
+    for (const nested of inner)
+      yield* describe({ ...nested, path: [...path, ...nested.path] }, syntax, schema, place);
+  } else if (found) yield unfit(issue, value, syntax.spelling(path), place(path));
+  else yield missingKey(path, issue, place(path));
 }
 
 function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Problem {
   const known = keysAt(schema, path);
-  const near = known.filter((name) => distance(name, key) <= Math.max(2, key.length / 3));
-  near.sort((a, b) => distance(a, key) - distance(b, key));
   const where = path.length > 0 ? ` in ${dotted(path)}` : "";
-  const hint = near[0] ? `Did you mean ${near[0]}?` : known.length > 0 ? `Known keys: ${known.join(", ")}.` : "Remove it.";
-  return { code: "unknown-key", severity: "error", message: `the key ${JSON.stringify(key)} is not known${where}`, hint, at };
+  const near = nearest(key, known);
+  const hint = near
+    ? `Did you mean ${near}?`
+    : known.length > 0
+      ? `Known keys: ${known.join(", ")}.`
+      : "Remove it.";
+  return {
+    code: "unknown-key",
+    severity: "error",
+    message: `the key ${display(key)} is not known${where}`,
+    hint,
+    at,
+  };
+}
+
+/** What somebody who wrote `key` may have meant: a short word has few letters to get wrong. */
+function nearest(key: string, known: readonly string[]): string | undefined {
+  const off = (name: string) => distance(name.toLowerCase(), key.toLowerCase());
+  const [near] = known.toSorted((a, b) => off(a) - off(b));
+  return near !== undefined && off(near) <= (key.length < 4 ? 1 : Math.max(2, key.length / 3))
+    ? near
+    : undefined;
 }
 
 function missingKey(path: Path, issue: Issue, at: Place): Problem {
   const parent = path.length > 1 ? ` in ${dotted(path.slice(0, -1))}` : "";
-  const message = `the key ${path.at(-1)} is missing${parent}, expected ${wordingOf(issue).expected}`;
+  const message = `the key ${dotted(path.slice(-1))} is missing${parent}, expected ${wordingOf(issue).expected}`;
   return { code: "missing-key", severity: "error", message, at };
 }
 
 function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: Place): Problem {
   const { code, expected } = wordingOf(issue);
-  if (issue.code === "invalid_type" && issue.expected === "string" && typeof value === "number" && spelling) {
-    const message = `${dotted(issue.path as Path)} is the number ${value}, expected text`;
-    const reads = String(value) === spelling ? "as a number" : `as ${value}`;
-    return { code: "unquoted-number", severity: "error", message, hint: `Quote it: "${spelling}" (YAML reads ${spelling} ${reads}).`, at };
-  }
   const what = issue.path.length > 0 ? dotted(issue.path as Path) : "the document";
-  return { code, severity: "error", message: `${what} is ${display(value)}, expected ${expected}`, at };
+  const bare = spelling !== undefined && wantsText(issue);
+  if (bare && typeof value === "number") {
+    const reads = String(value) === spelling ? "as a number" : `as ${value}`;
+    const hint = `Quote it: "${spelling}" (YAML reads ${spelling} ${reads}).`;
+    return {
+      code: "unquoted-number",
+      severity: "error",
+      message: `${what} is the number ${value}, expected text`,
+      hint,
+      at,
+    };
+  }
+  const hint = bare && hintForBare(value, spelling);
+  return {
+    code,
+    severity: "error",
+    message: `${what} is ${display(value)}, expected ${expected}`,
+    ...(hint && { hint }),
+    at,
+  };
 }
+
+/** Text was wanted, and YAML read the bare word as something else. */
+function hintForBare(value: unknown, spelling: string): string | undefined {
+  if (value === null && spelling === "") return "Write a value, or leave the key out.";
+  return value === null || typeof value === "boolean"
+    ? `If it is meant as text, quote it: "${spelling}".`
+    : undefined;
+}
+
+const wantsText = (issue: Issue): boolean =>
+  issue.code === "invalid_type"
+    ? issue.expected === "string"
+    : issue.code === "invalid_union" &&
+      issue.errors.some((errors) => errors.some((error) => error.path.length === 0 && wantsText(error)));
 
 /** Splits the wording a field gave (documents/fields.ts); the rest is zod's own. */
 function wordingOf(issue: Issue): { code: Code; expected: string } {
   const bar = issue.message.indexOf("|");
   if (bar > 0) return { code: issue.message.slice(0, bar) as Code, expected: issue.message.slice(bar + 1) };
-  if (issue.code === "invalid_value") return { code: "option-value", expected: issue.values.map((v) => display(v)).join(" or ") };
+  if (issue.code === "invalid_value")
+    return { code: "option-value", expected: issue.values.map((v) => display(v)).join(" or ") };
   return { code: "wrong-type", expected: issue.message };
 }
 
 /** Where a value can take several forms, the complaints about the form that it comes closest to. */
 function closestBranch(issue: Issue & { code: "invalid_union" }, value: unknown): Issue[] | undefined {
   if (value === null || typeof value !== "object") return undefined;
-  const branches = issue.errors.filter((errors) => !errors.some((error) => error.path.length === 0 && error.code !== "unrecognized_keys"));
+  const branches = issue.errors.filter(
+    (errors) => !errors.some((error) => error.path.length === 0 && error.code !== "unrecognized_keys"),
+  );
   return branches[0];
 }
 
@@ -103,7 +227,16 @@ function keysAt(schema: z.ZodType, path: Path): string[] {
 }
 
 interface SchemaNode {
-  _zod: { def: { type: string; shape?: Record<string, SchemaNode>; element?: SchemaNode; valueType?: SchemaNode; innerType?: SchemaNode; options?: SchemaNode[] } };
+  _zod: {
+    def: {
+      type: string;
+      shape?: Record<string, SchemaNode>;
+      element?: SchemaNode;
+      valueType?: SchemaNode;
+      innerType?: SchemaNode;
+      options?: SchemaNode[];
+    };
+  };
 }
 
 function collectKeys(node: SchemaNode, path: Path, into: Set<string>): void {
@@ -120,21 +253,26 @@ function collectKeys(node: SchemaNode, path: Path, into: Set<string>): void {
 function lookUp(root: unknown, path: Path): { found: boolean; value: unknown } {
   let value = root;
   for (const key of path) {
-    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key)) return { found: false, value: undefined };
+    if (value === null || typeof value !== "object" || !Object.hasOwn(value, key))
+      return { found: false, value: undefined };
     value = (value as Record<string | number, unknown>)[key];
   }
   return { found: true, value };
 }
 
-const valueAt = (root: unknown, path: Path) => lookUp(root, path).value;
-
 /** `artifacts.0.sha256`, as the fields of a problem are named everywhere. */
-export const dotted = (path: Path) => path.join(".");
+export const dotted = (path: Path) =>
+  path.map((key) => (/^[\w-]+$/.test(String(key)) ? key : display(key))).join(".");
+
+/** Controls that JSON leaves as they are, and marks that turn the direction of text. */
+const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
 /** A value as an error shows it: short, and harmless in a terminal. */
 export function display(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value !== null && typeof value === "object") return "an object";
-  const text = JSON.stringify(value) ?? String(value);
+  const number = typeof value === "number" || value === undefined;
+  const text = (number ? String(value) : JSON.stringify(value)).replace(unseen, escaped);
   return text.length > 100 ? `${text.slice(0, 97)}…` : text;
 }

@@ -25,12 +25,20 @@ export interface Sources {
 }
 
 /** Decides the site's files; they are made one by one as somebody asks for them. */
-export function emitSite(releases: readonly IdentifiedRelease[], ledger: Ledger, config: Config, sources: Sources): Site {
+export function emitSite(
+  releases: readonly IdentifiedRelease[],
+  ledger: Ledger,
+  config: Config,
+  sources: Sources,
+): Site {
   const published = releases.map((release) => publishRelease(release, ledger, config)).reverse();
   const templates = compileTemplates(sources.templates);
   return {
     config,
-    provisional: published.filter((release) => release.provisional).map((release) => release.version).reverse(),
+    provisional: published
+      .filter((release) => release.provisional)
+      .map((release) => release.version)
+      .reverse(),
     releaseCount: published.length,
     packageCount: published.reduce((sum, release) => sum + release.packages.length, 0),
     files: {
@@ -46,7 +54,11 @@ export function emitSite(releases: readonly IdentifiedRelease[], ledger: Ledger,
 }
 
 /** A pure function of one release: what faster builds may keep. */
-function* filesOfRelease(release: PublishedRelease, config: Config, templates: Templates): Generator<OutputFile> {
+function* filesOfRelease(
+  release: PublishedRelease,
+  config: Config,
+  templates: Templates,
+): Generator<OutputFile> {
   yield releaseDocument(release);
   yield checksumFile(release);
   yield* releaseNotesFiles(release, config);

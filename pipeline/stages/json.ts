@@ -1,5 +1,5 @@
-import { findNodeAtLocation, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { maxDepth, type Path, SyntaxProblem, type Syntax, tooDeep } from "./source.ts";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { maxDepth, type Path, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -12,38 +12,50 @@ const COLON = 0x3a;
  * @throws SyntaxProblem json-syntax, duplicate-key, nesting-depth
  */
 export function parseJson(text: string): Syntax {
-  const colons = scan(text);
+  const { colons, escapedKey } = scan(text);
   let value: unknown;
   try {
     value = JSON.parse(text);
   } catch {
     throw syntaxProblem(text);
   }
-  if (countMembers(value) !== colons) throw duplicateKey(text);
-  let tree: Node | undefined;
+  let parsed: JsonTree | undefined;
+  const tree = () => {
+    parsed ??= new JsonTree(text);
+    return parsed;
+  };
+  // JSON.parse of Node 24 and 26 can mistake a key with an escape for another (nodejs/node#63785).
+  const doubtful = escapedKey || countMembers(value) !== colons;
+  const repeated = doubtful ? findDuplicate(tree().root) : undefined;
+  if (repeated) throw duplicateKey(repeated);
   return {
-    value,
-    locate(path, part) {
-      tree ??= parseTree(text);
-      return locate(tree, path, part);
-    },
+    value: doubtful ? plainValue(tree().root) : value,
+    locate: (path, part) => tree().locate(path, part),
     spelling: () => undefined,
   };
 }
 
 /** Colons outside strings; refuses depth before any recursive parser sees the text. */
-function scan(text: string): number {
+function scan(text: string): { colons: number; escapedKey: boolean } {
   let colons = 0;
   let depth = 0;
+  let slash = text.indexOf("\\");
+  let lastEscaped = false;
+  let escapedKey = false;
   for (let i = 0; i < text.length; i++) {
     const c = text.charCodeAt(i);
-    if (c === QUOTE) i = endOfString(text, i);
-    else if (c === COLON) colons++;
-    else if (c === 0x7b || c === 0x5b) {
+    if (c === QUOTE) {
+      if (slash !== -1 && slash < i) slash = text.indexOf("\\", i);
+      i = endOfString(text, i);
+      lastEscaped = slash !== -1 && slash < i;
+    } else if (c === COLON) {
+      colons++;
+      escapedKey ||= lastEscaped;
+    } else if (c === 0x7b || c === 0x5b) {
       if (++depth > maxDepth) throw tooDeep(i);
     } else if (c === 0x7d || c === 0x5d) depth--;
   }
-  return colons;
+  return { colons, escapedKey };
 }
 
 /** The index of a string's closing quote, or of the text's end. */
@@ -63,33 +75,58 @@ function countMembers(value: unknown): number {
   return values.reduce((sum: number, item) => sum + countMembers(item), values.length);
 }
 
+/** What jsonc-parser finds, in words. */
+const wording: Partial<Record<ReturnType<typeof printParseErrorCode>, { text: string; hint?: string }>> = {
+  InvalidSymbol: {
+    text: "an unknown word",
+    hint: "JSON knows numbers, true, false, null and text in double quotes.",
+  },
+  InvalidNumberFormat: { text: "an incomplete number" },
+  UnexpectedEndOfNumber: { text: "an incomplete number" },
+  PropertyNameExpected: { text: "no key where one is expected", hint: "No comma stands before }." },
+  ValueExpected: { text: "no value where one is expected", hint: "No comma stands before ]." },
+  ColonExpected: { text: "no colon after a key" },
+  CommaExpected: { text: "no comma between two values" },
+  CloseBraceExpected: { text: "no } where one is expected" },
+  CloseBracketExpected: { text: "no ] where one is expected" },
+  EndOfFileExpected: { text: "more text after the value", hint: "One file holds one value." },
+  InvalidCommentToken: { text: "a comment", hint: "JSON has none: remove it, or write YAML." },
+  UnexpectedEndOfComment: { text: "a comment", hint: "JSON has none: remove it, or write YAML." },
+  UnexpectedEndOfString: {
+    text: "text without its closing quote",
+    hint: "Close it; a line break in text is written \\n.",
+  },
+  InvalidUnicode: { text: "a \\u without four hexadecimal digits" },
+  InvalidEscapeCharacter: { text: "an unknown escape in text", hint: "A backslash is written \\\\." },
+  InvalidCharacter: { text: "a control character in text", hint: "It is written as \\u and four digits." },
+};
+
 function syntaxProblem(text: string): SyntaxProblem {
   const errors: ParseError[] = [];
   parseTree(text, errors, { disallowComments: true });
   const first = errors[0];
-  if (!first) return new SyntaxProblem("json-syntax", 0, "not valid JSON");
-  const words = printParseErrorCode(first.error)
-    .replace(/([a-z])([A-Z])/g, "$1 $2")
-    .toLowerCase();
-  return new SyntaxProblem("json-syntax", first.offset, `not valid JSON: ${words}`);
+  const offset = first?.offset ?? 0;
+  if (text.slice(offset).trim() === "") {
+    const message = text.trim() === "" ? "the file is empty, expected JSON" : "the JSON ends too early";
+    return new SyntaxProblem("json-syntax", offset, message, "Was it written or copied only in part?");
+  }
+  const { text: found = "a mistake", hint } = (first && wording[printParseErrorCode(first.error)]) ?? {};
+  return new SyntaxProblem("json-syntax", offset, `not valid JSON: ${found}`, hint);
 }
 
-function duplicateKey(text: string): SyntaxProblem {
-  const found = parseTree(text);
-  const key = found && findDuplicate(found);
-  const name = key ? JSON.stringify(key.value) : "one";
+function duplicateKey(key: Node): SyntaxProblem {
   return new SyntaxProblem(
     "duplicate-key",
-    key?.offset ?? 0,
-    `the key ${name} stands twice in one object`,
+    key.offset,
+    `the key ${JSON.stringify(key.value)} stands twice in one object`,
     "Remove one of them: readers of JSON disagree about which one counts.",
   );
 }
 
-function findDuplicate(node: Node): Node | undefined {
+function findDuplicate(node: Node | undefined): Node | undefined {
   const seen = new Set<string>();
-  for (const child of node.children ?? []) {
-    const key = node.type === "object" ? child.children?.[0] : undefined;
+  for (const child of node?.children ?? []) {
+    const key = node?.type === "object" ? child.children?.[0] : undefined;
     if (key && seen.has(key.value)) return key;
     if (key) seen.add(key.value);
     const deeper = findDuplicate(child);
@@ -98,13 +135,43 @@ function findDuplicate(node: Node): Node | undefined {
   return undefined;
 }
 
-function locate(root: Node | undefined, path: Path, part: "key" | "value"): number {
-  if (!root) return 0;
-  for (let length = path.length; length >= 0; length--) {
-    const node = findNodeAtLocation(root, path.slice(0, length));
-    if (!node) continue;
-    const asKey = part === "key" && length === path.length && node.parent?.type === "property";
-    return (asKey ? node.parent?.children?.[0]?.offset : undefined) ?? node.offset;
+function plainValue(node: Node | undefined): unknown {
+  const children = node?.children ?? [];
+  if (node?.type === "array") return children.map(plainValue);
+  if (node?.type !== "object") return node?.value;
+  return Object.fromEntries(
+    children.map(({ children: [key, value] = [] }) => [key?.value, plainValue(value)]),
+  );
+}
+
+/** The parsed text, which finds its parts without searching an object twice. */
+class JsonTree {
+  readonly root: Node | undefined;
+  private readonly members = new WeakMap<Node, Map<unknown, Node>>();
+
+  constructor(text: string) {
+    this.root = parseTree(text);
   }
-  return root.offset;
+
+  locate(path: Path, part: "key" | "value"): number {
+    let node = this.root;
+    let offset = node?.offset ?? 0;
+    for (const [index, step] of path.entries()) {
+      const member = node?.type === "object" ? this.membersOf(node).get(step) : undefined;
+      const [key, value] = member?.children ?? [];
+      if (key && part === "key" && index === path.length - 1) return key.offset;
+      node = node?.type === "array" && typeof step === "number" ? node.children?.[step] : value;
+      if (!node) break;
+      offset = node.offset;
+    }
+    return offset;
+  }
+
+  private membersOf(object: Node): Map<unknown, Node> {
+    const known =
+      this.members.get(object) ??
+      new Map(object.children?.map((member) => [member.children?.[0]?.value, member]));
+    this.members.set(object, known);
+    return known;
+  }
 }

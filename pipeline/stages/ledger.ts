@@ -20,6 +20,8 @@ export interface Entry {
   private: boolean;
   created: string;
   modified: string;
+  /** The last event that dated it was imported. */
+  imported: boolean;
   retraction: Retraction | null;
   /** Line of its add event, from 1. */
   line: number;
@@ -35,7 +37,7 @@ export interface Ledger {
   byIdentity: ReadonlyMap<string, Entry>;
   versions: ReadonlySet<string>;
   nextId: number;
-  /** The newest `at`, "" for an empty ledger. */
+  /** The newest `at` of lines that were not imported, "" when there are none. */
   newest: string;
 }
 
@@ -47,6 +49,8 @@ export const digest = (text: string) => createHash("sha256").update(text).digest
 /** The canonical line of an event: compact JSON, keys in the schema's order, a line feed. */
 export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
 
+const restore = "Restore the ledger from version control.";
+
 /** Reads a ledger and finds every way in which it cannot be what relcat wrote. */
 export function readLedger(source: Source): { ledger: Ledger; problems: Problem[] } {
   const fold = new LedgerFold(source.file);
@@ -55,9 +59,12 @@ export function readLedger(source: Source): { ledger: Ledger; problems: Problem[
   for (const [index, line] of lines.entries()) fold.line(line, index + 1);
   if (last !== "") {
     const hint = "Restore the file from version control; relcat never leaves half a line.";
-    fold.report("ledger-truncated", lines.length + 1, last, "the last line does not end: the file was cut off", hint);
+    const message = "the last line does not end: the file was cut off";
+    fold.report("ledger-truncated", lines.length + 1, last, message, hint);
   }
-  return { ledger: fold.ledger(source.text), problems: fold.problems };
+  // Two histories in one file contradict each other in every line; only the markers are worth reading.
+  const conflicts = fold.problems.filter(({ code }) => code === "ledger-conflict-marker");
+  return { ledger: fold.ledger(source.text), problems: conflicts.length > 0 ? conflicts : fold.problems };
 }
 
 class LedgerFold {
@@ -69,7 +76,6 @@ class LedgerFold {
   private readonly seen = new Map<string, number>();
   private nextId = 1;
   private newest = "";
-  private newestCut = "";
   private current = { text: "", number: 0 };
 
   constructor(file: string) {
@@ -89,16 +95,17 @@ class LedgerFold {
 
   line(text: string, number: number): void {
     this.current = { text, number };
-    if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
-      return this.refuse("ledger-conflict-marker", "a merge conflict is not resolved", "Take the base's ledger, then run `relcat cut` again for your release.");
-    }
     const before = this.seen.get(text);
-    if (before !== undefined) {
-      return this.refuse("ledger-duplicate", `the line repeats line ${before}`, "Restore the ledger from version control.");
+    if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
+      const hint = "Run relcat ledger rebase: it keeps the base's lines and puts ours after them.";
+      this.refuse("ledger-conflict-marker", "a merge conflict is not resolved", hint);
+    } else if (before !== undefined) {
+      this.refuse("ledger-duplicate", `the line repeats line ${before}`, restore);
+    } else {
+      this.seen.set(text, number);
+      const event = this.read(text);
+      if (event) this.apply(event);
     }
-    this.seen.set(text, number);
-    const event = this.read(text);
-    if (event) this.apply(event);
   }
 
   private refuse(code: Code, message: string, hint: string): void {
@@ -110,17 +117,20 @@ class LedgerFold {
     try {
       parsed = ledgerEventSchema.safeParse(JSON.parse(text));
     } catch {
-      this.refuse("ledger-line", "the line is not JSON", "Restore the ledger from version control.");
+      this.refuse("ledger-line", "the line is not JSON", restore);
       return undefined;
     }
-    if (!parsed.success) {
-      const issue = parsed.error.issues[0];
-      const what = issue ? `${issue.path.join(".") || "the line"}: ${issue.message.replace(/^[a-z-]+\|/, "expected ")}` : "";
-      this.refuse("ledger-line", `the line is not a ledger event (${what})`, "Restore the ledger from version control.");
+    const [issue] = parsed.error?.issues ?? [];
+    if (!parsed.success || issue) {
+      const what = `${issue?.path.join(".") || "the line"}: ${issue?.message.replace(/^[a-z-]+\|/, "expected ")}`;
+      this.refuse("ledger-line", `the line is not a ledger event (${what})`, restore);
       return undefined;
     }
     if (JSON.stringify(parsed.data) === text) return parsed.data;
-    this.refuse("ledger-line", "the line is not in the form relcat writes", "It was edited: restore the ledger from version control.");
+    const hint = text.endsWith("\r")
+      ? "Its lines end in CR LF: check it out with LF (.gitattributes: `ledger.jsonl -text`)."
+      : "It was edited: restore the ledger from version control.";
+    this.refuse("ledger-line", "the line is not in the form relcat writes", hint);
     return undefined;
   }
 
@@ -130,56 +140,62 @@ class LedgerFold {
     if (event.event === "add") this.add(event);
     else if (event.event === "reserve") this.nextId = Math.max(this.nextId, event.next_id);
     else this.change(event);
-    if (event.at > this.newest) this.newest = event.at;
   }
 
   /** Imported lines carry the dates of another catalog; their order is checked per id. */
   private order(event: LedgerEvent): void {
     const imported = "imported" in event && event.imported === true;
     const entry = "id" in event ? this.byId.get(event.id) : undefined;
-    const floor = imported ? (entry?.modified ?? "") : this.newestCut;
+    const floor = imported ? (entry?.modified ?? "") : this.newest;
     if (event.at < floor) {
       const hint = "Lines were reordered or edited: restore the ledger from version control.";
       this.refuse("ledger-order", `the event is dated ${event.at}, before an earlier line's ${floor}`, hint);
     }
-    if (!imported && event.at > this.newestCut) this.newestCut = event.at;
+    if (!imported && event.at > this.newest) this.newest = event.at;
   }
 
   private add(event: AddEvent): void {
     const key = identity(event.version, event.file);
     const taken = this.byId.get(event.id) ?? this.byIdentity.get(key);
     if (taken) {
-      const what = taken.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
-      return this.refuse("ledger-duplicate", `${what} is added a second time, first in line ${taken.line}`, "Restore the ledger from version control.");
+      const what =
+        taken.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
+      this.refuse("ledger-duplicate", `${what} is added a second time, first in line ${taken.line}`, restore);
+      return;
     }
     if (event.id !== this.nextId && !event.imported) {
-      const hint = "A line before this one was removed, reordered or edited: restore the ledger from version control.";
+      const hint =
+        "A line before this one was removed, reordered or edited: restore the ledger from version control.";
       this.refuse("ledger-id", `the id is ${event.id}, expected ${this.nextId}`, hint);
     }
-    const { number: line } = this.current;
     const entry: Entry = {
       add: event,
       content: event.content,
       private: event.private ?? false,
       created: event.at,
       modified: event.at,
+      imported: event.imported ?? false,
       retraction: null,
-      line,
+      line: this.current.number,
     };
     this.byId.set(event.id, entry);
     this.byIdentity.set(key, entry);
     this.nextId = Math.max(this.nextId, event.id + 1);
   }
 
-  private change(event: Exclude<LedgerEvent, { event: "add" | "reserve" }>): void {
+  private change(event: Change): void {
     const entry = this.byId.get(event.id);
-    if (!entry) {
-      const hint = "A line before this one was removed: restore the ledger from version control.";
-      return this.refuse("ledger-event", `${event.event} names the id ${event.id}, which no line before it adds`, hint);
+    const fault = entry
+      ? this.faultOf(event, entry)
+      : `${event.event} names the id ${event.id}, which no line before it adds`;
+    if (!entry || fault) {
+      const hint =
+        "A line before this one was removed or this one was edited: restore the ledger from version control.";
+      this.refuse("ledger-event", fault ?? "", hint);
+      return;
     }
-    const fault = this.faultOf(event, entry);
-    if (fault) return this.refuse("ledger-event", fault, "The line was not written by relcat: restore the ledger from version control.");
     entry.modified = event.at;
+    entry.imported = event.event === "revise" && (event.imported ?? false);
     if (event.event === "revise") {
       entry.content = event.content;
       entry.private = event.private ?? false;
@@ -188,22 +204,29 @@ class LedgerFold {
     } else entry.retraction = null;
   }
 
-  private faultOf(event: Exclude<LedgerEvent, { event: "add" | "reserve" }>, entry: Entry): string | undefined {
-    if (event.event === "revise" && entry.retraction) return `revise names the id ${event.id}, which is retracted`;
-    if (event.event === "reinstate" && !entry.retraction) return `reinstate names the id ${event.id}, which is not retracted`;
+  private faultOf(event: Change, { retraction }: Entry): string | undefined {
+    const { id } = event;
+    if (event.event === "revise" && retraction) return `revise names the id ${id}, which is retracted`;
+    if (event.event === "reinstate" && !retraction)
+      return `reinstate names the id ${id}, which is not retracted`;
     if (event.event !== "retract" || event.replaced_by === null) return undefined;
-    if (event.replaced_by === event.id) return `the id ${event.id} is replaced by itself`;
-    return this.byId.has(event.replaced_by) ? undefined : `replaced_by names the id ${event.replaced_by}, which no line before it adds`;
+    if (event.replaced_by === id) return `the id ${id} is replaced by itself`;
+    if (this.byId.has(event.replaced_by)) return undefined;
+    return `replaced_by names the id ${event.replaced_by}, which no line before it adds`;
   }
 }
+
+/** An event of a record that is there already. */
+type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;
 
 /** Proves that a ledger only grew since an earlier text of it. */
 export function checkGrowth(ledger: Ledger, base: string, revision: string): Problem[] {
   if (ledger.text.startsWith(base)) return [];
   const ours = ledger.text.split("\n");
   const line = base.split("\n").findIndex((text, index) => text !== ours[index]);
-  const message = `the line differs from ${revision}, expected a ledger that only grows`;
-  const hint = `Restore the lines of ${revision}; events are appended, never changed.`;
+  const what = ours[line] ? "the line differs from" : "the ledger lacks this line of";
+  const message = `${what} ${revision}, expected a ledger that only grows`;
+  const hint = `Restore the lines of ${revision}; events are appended, never changed. A branch that is behind merges it first.`;
   const at = { file: ledger.file, line: line + 1, column: 1, excerpt: ours[line] ?? "" };
   return [{ code: "ledger-rewritten", severity: "error", message, hint, at }];
 }

@@ -54,11 +54,14 @@ function nullable(a: string | null, b: string | null): number {
   return b === null ? 1 : text(a, b);
 }
 
-const fingerprint = (artifact: Artifact) => JSON.stringify([artifact.contentHash, artifact.url, artifact.size]);
+const fingerprint = (artifact: Artifact) =>
+  JSON.stringify([artifact.contentHash, artifact.url, artifact.size]);
 
 /** The fields in which two claims differ, `data` down to its leaves. */
 export function differingFields(a: Artifact, b: Artifact): string[] {
-  const [left, right] = [a, b].map(({ content, url, size }) => leaves({ ...content, url, size }));
+  const [left, right] = [a, b].map(({ content, verbatim, url, size }) =>
+    leaves({ ...content, ...verbatim?.fields, url, size }),
+  );
   const keys = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])]);
   return [...keys].filter((key) => left?.get(key) !== right?.get(key)).sort();
 }
@@ -67,12 +70,15 @@ export function differingFields(a: Artifact, b: Artifact): string[] {
 export function leaves(value: unknown, path = "", into = new Map<string, string>()): Map<string, string> {
   const isBranch = value !== null && typeof value === "object" && Object.keys(value).length > 0;
   if (!isBranch) into.set(path, JSON.stringify(value));
-  else for (const [key, item] of Object.entries(value)) leaves(item, path === "" ? key : `${path}.${key}`, into);
+  else
+    for (const [key, item] of Object.entries(value)) leaves(item, path === "" ? key : `${path}.${key}`, into);
   return into;
 }
 
 function conflict(first: Artifact, second: Artifact, fields: string[]): Problem {
-  const [a, b] = [first.place(), second.place()].sort((x, y) => text(`${x.file}:${x.line}`, `${y.file}:${y.line}`));
+  const [a, b] = [first.place(), second.place()].sort((x, y) =>
+    text(`${x.file}:${x.line}`, `${y.file}:${y.line}`),
+  );
   const message = `${display(first.file)} is described differently in ${a?.file}:${a?.line}: ${fields.join(", ")}`;
   const hint = "One file has one description: correct or remove one of the two.";
   return { code: "artifact-conflict", severity: "error", message, hint, ...(b && { at: b }) };

@@ -9,6 +9,7 @@ import type { Place, Problem } from "../errors.ts";
 import { mergeArtifacts } from "./merge.ts";
 import { normalizeNotes } from "./notes.ts";
 import type { ParsedRelease } from "./parse.ts";
+import { asImported, isObject, readable, type Verbatim, verbatimOf } from "./verbatim.ts";
 
 /** An artifact with every default filled in: all that its release's files say about its record. */
 export interface Artifact {
@@ -19,6 +20,8 @@ export interface Artifact {
   /** Bytes of the file people download. */
   size: number | null;
   content: RecordContent;
+  /** Where an imported record says it differently. */
+  verbatim?: Verbatim | undefined;
   /** SHA-256 of the record's wire JSON without id and dates, `data`'s keys sorted. */
   contentHash: string;
   /** Where its manifest names it. */
@@ -34,10 +37,15 @@ export interface Release {
   notes: Note[];
   /** In allocation order. */
   artifacts: Artifact[];
+  /** Everything its files say is in here: nothing was unreadable or of an unknown type. */
+  complete: boolean;
 }
 
 /** Normalizes a release that passed its rules; conflicting manifests are problems. */
-export function normalizeRelease(parsed: ParsedRelease, config: Config): { release: Release; problems: Problem[] } {
+export function normalizeRelease(
+  parsed: ParsedRelease,
+  config: Config,
+): { release: Release; problems: Problem[] } {
   const claims = parsed.manifests.flatMap((manifest) =>
     manifest.value.artifacts.flatMap((written, index) => {
       const type = config.packageTypes.get(written.package_type);
@@ -58,34 +66,42 @@ export function normalizeRelease(parsed: ParsedRelease, config: Config): { relea
       config,
     ),
     artifacts,
+    complete: parsed.problems.length === 0 && claims.length === count(parsed),
   };
   return { release, problems };
 }
 
+const count = ({ manifests }: ParsedRelease) =>
+  manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
+
 /** An artifact that no member of the public may see. */
-export const isPrivate = (content: RecordContent) => content.exclude_from_api || content.only_for_account !== null;
+export const isPrivate = (content: RecordContent) =>
+  content.exclude_from_api || content.only_for_account !== null;
 
 function normalizeArtifact(
-  written: WrittenArtifact,
+  stated: WrittenArtifact,
   version: string,
   type: PackageType,
   config: Config,
   place: () => Place,
 ): Artifact {
+  const written = readable(stated, config.wire);
+  const verbatim = verbatimOf(stated);
+  const importedData = verbatim?.fields["data"];
   const content: RecordContent = {
     name: written.name,
     version,
     description: written.description ?? type.description,
     checksum: written.sha256,
-    operating_system: type.operating_system,
+    operating_system: written.operating_system ?? type.operating_system,
     min_os_version: written.min_os_version ?? null,
     max_os_version: written.max_os_version ?? null,
     package_type: written.package_type,
-    data: wireData(written, config.wire),
+    data: isObject(importedData) ? importedData : wireData(written, config.wire),
     exclude_from_api: written.exclude_from_api ?? false,
     gui_only: written.gui_only ?? false,
     headless: written.headless ?? false,
-    platform: type.platform,
+    platform: written.platform ?? type.platform,
     only_for_account: written.only_for_account ?? null,
   };
   return {
@@ -93,7 +109,8 @@ function normalizeArtifact(
     url: written.url ?? null,
     size: written.size ?? null,
     content,
-    contentHash: hashContent(content),
+    ...(verbatim && { verbatim }),
+    contentHash: hashContent(asImported(content, verbatim, [])),
     place,
   };
 }
@@ -105,12 +122,18 @@ function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
     store: store && compact({ path: store.path, size: store.size }),
     [wire.vendor]:
       vendor &&
-      compact({ rev: vendor.rev, image: vendor.image && compact({ drv: vendor.image.drv, derivation: vendor.image.derivation }) }),
+      compact({
+        rev: vendor.rev,
+        image: vendor.image && compact({ drv: vendor.image.drv, derivation: vendor.image.derivation }),
+      }),
     attestation: attestation && wireAttestation(attestation, wire),
   });
 }
 
-function wireAttestation({ key_id, sha256, signature, cryptolib_post: post, file_signatures }: Attestation, wire: Config["wire"]) {
+function wireAttestation(
+  { key_id, sha256, signature, cryptolib_post: post, file_signatures }: Attestation,
+  wire: Config["wire"],
+) {
   return compact({
     key_id,
     sha256,
@@ -118,11 +141,14 @@ function wireAttestation({ key_id, sha256, signature, cryptolib_post: post, file
       signature &&
       compact({ signer: signature.signer, display: signature.display, fingerprint: signature.fingerprint }),
     [wire.cryptolib_post]:
-      post && compact({ expected_hash: post.expected_hash, expected_hash_per_arch: post.expected_hash_per_arch }),
-    file_signatures: file_signatures?.map(({ name, signature: { signer, fingerprint, fingerprint_per_arch } }) => ({
-      name,
-      signature: compact({ signer, fingerprint, fingerprint_per_arch }),
-    })),
+      post &&
+      compact({ expected_hash: post.expected_hash, expected_hash_per_arch: post.expected_hash_per_arch }),
+    file_signatures: file_signatures?.map(
+      ({ name, signature: { signer, fingerprint, fingerprint_per_arch } }) => ({
+        name,
+        signature: compact({ signer, fingerprint, fingerprint_per_arch }),
+      }),
+    ),
   });
 }
 
@@ -130,7 +156,7 @@ const compact = (object: RecordData): RecordData =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
 
 /** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
-export function hashContent(content: RecordContent): string {
+export function hashContent(content: Readonly<Partial<RecordContent>>): string {
   const text = JSON.stringify({ ...content, data: sortKeys(content.data) });
   return createHash("sha256").update(text).digest("hex");
 }

@@ -17,7 +17,11 @@ export function kindKey(key: string, config: Config): string | undefined {
 export const inlineText = (note: InlineNote) => (typeof note === "string" ? note : note.text);
 
 /** A release's notes: inline ones as written, then fragments by file name. They must have passed the rules. */
-export function normalizeNotes(release: WrittenRelease, fragments: readonly WrittenNote[], config: Config): Note[] {
+export function normalizeNotes(
+  release: WrittenRelease,
+  fragments: readonly WrittenNote[],
+  config: Config,
+): Note[] {
   const notes: Note[] = [];
   for (const [component, kinds] of Object.entries(release.notes ?? {})) {
     for (const [kind, list] of Object.entries(kinds)) {

@@ -3,7 +3,7 @@ import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import { noteSchema, type WrittenNote } from "../documents/note.ts";
 import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
 import { type Problem, RelcatError } from "../errors.ts";
-import { readFiles } from "../outside/files.ts";
+import { type AuthoredFiles, filesIn } from "../outside/authored-files.ts";
 import type { ReleaseFiles } from "./discover.ts";
 import { type Located, type Read, readDocument } from "./document.ts";
 import { decode, type Source } from "./source.ts";
@@ -21,7 +21,11 @@ export interface ParsedRelease {
 }
 
 /** Reads and shapes one release's files; all problems are collected. */
-export async function parseRelease(root: string, files: ReleaseFiles): Promise<ParsedRelease> {
+export async function parseRelease(
+  root: string,
+  files: ReleaseFiles,
+  source: AuthoredFiles = filesIn(root),
+): Promise<ParsedRelease> {
   const folder = `${root}/${files.version}`;
   const problems: Problem[] = [];
   const collect = <T>(reads: Read<T>[]) =>
@@ -30,21 +34,33 @@ export async function parseRelease(root: string, files: ReleaseFiles): Promise<P
       return read.document ? [read.document] : [];
     });
   const [releases, notes, manifests] = await Promise.all([
-    readDocuments(root, files.release === undefined ? [] : [files.release], releaseSchema),
-    readDocuments(root, files.notes, noteSchema),
-    readDocuments(root, files.manifests, manifestSchema),
+    readDocuments(root, files.release === undefined ? [] : [files.release], releaseSchema, source),
+    readDocuments(root, files.notes, noteSchema, source),
+    readDocuments(root, files.manifests, manifestSchema, source),
   ]);
   const [release] = collect(releases);
   if (files.release === undefined) problems.push(noReleaseFile(folder, files.version));
-  return { version: files.version, folder, release, notes: collect(notes), manifests: collect(manifests), problems };
+  return {
+    version: files.version,
+    folder,
+    release,
+    notes: collect(notes),
+    manifests: collect(manifests),
+    problems,
+  };
 }
 
 type Schema = Parameters<typeof readDocument>[1];
 
 /** Reads files of one kind, in the order of their paths. */
-export async function readDocuments<S extends Schema>(root: string, paths: readonly string[], schema: S) {
+export async function readDocuments<S extends Schema>(
+  root: string,
+  paths: readonly string[],
+  schema: S,
+  source: AuthoredFiles = filesIn(root),
+) {
   const shown = paths.map((path) => `${root}/${path}`);
-  const contents = await readFiles(shown);
+  const contents = await source.readAll(paths);
   return contents.map((bytes, index) => readBytes(shown[index] ?? "", bytes, schema));
 }
 
@@ -55,7 +71,7 @@ export function readBytes<S extends Schema>(file: string, bytes: Uint8Array, sch
     source = decode(file, bytes);
   } catch (error) {
     if (!(error instanceof RelcatError)) throw error;
-    return { document: undefined, problems: [...error.problems] } ;
+    return { document: undefined, problems: [...error.problems] };
   }
   return readDocument(source, schema);
 }

@@ -33,9 +33,11 @@ export const isProvisional = ({ release, packages }: IdentifiedRelease, ledger: 
 function publishPackage(entry: Package, config: Config): PublishedPackage {
   const { artifact } = entry;
   const record = wireRecord(entry);
+  const published = asImported(record, artifact.verbatim, entry.importedDates);
   return {
     record,
-    json: JSON.stringify(publishedRecord(entry)),
+    ...(artifact.verbatim && { published }),
+    json: JSON.stringify(published),
     file: artifact.file,
     url: artifact.url ?? artifactUrl(record, artifact.file, config),
     size: artifact.size,

@@ -6,8 +6,8 @@ export interface Source {
   text: string;
 }
 
-/** Larger documents are not authored by people or build jobs; they are accidents or attacks. */
-export const maxDocumentBytes = 4 * 1024 * 1024;
+/** Larger documents are not authored by people (YAML) or build jobs (JSON); they are accidents or attacks. */
+const maxBytes = (file: string) => (file.endsWith(".json") ? 4 : 1) * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
@@ -15,7 +15,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * The text of a file's bytes.
  * @throws RelcatError file-size, or file-encoding at the first byte that is not UTF-8 text
  */
-export function decode(file: string, bytes: Uint8Array, limit = maxDocumentBytes): Source {
+export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)): Source {
   if (bytes.length > limit) {
     throw failure(
       "file-size",
@@ -113,4 +113,9 @@ export class SyntaxProblem extends Error {
 
 export const maxDepth = 64;
 export const tooDeep = (offset: number) =>
-  new SyntaxProblem("nesting-depth", offset, `values are nested more than ${maxDepth} levels deep`);
+  new SyntaxProblem(
+    "nesting-depth",
+    offset,
+    `values are nested more than ${maxDepth} levels deep, expected fewer`,
+    "No document of a catalog is that deep: is it the right file?",
+  );

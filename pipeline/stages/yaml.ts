@@ -40,11 +40,18 @@ export function parseYaml(text: string): Syntax {
   };
 }
 
-/**
- * Without anchors, aliases, tags, merge keys, directives, tabs, unusual line breaks and numbers that
- * overflow there is little to disagree about.
- */
-const plain = (text: string) => !/[&*!%\t\r\u0085\u2028\u2029\uFEFF]|<<|\d[eE]\+?\d{3}|\d{300}/.test(text);
+/** Where the two libraries may disagree; a plain document has nothing of it. */
+const delicate = [
+  /(?:^|[-?:,[{]) *[&*!%]|<</m, // anchors, aliases, tags, directives, merge keys
+  /[\t\r\u0085\u2028\u2029\uFEFF]/, // tabs and unusual line breaks
+  /[\d.][eE]\+?\d{3,}(?![^\s:,\]}])|\d{300}/, // numbers that overflow
+  /[|>][-+]?[1-9]|[|>][1-9]?\+/, // block texts with an indentation of their own, or that keep their end
+  /^[ \n]*(?:---|\.\.\.)/m, // document markers
+  /(?:^|\s)#[^ \n]/, // comments without a space
+  // Quoted texts that are not all there is after a key or a dash
+  /^(?![ -]*(?:[A-Za-z_][\w-]*: +)?(?:'[^'\n]*'|"[^"\\\n]*") *$)(?:.*[-?:,[{])? *['"]/m,
+];
+const plain = (text: string) => !delicate.some((pattern) => pattern.test(text));
 
 const strictMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
   ...(mapTag as ReturnType<typeof defineMappingTag<Record<string, unknown>>>),
@@ -89,12 +96,12 @@ function parseDocumentStrictly(text: string): Document {
     const message = "the file holds more than one document";
     throw new SyntaxProblem(
       "yaml-syntax",
-      second.range[0],
+      second.range?.[0] ?? 0,
       message,
       "Keep one document per file; remove the `---`.",
     );
   }
-  checkKeys(document);
+  checkNodes(document, text);
   return document;
 }
 
@@ -106,7 +113,7 @@ interface Fault {
 
 /** At most two documents: the second is a fault. In garbage every character is one: a hundred are enough. */
 function compose(text: string): { documents: Document[]; faults: Fault[] } {
-  // Keys are checked by checkKeys: the library compares each with all before it.
+  // Keys are checked by checkNodes: the library compares each with all before it.
   const composer = new Composer({ version: "1.2", schema: "core", uniqueKeys: false, prettyErrors: false });
   const faults: Fault[] = [];
   const enough = new Error();
@@ -114,9 +121,10 @@ function compose(text: string): { documents: Document[]; faults: Fault[] } {
     composer,
     "onError",
     (source: number | number[] | { offset: number }, code: Fault["code"], message: string) => {
+      if (faults.length === 100) throw enough;
       const offset =
         typeof source === "number" ? source : Array.isArray(source) ? (source[0] ?? 0) : source.offset;
-      if (faults.push({ code, offset, message }) >= 100) throw enough;
+      faults.push({ code, offset, message });
     },
   );
   const documents: Document[] = [];
@@ -151,17 +159,29 @@ function* boundedTokens(text: string) {
 const isCollection = ({ type }: Parser["stack"][number]) =>
   type === "block-map" || type === "block-seq" || type === "flow-collection";
 
-function checkKeys(document: Document): void {
+function checkNodes(document: Document, text: string): void {
   visit(document, {
-    Map(_, map) {
-      const seen = new Set<string>();
-      for (const pair of map.items) {
-        const key = textKey(pair, map);
-        if (seen.has(key)) throw duplicateKey(key, startOf(pair.key, map));
-        seen.add(key);
-      }
+    Node(_, node) {
+      const tagged = "tag" in node && node.tag;
+      if (tagged) throw new SyntaxProblem("yaml-syntax", startOfTag(text, startOf(node)), ...noTags);
+      if (isMap(node)) checkKeys(node);
     },
   });
+}
+
+/** The tag stands before its value; `!!str` begins with two. */
+function startOfTag(text: string, value: number): number {
+  const mark = text.lastIndexOf("!", value);
+  return text[mark - 1] === "!" ? mark - 1 : mark;
+}
+
+function checkKeys(map: YAMLMap): void {
+  const seen = new Set<string>();
+  for (const pair of map.items) {
+    const key = textKey(pair, map);
+    if (seen.has(key)) throw duplicateKey(key, startOf(pair.key, map));
+    seen.add(key);
+  }
 }
 
 function textKey({ key }: Pair, map: YAMLMap): string {
@@ -222,23 +242,19 @@ function aliasProblem(document: Document): SyntaxProblem {
   return problem ?? new SyntaxProblem("alias-expansion", first ?? 0, message, hint);
 }
 
-const wording: Partial<Record<YAMLError["code"], { text: string; hint: string }>> = {
-  TAB_AS_INDENT: { text: "a tab is used as indentation", hint: "Indent with spaces." },
-  TAG_RESOLVE_FAILED: {
-    text: "tags (!) are not supported",
-    hint: "Write the plain value; quote text that starts with !.",
-  },
-};
+const noTags = [
+  "tags (!) are not supported",
+  "Write the plain value; quote text that starts with !.",
+] as const;
 
 function syntaxProblem(fault: Fault | undefined): SyntaxProblem {
-  const known = fault && wording[fault.code];
+  const { code, offset = 0, message } = fault ?? {};
+  if (code === "TAG_RESOLVE_FAILED") return new SyntaxProblem("yaml-syntax", offset, ...noTags);
+  if (code === "TAB_AS_INDENT") {
+    return new SyntaxProblem("yaml-syntax", offset, "a tab is used as indentation", "Indent with spaces.");
+  }
   const hint = 'Text with ": ", " #" or a special character in front stands in quotes.';
-  return new SyntaxProblem(
-    "yaml-syntax",
-    fault?.offset ?? 0,
-    known?.text ?? `not valid YAML: ${fault?.message}`,
-    known?.hint ?? hint,
-  );
+  return new SyntaxProblem("yaml-syntax", offset, `not valid YAML: ${message}`, hint);
 }
 
 /** A parsed document that finds its parts without searching an object twice. */

@@ -45,6 +45,12 @@ test("a second build changes nothing; warnings are counted, not repeated", async
   expect(stderr).toContain("1 warning: relcat check shows it.\n");
 });
 
+test("a folder with a space or a slash at its end is named so that it can be copied", async () => {
+  const { stdout, stderr } = await project(smallCatalog).run("build", "--out", "my site/");
+  expect(stdout).toContain(" into my site/: ");
+  expect(stderr).toContain("python3 -m http.server --directory 'my site/' 8080");
+});
+
 test("problems end it before anything is written", async () => {
   const { run, list } = project({
     ...smallCatalog,

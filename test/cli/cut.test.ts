@@ -183,6 +183,16 @@ describe("--body", () => {
     );
   });
 
+  test("that cannot be written fails, and says that the cut is done", async () => {
+    const { run, read } = project({ ...smallCatalog, file: "" });
+    const { stdout, stderr, exitCode } = await run("cut", "--json", "--body", "file/plan.md");
+    expect(stderr).toMatch(
+      /^The ledger is written; only its description is not:\nerror\[file-access\] cannot write file\/plan\.md \(E[A-Z]+\)\n/,
+    );
+    expect([exitCode, Object.keys(JSON.parse(stdout))]).toEqual([2, ["schema_version", "problems"]]);
+    expect(read("releases/ledger.jsonl").split("\n").length).toBe(6);
+  });
+
   test("a cut of nothing says so", async () => {
     const { succeed, read } = await cutCatalog();
     await succeed("cut", "--body", "plan.md");

@@ -95,6 +95,19 @@ describe("what it writes", () => {
     await succeed("check");
   });
 
+  test("an example for CI that reads as YAML, checks the ledger against the branch and builds what is cut", async () => {
+    const { succeed, read } = project();
+    await succeed("init");
+    const { on, jobs } = parse(read(".github/workflows/catalog.yml"));
+    expect(on).toEqual({ pull_request: null, push: { branches: ["main"] } });
+    const commands = jobs.catalog.steps.flatMap((step: { run?: string }) => step.run ?? []);
+    expect(commands).toEqual([
+      "npm ci",
+      'npx relcat check --ledger-base "origin/$BASE"',
+      "npx relcat check && npx relcat build --released",
+    ]);
+  });
+
   test("keeps the lock and the site out of git, and makes two branches' ledgers conflict", async () => {
     const { succeed, git, write } = project();
     await git("init", "--quiet", "--initial-branch=main");

@@ -46,13 +46,19 @@ export async function artifactOf(inputs: readonly string[], more: Partial<Ingest
 }
 
 /** What is wrong with inputs, as people read it: place, code, sentence, way out. */
-export async function problemsOf(inputs: readonly string[], more: Partial<IngestRequest> = {}): Promise<string[]> {
+export async function problemsOf(
+  inputs: readonly string[],
+  more: Partial<IngestRequest> = {},
+): Promise<string[]> {
   try {
     await ingestImage(inputs, more);
   } catch (error) {
     if (!(error instanceof RelcatError)) throw error;
     return error.problems.map(({ at, code, message, hint }) =>
-      [`${at ? `${at.file}:${at.line}:${at.column} ` : ""}${code}: ${message}`, ...(hint ? [`→ ${hint}`] : [])]
+      [
+        `${at ? `${at.file}:${at.line}:${at.column} ` : ""}${code}: ${message}`,
+        ...(hint ? [`→ ${hint}`] : []),
+      ]
         .join("\n")
         .replaceAll(`${fixtures}/`, ""),
     );

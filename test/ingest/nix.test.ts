@@ -20,13 +20,19 @@ test("build, path-info and derivation join into store, vendor, recipe and deriva
 
 test.each(["array", "with-stats"])("nix build --json, %s: recipe and output", async (variant) => {
   const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
-  expect({ store, vendor }).toEqual({ store: { path }, vendor: { rev: revision, image: { drv, derivation } } });
+  expect({ store, vendor }).toEqual({
+    store: { path },
+    vendor: { rev: revision, image: { drv, derivation } },
+  });
 });
 
-test.each(["bare-strings", "opaque-objects"])("nix build --json, %s: an output without a recipe", async (variant) => {
-  const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
-  expect({ store, vendor }).toEqual({ store: { path }, vendor: { rev: revision, image: { derivation } } });
-});
+test.each(["bare-strings", "opaque-objects"])(
+  "nix build --json, %s: an output without a recipe",
+  async (variant) => {
+    const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
+    expect({ store, vendor }).toEqual({ store: { path }, vendor: { rev: revision, image: { derivation } } });
+  },
+);
 
 test("nix build --json without outputs built nothing", async () => {
   expect(await problemsOf(["nix-build/null-outputs.json", file])).toMatchInlineSnapshot(`
@@ -45,23 +51,25 @@ test("a malformed build is located", async () => {
   `);
 });
 
-test.each([
-  "list",
-  "list-without-valid",
-  "map",
-  "version-1",
-  "version-2",
-  "version-3",
-  "binary-cache",
-])("nix path-info --json, %s: narSize is the store's size, never the download's", async (variant) => {
-  const artifact = await artifactOf([`nix-path-info/${variant}.json`, file]);
-  expect(artifact).toMatchObject({ size: 47, store: { path, size }, vendor: { image: { drv, derivation } } });
-  expect(JSON.stringify(artifact)).not.toMatch(/registration|ultimate|1787140611|1801000000/i);
-});
+test.each(["list", "list-without-valid", "map", "version-1", "version-2", "version-3", "binary-cache"])(
+  "nix path-info --json, %s: narSize is the store's size, never the download's",
+  async (variant) => {
+    const artifact = await artifactOf([`nix-path-info/${variant}.json`, file]);
+    expect(artifact).toMatchObject({
+      size: 47,
+      store: { path, size },
+      vendor: { image: { drv, derivation } },
+    });
+    expect(JSON.stringify(artifact)).not.toMatch(/registration|ultimate|1787140611|1801000000/i);
+  },
+);
 
-test.each(["list-invalid", "list-only-path", "map-null", "version-2-null"])("nix path-info --json, %s: a path that is not there is refused", async (variant) => {
-  expect(await problemsOf([`nix-path-info/${variant}.json`, file])).toMatchSnapshot();
-});
+test.each(["list-invalid", "list-only-path", "map-null", "version-2-null"])(
+  "nix path-info --json, %s: a path that is not there is refused",
+  async (variant) => {
+    expect(await problemsOf([`nix-path-info/${variant}.json`, file])).toMatchSnapshot();
+  },
+);
 
 test("a malformed path-info is located", async () => {
   expect(await problemsOf(["nix-path-info/malformed.json", file])).toMatchInlineSnapshot(`
@@ -71,13 +79,24 @@ test("a malformed path-info is located", async () => {
   `);
 });
 
-test.each(["full-path", "basename", "wrapped-4"])("nix derivation show, %s: the recipe of an output", async (variant) => {
-  const artifact = await artifactOf([`nix-derivation/${variant}.json`, "nix-build/bare-strings.json", file]);
-  expect(artifact.vendor?.image).toEqual({ drv, derivation });
-});
+test.each(["full-path", "basename", "wrapped-4"])(
+  "nix derivation show, %s: the recipe of an output",
+  async (variant) => {
+    const artifact = await artifactOf([
+      `nix-derivation/${variant}.json`,
+      "nix-build/bare-strings.json",
+      file,
+    ]);
+    expect(artifact.vendor?.image).toEqual({ drv, derivation });
+  },
+);
 
 test("nix derivation show of a content-addressed output says nothing of paths", async () => {
-  const artifact = await artifactOf(["nix-derivation/content-addressed.json", "nix-build/bare-strings.json", file]);
+  const artifact = await artifactOf([
+    "nix-derivation/content-addressed.json",
+    "nix-build/bare-strings.json",
+    file,
+  ]);
   expect(artifact.vendor?.image).toEqual({ derivation });
 });
 
@@ -96,13 +115,17 @@ test("a malformed narinfo is located", async () => {
 });
 
 test("inputs that contradict each other are refused, both places named", async () => {
-  expect(await problemsOf(["nix-path-info/map.json", "nix-path-info/other-size.json", file])).toMatchInlineSnapshot(`
+  expect(
+    await problemsOf(["nix-path-info/map.json", "nix-path-info/other-size.json", file]),
+  ).toMatchInlineSnapshot(`
     [
       "nix-path-info/other-size.json:2:70 ingest-conflict: narSize of asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is 1 here, but 4371958628 in nix-path-info/map.json:2
     → The inputs of one call must come from one build.",
     ]
   `);
-  expect(await problemsOf(["nix-build/array.json", "nix-derivation/other.json", file])).toMatchInlineSnapshot(`
+  expect(
+    await problemsOf(["nix-build/array.json", "nix-derivation/other.json", file]),
+  ).toMatchInlineSnapshot(`
     [
       "nix-derivation/other.json:2:70 ingest-conflict: the derivation of asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is pb66a6lfgd0db6vjqmd07k81rmprxhx5-controller-qcow.drv here, but g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-controller-qcow-efi.drv in nix-build/array.json:2
     → The inputs of one call must come from one build.",
@@ -120,7 +143,9 @@ test("of several builds, a file outside the store belongs to none in particular"
 });
 
 test("a sidecar or a store path says which build a file is of", async () => {
-  const { manifest } = await ingestImage(["nix-build/several.json", file], { settings: [`store.path=${path}`, `attestation.cryptolib_post.expected_hash=${selfCheck}`] });
+  const { manifest } = await ingestImage(["nix-build/several.json", file], {
+    settings: [`store.path=${path}`, `attestation.cryptolib_post.expected_hash=${selfCheck}`],
+  });
   expect(manifest.artifacts[0]?.vendor?.image).toEqual({ drv, derivation });
 });
 
@@ -135,18 +160,24 @@ test("a build of which no file is given was lost on the way", async () => {
 });
 
 test("the revision comes from what Nix left", async () => {
-  const artifact = await artifactOf(["nix-flake/clean.json", "nix-build/array.json", file], { revision: undefined });
+  const artifact = await artifactOf(["nix-flake/clean.json", "nix-build/array.json", file], {
+    revision: undefined,
+  });
   expect(artifact.vendor?.rev).toBe(revision);
-  expect(await problemsOf(["nix-flake/dirty.json", "nix-build/array.json", file], { revision: undefined })).toMatchInlineSnapshot(`
+  expect(
+    await problemsOf(["nix-flake/dirty.json", "nix-build/array.json", file], { revision: undefined }),
+  ).toMatchInlineSnapshot(`
     [
       "nix-flake/dirty.json:2:20 revision-missing: the flake had changes that were not committed (ea9d15af6eabdcec745e0c929c8b6e0a87999ba6-dirty)
     → Commit them and build again.",
     ]
   `);
-  expect(await problemsOf(["nix-flake/clean.json", "nix-build/array.json", file], { revision: "0".repeat(40) })).toMatchInlineSnapshot(`
+  expect(
+    await problemsOf(["nix-flake/clean.json", "nix-build/array.json", file], { revision: "0".repeat(40) }),
+  ).toMatchInlineSnapshot(`
     [
       "nix-flake/clean.json:24:15 ingest-conflict: the revision is ea9d15af6eabdcec745e0c929c8b6e0a87999ba6 here, but 0000000000000000000000000000000000000000 in --rev
-    → Give only what belongs together.",
+    → Give only inputs that belong together.",
     ]
   `);
 });

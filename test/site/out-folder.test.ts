@@ -16,6 +16,16 @@ test("a folder with other people's files is refused, untouched", async () => {
   expect([...readTree(join(folder, "docs")).keys()]).toEqual(["thesis.txt"]);
 });
 
+test("a file in the folder's place is refused by name", async () => {
+  const folder = copyProject("site/small");
+  writeFileSync(join(folder, "dist"), "not a folder");
+  const { exitCode, stderr } = await relcat(folder, ["build"]);
+  expect(exitCode).toBe(2);
+  expect(stderr).toContain(
+    "error[folder-not-ours] dist is a file, expected a folder\n  hint: Give another folder with --out.",
+  );
+});
+
 test("a build removes what the last build made, and nothing else", async () => {
   const folder = copyProject("site/small");
   const dist = join(folder, "dist");

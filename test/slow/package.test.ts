@@ -1,6 +1,6 @@
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { repository } from "../support/run.ts";
@@ -49,16 +49,9 @@ test("it holds compiled code, types, templates and schemas, and nothing of the w
 });
 
 test("npx relcat makes a project, checks it and builds its site", async () => {
-  expect(
-    (
-      await execa("npx", ["--no-install", "relcat", "--version"], {
-        cwd: folder,
-        preferLocal: true,
-        execPath: process.execPath,
-        nodeOptions: [],
-      })
-    ).stdout,
-  ).toMatch(/^\d+\.\d+\.\d+$/);
+  const env = { PATH: `${dirname(process.execPath)}:${process.env.PATH}` };
+  const version = await execa("npx", ["--no-install", "relcat", "--version"], { cwd: folder, env });
+  expect(version.stdout).toMatch(/^\d+\.\d+\.\d+$/);
   expect(await relcat(["init", "demo"])).toMatchObject({ exitCode: 0 });
   const demo = join(folder, "demo");
   expect(await relcat(["check"], demo)).toMatchObject({ exitCode: 0 });

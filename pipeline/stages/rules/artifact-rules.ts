@@ -2,6 +2,7 @@ import { registerType } from "../config.ts";
 import { display } from "../document.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { type ArtifactRule, error, warning } from "./report.ts";
+import { verbatimRules } from "./verbatim-rules.ts";
 
 const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place }) {
   if (type) return;
@@ -14,14 +15,24 @@ const operatingSystemOfType: ArtifactRule = function* ({ artifact, type, place }
   const stated = artifact.operating_system;
   if (!type || stated === undefined || stated === type.operating_system) return;
   const message = `operating_system is ${display(stated)}, expected ${display(type.operating_system)} as the type ${artifact.package_type} has it`;
-  yield error("operating-system-mismatch", place(["operating_system"]), message, "Leave it out: the package type decides it.");
+  yield error(
+    "operating-system-mismatch",
+    place(["operating_system"]),
+    message,
+    "Leave it out: the package type decides it.",
+  );
 };
 
 const platformOfType: ArtifactRule = function* ({ artifact, type, place }) {
   const stated = artifact.platform;
   if (!type || stated === undefined || stated === type.platform) return;
   const message = `platform is ${stated}, expected ${type.platform} as the type ${artifact.package_type} has it`;
-  yield error("platform-mismatch", place(["platform"]), message, "Leave it out: the package type decides it.");
+  yield error(
+    "platform-mismatch",
+    place(["platform"]),
+    message,
+    "Leave it out: the package type decides it.",
+  );
 };
 
 /** Section 2.1, rule 2. */
@@ -37,9 +48,17 @@ const debHasOneBound: ArtifactRule = function* ({ artifact, place }) {
   const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];
   if ((min === null) !== (max === null)) return;
   const message =
-    min === null ? "a deb has neither min_os_version nor max_os_version" : "a deb has both min_os_version and max_os_version";
-  const hint = 'Set max_os_version on the build for the older OS ("20.04"), min_os_version on the one for the newer ("22.04").';
-  yield error("deb-os-range", place(min === null ? [] : ["max_os_version"]), `${message}, expected exactly one`, hint);
+    min === null
+      ? "a deb has neither min_os_version nor max_os_version"
+      : "a deb has both min_os_version and max_os_version";
+  const hint =
+    'Set max_os_version on the build for the older OS ("20.04"), min_os_version on the one for the newer ("22.04").';
+  yield error(
+    "deb-os-range",
+    place(min === null ? [] : ["max_os_version"]),
+    `${message}, expected exactly one`,
+    hint,
+  );
 };
 
 const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
@@ -47,7 +66,12 @@ const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
   if (bytes <= 255) return;
   const path = artifact.file === undefined ? ["name"] : ["file"];
   const message = `the file name has ${bytes} bytes in UTF-8, expected at most 255`;
-  yield error("name-format", place(path), message, "No file system stores it; shorten it, or give `file` apart from `name`.");
+  yield error(
+    "name-format",
+    place(path),
+    message,
+    "No file system stores it; shorten it, or give `file` apart from `name`.",
+  );
 };
 
 const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
@@ -74,7 +98,12 @@ const partsRequired: ArtifactRule = function* ({ artifact, type, version, config
     `Let the build write it, or take ${type.kind} out of require.${part} in catalog.yaml.`;
   for (const part of ["store", "vendor"] as const) {
     if (!require[part].includes(type.kind) || artifact[part] !== undefined) continue;
-    yield error(`${part}-required`, place([]), `${part} is missing, expected on every ${type.kind}`, hint(part));
+    yield error(
+      `${part}-required`,
+      place([]),
+      `${part} is missing, expected on every ${type.kind}`,
+      hint(part),
+    );
   }
   if (!require.attestation.includes(type.kind) || artifact.attestation !== undefined) return;
   if (version < require.attestationFrom) return;
@@ -98,7 +127,12 @@ const derivationOfStorePath: ArtifactRule = function* ({ artifact, place }) {
   const stated = artifact.vendor?.image?.derivation;
   if (hash === undefined || stated === undefined || stated === hash) return;
   const message = `derivation is ${display(stated)}, but store.path has the hash ${display(hash)}`;
-  yield warning("derivation-path", place(["vendor", "image", "derivation"]), message, "One of the two is from another build.");
+  yield warning(
+    "derivation-path",
+    place(["vendor", "image", "derivation"]),
+    message,
+    "One of the two is from another build.",
+  );
 };
 
 const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
@@ -106,7 +140,12 @@ const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
   const rev = artifact.vendor?.rev;
   if (revs === undefined || rev === undefined || Object.values(revs).includes(rev)) return;
   const message = `vendor.rev ${rev} is none of the release's revs`;
-  yield error("revision-unlisted", place(["vendor", "rev"]), message, `Rebuild from a listed revision, or add this one to ${release.folder}/release.yaml.`);
+  yield error(
+    "revision-unlisted",
+    place(["vendor", "rev"]),
+    message,
+    `Rebuild from a listed revision, or add this one to ${release.folder}/release.yaml.`,
+  );
 };
 
 /** Every rule about one artifact; the order is that of the messages. */
@@ -122,6 +161,7 @@ export const artifactRules: readonly ArtifactRule[] = [
   partsRequired,
   partsOfImagesOnly,
   ...attestationRules,
+  ...verbatimRules,
   derivationOfStorePath,
   revisionListed,
 ];

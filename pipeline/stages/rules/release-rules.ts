@@ -9,12 +9,22 @@ import { error, type ReleaseRule, warning } from "./report.ts";
 const versionsAgree: ReleaseRule = function* ({ version, folder, release, manifests }) {
   if (release && release.value.version !== version) {
     const message = `version is ${release.value.version}, expected ${version} as the folder is named`;
-    yield error("release-mismatch", release.place(["version"]), message, `Correct it, or rename the folder ${folder}.`);
+    yield error(
+      "release-mismatch",
+      release.place(["version"]),
+      message,
+      `Correct it, or rename the folder ${folder}.`,
+    );
   }
   for (const manifest of manifests) {
     if (manifest.value.release === version) continue;
     const message = `the manifest is for the release ${manifest.value.release}, expected ${version}`;
-    yield error("release-mismatch", manifest.place(["release"]), message, "Move it to its own release's manifests folder.");
+    yield error(
+      "release-mismatch",
+      manifest.place(["release"]),
+      message,
+      "Move it to its own release's manifests folder.",
+    );
   }
 };
 
@@ -32,9 +42,15 @@ const datePlausible: ReleaseRule = function* ({ version, release }) {
 };
 
 const hasArtifacts: ReleaseRule = function* ({ folder, release, manifests, problems }) {
-  if (!release || problems.length > 0 || manifests.some((manifest) => manifest.value.artifacts.length > 0)) return;
+  if (!release || problems.length > 0 || manifests.some((manifest) => manifest.value.artifacts.length > 0))
+    return;
   const at = release.place(["version"]);
-  yield warning("release-empty", at, "the release has no artifacts yet", `Put build output manifests into ${folder}/manifests/.`);
+  yield warning(
+    "release-empty",
+    at,
+    "the release has no artifacts yet",
+    `Put build output manifests into ${folder}/manifests/.`,
+  );
 };
 
 const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
@@ -60,20 +76,40 @@ export function* checkFragment(note: Located<WrittenNote>, config: Config): Iter
   if (text.trim() === "") yield emptyNote(note, ["text"]);
 }
 
-function unknownComponent(document: Located<unknown>, path: (string | number)[], component: string, config: Config): Problem {
+function unknownComponent(
+  document: Located<unknown>,
+  path: (string | number)[],
+  component: string,
+  config: Config,
+): Problem {
   const message = `the component ${display(component)} is not known, expected ${[...config.components.keys()].join(", ")}`;
   const at = document.place(path, path[0] === "notes" ? "key" : "value");
   return error("note-component", at, message, "Correct it, or add it to notes.components in catalog.yaml.");
 }
 
-function unknownKind(document: Located<unknown>, path: (string | number)[], kind: string, config: Config): Problem {
+function unknownKind(
+  document: Located<unknown>,
+  path: (string | number)[],
+  kind: string,
+  config: Config,
+): Problem {
   const message = `the kind ${display(kind)} is not known, expected ${[...config.kinds.keys()].join(", ")}`;
   const at = document.place(path, path[0] === "notes" ? "key" : "value");
   return error("note-kind", at, message, "Correct it, or add it to notes.kinds in catalog.yaml.");
 }
 
 function emptyNote(document: Located<unknown>, path: (string | number)[]): Problem {
-  return error("note-empty", document.place(path), "the note has no text", "Write what changed, or remove the note.");
+  return error(
+    "note-empty",
+    document.place(path),
+    "the note has no text",
+    "Write what changed, or remove the note.",
+  );
 }
 
-export const releaseRules: readonly ReleaseRule[] = [versionsAgree, datePlausible, hasArtifacts, notesUseKnownKeys];
+export const releaseRules: readonly ReleaseRule[] = [
+  versionsAgree,
+  datePlausible,
+  hasArtifacts,
+  notesUseKnownKeys,
+];

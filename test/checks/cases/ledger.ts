@@ -35,11 +35,11 @@ export const ledgerCases: Case[] = [
     ),
     problems: [
       "ledger.jsonl:1:1 error[ledger-conflict-marker] a merge conflict is not resolved" +
-        "\n  Take the base's ledger, then run `relcat cut` again for your release.",
+        "\n  Run relcat ledger rebase: it keeps the base's lines and puts ours after them.",
       "ledger.jsonl:3:1 error[ledger-conflict-marker] a merge conflict is not resolved" +
-        "\n  Take the base's ledger, then run `relcat cut` again for your release.",
+        "\n  Run relcat ledger rebase: it keeps the base's lines and puts ours after them.",
       "ledger.jsonl:5:1 error[ledger-conflict-marker] a merge conflict is not resolved" +
-        "\n  Take the base's ledger, then run `relcat cut` again for your release.",
+        "\n  Run relcat ledger rebase: it keeps the base's lines and puts ours after them.",
     ],
   },
   {

@@ -1,0 +1,86 @@
+import { exitStatus, ingest } from "../pipeline/index.ts";
+import { table } from "./cells.ts";
+import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { showReading } from "./reading-progress.ts";
+import { problemRows, renderProblems } from "./render.ts";
+import { UsageError } from "./usage.ts";
+import { count, fileSize } from "./words.ts";
+
+export interface IngestOptions {
+  release?: string;
+  job?: string;
+  rev?: string;
+  set?: string[];
+  sums?: string[];
+  config?: string;
+  out?: string;
+}
+
+type Delivered = Awaited<ReturnType<typeof ingest>>;
+
+/** `relcat ingest`: what a build left behind becomes a manifest. */
+export async function ingestOutputs(
+  inputs: readonly string[],
+  options: IngestOptions,
+  host: Host,
+): Promise<number> {
+  const { release, job, rev, set, sums, config, out } = options;
+  if (inputs.length === 0 && !sums) {
+    throw new UsageError(
+      "nothing to ingest",
+      "Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.",
+    );
+  }
+  const reading = showReading(host.messages, () => performance.now());
+  const request = { inputs, release, job, settings: set, sums, revision: rev, config };
+  const destination =
+    out === undefined
+      ? ({ kind: "release" } as const)
+      : out === "-"
+        ? ({ kind: "caller" } as const)
+        : ({ kind: "file", path: out } as const);
+  const process = { ...surroundings(host), environment: host.environment, onProgress: reading.onProgress };
+  const delivered = await ingest(releasesFolder, request, destination, process).finally(reading.end);
+  report(delivered, host);
+  return exitStatus.done;
+}
+
+function report(delivered: Delivered, host: Host): void {
+  const { file, result, ingested } = delivered;
+  const { version, manifest, text, leftOut, warnings } = ingested;
+  if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
+  host.messages.write(renderProblems(warnings, host.messages));
+  if (file === undefined) return void host.data.write(text);
+  const document = {
+    release: version,
+    file,
+    result,
+    artifacts: manifest.artifacts.map(({ name, file: fileName, package_type, size, sha256 }) => ({
+      package_type,
+      file: fileName ?? name,
+      size: size ?? null,
+      sha256,
+    })),
+    left_out: leftOut,
+    warnings: problemRows(warnings),
+  };
+  answer(host, document, () => describe(delivered));
+  sayNext(
+    host,
+    file.startsWith(`${releasesFolder}/`)
+      ? "relcat check"
+      : `hand ${file} over, into ${releasesFolder}/${version}/manifests/`,
+  );
+}
+
+const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" } as const;
+
+function describe({ file, result, ingested: { manifest } }: Delivered): string {
+  const rows = manifest.artifacts.map(({ package_type, file: fileName, name, size, sha256 }) => [
+    `  ${package_type}`,
+    fileName ?? name,
+    size === undefined ? "size unknown" : fileSize(size),
+    sha256,
+  ]);
+  return `${verbs[result]} ${file} with ${count(rows.length, "artifact")}\n${table(rows)}`;
+}

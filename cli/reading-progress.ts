@@ -1,0 +1,59 @@
+import { harmless } from "./cells.ts";
+import type { Output } from "./host.ts";
+import { fileSize } from "./words.ts";
+
+/** How far a command is with reading files. */
+export interface ReadingProgress {
+  file: string;
+  done: number;
+  total: number;
+}
+
+const patience = 1_000;
+const frame = 100;
+const between = 10_000;
+
+/**
+ * Shows how far reading is: a bar on a terminal, a line every ten seconds elsewhere, nothing for work that is
+ * done within a second.
+ * @param now milliseconds of a clock that never goes back
+ */
+export function showReading(output: Output, now: () => number) {
+  const start = now();
+  const isTerminal = output.columns !== undefined;
+  let next = start + (isTerminal ? patience : between);
+  let drawn = false;
+  return {
+    onProgress(progress: ReadingProgress): void {
+      const time = now();
+      if (time < next) return;
+      next = time + (isTerminal ? frame : between);
+      drawn = isTerminal;
+      output.write(
+        isTerminal ? `\r${bar(progress, time - start, output.columns ?? 80)}\x1b[K` : `${line(progress)}\n`,
+      );
+    },
+    /** Takes the bar away again. */
+    end(): void {
+      if (drawn) output.write("\r\x1b[K");
+    },
+  };
+}
+
+const percent = ({ done, total }: ReadingProgress) =>
+  `${total === 0 ? 100 : Math.floor((done / total) * 100)} %`;
+
+const line = (progress: ReadingProgress) =>
+  `Reading ${harmless(progress.file)}: ${fileSize(progress.done)} of ${fileSize(progress.total)} (${percent(progress)})`;
+
+function bar(progress: ReadingProgress, elapsed: number, columns: number): string {
+  const speed = `${fileSize((progress.done / Math.max(elapsed, 1)) * 1000)}/s`;
+  const numbers = ` ${percent(progress)} of ${fileSize(progress.total)}, ${speed}`;
+  const width = Math.min(30, columns - numbers.length - 3);
+  if (width < 5) return numbers.trim().slice(0, columns - 1);
+  const filled = progress.total === 0 ? width : Math.round((progress.done / progress.total) * width);
+  const gauge = `[${"#".repeat(filled)}${".".repeat(width - filled)}]`;
+  const room = columns - 1 - gauge.length - numbers.length - 1;
+  const file = room >= 12 ? ` ${harmless(progress.file).slice(0, room)}` : "";
+  return `${gauge}${numbers}${file}`;
+}

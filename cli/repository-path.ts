@@ -1,0 +1,32 @@
+import { existsSync } from "node:fs";
+import { dirname, join, relative, resolve, sep } from "node:path";
+import type { Host } from "./host.ts";
+
+/** A file as its repository names it; undefined when it lies elsewhere. Forward slashes. */
+export type RepositoryPath = (file: string) => string | undefined;
+
+/**
+ * Paths in problems are relative to the folder relcat runs in; on a forge they must be relative to the repository's
+ * root: the nearest one that git or the runner's workspace names.
+ */
+export function repositoryPaths({ environment }: Pick<Host, "environment">): RepositoryPath {
+  const here = resolve(".");
+  const workspace = environment.GITHUB_WORKSPACE;
+  const roots = [gitRoot(here), workspace ? resolve(workspace) : undefined].filter(
+    (root) => root !== undefined && isInside(root, here),
+  );
+  const root = roots.reduce((a, b) => ((a ?? "").length >= (b ?? "").length ? a : b), undefined) ?? here;
+  return (file) => {
+    const path = resolve(file);
+    return isInside(root, path) ? relative(root, path).split(sep).join("/") : undefined;
+  };
+}
+
+function gitRoot(start: string): string | undefined {
+  for (let folder = start; ; folder = dirname(folder)) {
+    if (existsSync(join(folder, ".git"))) return folder;
+    if (dirname(folder) === folder) return undefined;
+  }
+}
+
+const isInside = (root: string, path: string): boolean => path === root || path.startsWith(join(root, sep));

@@ -1,0 +1,70 @@
+import { z } from "zod";
+import type { Code } from "../errors.ts";
+import { expects, list, object, text } from "./fields.ts";
+
+/**
+ * Rules about what a record says. Only these can have exceptions: a problem of any other kind keeps a file
+ * or an artifact from being read at all, and accepting it would drop something silently.
+ */
+export const exceptableRules = [
+  "missing-key",
+  "unknown-key",
+  "wrong-type",
+  "text-format",
+  "name-format",
+  "checksum-format",
+  "timestamp-format",
+  "date-order",
+  "size-range",
+  "url-format",
+  "os-version-format",
+  "package-type-format",
+  "revision-format",
+  "derivation-format",
+  "path-format",
+  "key-id-format",
+  "hash-format",
+  "account-format",
+  "foreign-version",
+  "revision-unlisted",
+  "operating-system-mismatch",
+  "platform-mismatch",
+  "variant-both",
+  "deb-os-range",
+  "checksum-mismatch",
+  "store-required",
+  "vendor-required",
+  "attestation-required",
+  "store-forbidden",
+  "vendor-forbidden",
+  "attestation-forbidden",
+  "signature-forbidden",
+  "hash-per-arch",
+  "fingerprint-per-arch",
+  "fingerprint-missing",
+] as const satisfies readonly Code[];
+
+const bound = String.raw`\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}`;
+
+export const exceptionSchema = object({
+  rule: z
+    .enum(
+      exceptableRules,
+      expects("option-value", "the code of a rule about records, such as checksum-format"),
+    )
+    .meta({ description: "Code of the rule, as problems show it." }),
+  versions: text(
+    "version-format",
+    new RegExp(`^${bound}\\.\\.${bound}$`),
+    "the first and the last version, such as 25.01.001..26.03.004",
+  ).meta({ description: "First and last version it was broken in." }),
+  count: z
+    .int(expects("wrong-type", "a positive whole number"))
+    .min(1, expects("wrong-type", "a positive whole number"))
+    .meta({ description: "How many problems are accepted; not one more." }),
+});
+
+/** releases/exceptions.yaml: what imported history breaks. Everything else stays strict. */
+export const exceptionsSchema = list(exceptionSchema).meta({ title: "Exceptions" });
+
+export type Exception = z.infer<typeof exceptionSchema>;

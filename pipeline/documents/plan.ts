@@ -1,0 +1,145 @@
+import { z } from "zod";
+import {
+  date,
+  expects,
+  flag,
+  id,
+  line,
+  list,
+  object,
+  revision,
+  sha256,
+  table,
+  timestamp,
+  version,
+} from "./fields.ts";
+import { addSchema, reviseSchema } from "./ledger.ts";
+
+const count = z.int(expects("wrong-type", "a whole number, 0 or more")).min(0);
+
+/** Lists from elsewhere may hold anything where text belongs; a plan shows it as it is. */
+const anyText = z.string(expects("wrong-type", "text"));
+
+/** A value without parts: fields are compared down to these. */
+const leaf = z.union(
+  [z.null(), z.boolean(), z.number(), z.string(), z.array(z.never()), z.strictObject({})],
+  expects("wrong-type", "text, a number, true, false, null, or an empty list or object"),
+);
+
+const fieldChange = object({
+  field: anyText.meta({ description: "Path inside the record, such as data.store.size." }),
+  from: leaf.optional().meta({ description: "Absent when the field was not there." }),
+  to: leaf.optional().meta({ description: "Absent when the field is gone." }),
+  cause: line.optional().meta({ description: "The entry of `configuration` that changes it." }),
+});
+
+const ledgerState = z
+  .enum(["planned", "written", "open"], expects("option-value", "planned, written or open"))
+  .meta({
+    description:
+      "planned: a line of this plan makes it permanent; written: the ledger has it; open: neither.",
+  });
+
+const row = { id, version: anyText, package_type: anyText, name: anyText, file: anyText.nullable() };
+
+const withdrawn = object({ ...row, reason: anyText, replaced_by: id.nullable(), at: timestamp });
+
+const configurationChange = object({
+  field: line.meta({ description: "Path in catalog.yaml; defaults count as written." }),
+  from: leaf.optional(),
+  to: leaf.optional(),
+  file: line,
+  line: id,
+  column: id,
+  records: count.meta({ description: "Published records it changes." }),
+});
+
+const releaseChange = object({
+  version,
+  change: z.enum(["added", "changed", "removed"], expects("option-value", "added, changed or removed")),
+  date: date.nullable().meta({ description: "Of the planned release; null when it is removed." }),
+  fields: list(fieldChange).meta({ description: "Date, summary and notes." }),
+});
+
+const forbiddenChange = object({
+  code: line,
+  message: anyText,
+  hint: anyText.nullable(),
+  file: anyText.nullable(),
+  line: id.nullable(),
+  column: id.nullable(),
+});
+
+const baseline = object({
+  kind: z.enum(
+    ["revision", "live", "ledger", "nothing"],
+    expects("option-value", "revision, live, ledger or nothing"),
+  ),
+  name: anyText.meta({ description: "The git revision, URL, folder or file compared with." }),
+  commit: revision.nullable(),
+  records: count.meta({ description: "Public records it has." }),
+  problems: count.meta({ description: "Errors in its own files: what they do not say shows as added." }),
+});
+
+const ledgerSteps = object({
+  before: sha256.meta({ description: "SHA-256 of the ledger the lines are appended to." }),
+  after: sha256.meta({ description: "SHA-256 of the ledger with them, private ones included." }),
+  next_id: id.meta({ description: "The first id that is still free afterwards." }),
+});
+
+/**
+ * What publishing would change, and the ledger lines that `cut` would write. Private records are counted: their
+ * lines are not in here, but the digests cover them.
+ */
+export const planSchema = object({
+  schema_version: z.literal(1, expects("option-value", "1")),
+  at: timestamp.meta({ description: "Date of the lines." }),
+  versions: list(version).nullable().meta({ description: "The versions asked for; null is every release." }),
+  baseline,
+  ledger: ledgerSteps,
+  lines: list(
+    z.discriminatedUnion(
+      "event",
+      [addSchema, reviseSchema],
+      expects("option-value", "an add or revise event"),
+    ),
+  ).meta({ description: "Public ledger lines to append, in order." }),
+  forbidden: list(forbiddenChange),
+  removed: list(object({ ...row, forbidden: flag })),
+  retracted: list(withdrawn),
+  reinstated: list(object(row)),
+  added: list(object({ ...row, ledger: ledgerState })),
+  revised: list(object(row)).meta({ description: "Records that get a revise line." }),
+  changed: list(object({ ...row, ledger: ledgerState, fields: list(fieldChange) })),
+  renamed: list(object({ from: line, to: line, records: count })).meta({
+    description: "Key names inside `data` that differ; every other difference is in `changed`.",
+  }),
+  releases: list(releaseChange),
+  configuration: list(configurationChange),
+  missing: list(object({ version, artifact: line })).meta({
+    description: "What `expected:` asks for and a release that gets ids lacks.",
+  }),
+  documents: object({ added: list(anyText), changed: list(anyText), removed: list(anyText) })
+    .nullable()
+    .meta({ description: "Files of the site, by path; null when they were not compared." }),
+  private: object({
+    added: count,
+    changed: count,
+    removed: count,
+    lines: object({ add: count, revise: count }),
+  }),
+  content: object({ configuration: sha256, releases: table(sha256) }).meta({
+    description: "What was planned: digests of the configuration and of each release.",
+  }),
+  digest: sha256.meta({
+    description: "SHA-256 of this document as compact JSON in this order, without digest.",
+  }),
+}).meta({ title: "Plan" });
+
+export type Plan = z.infer<typeof planSchema>;
+export type FieldChange = z.infer<typeof fieldChange>;
+export type LedgerState = z.infer<typeof ledgerState>;
+export type PlanRow = z.infer<ReturnType<typeof object<typeof row>>>;
+export type ReleaseChange = z.infer<typeof releaseChange>;
+export type ConfigurationChange = z.infer<typeof configurationChange>;
+export type ForbiddenChange = z.infer<typeof forbiddenChange>;

@@ -1,0 +1,103 @@
+import { id, version } from "../documents/fields.ts";
+import { failure, type Problem, throwErrors } from "../errors.ts";
+import { display } from "../stages/document.ts";
+import { parseJson } from "../stages/json.ts";
+import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../stages/source.ts";
+import { isObject } from "../stages/verbatim.ts";
+
+/** A record of a live catalog: what it must have to be imported at all, and whatever else it says. */
+export interface LiveRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly version: string;
+  readonly package_type: string;
+  readonly checksum: string;
+  readonly [field: string]: unknown;
+}
+
+/**
+ * Reads the JSON array of a live catalog.
+ * @returns ascending by id
+ * @throws RelcatError import-list, import-record with every record that can never be imported, json-syntax …
+ */
+export function readRecords(source: Source): LiveRecord[] {
+  const list = listOf(parse(source).value, source);
+  const firstWithId = new Map<unknown, number>();
+  const problems: Problem[] = [];
+  for (const [index, record] of list.entries()) {
+    const faults = isObject(record) ? faultsOf(record) : [`it is ${display(record)}, expected an object`];
+    const before = isObject(record) ? firstWithId.get(record["id"]) : undefined;
+    if (before !== undefined) faults.push(`its id stands already on element ${before} of the list`);
+    else if (isObject(record)) firstWithId.set(record["id"], index + 1);
+    problems.push(...faults.map((fault) => unimportable(record, index, fault)));
+  }
+  throwErrors(problems);
+  return (list as LiveRecord[]).toSorted((a, b) => a.id - b.id);
+}
+
+function parse(source: Source): Syntax {
+  try {
+    return parseJson(source.text);
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error;
+    if (/^\s*</.test(source.text)) {
+      const hint = "Give the address of the JSON itself; a browser's rendering has ?format=api.";
+      throw failure("import-list", `${source.file} is a page, expected a JSON array of records`, hint);
+    }
+    throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
+  }
+}
+
+function listOf(value: unknown, { file }: Source): unknown[] {
+  if (Array.isArray(value)) return value;
+  const pages = isObject(value) && Array.isArray(value["results"]);
+  const hint = pages ? "It is one page of a list: give the whole list in one array." : "Give what GET …/package/ answers.";
+  throw failure("import-list", `${file} is ${display(value)}, expected a JSON array of records`, hint);
+}
+
+/** Why a record can never be imported: relcat could not say who it is, or not give it back as it was. */
+function faultsOf(record: Record<string, unknown>): string[] {
+  const faults = Object.entries(required).flatMap(([field, { fits, expected }]) => {
+    const value = record[field];
+    if (fits(value)) return [];
+    return [`${field} is ${value === undefined ? "missing" : display(value)}, expected ${expected}`];
+  });
+  const lost = unkeepable(record, 0);
+  return lost === undefined ? faults : [...faults, lost];
+}
+
+const text = { fits: (value: unknown) => typeof value === "string", expected: "text" };
+
+const required: Record<string, { fits(value: unknown): boolean; expected: string }> = {
+  id: { fits: (value) => id.safeParse(value).success, expected: "a positive whole number below 2^53" },
+  name: text,
+  version: {
+    fits: (value) => version.safeParse(value).success,
+    expected: "YY.MM.NNN with a month from 01 to 12",
+  },
+  package_type: text,
+  checksum: text,
+};
+
+/** Depth that is left for the manifest around a record. */
+const deepest = maxDepth - 8;
+
+/** What no file can hold as it is. */
+function unkeepable(value: unknown, depth: number): string | undefined {
+  if (typeof value === "number" && !Number.isFinite(value)) return "a number is too large for JSON readers to keep";
+  if (value === null || typeof value !== "object") return undefined;
+  if (depth > deepest) return `values are nested more than ${deepest} levels deep`;
+  if (Object.hasOwn(value, "__proto__")) return 'the key "__proto__" is not safe to keep';
+  for (const item of Object.values(value)) {
+    const lost = unkeepable(item, depth + 1);
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
+}
+
+function unimportable(record: unknown, index: number, fault: string): Problem {
+  const known = isObject(record) && id.safeParse(record["id"]).success;
+  const who = known ? `record ${record["id"]} (element ${index + 1} of the list)` : `element ${index + 1} of the list`;
+  const hint = "It can never be imported: correct it in the live catalog, or take it out of the list.";
+  return { code: "import-record", severity: "error", message: `${who}: ${fault}`, hint };
+}

@@ -1,0 +1,122 @@
+import type { Manifest } from "../documents/manifest.ts";
+import { failure, type Problem, throwErrors } from "../errors.ts";
+import { cleanHead } from "../outside/git.ts";
+import { checkManifest, type Described } from "./check-manifest.ts";
+import { loadConfiguration, readRelease, requireRelease } from "./configuration.ts";
+import { type Description, describeFile } from "./describe.ts";
+import { readEvidence } from "./inputs.ts";
+import { manifestFileName, manifestText } from "./manifest-text.ts";
+import { locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
+import { type Environment, statedRevision } from "./revision.ts";
+import { parseSettings } from "./settings.ts";
+import { tellStory } from "./story.ts";
+import { readSumFiles } from "./sums.ts";
+
+/** What is asked for. */
+export interface IngestRequest {
+  /** Build outputs: documents, folders, files for download. */
+  inputs: readonly string[];
+  /** Not needed where a finished manifest names it. */
+  release?: string | undefined;
+  /** Names the manifest; default "build". */
+  job?: string | undefined;
+  /** `key=value`. */
+  settings?: readonly string[] | undefined;
+  /** Checksum files. */
+  sums?: readonly string[] | undefined;
+  /** A commit id, `ci` or `git`. */
+  revision?: string | undefined;
+  /** Another catalog.yaml, by path or URL. */
+  config?: string | undefined;
+  /** The manifest goes elsewhere: the release need not be open here. */
+  elsewhere?: boolean | undefined;
+}
+
+/** What ingest takes from the process it runs in. */
+export interface IngestSurroundings {
+  environment: Environment;
+  onProgress: (progress: Progress) => void;
+}
+
+/** A decided manifest: nothing is written yet. */
+export interface Ingested {
+  version: string;
+  manifest: Manifest;
+  text: string;
+  fileName: string;
+  /** What of the inputs is not for download, and why. */
+  leftOut: string[];
+  warnings: Problem[];
+}
+
+/**
+ * From what builds leave behind to a manifest: read → join → describe and check → measure → describe and check.
+ * Decides everything and writes nothing; deliver-manifest.ts writes.
+ * @param folder the releases folder; it may be absent where `elsewhere` is asked for
+ * @throws RelcatError with every problem that can be found before files are read, then with the rest
+ */
+export async function ingestBuild(
+  folder: string,
+  request: IngestRequest,
+  surroundings: IngestSurroundings,
+): Promise<Ingested> {
+  const job = jobName(request);
+  const settings = parseSettings(request.settings ?? []);
+  const { config, sums, evidence, story } = await read(folder, request, surroundings);
+  if (!request.elsewhere) requireRelease(folder, story.version);
+
+  const context: Description = { ...story, config, settings };
+  const release = readRelease(folder, story.version);
+  const { present, problems: missing } = locate(story.job.files, sums);
+  const check = (measured: ReadonlyMap<string, Measured>) => {
+    const { described, problems } = describeAll(present, measured, context);
+    const checked = checkManifest(described, story.version, config, release);
+    return { manifest: checked.manifest, problems: [...problems, ...checked.problems] };
+  };
+  // What is wrong whatever the bytes are is said before minutes of reading them.
+  throwErrors([...missing, ...check(new Map()).problems]);
+  const { measured, problems: contradictions } = await measure(present, surroundings.onProgress);
+  const { manifest, problems } = check(measured);
+  throwErrors([...contradictions, ...problems]);
+  return {
+    version: story.version,
+    manifest,
+    text: manifestText(manifest),
+    fileName: manifestFileName(job, manifest),
+    leftOut: [...new Set(evidence.leftOut)].sort(),
+    warnings: problems,
+  };
+}
+
+/** Everything but the files for download: those may be large. */
+async function read(folder: string, request: IngestRequest, { environment }: IngestSurroundings) {
+  const { revision: named, release } = request;
+  const revision =
+    named === undefined ? undefined : await statedRevision(named, environment, () => cleanHead("."));
+  const config = await loadConfiguration(folder, request.config);
+  const sums = await readSumFiles(request.sums ?? []);
+  const evidence = await readEvidence(request.inputs, config, sums);
+  return { config, sums, evidence, story: await tellStory(evidence, { release, revision }, config) };
+}
+
+/** It becomes part of a file name. */
+function jobName({ job = "build" }: IngestRequest): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(job)) return job;
+  const message = `--job ${JSON.stringify(job)} is not 1 to 64 letters, digits, dots, dashes and underscores`;
+  throw failure("usage", message, "Such as --job kvm.");
+}
+
+function describeAll(
+  present: readonly Present[],
+  measured: ReadonlyMap<string, Measured>,
+  context: Description,
+) {
+  const described: Described[] = [];
+  const problems: Problem[] = [];
+  for (const { file } of present) {
+    const found = describeFile(file, measured.get(file.name), context);
+    if (found.artifact) described.push({ artifact: found.artifact, at: file.at, problems: found.problems });
+    problems.push(...found.problems);
+  }
+  return { described, problems };
+}

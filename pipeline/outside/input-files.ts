@@ -1,0 +1,38 @@
+import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
+import { accessFailure, isMissing } from "./files.ts";
+
+/** What lies at a path a person named. */
+export interface Sight {
+  /** A stream is a pipe or terminal: it can be read once, from its beginning. */
+  kind: "folder" | "file" | "stream" | "missing";
+  /** With every symbolic link resolved, such as the store path behind `result`. */
+  realPath: string;
+  size: number;
+}
+
+/** @throws RelcatError file-access when the path cannot be looked at */
+export function lookAt(path: string): Sight {
+  try {
+    const stats = statSync(path);
+    const kind = stats.isDirectory() ? "folder" : stats.isFile() ? "file" : "stream";
+    return { kind, realPath: kind === "stream" ? path : realpathSync(path), size: stats.size };
+  } catch (error) {
+    if (isMissing(error)) return { kind: "missing", realPath: path, size: 0 };
+    throw accessFailure(`cannot read ${path}`, error);
+  }
+}
+
+/** The first bytes of a file, as many as there are. */
+export function readHead(path: string, length: number): Uint8Array {
+  try {
+    const descriptor = openSync(path, "r");
+    try {
+      const bytes = new Uint8Array(length);
+      return bytes.subarray(0, readSync(descriptor, bytes, 0, length, 0));
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    throw accessFailure(`cannot read ${path}`, error);
+  }
+}

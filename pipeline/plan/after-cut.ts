@@ -1,0 +1,33 @@
+import { createHash } from "node:crypto";
+import type { Catalog } from "../build.ts";
+import type { Cut } from "../cut.ts";
+import type { Config } from "../documents/config.ts";
+import { assignIds, type IdentifiedRelease } from "../stages/assign-ids.ts";
+import { emitSite, type Sources } from "../stages/emit.ts";
+import { type Ledger, readLedger } from "../stages/ledger.ts";
+import type { DocumentHashes } from "./baseline.ts";
+
+/** Releases that have ledger lines, with the ids and dates those give. */
+export interface CutReleases {
+  releases: IdentifiedRelease[];
+  ledger: Ledger;
+  config: Config;
+}
+
+/** The catalog as `build --released` would see it once the lines are written. */
+export function afterCut({ releases, ledger, config }: Catalog, cut: Cut): CutReleases {
+  const after = readLedger({ file: ledger.file, text: cut.after }).ledger;
+  const released = releases.filter(({ version }) => after.versions.has(version));
+  return { releases: assignIds(released, after, () => false).releases, ledger: after, config };
+}
+
+/** Digests of the files of a site. */
+export function hashDocuments({ releases, ledger, config }: CutReleases, sources: Sources): DocumentHashes {
+  const hashes = new Map<string, string>();
+  for (const { path, chunks } of emitSite(releases, ledger, config, sources).files) {
+    const hash = createHash("sha256");
+    for (const chunk of chunks) hash.update(chunk);
+    hashes.set(path, hash.digest("hex"));
+  }
+  return hashes;
+}

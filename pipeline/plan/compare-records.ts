@@ -1,0 +1,124 @@
+import type { Config } from "../documents/config.ts";
+import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
+import type { Baseline } from "./baseline.ts";
+import { type ConfigurationChanges, configurationChanges, noChanges } from "./configuration.ts";
+import { changedLeaves } from "./fields.ts";
+import type { ListedRecord, Snapshot } from "./snapshot.ts";
+import { inWireNames, sameWire } from "./wire.ts";
+
+/** A catalog as it would be published. */
+export interface Planned {
+  snapshot: Snapshot;
+  config: Config;
+  /** Where a record's present content stands. */
+  stateOf(id: number): LedgerState;
+}
+
+export interface RecordChanges
+  extends Pick<Plan, "added" | "changed" | "removed" | "retracted" | "reinstated"> {
+  configuration: ConfigurationChanges;
+  /** Records in which only these key names differ, or differ too. */
+  renamed: { vendor: number; cryptolib_post: number };
+  /** Records whose URL alone changes, by the configuration's entry that changes it. */
+  moved: ReadonlyMap<string, number>;
+}
+
+/** What publishing would add, change and take away, record by record; ascending by id. */
+export function compareRecords(baseline: Baseline, planned: Planned): RecordChanges {
+  const { listed: before, retracted: withdrawnBefore } = baseline.snapshot;
+  const { listed: after, retracted } = planned.snapshot;
+  const absent = [...after.values()].filter(({ row }) => !before.has(row.id)).sort(byId);
+  const gone = [...before.values()]
+    .filter(({ row }) => !after.has(row.id) && !retracted.has(row.id))
+    .sort(byId);
+  return {
+    added: absent
+      .filter(({ row }) => !withdrawnBefore.has(row.id))
+      .map(({ row }) => ({ ...row, ledger: planned.stateOf(row.id) })),
+    reinstated: absent.filter(({ row }) => withdrawnBefore.has(row.id)).map(({ row }) => row),
+    removed: gone.map(({ row }) => ({ ...row, forbidden: !baseline.provisional.has(row.version) })),
+    retracted: [...retracted.values()]
+      .filter((entry) => isNewsOf(entry, withdrawnBefore.get(entry.id), baseline))
+      .sort((a, b) => a.id - b.id),
+    ...compareListed(baseline, planned),
+  };
+}
+
+const byId = (a: ListedRecord, b: ListedRecord) => a.row.id - b.row.id;
+
+/** A list of live records does not say what was withdrawn before. */
+function isNewsOf(
+  entry: Plan["retracted"][number],
+  before: Plan["retracted"][number] | undefined,
+  { snapshot, kind }: Baseline,
+) {
+  if (before) return before.reason !== entry.reason || before.replaced_by !== entry.replaced_by;
+  return kind !== "live" || snapshot.listed.has(entry.id);
+}
+
+function compareListed(
+  baseline: Baseline,
+  planned: Planned,
+): Pick<RecordChanges, "changed" | "configuration" | "renamed" | "moved"> {
+  const configuration = baseline.config ? configurationChanges(baseline.config, planned.config) : noChanges;
+  const changed: Plan["changed"] = [];
+  const renamed = { vendor: 0, cryptolib_post: 0 };
+  const moved = new Map<string, number>();
+  const known = [...planned.snapshot.listed.values()].sort(byId);
+  for (const now of known) {
+    const old = baseline.snapshot.listed.get(now.row.id);
+    if (!old) continue;
+    const state = planned.stateOf(now.row.id);
+    const { fields, names } = changedFields(old, now, baseline.wire, planned.config.wire, state);
+    for (const name of names) renamed[name]++;
+    const told = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
+    const address = told.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
+    if (address !== undefined) moved.set(address, (moved.get(address) ?? 0) + 1);
+    const own = told.filter(({ field, cause }) => field !== "url" || cause === undefined);
+    if (own.length > 0) changed.push({ ...now.row, ledger: state, fields: own });
+  }
+  return { changed, configuration, renamed, moved };
+}
+
+const withCause = (change: FieldChange, cause: string | undefined): FieldChange =>
+  cause === undefined ? change : { ...change, cause };
+
+type WireKey = keyof Config["wire"];
+
+/**
+ * The fields in which a listed record changes, key names inside `data` translated. `modified_date` follows every
+ * other change; it counts only where it moves alone.
+ */
+function changedFields(
+  old: ListedRecord,
+  now: ListedRecord,
+  from: Config["wire"],
+  to: Config["wire"],
+  state: LedgerState,
+): { fields: FieldChange[]; names: WireKey[] } {
+  const { fields, names } =
+    old.json === now.json ? { fields: [], names: [] } : translated(old, now, from, to);
+  const downloads = old.download && now.download ? changedLeaves(old.download, now.download) : [];
+  const others = [...fields.filter(({ field }) => field !== "modified_date"), ...downloads];
+  const isFollowed = others.length > 0 || names.length > 0 || state === "planned";
+  return { fields: isFollowed ? others : fields, names };
+}
+
+function translated(
+  old: ListedRecord,
+  now: ListedRecord,
+  from: Config["wire"],
+  to: Config["wire"],
+): { fields: FieldChange[]; names: WireKey[] } {
+  const [before, after] = [JSON.parse(old.json), JSON.parse(now.json)];
+  const plain = changedLeaves(before, after);
+  if (sameWire(from, to)) return { fields: plain, names: [] };
+  const names = (["vendor", "cryptolib_post"] as const).filter((key) => {
+    const other = { ...from, [key]: to[key] };
+    return (
+      from[key] !== to[key] && changedLeaves(inWireNames(before, from, other), after).length < plain.length
+    );
+  });
+  const fields = names.length === 0 ? plain : changedLeaves(inWireNames(before, from, to), after);
+  return { fields, names };
+}

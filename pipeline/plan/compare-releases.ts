@@ -1,0 +1,62 @@
+import type { Note } from "../documents/note.ts";
+import type { FieldChange, ReleaseChange } from "../documents/plan.ts";
+import { changedLeaves } from "./fields.ts";
+import type { ReleaseFacts, Snapshot } from "./snapshot.ts";
+
+/** What releases say otherwise than before: dates, summaries and notes have no ledger lines. Ascending by version. */
+export function compareReleases(before: Snapshot, after: Snapshot): ReleaseChange[] {
+  // A list alone says nothing of releases.
+  if (!before.releases || !after.releases) return [];
+  const versions = new Set([...before.releases.keys(), ...after.releases.keys()]);
+  return [...versions].sort().flatMap((version): ReleaseChange[] => {
+    const [old, now] = [before.releases?.get(version), after.releases?.get(version)];
+    const fields = changedFacts(old, now);
+    if (!now) return [{ version, change: "removed", date: null, fields: [] }];
+    if (!old) return [{ version, change: "added", date: now.date, fields }];
+    return fields.length > 0 ? [{ version, change: "changed", date: now.date, fields }] : [];
+  });
+}
+
+function changedFacts(old: ReleaseFacts | undefined, now: ReleaseFacts | undefined): FieldChange[] {
+  const simple = (facts: ReleaseFacts | undefined) =>
+    facts ? { date: facts.date, ...(facts.summary !== null && { summary: facts.summary }) } : undefined;
+  const facts = old && now ? changedLeaves(simple(old), simple(now)) : [];
+  return [...facts, ...changedNotes(old?.notes ?? [], now?.notes ?? [])];
+}
+
+/** Notes have no names: of each component and kind, those that went are paired with those that came. */
+function changedNotes(before: readonly Note[], after: readonly Note[]): FieldChange[] {
+  const gone = bySection(without(before, after));
+  const come = bySection(without(after, before));
+  return [...new Set([...gone.keys(), ...come.keys()])].flatMap((field) => {
+    const [from = [], to = []] = [gone.get(field), come.get(field)];
+    return Array.from({ length: Math.max(from.length, to.length) }, (_, index) => ({
+      field,
+      ...(from[index] !== undefined && { from: from[index] }),
+      ...(to[index] !== undefined && { to: to[index] }),
+    }));
+  });
+}
+
+/** Notes of one list that the other lacks; of equal ones as many as it has more of. */
+function without(notes: readonly Note[], others: readonly Note[]): Note[] {
+  const left = new Map<string, number>();
+  for (const note of others) left.set(key(note), (left.get(key(note)) ?? 0) + 1);
+  return notes.filter((note) => {
+    const count = left.get(key(note)) ?? 0;
+    left.set(key(note), count - 1);
+    return count <= 0;
+  });
+}
+
+const key = (note: Note) => JSON.stringify(note);
+
+function bySection(notes: readonly Note[]): Map<string, string[]> {
+  const groups = Map.groupBy(notes, ({ component, kind }) => `notes.${component}.${kind}`);
+  return new Map([...groups].map(([section, group]) => [section, group.map(described)]));
+}
+
+function described({ text, refs, security }: Note): string {
+  const marks = [...(security ? ["security"] : []), ...refs];
+  return marks.length > 0 ? `${text} (${marks.join(", ")})` : text;
+}

@@ -1,0 +1,25 @@
+import type { Config } from "../documents/config.ts";
+import { type Plan, planSchema } from "../documents/plan.ts";
+import type { IdentifiedRelease } from "../stages/assign-ids.ts";
+import { digest } from "../stages/ledger.ts";
+import type { Release } from "../stages/normalize.ts";
+import { publicSettings } from "./configuration.ts";
+
+/** The digest of a plan over everything else in it; white space and the order of its keys say nothing. */
+export function planDigest(plan: Omit<Plan, "digest">): string {
+  const { digest: _, ...rest } = planSchema.parse({ ...plan, digest: "0".repeat(64) });
+  return digest(JSON.stringify(rest));
+}
+
+/** What a plan was made for: anything in it that reaches the public, private records included. */
+export function contentDigests(config: Config, releases: readonly IdentifiedRelease[]): Plan["content"] {
+  return {
+    configuration: digest(JSON.stringify([publicSettings(config), config.expected])),
+    releases: Object.fromEntries(releases.map(({ release }) => [release.version, releaseDigest(release)])),
+  };
+}
+
+function releaseDigest({ version, date, summary, notes, artifacts }: Release): string {
+  const files = artifacts.map(({ file, url, size, contentHash }) => [file, url, size, contentHash]);
+  return digest(JSON.stringify([version, date, summary, notes, files]));
+}

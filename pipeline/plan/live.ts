@@ -1,0 +1,102 @@
+import type { Config } from "../documents/config.ts";
+import { type BuildDocument, buildSchema } from "../documents/site.ts";
+import { failure, RelcatError } from "../errors.ts";
+import { readRecords } from "../import/read-records.ts";
+import { fetchBytes } from "../outside/fetch.ts";
+import { readIfPresent } from "../outside/files.ts";
+import { lookAt } from "../outside/input-files.ts";
+import { readInput } from "../outside/read-input.ts";
+import { decode } from "../stages/source.ts";
+import type { Baseline } from "./baseline.ts";
+import { snapshotOfList } from "./snapshot.ts";
+import { liveWire } from "./wire.ts";
+
+const listPath = "api/v1/package/";
+
+/** 25,000 records have 22 MB. */
+const mostBytes = 256 * 1024 * 1024;
+
+/** A published catalog, as bytes. */
+interface Live {
+  name: string;
+  list: Uint8Array;
+  /** build.json, where it can be read. */
+  build: Uint8Array | undefined;
+}
+
+/**
+ * What is live: a built folder, a site's address, or a file with the list alone.
+ * @param ours our key names inside `data`: those that count where the live records show none
+ * @throws RelcatError input-missing, network, import-list, import-record …
+ */
+export async function liveBaseline(against: string, ours: Config["wire"]): Promise<Baseline> {
+  const { name, list, build } = await readLive(against);
+  const records = readRecords(decode(name, list, mostBytes));
+  const site = build && readBuild(build);
+  return {
+    kind: "live",
+    name,
+    commit: null,
+    snapshot: snapshotOfList(records),
+    wire: liveWire(records, ours),
+    provisional: new Set(site?.provisional),
+    documents: site && new Map(Object.entries(site.files).map(([path, { sha256 }]) => [path, sha256])),
+    problems: 0,
+  };
+}
+
+async function readLive(against: string): Promise<Live> {
+  if (/^https?:\/\//i.test(against)) return readSite(siteAddress(against));
+  const { kind } = lookAt(against);
+  if (kind === "missing") {
+    throw failure(
+      "input-missing",
+      `there is no ${against} here`,
+      "Give --against a built folder, an address starting with https://, or a file with the list.",
+    );
+  }
+  if (kind === "folder") return readFolder(against.replace(/(.)\/+$/, "$1"));
+  return { name: against, list: await readInput(against, mostBytes), build: undefined };
+}
+
+function readFolder(folder: string): Live {
+  const list = readIfPresent(`${folder}/${listPath}index.json`);
+  if (list) return { name: folder, list, build: readIfPresent(`${folder}/build.json`) };
+  const message = `${folder} has no ${listPath}index.json, expected a folder that relcat build made`;
+  throw failure("input-missing", message, "Build into it first, or give the address of the site.");
+}
+
+/** Without query and fragment, ending in a slash. */
+function siteAddress(against: string): URL {
+  const url = URL.canParse(against) ? new URL(against) : undefined;
+  if (url?.username !== "" || url.password !== "") {
+    throw failure(
+      "usage",
+      url ? "the address given with --against has credentials in it" : `${against} is not an address`,
+      "Give a plain address such as https://downloads.example.com; a list that needs a login can be saved and given as a file.",
+    );
+  }
+  const path = url.pathname.replace(/\/*$/, "/").replace(new RegExp(`/${listPath}$`), "/");
+  return new URL(path, url.origin);
+}
+
+async function readSite(site: URL): Promise<Live> {
+  const list = await fetchBytes(new URL(listPath, site).href, mostBytes);
+  const build = await fetchBytes(new URL("build.json", site).href, mostBytes).catch(ifRefused);
+  return { name: site.href, list, build };
+}
+
+/** A catalog that relcat did not build has no such file. */
+function ifRefused(error: unknown): undefined {
+  if (error instanceof RelcatError) return undefined;
+  throw error;
+}
+
+/** A server may answer a page for every path: what is no build document is none. */
+function readBuild(bytes: Uint8Array): BuildDocument | undefined {
+  try {
+    return buildSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,104 @@
+import { type Catalog, loadCatalog } from "../build.ts";
+import type { Cut } from "../cut.ts";
+import { RelcatError } from "../errors.ts";
+import { filesOf } from "../outside/authored-files.ts";
+import { readTree, withoutGit } from "../outside/git-tree.ts";
+import type { Sources } from "../stages/emit.ts";
+import { afterCut, hashDocuments } from "./after-cut.ts";
+import type { Baseline } from "./baseline.ts";
+import { liveBaseline } from "./live.ts";
+import { nothing, snapshotOf } from "./snapshot.ts";
+
+/** What to compare with. */
+export interface BaselineRequest {
+  /** A built folder, a site's address or a file with its list; undefined: the settled revision. */
+  against?: string | undefined;
+  /** Git revision whose lines are settled, "none" for an empty baseline; default: ledger.base. */
+  ledgerBase?: string | undefined;
+  /** The ledger here, when git cannot tell (preferred) or at all. */
+  ledger?: "instead-of-failing" | "only" | undefined;
+}
+
+/**
+ * Reads what a plan is compared with.
+ * @param sources undefined: documents are not compared
+ * @throws RelcatError git-revision, input-missing, network and what keeps a live list from being read
+ */
+export async function readBaseline(
+  catalog: Catalog,
+  request: BaselineRequest,
+  sources: Sources | undefined,
+): Promise<Baseline> {
+  if (request.against !== undefined) return liveBaseline(request.against, catalog.config.wire);
+  if (request.ledger === "only") return ledgerBaseline(catalog, sources);
+  const revision = request.ledgerBase ?? catalog.config.ledgerBase;
+  if (request.ledger !== "instead-of-failing") return revisionBaseline(catalog, revision, sources);
+  try {
+    const baseline = await revisionBaseline(catalog, revision, sources);
+    return baseline.kind === "nothing" ? ledgerBaseline(catalog, sources) : baseline;
+  } catch (error) {
+    if (error instanceof RelcatError) return ledgerBaseline(catalog, sources);
+    throw error;
+  }
+}
+
+/** The catalog as a git revision has it, read by today's rules. */
+async function revisionBaseline(
+  catalog: Catalog,
+  revision: string,
+  sources: Sources | undefined,
+): Promise<Baseline> {
+  if (revision === "none") return emptyBaseline(catalog, "none", sources);
+  const reason = await withoutGit(catalog.folder);
+  if (reason) return emptyBaseline(catalog, reason, sources);
+  const { commit, files } = await readTree(catalog.folder, revision);
+  const base = await loadCatalog(catalog.folder, { released: true }, filesOf(files));
+  const { ledger, config } = base;
+  const { releases } = base.identified;
+  return {
+    kind: "revision",
+    name: revision,
+    commit,
+    snapshot: snapshotOf(releases, ledger, config),
+    wire: config.wire,
+    config,
+    ledger: ledger.text,
+    provisional: new Set(),
+    documents: sources && hashDocuments({ releases, ledger, config }, sources),
+    problems: base.problems.filter(({ severity }) => severity === "error").length,
+  };
+}
+
+/** Nothing is published yet, or nobody can say what. */
+const emptyBaseline = ({ config }: Catalog, name: string, sources: Sources | undefined): Baseline => ({
+  kind: "nothing",
+  name,
+  commit: null,
+  snapshot: nothing,
+  wire: config.wire,
+  provisional: new Set(),
+  documents: sources && new Map(),
+  problems: 0,
+});
+
+/** What the ledger has already: the rest is what a cut adds. */
+function ledgerBaseline(catalog: Catalog, sources: Sources | undefined): Baseline {
+  const { ledger, config } = catalog;
+  const present = afterCut(catalog, {
+    events: [],
+    before: ledger.text,
+    after: ledger.text,
+    at: "",
+  } satisfies Cut);
+  return {
+    kind: "ledger",
+    name: ledger.file,
+    commit: null,
+    snapshot: snapshotOf(present.releases, ledger, config),
+    wire: config.wire,
+    config,
+    provisional: new Set(),
+    documents: sources && hashDocuments(present, sources),
+    problems: 0,
+  };
+}

@@ -1,0 +1,37 @@
+import { type Plan, planSchema } from "../documents/plan.ts";
+import { failure, RelcatError } from "../errors.ts";
+import { readInput } from "../outside/read-input.ts";
+import { fit } from "../stages/document.ts";
+import { parseJson } from "../stages/json.ts";
+import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../stages/source.ts";
+import { planDigest } from "./digest.ts";
+
+/** A plan names every document of a site; 25,000 records have some 20 MB of it. */
+const mostBytes = 256 * 1024 * 1024;
+
+/**
+ * Reads a plan that was written earlier, perhaps by another job.
+ * @param file "-" is standard input
+ * @throws RelcatError plan-digest when it was changed since; file-access, and every problem of its form
+ */
+export async function readPlan(file: string): Promise<Plan> {
+  const source = decode(file, await readInput(file, mostBytes), mostBytes);
+  // biome-ignore lint/suspicious/noFocusedTests: not a test.
+  const { document, problems } = fit(source, parse(source), planSchema);
+  if (!document) throw new RelcatError(problems);
+  if (planDigest(document.value) === document.value.digest) return document.value;
+  throw failure(
+    "plan-digest",
+    `${file} was changed since it was planned: its digest is not that of what it says`,
+    "Plan again: relcat plan --out FILE. A plan is read, never edited.",
+  );
+}
+
+function parse(source: Source): Syntax {
+  try {
+    return parseJson(source.text);
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error;
+    throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
+  }
+}

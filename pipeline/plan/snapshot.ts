@@ -1,0 +1,81 @@
+import type { Config } from "../documents/config.ts";
+import type { Note } from "../documents/note.ts";
+import type { Plan, PlanRow } from "../documents/plan.ts";
+import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";
+import type { RetractedRecord } from "../documents/site.ts";
+import type { LiveRecord } from "../import/read-records.ts";
+import type { IdentifiedRelease } from "../stages/assign-ids.ts";
+import type { Ledger } from "../stages/ledger.ts";
+import { isPrivate } from "../stages/normalize.ts";
+import { publishRelease } from "../stages/publish-records.ts";
+
+/** A record that a catalog lists. */
+export interface ListedRecord {
+  row: PlanRow;
+  checksum: string;
+  /** The record as everybody reads it. */
+  json: string;
+  /** Where its file lies and how big it is; undefined when a list alone is known. */
+  download?: { url: string; size: number | null };
+}
+
+/** What a release says beside its records. */
+export type ReleaseFacts = Pick<PublishedRelease, "date" | "summary"> & { notes: readonly Note[] };
+
+/** What the public sees of a catalog at one time, by id and by version. */
+export interface Snapshot {
+  listed: ReadonlyMap<number, ListedRecord>;
+  retracted: ReadonlyMap<number, Plan["retracted"][number]>;
+  /** undefined when a list alone is known. */
+  releases: ReadonlyMap<string, ReleaseFacts> | undefined;
+  /** Content of private records; undefined when a list alone is known. */
+  hidden: ReadonlyMap<number, string> | undefined;
+}
+
+/** A catalog of which nothing is published. */
+export const nothing: Snapshot = {
+  listed: new Map(),
+  retracted: new Map(),
+  releases: new Map(),
+  hidden: new Map(),
+};
+
+/** What the public would see of these releases. */
+export function snapshotOf(releases: readonly IdentifiedRelease[], ledger: Ledger, config: Config): Snapshot {
+  const published = releases.map((release) => publishRelease(release, ledger, config));
+  const hidden = releases.flatMap(({ packages }) =>
+    packages.filter(({ artifact }) => isPrivate(artifact.content)),
+  );
+  return {
+    listed: new Map(
+      published.flatMap(({ packages }) => packages.map((entry) => [entry.record.id, listed(entry)])),
+    ),
+    retracted: new Map(
+      published.flatMap(({ version, retracted }) =>
+        retracted.map((entry) => [entry.id, withdrawn(entry, version)] as const),
+      ),
+    ),
+    releases: new Map(published.map((release) => [release.version, release])),
+    hidden: new Map(hidden.map(({ id, artifact }) => [id, artifact.contentHash])),
+  };
+}
+
+function listed({ record, json, file, url, size }: PublishedPackage): ListedRecord {
+  const { id, version, package_type, name, checksum } = record;
+  return { row: { id, version, package_type, name, file }, checksum, json, download: { url, size } };
+}
+
+function withdrawn(entry: RetractedRecord, version: string): Plan["retracted"][number] {
+  const { id, package_type, name, file, reason, replaced_by, at } = entry;
+  return { id, version, package_type, name, file, reason, replaced_by, at };
+}
+
+/** What a list alone tells of a catalog. */
+export function snapshotOfList(records: readonly LiveRecord[]): Snapshot {
+  const entries = records.map((record): [number, ListedRecord] => {
+    const { id, version, package_type, name, checksum } = record;
+    const row = { id, version, package_type, name, file: null };
+    return [id, { row, checksum, json: JSON.stringify(record) }];
+  });
+  return { listed: new Map(entries), retracted: new Map(), releases: undefined, hidden: undefined };
+}

@@ -1,0 +1,45 @@
+import type { Plan } from "../documents/plan.ts";
+import { failure } from "../errors.ts";
+import { digest } from "../stages/ledger.ts";
+
+/** Whether the ledger has the lines of a plan already: a job that runs a second time has nothing to write. */
+export const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;
+
+/** @throws RelcatError plan-stale when lines came or went since */
+export function refuseOtherLedger(plan: Plan, text: string): void {
+  if (digest(text) === plan.ledger.before || isWritten(plan, text)) return;
+  throw stale(["the ledger has other lines"]);
+}
+
+/**
+ * Refuses a plan that would not be made the same today.
+ * @param fresh made now, for the same versions and with the same date
+ * @throws RelcatError plan-stale, naming what is different
+ */
+export function refuseStale(plan: Plan, fresh: Plan): void {
+  const reasons = differences(plan.content, fresh.content);
+  // Lines that are written are not planned a second time.
+  const isSame =
+    fresh.ledger.before === plan.ledger.after ||
+    (fresh.ledger.after === plan.ledger.after && JSON.stringify(fresh.lines) === JSON.stringify(plan.lines));
+  if (reasons.length > 0) throw stale(reasons);
+  if (!isSame) throw stale(["this relcat gives other ledger lines"]);
+}
+
+function differences(before: Plan["content"], after: Plan["content"]): string[] {
+  const versions = [...new Set([...Object.keys(before.releases), ...Object.keys(after.releases)])].sort();
+  const changed = versions.filter((version) => before.releases[version] !== after.releases[version]);
+  return [
+    ...(before.configuration === after.configuration ? [] : ["catalog.yaml says something else"]),
+    ...(changed.length === 0
+      ? []
+      : [`${changed.join(", ")} ${changed.length === 1 ? "has" : "have"} other content`]),
+  ];
+}
+
+const stale = (reasons: readonly string[]) =>
+  failure(
+    "plan-stale",
+    `the plan no longer fits: ${reasons.join("; ")}`,
+    "Nothing was written. Make a new plan (relcat plan --out FILE), look at it, and cut that one.",
+  );

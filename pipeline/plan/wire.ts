@@ -1,0 +1,34 @@
+import type { Config } from "../documents/config.ts";
+import type { LiveRecord } from "../import/read-records.ts";
+import { wireNames } from "../import/wire-names.ts";
+import { isObject } from "../stages/verbatim.ts";
+
+type Wire = Config["wire"];
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The key names a live catalog uses inside `data`; ours where it has none, or where they cannot be told. */
+export function liveWire(records: readonly LiveRecord[], ours: Wire): Wire {
+  const { names, problems } = wireNames(records, { given: {}, kept: {} });
+  if (problems.length > 0) return ours;
+  const found = (key: keyof Wire) => (names[key].from === "found" ? names[key].name : ours[key]);
+  return { vendor: found("vendor"), cryptolib_post: found("cryptolib_post") };
+}
+
+/** A record with the key names of another catalog. */
+export function inWireNames(record: Fields, from: Wire, to: Wire): Fields {
+  const { data } = record;
+  if (!isObject(data)) return record;
+  const renamed = rename(data, from.vendor, to.vendor);
+  const { attestation } = renamed;
+  if (!isObject(attestation)) return { ...record, data: renamed };
+  return {
+    ...record,
+    data: { ...renamed, attestation: rename(attestation, from.cryptolib_post, to.cryptolib_post) },
+  };
+}
+
+const rename = (object: Fields, from: string, to: string): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(object).map(([key, value]) => [key === from ? to : key, value]));
+
+export const sameWire = (a: Wire, b: Wire): boolean =>
+  a.vendor === b.vendor && a.cryptolib_post === b.cryptolib_post;

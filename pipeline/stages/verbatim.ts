@@ -1,0 +1,173 @@
+import type { z } from "zod";
+import {
+  attestationSchema,
+  cryptolibPostSchema,
+  storeSchema,
+  vendorSchema,
+} from "../documents/attestation.ts";
+import type { Config } from "../documents/config.ts";
+import { object, timestamp } from "../documents/fields.ts";
+import type { WrittenArtifact } from "../documents/manifest.ts";
+import { packageRecordSchema } from "../documents/package-record.ts";
+
+type Wire = Config["wire"];
+type Fields = Readonly<Record<string, unknown>>;
+
+/** What an imported record says in a way its manifest entry cannot. */
+export interface Verbatim {
+  /** Fields of the record as they stand on the wire. */
+  fields: Fields;
+  /** Fields the record lacks. */
+  absent: readonly string[];
+}
+
+/** Dates stand in the ledger; those of an imported record hold as long as no later event changed them. */
+export const dateFields = ["created_date", "modified_date"] as const;
+export type DateField = (typeof dateFields)[number];
+
+/** Two dates that the ledger cannot hold, for its lines only go forward. */
+export const outOfOrder = (created: unknown, modified: unknown): boolean =>
+  [created, modified].every((date) => timestamp.safeParse(date).success) && String(modified) < String(created);
+
+export function verbatimOf({ verbatim, absent }: WrittenArtifact): Verbatim | undefined {
+  return verbatim || absent ? { fields: verbatim ?? {}, absent: absent ?? [] } : undefined;
+}
+
+/**
+ * A record as the imported catalog has it.
+ * @param dates those date fields that still are the imported ones
+ */
+export function asImported(
+  record: object,
+  verbatim: Verbatim | undefined,
+  dates: readonly DateField[],
+): Fields {
+  if (!verbatim) return record as Fields;
+  const held: readonly string[] = ["id", "version", ...dateFields.filter((field) => !dates.includes(field))];
+  const kept = Object.entries(verbatim.fields).filter(([field]) => !held.includes(field));
+  const entries = Object.entries({ ...record, ...Object.fromEntries(kept) });
+  return Object.fromEntries(
+    entries.filter(([field]) => held.includes(field) || !verbatim.absent.includes(field)),
+  );
+}
+
+const shapes = new WeakMap<Wire, ReturnType<typeof wireRecordShape>>();
+
+/** The shape of a record's fields with the key names the wire uses, each of them optional. */
+export function recordShape(wire: Wire): ReturnType<typeof wireRecordShape> {
+  const shape = shapes.get(wire) ?? wireRecordShape(wire);
+  shapes.set(wire, shape);
+  return shape;
+}
+
+function wireRecordShape(wire: Wire) {
+  const { cryptolib_post: _, ...attestation } = attestationSchema.shape;
+  const data = object({
+    store: storeSchema.optional(),
+    [wire.vendor]: vendorSchema.optional(),
+    attestation: object({ ...attestation, [wire.cryptolib_post]: cryptolibPostSchema.optional() }).optional(),
+  });
+  return packageRecordSchema.extend({ data }).partial();
+}
+
+export const isObject = (value: unknown): value is Record<string, unknown> =>
+  value !== null && typeof value === "object" && !Array.isArray(value);
+
+/** `data` under neutral key names; parts that are no objects are left out. */
+export function neutralData(data: unknown, wire: Wire): Record<string, unknown> {
+  if (!isObject(data)) return {};
+  const { store, attestation, [wire.vendor]: vendor } = data;
+  const parts = {
+    store,
+    vendor,
+    attestation: isObject(attestation) ? neutralAttestation(attestation, wire) : undefined,
+  };
+  return Object.fromEntries(Object.entries(parts).filter(([, part]) => isObject(part)));
+}
+
+function neutralAttestation(attestation: Fields, wire: Wire): Fields {
+  const { [wire.cryptolib_post]: cryptolib_post, ...rest } = attestation;
+  return cryptolib_post === undefined ? rest : { ...rest, cryptolib_post };
+}
+
+/**
+ * An imported entry as rules and pages can read it: verbatim values where they have the form of their field.
+ * What has not is told by the rule about verbatim values.
+ */
+export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact {
+  const { verbatim } = artifact;
+  if (!verbatim) return artifact;
+  const { description, operating_system, platform, min_os_version, max_os_version, gui_only, headless } =
+    packageRecordSchema.shape;
+  const simple = {
+    description,
+    operating_system,
+    platform,
+    min_os_version,
+    max_os_version,
+    gui_only,
+    headless,
+  };
+  const fitting = Object.entries(simple).filter(
+    ([field, schema]) => Object.hasOwn(verbatim, field) && schema.safeParse(verbatim[field]).success,
+  );
+  return {
+    ...artifact,
+    ...Object.fromEntries(fitting.map(([field]) => [field, verbatim[field]])),
+    ...visibility(verbatim),
+    ...(Object.hasOwn(verbatim, "data") && readableData(verbatim["data"], wire)),
+  };
+}
+
+/** In doubt a record is private: what hides it may not be understood, but it is there. */
+function visibility(verbatim: Fields): Partial<WrittenArtifact> {
+  const { exclude_from_api: excluded, only_for_account: account } = verbatim;
+  const asText = (value: unknown) =>
+    typeof value === "string" || typeof value === "number" ? value : JSON.stringify(value);
+  return {
+    ...(excluded !== undefined && { exclude_from_api: Boolean(excluded) }),
+    ...(account !== undefined && { only_for_account: account === null ? null : asText(account) }),
+  };
+}
+
+function readableData(data: unknown, wire: Wire): Partial<WrittenArtifact> {
+  const parts = neutralData(data, wire);
+  const schemas = { store: storeSchema, vendor: vendorSchema, attestation: attestationSchema };
+  return Object.fromEntries(
+    Object.entries(schemas).map(([part, schema]) => [
+      part,
+      part in parts ? salvage(parts[part], schema) : undefined,
+    ]),
+  );
+}
+
+/** A value without whatever in it does not fit its schema; undefined when nothing is left. */
+export function salvage<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> | undefined {
+  const copy = structuredClone(value);
+  for (let result = schema.safeParse(copy); ; result = schema.safeParse(copy)) {
+    if (result.success) return result.data;
+    const [issue] = result.error.issues;
+    if (!issue || !discard(copy, issue)) return undefined;
+  }
+}
+
+/** Takes out what an issue is about; false when that is the whole value. */
+function discard(root: unknown, issue: z.core.$ZodIssue): boolean {
+  const keys =
+    issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
+  return keys.every((path) => discardAt(root, path));
+}
+
+function discardAt(root: unknown, path: readonly PropertyKey[]): boolean {
+  for (let length = path.length; length > 0; length--) {
+    const parent = path
+      .slice(0, length - 1)
+      .reduce<unknown>((value, key) => (value as Fields)?.[String(key)], root);
+    const key = path[length - 1] ?? "";
+    if (Array.isArray(parent) && typeof key === "number" && key in parent)
+      return parent.splice(key, 1).length > 0;
+    if (isObject(parent) && Object.hasOwn(parent, key)) return Reflect.deleteProperty(parent, key);
+    // What is missing cannot be taken out: then its parent has to go.
+  }
+  return false;
+}

@@ -1,0 +1,158 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { beforeAll, describe, expect, test } from "vitest";
+import { cutCatalog, type Project, project, release } from "../support/project.ts";
+import { relcat, repository, temporaryFolder } from "../support/run.ts";
+
+const isThere = async (shell: string) =>
+  (await execa(shell, ["--version"], { reject: false })).exitCode === 0;
+
+const bin = temporaryFolder();
+writeFileSync(
+  join(bin, "relcat"),
+  `#!/bin/sh\nexec '${process.execPath}' '${join(repository, "cli/relcat.mjs")}' "$@"\n`,
+);
+chmodSync(join(bin, "relcat"), 0o755);
+const env = { PATH: `${bin}:${process.env.PATH}`, TERM: "dumb" };
+
+/** 26.08.001 and 26.09.001 are cut, 26.10.001 is open; all three scripts lie in it. */
+let made: Project;
+beforeAll(async () => {
+  made = await cutCatalog();
+  for (const [path, content] of Object.entries(release("26.10.001", []))) made.write(path, content);
+  for (const shell of ["bash", "zsh", "fish"])
+    made.write(`relcat.${shell}`, (await made.succeed("completion", shell)).stdout);
+});
+
+describe("in bash", () => {
+  async function offered(...words: string[]): Promise<string[]> {
+    const ask = `source relcat.bash; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _relcat; IFS=,; echo "\${COMPREPLY[*]}"`;
+    const { stdout, stderr } = await execa("bash", ["-c", ask, "bash", ...words], { cwd: made.folder, env });
+    expect(stderr).toBe("");
+    return stdout.split(",");
+  }
+
+  test("versions, the newest first; withdrawn can only be what is cut", async () => {
+    expect(await offered("relcat", "cut", "")).toEqual(["26.10.001", "26.09.001", "26.08.001"]);
+    expect(await offered("relcat", "cut", "26.10.001", "26.08")).toEqual(["26.08.001"]);
+    expect(await offered("relcat", "build", "--released", "--with", "")).toEqual([
+      "26.10.001",
+      "26.09.001",
+      "26.08.001",
+    ]);
+    expect(await offered("relcat", "retract", "")).toEqual(["26.09.001", "26.08.001"]);
+  });
+
+  test("package types of the ledger", async () => {
+    expect(await offered("relcat", "retract", "26.09.001", "--type", "")).toEqual(["msi", "rpm"]);
+    expect(await offered("relcat", "retract", "--type", "m")).toEqual(["msi"]);
+  });
+
+  test("schemas", async () => {
+    expect(await offered("relcat", "schema", "rel")).toEqual([
+      "release-document",
+      "release-index",
+      "release-notes",
+      "release",
+    ]);
+  });
+
+  test("of the folder after -C; a value that may be anything offers none of them", async () => {
+    const other = project(release("27.01.001", []));
+    expect(await offered("relcat", "-C", other.folder, "cut", "")).toEqual(["27.01.001"]);
+    expect(await offered("relcat", "-C", "/nowhere", "cut", "")).toEqual([""]);
+    expect(await offered("relcat", "retract", "--reason", "")).toEqual([""]);
+  });
+});
+
+test.skipIf(!(await isThere("fish")))("in fish, with what they are", async () => {
+  const offered = async (line: string) => {
+    const script = `source relcat.fish; complete -C '${line}'`;
+    const options = { cwd: made.folder, env };
+    return (await execa("fish", ["--no-config", "-c", script], options)).stdout.split("\n");
+  };
+  expect(await offered("relcat cut ")).toEqual([
+    "26.10.001\tnot cut",
+    "26.09.001\t3 records in the ledger",
+    "26.08.001\t2 records in the ledger",
+  ]);
+  expect(await offered("relcat retract 26.08.001 --type ")).toEqual([
+    "msi\t1 record in the ledger",
+    "rpm\t1 record in the ledger",
+  ]);
+  expect(await offered("relcat notes add --release 26.1")).toEqual(["26.10.001\tnot cut"]);
+});
+
+describe.skipIf(!(await isThere("zsh")))("in zsh, in a terminal", () => {
+  /** Types a line and two tabs, and reads until the screen shows what matches the pattern. */
+  async function screen(line: string, pattern: string): Promise<string> {
+    made.write(
+      "drive.zsh",
+      `zmodload zsh/zpty
+zpty shell "zsh -f -i"
+zpty -w shell "PROMPT=; autoload -Uz compinit; compinit -u -D; source ./relcat.zsh; print re\\"\\"ady"
+zpty -r shell seen '*ready*'
+zpty -w -n shell "$1"$'\\t\\t'
+zpty -r shell seen "*$2*"
+print -r -- "$seen"
+zpty -d shell
+`,
+    );
+    const options = { cwd: made.folder, env, timeout: 30_000 };
+    return (await execa("zsh", ["-f", "drive.zsh", line, pattern], options)).stdout;
+  }
+
+  test("commands with what they do, versions with what they hold", async () => {
+    expect(await screen("relcat u", "uncut")).toContain("uncut");
+    expect(await screen("relcat notes ", "show ")).toMatch(/add +-- Write a note fragment/);
+    expect(await screen("relcat cut 26.", "not cut")).toMatch(
+      /26\.08\.001 +-- 2 records in the ledger.*26\.10\.001 +-- not cut/s,
+    );
+    expect(await screen("relcat retract 26.09.001 --type m", "msi")).toContain("--type msi");
+    expect(await screen("relcat check --", "--ledger-base")).toMatch(/--format +-- how to print/);
+  });
+});
+
+describe("relcat __complete", () => {
+  test.each([
+    ["outside a project", {}],
+    ["a ledger that is a folder", { "releases/ledger.jsonl/x": "" }],
+    ["a ledger that is not one", { "releases/ledger.jsonl": "<<<<<<< HEAD\n\u0000\n" }],
+  ])("offers nothing, and says nothing: %s", async (_, files) => {
+    for (const values of ["versions", "cut-versions", "package-types", "else"]) {
+      const { stdout, stderr, exitCode } = await project(files).run(
+        "__complete",
+        values,
+        "--",
+        "x",
+        "--json",
+      );
+      expect({ stdout, stderr, exitCode }).toEqual({ stdout: "", stderr: "", exitCode: 0 });
+    }
+  });
+
+  test("offers nothing a shell would expand", async () => {
+    const line = (type: string) => `{"event":"add","id":1,"version":"26.08.001","package_type":"${type}"}\n`;
+    const { run } = project({ "releases/ledger.jsonl": line("$(touch x)") + line("`id`") + line("msi") });
+    expect((await run("__complete", "package-types")).stdout).toBe("msi\t1 record in the ledger");
+  });
+
+  test("loads nothing of the pipeline", async () => {
+    const trace = ["--import", `data:text/javascript,${encodeURIComponent(loaded)}`];
+    const { stdout } = await relcat(made.folder, ["__complete", "versions"], { nodeArgs: trace });
+    expect(stdout).toContain("26.10.001\tnot cut");
+    expect(stdout).not.toContain("LOADED");
+  });
+
+  test("is in no help", async () => {
+    expect((await relcat(repository, ["--help"])).stdout).not.toContain("__complete");
+  });
+});
+
+/** Says it when a module of the pipeline is loaded. */
+const loaded = `import { registerHooks } from "node:module";
+registerHooks({ load: (url, context, next) => {
+  if (url.includes("/pipeline/") || url.includes("/zod/")) console.log("LOADED", url);
+  return next(url, context);
+} });`;

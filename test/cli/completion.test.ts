@@ -1,0 +1,98 @@
+import { execa } from "execa";
+import { beforeAll, describe, expect, test } from "vitest";
+import { project } from "../support/project.ts";
+import { relcat, repository } from "../support/run.ts";
+
+const isThere = async (shell: string) =>
+  (await execa(shell, ["--version"], { reject: false })).exitCode === 0;
+
+const script = async (shell: string) => {
+  const { stdout, stderr, exitCode } = await relcat(repository, ["completion", shell]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
+  return stdout;
+};
+
+describe("in bash", () => {
+  let bash: string;
+  beforeAll(async () => {
+    bash = await script("bash");
+  });
+
+  /** What bash offers for the last word. */
+  async function offered(...words: string[]): Promise<string[]> {
+    const ask = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _relcat; IFS=,; echo "\${COMPREPLY[*]}"`;
+    const { stdout } = await execa("bash", ["-c", `${bash}\n${ask}`, "bash", ...words]);
+    return stdout.split(",");
+  }
+
+  test.each([
+    [["relcat", "ch"], ["check"]],
+    [["relcat", "-C", "build", "ch"], ["check"]],
+    [["relcat", "--json", "uncu"], ["uncut"]],
+    [
+      ["relcat", "notes", ""],
+      ["show", "lint", "add", "help"],
+    ],
+    [["relcat", "notes", "add", "--comp"], ["--component"]],
+    [
+      ["relcat", "notes", "show", "--format", ""],
+      ["markdown", "html", "json", "text"],
+    ],
+    [["relcat", "check", "--format", "t"], ["text"]],
+    [["relcat", "build", "--out", "notes", "--rel"], ["--released"]],
+    [
+      ["relcat", "completion", ""],
+      ["bash", "zsh", "fish"],
+    ],
+    [["relcat", "check", ""], [""]],
+  ])("%j is completed by %j", async (words, expected) => {
+    expect(await offered(...words)).toEqual(expected);
+  });
+
+  test("every command of --help is offered, and options only after a dash", async () => {
+    const { stdout } = await relcat(repository, ["--help"]);
+    const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: [[<]| {2})/gm)].map(([, name]) => name ?? "");
+    const words = await offered("relcat", "");
+    expect(words.sort()).toEqual([...new Set(commands)].sort());
+    expect(await offered("relcat", "-")).toEqual(
+      expect.arrayContaining(["-C", "--json", "--no-color", "--help", "--version"]),
+    );
+  });
+});
+
+const hasFish = await isThere("fish");
+test.skipIf(!hasFish)("in fish", async () => {
+  const { folder, write } = project();
+  write("relcat.fish", await script("fish"));
+  const offered = async (line: string) => {
+    const { stdout } = await execa(
+      "fish",
+      ["--no-config", "-c", `source relcat.fish; complete -C '${line}'`],
+      { cwd: folder },
+    );
+    return stdout.split("\n").map((each) => each.split("\t")[0]);
+  };
+  expect(await offered("relcat ch")).toEqual(["check"]);
+  expect(await offered("relcat -C x unc")).toEqual(["uncut"]);
+  expect(await offered("relcat notes ")).toEqual(["add", "help", "lint", "show"]);
+  expect(await offered("relcat notes show --format ")).toEqual(["html", "json", "markdown", "text"]);
+});
+
+const hasZsh = await isThere("zsh");
+test.skipIf(!hasZsh)("in zsh the script is read without a complaint", async () => {
+  const { folder, write } = project();
+  write("relcat.zsh", await script("zsh"));
+  const { stdout, stderr } = await execa("zsh", ["-f", "-c", "compdef() { print $@ }; source ./relcat.zsh"], {
+    cwd: folder,
+  });
+  expect({ stdout, stderr }).toEqual({ stdout: "_relcat relcat", stderr: "" });
+});
+
+test("as a document", async () => {
+  const { stdout } = await relcat(repository, ["completion", "bash", "--json"]);
+  expect(JSON.parse(stdout)).toEqual({
+    schema_version: 1,
+    shell: "bash",
+    script: `${await script("bash")}\n`,
+  });
+});

@@ -1,0 +1,25 @@
+import { join } from "node:path";
+import { execa } from "execa";
+import { expect, test } from "vitest";
+import { withLock } from "../../pipeline/outside/lock.ts";
+import { project, smallCatalog } from "../support/project.ts";
+import { repository } from "../support/run.ts";
+
+test("while another relcat writes, a command waits, names it, and goes on when it is done", async () => {
+  const { folder, read } = project(smallCatalog);
+  const waiting = await withLock(
+    join(folder, "releases"),
+    4242,
+    () => {},
+    async () => {
+      const running = execa(process.execPath, [join(repository, "cli/relcat.mjs"), "cut"], { cwd: folder });
+      await new Promise<void>((resolve) => running.stderr.on("data", () => resolve()));
+      // Handed out of the lock unfinished: a promise would be awaited inside it.
+      return { running };
+    },
+  );
+  const { stdout, stderr } = await waiting.running;
+  expect(stderr).toMatch(/^Waiting for the relcat with process id 4242…\n/);
+  expect(stdout).toMatch(/^New ids, dated /);
+  expect(read("releases/ledger.jsonl").split("\n").length).toBe(6);
+});

@@ -1,0 +1,130 @@
+import { expect, test } from "vitest";
+import { chart, client, image, json, manifest } from "../support/catalog.ts";
+import { place, saidOf, saidOfManifest } from "./complaint.ts";
+
+const sound = json(manifest([client(), image()]));
+
+const yamlManifest = `release: 26.08.001
+artifacts:
+  - name: "tool-é-🎉.tgz"
+    package_type: helm
+    sha256: "${"a".repeat(64)}"
+    description: |
+      Two lines,
+      one text.
+    only_for_account: null
+`;
+
+/** What is wrong, the bytes, what is said. */
+const troubles: [string, Uint8Array, string][] = [
+  [
+    "a byte order mark",
+    Buffer.from(`\uFEFF${sound}`),
+    "1:1 file-encoding the file starts with a byte order mark, expected UTF-8 text",
+  ],
+  [
+    "UTF-16",
+    Buffer.from(`\uFEFF${sound}`, "utf16le"),
+    "1:1 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "UTF-16 without a mark",
+    Buffer.from(sound, "utf16le"),
+    "1:2 file-encoding the file holds a NUL byte, expected UTF-8 text",
+  ],
+  [
+    "Latin-1",
+    Buffer.from('{\n"é": 1}', "latin1"),
+    "2:2 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "a character cut in two",
+    Buffer.from("# 🎉 é").subarray(0, 8),
+    "1:6 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "a surrogate as bytes",
+    Buffer.from([0x22, 0xed, 0xa0, 0xbd, 0x22]),
+    "1:2 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "an overlong slash",
+    Buffer.from([0x0a, 0xc0, 0xaf]),
+    "2:1 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "a wrong byte after a replacement character",
+    Buffer.concat([Buffer.from("# \uFFFD\n"), Buffer.from([0xff])]),
+    "2:1 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "a NUL",
+    Buffer.from("release: 26.08.001\nartifacts: \0"),
+    "2:12 file-encoding the file holds a NUL byte, expected UTF-8 text",
+  ],
+  [
+    "a gzip file",
+    Buffer.from([0x1f, 0x8b, 0x08, 0, 0]),
+    "1:2 file-encoding the file is not UTF-8, expected UTF-8 text",
+  ],
+  [
+    "an ELF file",
+    Buffer.from("\x7fELF\x02\x01\x01\0"),
+    "1:8 file-encoding the file holds a NUL byte, expected UTF-8 text",
+  ],
+];
+
+test.each(troubles)("%s is reported at its first byte, in both formats", (_, bytes, expected) => {
+  expect(saidOfManifest("yaml", bytes)).toBe(expected);
+  expect(saidOfManifest("json", bytes)).toBe(expected);
+});
+
+test("columns count UTF-16 units, lines end in LF or CR LF", () => {
+  expect(place(saidOf("yaml", 'a: "🎉é" b'))).toBe("1:10 yaml-syntax");
+  expect(place(saidOf("json", '["🎉é" 1]'))).toBe("1:8 json-syntax");
+  expect(place(saidOf("yaml", "a: 1\r\nb: 2\r\na: 3\r\n"))).toBe("3:1 duplicate-key");
+  expect(place(saidOf("json", '{"a": 1,\r\n"a": 2}'))).toBe("2:1 duplicate-key");
+  expect(place(saidOf("yaml", "\n\n@"))).toBe("3:1 yaml-syntax");
+});
+
+test("both line endings read the same", () => {
+  expect(saidOfManifest("yaml", yamlManifest)).toBe("nothing");
+  expect(saidOfManifest("yaml", yamlManifest.replaceAll("\n", "\r\n"))).toBe("nothing");
+  expect(saidOfManifest("json", sound.replaceAll("\n", "\r\n"))).toBe("nothing");
+});
+
+test.each([
+  ["json", json(manifest([chart({ description: "é 🎉" })]))],
+  ["json", JSON.stringify(manifest([client()]))],
+  ["yaml", yamlManifest],
+  ["yaml", JSON.stringify(manifest([chart()]))],
+] as const)("a %s file cut off at any byte is a shorter document or a problem inside it", (format, text) => {
+  const bytes = Buffer.from(text);
+  expect(saidOfManifest(format, bytes)).toBe("nothing");
+  for (let length = 0; length < bytes.length; length++) {
+    const rest = bytes.subarray(0, length);
+    const said = saidOfManifest(format, rest);
+    if (said === "nothing") continue;
+    const lines = rest.toString("utf8").split("\n");
+    const [line = 0, column = 0] = said.split(" ", 1)[0]?.split(":").map(Number) ?? [];
+    expect(line, said).toBeGreaterThan(0);
+    expect(column, said).toBeGreaterThan(0);
+    expect(line, said).toBeLessThanOrEqual(lines.length);
+    expect(column, said).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1);
+  }
+});
+
+test("JSON cut off before its last brace is never taken for a document", () => {
+  const text = json(manifest([chart()])).trimEnd();
+  for (let length = 0; length < text.length; length++) {
+    expect(place(saidOfManifest("json", text.slice(0, length)))).toMatch(/ json-syntax$/);
+  }
+});
+
+test("half of a surrogate pair is refused where text belongs", () => {
+  const half = manifest([chart({ name: "a\ud83d.tgz" })]);
+  expect(saidOfManifest("json", json(half))).toMatch(
+    /^5:15 name-format artifacts\.0\.name is "a\\ud83d\.tgz", expected/,
+  );
+  expect(saidOfManifest("yaml", JSON.stringify(half))).toMatch(/^1:\d+ name-format/);
+});

@@ -1,0 +1,167 @@
+import fc from "fast-check";
+import { type DocumentOptions, type SchemaOptions, stringify, type ToStringOptions } from "yaml";
+
+/** Texts that one YAML reader or another has taken for something else. */
+const treacherous = [
+  ..."~ null Null NULL true True yes no on off y n 0 -0 +1 007 0o17 0x1F 0b1 1_000 22.04 26.10 1. .5 . 1e3 1E+3 1e400 -1e-400 .inf -.Inf .nan 12345678901234567890 2026-08-19 12:30:45 = << < > | - -- --- ... ? : , [ ] { } # & * ! % @ ` ' \" \\ a:b a: :a a#b #a".split(
+    " ",
+  ),
+  "",
+  " ",
+  " a",
+  "a ",
+  "a: b",
+  "a #b",
+  "- a",
+  "? a",
+  "a\nb",
+  "a\n\nb\n",
+  "\na",
+  "a\n ",
+  "a\n  b\n c",
+  "\n\n",
+  "a\tb",
+  "\ta",
+  "é",
+  "🎉",
+  "\u0085",
+  "\u2028",
+  "\u00a0a",
+  "\uFEFF",
+  "x".repeat(100),
+  "word ".repeat(30),
+  "key: value # note",
+  "it's",
+  "a 'b' c",
+  'a "b" c: d',
+  "an *emphasis*, a **strong** one",
+  "100 % & more! x & y",
+  "a\n*b*\n'c'\n",
+  "- 'a'\n- *b*",
+  "__proto__",
+];
+
+const keys = [
+  "release",
+  "artifacts",
+  "name",
+  "sha256",
+  "min_os_version",
+  "notes",
+  "text",
+  "a b",
+  "",
+  "1",
+  "true",
+  "a: b",
+  "-",
+  "__proto__",
+];
+
+const text = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...treacherous) },
+  { weight: 2, arbitrary: fc.string({ unit: "grapheme", maxLength: 12 }) },
+  {
+    weight: 2,
+    arbitrary: fc
+      .array(fc.constantFrom(..."a1 \n:-#,.[]{}'\"\\?|>~+eEx0_"), { maxLength: 10 })
+      .map((each) => each.join("")),
+  },
+);
+
+const scalar = fc.oneof(text, fc.constantFrom(null, true, false, 0, 1, -1, 1.5, 1e21, 1e-7, 2 ** 53));
+
+/** Values shaped like documents: objects of lists of objects, three or four levels of them. */
+export const documentValue = fc.letrec((tie) => ({
+  value: fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("list"), tie("object")),
+  list: fc.array(tie("value"), { maxLength: 4 }),
+  object: fc.dictionary(fc.constantFrom(...keys), tie("value"), { maxKeys: 4, noNullPrototype: true }),
+})).value;
+
+const style: fc.Arbitrary<DocumentOptions & SchemaOptions & ToStringOptions> = fc.record({
+  indent: fc.integer({ min: 1, max: 4 }),
+  indentSeq: fc.boolean(),
+  lineWidth: fc.constantFrom(0, 20, 80),
+  minContentWidth: fc.constantFrom(0, 20),
+  defaultStringType: fc.constantFrom<NonNullable<ToStringOptions["defaultStringType"]>>(
+    "PLAIN",
+    "QUOTE_DOUBLE",
+    "QUOTE_SINGLE",
+    "BLOCK_LITERAL",
+    "BLOCK_FOLDED",
+  ),
+  collectionStyle: fc.constantFrom<"any" | "block" | "flow">("any", "block", "flow"),
+  nullStr: fc.constantFrom("null", "~", ""),
+  singleQuote: fc.constantFrom<boolean | null>(true, false, null),
+  simpleKeys: fc.constant(false),
+});
+
+const printed = fc.tuple(documentValue, style).map(([value, options]) => stringify(value, options));
+
+/** One slip of the keyboard or of a merge. */
+const slip = fc.record({
+  at: fc.nat(),
+  drop: fc.integer({ min: 0, max: 3 }),
+  insert: fc.oneof(
+    fc.constantFrom(
+      "",
+      " ",
+      "\n",
+      "  ",
+      ":",
+      ": ",
+      "- ",
+      "#",
+      " #",
+      '"',
+      "'",
+      "[",
+      "]",
+      "{",
+      "}",
+      ",",
+      "?",
+      "|",
+      ">",
+      "0",
+      "~",
+    ),
+    text,
+  ),
+});
+
+const slipped = fc.tuple(printed, fc.array(slip, { minLength: 1, maxLength: 3 })).map(([document, slips]) =>
+  slips.reduce((result, { at, drop, insert }) => {
+    const offset = at % (result.length + 1);
+    return result.slice(0, offset) + insert + result.slice(offset + drop);
+  }, document),
+);
+
+/** Lines of documents in another order, indented otherwise or repeated. */
+const shuffled = fc
+  .tuple(printed, fc.array(fc.tuple(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 })), { maxLength: 4 }))
+  .map(([document, moves]) => {
+    const lines = document.split("\n");
+    for (const [from, to, indent] of moves) {
+      const line = " ".repeat(indent) + (lines[from % lines.length] ?? "");
+      lines.splice(to % (lines.length + 1), 0, line);
+    }
+    return lines.join("\n");
+  });
+
+const pieces = (
+  "a: 1|a:|b: x|c: [1, 2]|d: {e: f}|- x|- a: 1|-|- - 1|text|text: >|t: >-|#c|# c|#||x # y|x #y|k: v # c|k: #c|? a|: b|k: 'q'|" +
+  "k: \"q\"|- 'q'|k: [|]|k: {|}|1,|a: 1,|http://x:80/a#b|a:b|22.04|null|k: - a|k: a: b|- ? a|- # c|[a, b]: c|{a: b}|k: ~|a : b|" +
+  "k: a  |-  a|k: {a:b}|k: [a: b]|k: [a, ,b]|k: [a] b|k: {a}|k: ]|k: #|-a|?a|:a|k: a #b c|k: a# b|@x|---|..."
+).split("|");
+
+/** Lines that are each plausible, put together at random. */
+const patched = fc
+  .array(fc.tuple(fc.constantFrom(0, 0, 1, 2, 2, 4), fc.constantFrom(...pieces, "t: |", "- |", "t: |-")), {
+    minLength: 1,
+    maxLength: 8,
+  })
+  .map((lines) => lines.map(([indent, piece]) => `${" ".repeat(indent)}${piece}\n`).join(""));
+
+/** Documents as people leave them: sound ones, and sound ones with mistakes. */
+export const yamlText = fc.oneof(printed, slipped, shuffled, patched);
