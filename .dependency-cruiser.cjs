@@ -10,8 +10,16 @@ module.exports = {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     layer("documents-import-nothing", "pipeline/documents/", ["pipeline/documents/", "pipeline/errors"]),
-    layer("emitters-import-documents", "pipeline/emitters/", ["pipeline/emitters/", "pipeline/documents/", "pipeline/errors"]),
-    layer("outside-imports-documents", "pipeline/outside/", ["pipeline/outside/", "pipeline/documents/", "pipeline/errors"]),
+    layer("emitters-import-documents", "pipeline/emitters/", [
+      "pipeline/emitters/",
+      "pipeline/documents/",
+      "pipeline/errors",
+    ]),
+    layer("outside-imports-documents", "pipeline/outside/", [
+      "pipeline/outside/",
+      "pipeline/documents/",
+      "pipeline/errors",
+    ]),
     layer("cli-imports-the-library", "cli/", ["cli/", "pipeline/index"]),
     {
       name: "only-outside-touches-the-system",
@@ -26,5 +34,9 @@ module.exports = {
       to: { path: "node_modules/(execa|fast-glob)/" },
     },
   ],
-  options: { doNotFollow: { path: "node_modules" }, moduleSystems: ["es6"], enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node"] } },
+  options: {
+    doNotFollow: { path: "node_modules" },
+    moduleSystems: ["es6"],
+    enhancedResolveOptions: { exportsFields: ["exports"], conditionNames: ["import", "node"] },
+  },
 };

@@ -42,7 +42,18 @@ export function createProgram(
       outputError: () => {}, // main.ts shows it as every other problem
     })
     .exitOverride();
-  for (const add of [addAuthoring, addIngest, addImport, addNotes, addLooking, addPlan, addCutting, addLedger, addWithdrawing, addTools])
+  for (const add of [
+    addAuthoring,
+    addIngest,
+    addImport,
+    addNotes,
+    addLooking,
+    addPlan,
+    addCutting,
+    addLedger,
+    addWithdrawing,
+    addTools,
+  ])
     add(program, run);
   return program;
 }
@@ -89,7 +100,12 @@ function addIngest(program: CommandUnknownOpts, run: Run): void {
 
 function addImport(program: CommandUnknownOpts, run: Run): void {
   const what = "Turn the JSON list of a live catalog into releases and ledger lines, ids and dates kept.";
-  row(program, "import", what, "relcat import https://catalog.example.com/api/v1/package/ --resolve-downloads")
+  row(
+    program,
+    "import",
+    what,
+    "relcat import https://catalog.example.com/api/v1/package/ --resolve-downloads",
+  )
     .argument("<source>", "a file, - for standard input, or an http(s) address")
     .option("--download-url <template>", "where files lie, with the placeholders of artifact_url")
     .option("--resolve-downloads", "ask the live catalog where each file lies")
@@ -165,7 +181,10 @@ function addPlan(program: CommandUnknownOpts, run: Run): void {
     .option("--detailed-exitcode", "exit with 10 when there are changes")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>
-      run(async (host) => (await import("./plan.ts")).plan(versions, options, host), options.format === "json"),
+      run(
+        async (host) => (await import("./plan.ts")).plan(versions, options, host),
+        options.format === "json",
+      ),
     );
 }
 
@@ -236,7 +255,7 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
       run(async (host) => (await import("./complete.ts")).complete(values, words, host)),
     );
   const loaded = "source <(relcat completion bash)";
-  row(program, "completion", "Print a script that completes commands, options, versions and package types.", loaded)
+  row(program, "completion", "Print a script that completes commands, versions and more in a shell.", loaded)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"] as const))
     .action((shell) =>
       run(async (host) => (await import("./completion.ts")).completion(shell, program, host)),

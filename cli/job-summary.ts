@@ -10,7 +10,7 @@ import { repositoryPaths } from "./repository-path.ts";
 const mostBytes = 1024 * 1024;
 
 /** Not even a heading is worth less. */
-const leastBytes = 5_000;
+const leastBytes = 10_000;
 
 /** Appends to the summary of a job under GitHub Actions, as much as still fits. */
 export function summarize(host: Host, markdown: (limit: number, measure: Measure) => string): void {

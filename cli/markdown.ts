@@ -27,19 +27,25 @@ export const characters: Measure = (text) => text.length;
 export const bytes: Measure = (text) => Buffer.byteLength(text);
 
 /**
- * Sections that fit a limit together. Earlier ones take the space they need; what has no space left is counted.
+ * Sections that fit a limit together. Rows that everybody sees come first, then those that are folded away, each
+ * time in the order of the sections; what has no space left is counted.
  * @param limit what the texts around the sections leave
  */
 export function fitSections(sections: readonly MarkdownSection[], limit: number, measure: Measure): string {
-  const frames = sections.map((section) => frameOf(section, measure));
-  let left = limit - frames.reduce((sum, frame) => sum + frame, 0);
-  return sections
-    .map((section) => {
-      const shown = countFitting(section, left, measure);
-      left -= section.rows.slice(0, shown).reduce((sum, row) => sum + measure(line(row)), 0);
-      return renderSection(section, shown);
-    })
-    .join("\n");
+  const shown = sections.map(() => 0);
+  let left = limit - sections.reduce((sum, section) => sum + frameOf(section, measure), 0);
+  const show = (section: MarkdownSection, index: number, most: number) => {
+    for (const row of section.rows.slice(shown[index], most)) {
+      const size = measure(line(row));
+      if (size > left) return;
+      left -= size;
+      shown[index] = (shown[index] ?? 0) + 1;
+    }
+  };
+  for (const [index, section] of sections.entries())
+    show(section, index, section.unfolded ?? section.rows.length);
+  for (const [index, section] of sections.entries()) show(section, index, section.rows.length);
+  return sections.map((section, index) => renderSection(section, shown[index] ?? 0)).join("\n");
 }
 
 /** What a section takes beside its rows, at most. */
@@ -49,15 +55,6 @@ function frameOf(section: MarkdownSection, measure: Measure): number {
   const table =
     measure(renderSection({ ...section, rows: whole }, rows.length)) - rows.length * measure(line([]));
   return table + measure(notShown(rows.length)) + 1;
-}
-
-function countFitting({ rows }: MarkdownSection, limit: number, measure: Measure): number {
-  let used = 0;
-  const first = rows.findIndex((row) => {
-    used += measure(line(row));
-    return used > limit;
-  });
-  return first === -1 ? rows.length : first;
 }
 
 const line = (row: readonly string[]) => `| ${row.join(" | ")} |\n`;

@@ -20,7 +20,7 @@ export const commentLimit = 60_000;
 const unfolded = 20;
 
 /** Below this not even the headings of every section fit. */
-export const smallestLimit = 5_000;
+export const smallestLimit = 10_000;
 
 /** A plan for a pull request or a job summary; nothing that users wrote is Markdown in it. */
 export function planMarkdown(plan: Plan, limit = commentLimit, measure: Measure = characters): string {
@@ -39,7 +39,7 @@ export function planMarkdown(plan: Plan, limit = commentLimit, measure: Measure 
 
 function asMarkdown({ title, columns, rows, isLong }: PlanSection): MarkdownSection {
   const hasDetails = rows.some(({ details }) => details !== undefined && details.length > 0);
-  const head = columns.map((column) => (column === "id" || column === "records" ? `${column}:` : column));
+  const head = columns.map((column) => (column === "id" ? "id:" : column));
   return {
     title,
     unfolded: isLong ? 0 : unfolded,

@@ -91,11 +91,11 @@ function added({ added: rows, lines, at }: Plan): PlanSection[] {
   ];
 }
 
-/** Records that change through the configuration alone are in its section: one line there says it for all. */
+/** Records that change through the configuration or key names alone are told there: one line says it for all. */
 function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
   const own = rows.filter(({ fields }) => fields.some(({ cause }) => cause === undefined));
   const listed = new Set(rows.map(({ id }) => id));
-  const unseen = revised.filter(({ id }) => !listed.has(id));
+  const unseen = revised.filter(({ id, cause }) => !listed.has(id) && cause === undefined);
   const details = ({ fields }: Plan["changed"][number]) => fieldLines(fields);
   return [
     records(
@@ -147,12 +147,12 @@ const releases = ({ releases: changes }: Plan): PlanSection => ({
 
 const configuration = ({ configuration: changes }: Plan): PlanSection => ({
   title: "Configuration",
-  columns: ["where", "records", "change"],
+  columns: ["where", "change", "reaches"],
   rows: changes.map((change) => ({
     cells: [
       `${change.file}:${change.line}:${change.column}`,
-      String(change.records),
       ...fieldLines([change]),
+      change.records === 0 ? "no record" : count(change.records, "record"),
     ],
   })),
 });

@@ -26,6 +26,9 @@ export interface PlanOptions {
 /** As in other tools that plan, except that 2 is a usage error here. */
 const changesStatus = 10;
 
+/** More at once want to be allowed by `cut`. */
+const mostRevisions = 50;
+
 /** `relcat plan`: what publishing would change, and the ledger lines of the next cut. */
 export async function plan(versions: readonly string[], options: PlanOptions, host: Host): Promise<number> {
   const { against, ledgerBase, out, now } = options;
@@ -80,5 +83,7 @@ function nextAfter(decided: Plan, versions: readonly string[], out: string | und
   if (forbidden.length > 0) return "undo what is forbidden, then relcat plan";
   if (ledger.before === ledger.after) return "relcat build --released";
   if (missing.length > 0) return "add what is missing, then relcat plan";
-  return out === undefined ? ["relcat cut", ...versions].join(" ") : `relcat cut --plan ${out}`;
+  const revisions = decided.revised.length + decided.private.lines.revise;
+  const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
+  return ["relcat cut", ...(out === undefined ? versions : [`--plan ${out}`]), ...allow].join(" ");
 }

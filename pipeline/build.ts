@@ -117,7 +117,8 @@ export async function loadCatalog(
   // A ledger that cannot be trusted says nothing about records, an unread manifest nothing about completeness.
   if (ledgerProblems.length === 0) problems.push(...identified.problems);
   for (const release of identified.releases) {
-    if (release.release.complete) problems.push(...completenessProblems(release, releases, config, "warning"));
+    if (release.release.complete)
+      problems.push(...completenessProblems(release, releases, config, "warning"));
   }
   const own = problems.filter((problem) => !isConsequence(problem));
   return {

@@ -257,11 +257,17 @@ export function eventTime(
   const at = explicit
     ? explicitTime(explicit, newest)
     : laterThan(`${new Date(clock).toISOString().slice(0, -1)}000Z`, newest);
+  const source = explicit?.name ?? "the clock";
+  if (at < "2015") {
+    const hint = explicit
+      ? `Build environments preset 1980: unset ${source}, or set the time.`
+      : "Set the clock right.";
+    throw failure("clock", `${source} gives ${at}, expected a time after 2015`, hint);
+  }
   if (Date.parse(at) <= clock + day) return at;
-  const source = explicit?.name ?? "the ledger's newest date";
   throw failure(
     "clock",
-    `${source} gives ${at}, more than 24 hours ahead of the clock`,
+    `${explicit?.name ?? "the ledger's newest date"} gives ${at}, more than 24 hours ahead of the clock`,
     "Set the clock right, or give another time.",
   );
 }
@@ -274,14 +280,7 @@ function explicitTime({ name, value }: { name: string; value: string }, newest: 
       `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`,
     );
   }
-  if (at < "2015") {
-    throw failure(
-      "clock",
-      `${name} gives ${at}, expected a time after 2015`,
-      `Build environments preset 1980: unset ${name}, or set the time.`,
-    );
-  }
-  if (at < newest) {
+  if (at < newest && at > "2015") {
     throw failure(
       "clock",
       `${name} gives ${at}, before the ledger's newest date ${newest}`,

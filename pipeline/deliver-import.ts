@@ -1,8 +1,15 @@
 import { eventTime } from "./cut.ts";
+import { deliverLedger, type Surroundings, schemasSeenFrom } from "./deliver.ts";
 import type { Config } from "./documents/config.ts";
 import type { Problem } from "./errors.ts";
-import { deliverLedger, schemasSeenFrom, type Surroundings } from "./deliver.ts";
-import { addressesAreGuesses, checkTemplate, downloadBase, type Resolved, resolveDownloads, withoutAddress } from "./import/downloads.ts";
+import {
+  addressesAreGuesses,
+  checkTemplate,
+  downloadBase,
+  type Resolved,
+  resolveDownloads,
+  withoutAddress,
+} from "./import/downloads.ts";
 import { readExisting } from "./import/existing.ts";
 import { decideImport, type ImportPlan, importWarnings } from "./import/import.ts";
 import { type LiveRecord, readRecords } from "./import/read-records.ts";
@@ -59,7 +66,12 @@ export async function importCatalog(
     const at = eventTime(surroundings.clock, surroundings.explicitTime, existing.ledger.newest);
     const { wire, acceptViolations, nextId, downloadUrl: template } = request;
     const schemas = schemasSeenFrom(folder);
-    const plan = decideImport(records, existing, { addresses, template, wire, acceptViolations, nextId, schemas }, at);
+    const plan = decideImport(
+      records,
+      existing,
+      { addresses, template, wire, acceptViolations, nextId, schemas },
+      at,
+    );
     deliver(folder, plan);
     const guessed = base === undefined && template === undefined ? plan.match.added.length : 0;
     const guesses = guessed > 0 ? [addressesAreGuesses(guessed)] : [];

@@ -137,7 +137,6 @@ export const codes = {
   "nix-signature": 6,
   "artifact-unmatched": 1,
   "artifact-empty": 1,
-  "artifact-unreadable": 1,
   "file-changed": 1,
   "sums-line": 1,
   "sidecar-unused": 1,
@@ -204,7 +203,13 @@ export class RelcatError extends Error {
 }
 
 /** Shorthand for the common case of one problem. */
-export function failure(code: Code, message: string, hint?: string, at?: Place, cause?: unknown): RelcatError {
+export function failure(
+  code: Code,
+  message: string,
+  hint?: string,
+  at?: Place,
+  cause?: unknown,
+): RelcatError {
   const problem: Problem = { code, severity: "error", message, ...(hint && { hint }), ...(at && { at }) };
   return new RelcatError([problem], cause === undefined ? undefined : { cause });
 }

@@ -48,8 +48,8 @@ export type { Ingested, IngestRequest, IngestSurroundings } from "./ingest/inges
 export type { NewNote } from "./note-fragment.ts";
 export type { Opening, OpenReleaseOptions } from "./open-release.ts";
 export { writeText } from "./outside/folders.ts";
-export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan.ts";
 export { readPlan } from "./plan/read-plan.ts";
+export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./select-records.ts";
 export { loadConfig, noteProblems, requireVersions, showRelease } from "./show-release.ts";
 export type { Entry, Ledger } from "./stages/ledger.ts";

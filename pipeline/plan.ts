@@ -88,7 +88,7 @@ export function decidePlan(
     retracted,
     reinstated,
     added,
-    revised: revisedRows(cut, snapshot),
+    revised: revisedRows(cut, snapshot, changes),
     changed,
     renamed: renamedKeys(changes, baseline, catalog),
     releases: compareReleases(baseline.snapshot, snapshot),

@@ -95,12 +95,10 @@ export const configSchema = object({
     .optional()
     .meta({ description: "What a file name says about an artifact." }),
   nix: object({
-    trusted_keys: list(line)
-      .optional()
-      .meta({
-        description:
-          "Public keys name:base64; store paths that `relcat ingest` reads of must be signed by one.",
-      }),
+    trusted_keys: list(line).optional().meta({
+      description:
+        "Public keys name:base64; store paths that `relcat ingest` reads of must be signed by one.",
+    }),
   }).optional(),
   expected: z
     .array(

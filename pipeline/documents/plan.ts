@@ -75,7 +75,10 @@ const baseline = object({
     ["revision", "live", "ledger", "nothing"],
     expects("option-value", "revision, live, ledger or nothing"),
   ),
-  name: anyText.meta({ description: "The git revision, URL, folder or file compared with." }),
+  name: anyText.meta({
+    description:
+      "The git revision, URL, folder or file compared with; of nothing, why: none, no-repository, not-installed.",
+  }),
   commit: revision.nullable(),
   records: count.meta({ description: "Public records it has." }),
   problems: count.meta({ description: "Errors in its own files: what they do not say shows as added." }),
@@ -109,7 +112,9 @@ export const planSchema = object({
   retracted: list(withdrawn),
   reinstated: list(object(row)),
   added: list(object({ ...row, ledger: ledgerState })),
-  revised: list(object(row)).meta({ description: "Records that get a revise line." }),
+  revised: list(object({ ...row, cause: z.literal("wire").optional() })).meta({
+    description: "Records that get a revise line; cause: for their key names inside `data` alone.",
+  }),
   changed: list(object({ ...row, ledger: ledgerState, fields: list(fieldChange) })),
   renamed: list(object({ from: line, to: line, records: count })).meta({
     description: "Key names inside `data` that differ; every other difference is in `changed`.",

@@ -15,7 +15,11 @@ export interface FileFacts {
 }
 
 /** The manifest entry that normalizes to exactly this record; what an entry cannot say is kept verbatim. */
-export function artifactEntry(record: LiveRecord, { file, url, size }: FileFacts, config: Config): WrittenArtifact {
+export function artifactEntry(
+  record: LiveRecord,
+  { file, url, size }: FileFacts,
+  config: Config,
+): WrittenArtifact {
   const { name, package_type, checksum, version: _, id, ...rest } = record;
   const type = config.packageTypes.get(typeKey(package_type));
   const kept = new Kept(record);
@@ -23,9 +27,14 @@ export function artifactEntry(record: LiveRecord, { file, url, size }: FileFacts
   const entry: WrittenArtifact = {
     name: entryName,
     ...(file !== entryName && { file }),
-    package_type: typeKey(package_type) === package_type ? package_type : kept.instead("package_type", typeKey(package_type)),
+    package_type:
+      typeKey(package_type) === package_type
+        ? package_type
+        : kept.instead("package_type", typeKey(package_type)),
     ...kept.unless("description", type?.description),
-    sha256: sha256.safeParse(checksum).success ? checksum : kept.instead("checksum", readableChecksum(record)),
+    sha256: sha256.safeParse(checksum).success
+      ? checksum
+      : kept.instead("checksum", readableChecksum(record)),
     ...(size !== undefined && { size }),
     ...(url !== undefined && { url }),
     ...kept.unless("min_os_version", null),
@@ -38,19 +47,27 @@ export function artifactEntry(record: LiveRecord, { file, url, size }: FileFacts
   kept.unlessEqual("operating_system", type?.operating_system);
   kept.unlessEqual("platform", type?.platform);
   for (const field of verbatimDates(record)) kept.asItIs(field);
-  for (const field of Object.keys(rest)) if (!Object.hasOwn(packageRecordSchema.shape, field)) kept.asItIs(field);
+  for (const field of Object.keys(rest))
+    if (!Object.hasOwn(packageRecordSchema.shape, field)) kept.asItIs(field);
   return { ...entry, ...dataParts(record, kept, config), ...kept.parts() };
 }
 
 function dataParts(record: LiveRecord, kept: Kept, { wire }: Config): Partial<WrittenArtifact> {
-  if (recordShape(wire).safeParse({ data: record["data"] }).success && isObject(record["data"])) {
-    return neutralData(record["data"], wire);
+  if (recordShape(wire).safeParse({ data: record.data }).success && isObject(record.data)) {
+    return neutralData(record.data, wire);
   }
   kept.asItIs("data");
   return {};
 }
 
-type Simple = "description" | "min_os_version" | "max_os_version" | "gui_only" | "headless" | "exclude_from_api" | "only_for_account";
+type Simple =
+  | "description"
+  | "min_os_version"
+  | "max_os_version"
+  | "gui_only"
+  | "headless"
+  | "exclude_from_api"
+  | "only_for_account";
 
 /** Collects what goes into `verbatim` and `absent`. */
 class Kept {
@@ -96,13 +113,17 @@ class Kept {
 
 /** A name that can stand in a ledger line, for one that cannot. */
 function writableName(name: string, id: number): string {
-  const writable = Array.from(name.toWellFormed().replace(/[/\\\p{Cc}]/gu, "-")).slice(0, 255).join("");
+  const writable = Array.from(name.toWellFormed().replace(/[/\\\p{Cc}]/gu, "-"))
+    .slice(0, 255)
+    .join("");
   return namePattern.safeParse(writable).success ? writable : `id-${id}`;
 }
 
 /** The SHA-256 that an unusual checksum stands for, where it can be told. */
 function readableChecksum({ checksum, data }: LiveRecord): string {
-  const attestation = isObject(data) && isObject(data["attestation"]) ? data["attestation"] : {};
-  const candidates = [checksum.toLowerCase(), attestation["sha256"]];
-  return candidates.map((text) => sha256.safeParse(text).data).find((text) => text !== undefined) ?? "unknown";
+  const attestation = isObject(data) && isObject(data.attestation) ? data.attestation : {};
+  const candidates = [checksum.toLowerCase(), attestation.sha256];
+  return (
+    candidates.map((text) => sha256.safeParse(text).data).find((text) => text !== undefined) ?? "unknown"
+  );
 }

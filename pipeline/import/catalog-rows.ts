@@ -42,10 +42,15 @@ export function catalogRows(records: readonly LiveRecord[], fixed: FixedRows): C
   const spare = spareNumber(records, fixed.config);
   for (const [type, group] of Map.groupBy(records, (record) => typeKey(record.package_type))) {
     if (fixed.types.has(type)) continue;
-    const row = Object.hasOwn(defaultPackageTypes, type) ? changedRow(type, group) : newRow(type, group, spare, fixed.vendor);
+    const row = Object.hasOwn(defaultPackageTypes, type)
+      ? changedRow(type, group)
+      : newRow(type, group, spare, fixed.vendor);
     if (Object.keys(row).length > 0) rows.package_types[type] = row;
   }
-  const used = [...records.map(({ platform }) => platform), ...Object.values(rows.package_types).map((row) => row.platform)];
+  const used = [
+    ...records.map(({ platform }) => platform),
+    ...Object.values(rows.package_types).map((row) => row.platform),
+  ];
   for (const platform of new Set(used.filter(isPlatform))) {
     if (fixed.config.platforms.has(platform)) continue;
     rows.platforms[platform] = platform === spare ? "Unknown platform" : `Platform ${platform}`;
@@ -57,27 +62,33 @@ const sorted = <T>(table: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1)));
 
 /** As catalog.yaml can name it. */
-const isPlatform = (value: unknown): value is number => Number.isInteger(value) && Number(value) > 0 && Number(value) < 1e9;
+const isPlatform = (value: unknown): value is number =>
+  Number.isInteger(value) && Number(value) > 0 && Number(value) < 1e9;
 const isSystem = (value: unknown): value is string => line.safeParse(value).success;
 
 function changedRow(type: string, records: readonly LiveRecord[]): TypeRow {
   const row = defaultPackageTypes[type];
-  const systems = records.map((record) => record["operating_system"]).filter(isSystem);
-  const platforms = records.map((record) => record["platform"]).filter(isPlatform);
+  const systems = records.map((record) => record.operating_system).filter(isSystem);
+  const platforms = records.map((record) => record.platform).filter(isPlatform);
   return {
-    ...(row && !systems.includes(row.operating_system) && systems.length > 0 && { operating_system: mostCommon(systems) }),
-    ...(row && !platforms.includes(row.platform) && platforms.length > 0 && { platform: mostCommon(platforms) }),
+    ...(row &&
+      !systems.includes(row.operating_system) &&
+      systems.length > 0 && { operating_system: mostCommon(systems) }),
+    ...(row &&
+      !platforms.includes(row.platform) &&
+      platforms.length > 0 && { platform: mostCommon(platforms) }),
   };
 }
 
 function newRow(type: string, records: readonly LiveRecord[], spare: number, vendor: string): TypeRow {
-  const operating_system = mostCommon(records.map((record) => record["operating_system"]).filter(isSystem)) ?? "unknown";
+  const operating_system =
+    mostCommon(records.map((record) => record.operating_system).filter(isSystem)) ?? "unknown";
   return {
     operating_system,
-    platform: mostCommon(records.map((record) => record["platform"]).filter(isPlatform)) ?? spare,
+    platform: mostCommon(records.map((record) => record.platform).filter(isPlatform)) ?? spare,
     kind: kindOf(records, operating_system, vendor),
     // What only one record says of itself is no description of its type.
-    description: mostCommon(records.map((record) => record["description"]).filter(isDescription), 2) ?? type,
+    description: mostCommon(records.map((record) => record.description).filter(isDescription), 2) ?? type,
   };
 }
 
@@ -85,7 +96,8 @@ const isDescription = (value: unknown): value is string => value !== "" && freeT
 
 function kindOf(records: readonly LiveRecord[], operatingSystem: string, vendor: string): Kind {
   const parts = (data: unknown) => (isObject(data) ? Object.keys(data) : []);
-  if (records.some(({ data }) => parts(data).some((part) => part === "store" || part === vendor))) return "image";
+  if (records.some(({ data }) => parts(data).some((part) => part === "store" || part === vendor)))
+    return "image";
   return operatingSystem === "kubernetes" ? "chart" : "client";
 }
 
@@ -99,7 +111,7 @@ function mostCommon<T>(values: readonly T[], least = 1): T | undefined {
 
 /** A platform number that nothing uses, for types whose records name none. */
 function spareNumber(records: readonly LiveRecord[], { platforms }: Config): number {
-  const used = new Set<unknown>([...platforms.keys(), ...records.map((record) => record["platform"])]);
+  const used = new Set<unknown>([...platforms.keys(), ...records.map((record) => record.platform)]);
   let spare = 1;
   while (used.has(spare)) spare++;
   return spare;

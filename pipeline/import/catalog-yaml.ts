@@ -12,10 +12,15 @@ export interface CatalogChanges extends CatalogRows {
  * @param text the file as it is, undefined when there is none
  * @param schemas folder of the JSON Schemas as seen from the project's folder
  */
-export function catalogYaml(text: string | undefined, changes: CatalogChanges, schemas: string): string | undefined {
+export function catalogYaml(
+  text: string | undefined,
+  changes: CatalogChanges,
+  schemas: string,
+): string | undefined {
   if (Object.values(changes).every((section) => Object.keys(section).length === 0)) return text;
   const document = parseDocument(text ?? newCatalog(schemas));
-  if (!isMap(document.contents)) document.contents = document.createNode({}) as unknown as typeof document.contents;
+  if (!isMap(document.contents))
+    document.contents = document.createNode({}) as unknown as typeof document.contents;
   for (const [key, name] of Object.entries(changes.wire)) put(document, ["wire", key], name);
   for (const [id, name] of Object.entries(changes.platforms)) put(document, ["platforms", id], name);
   for (const [type, row] of Object.entries(changes.package_types)) {

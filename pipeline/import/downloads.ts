@@ -17,13 +17,21 @@ export function downloadBase(source: string, given: string | undefined): string 
   const url = URL.canParse(address) ? new URL(address) : undefined;
   if (!url || !/^https?:$/.test(url.protocol)) {
     const hint = "Give the API's address: --resolve-base https://HOST/api/v1";
-    throw failure("usage", `downloads are looked up at an http or https address, not ${display(address)}`, hint);
+    throw failure(
+      "usage",
+      `downloads are looked up at an http or https address, not ${display(address)}`,
+      hint,
+    );
   }
   const path = url.pathname.replace(/\/+$/, "");
   const list = /^(.*)\/package(?:\.json|\/index\.json)?$/.exec(path)?.[1];
   if (given === undefined && list === undefined) {
     const hint = "Say where the API is: --resolve-base https://HOST/api/v1";
-    throw failure("usage", `${url.origin}${url.pathname} does not end in /package/, so its downloads are not known`, hint);
+    throw failure(
+      "usage",
+      `${url.origin}${url.pathname} does not end in /package/, so its downloads are not known`,
+      hint,
+    );
   }
   return `${url.origin}${list ?? path}`;
 }
@@ -32,7 +40,8 @@ export function downloadBase(source: string, given: string | undefined): string 
 export function checkTemplate(template: string): void {
   const place = () => ({ file: "", line: 1, column: 1 });
   const [fault] = useConfig({ file: "", value: { artifact_url: template }, place }).problems;
-  const unusable = template === "" ? "--download-url is empty" : fault?.message.replace("artifact_url", "--download-url");
+  const unusable =
+    template === "" ? "--download-url is empty" : fault?.message.replace("artifact_url", "--download-url");
   if (unusable) throw failure("usage", unusable, fault?.hint ?? "Give it as artifact_url is written.");
 }
 
@@ -75,13 +84,17 @@ export async function resolveDownloads(
 
 /** Records that have no entry with an address of its own yet. */
 export const withoutAddress = (records: readonly LiveRecord[], { entries, ledger }: Existing): LiveRecord[] =>
-  records.filter(({ id, version }) => entries.get(identity(version, ledger.byId.get(id)?.add.file ?? ""))?.url === undefined);
+  records.filter(
+    ({ id, version }) =>
+      entries.get(identity(version, ledger.byId.get(id)?.add.file ?? ""))?.url === undefined,
+  );
 
 /** Parameters of addresses that are valid for minutes, and are credentials as long as they are. */
 const temporary = /^(?:x-(?:amz|goog)-|signature$|sig$|token$|access_?token$|expires$|key-pair-id$|policy$)/i;
 
 function readAnswer(asked: URL, { status, location }: Redirection): { address?: Address; fault?: string } {
-  if (!location) return status >= 200 && status < 300 ? { address: { url: asked.href } } : { fault: `answers ${status}` };
+  if (!location)
+    return status >= 200 && status < 300 ? { address: { url: asked.href } } : { fault: `answers ${status}` };
   const file = lastSegment(location);
   location.hash = "";
   const named: Address = file === undefined ? {} : { file };

@@ -6,7 +6,11 @@ import type { Exception } from "../documents/exceptions.ts";
  * @param text the file as it is, undefined when there is none
  * @param schemas folder of the JSON Schemas as seen from the project's folder
  */
-export function exceptionsYaml(text: string | undefined, exceptions: readonly Exception[], schemas: string): string {
+export function exceptionsYaml(
+  text: string | undefined,
+  exceptions: readonly Exception[],
+  schemas: string,
+): string {
   if (text === undefined) return newFile(exceptions, schemas);
   const document = parseDocument(text);
   if (document.contents === null) return text.replace(/\n*$/, "\n") + lines(exceptions);
@@ -24,4 +28,6 @@ const newFile = (exceptions: readonly Exception[], schemas: string) =>
 ${lines(exceptions)}`;
 
 const lines = (exceptions: readonly Exception[]) =>
-  exceptions.map(({ rule, versions, count }) => `- { rule: ${rule}, versions: "${versions}", count: ${count} }\n`).join("");
+  exceptions
+    .map(({ rule, versions, count }) => `- { rule: ${rule}, versions: "${versions}", count: ${count} }\n`)
+    .join("");

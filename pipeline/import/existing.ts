@@ -49,7 +49,9 @@ export async function readExisting(folder: string): Promise<Existing> {
   const settings = readSettings(found);
   throwErrors([...settings.problems, ...ledgerProblems, ...exceptions.problems]);
   const releases = await readReleases(found);
-  const rebuilt = new Map([...releases].map(([version, release]) => [version, rebuild(release, settings.config)]));
+  const rebuilt = new Map(
+    [...releases].map(([version, release]) => [version, rebuild(release, settings.config)]),
+  );
   const normalized = [...rebuilt.values()].map(({ release }) => release);
   const identified = assignIds(normalized, ledger, () => false);
   return {
@@ -60,7 +62,9 @@ export async function readExisting(folder: string): Promise<Existing> {
     exceptions: exceptions.document?.value ?? [],
     releases,
     rebuilt,
-    packages: new Map(identified.releases.flatMap(({ packages }) => packages.map((entry) => [entry.id, entry]))),
+    packages: new Map(
+      identified.releases.flatMap(({ packages }) => packages.map((entry) => [entry.id, entry])),
+    ),
     entries: importedEntries(releases),
   };
 }
@@ -82,13 +86,20 @@ export function settingsOf(file: string, bytes: Uint8Array | undefined) {
   const blank = read?.raw?.value === null;
   const document = read?.document ?? { file, value: {}, place: () => ({ file, line: 1, column: 1 }) };
   const { config, problems } = useConfig(document);
-  return { written: document.value, config, problems: [...(blank ? [] : (read?.problems ?? [])), ...problems] };
+  return {
+    written: document.value,
+    config,
+    problems: [...(blank ? [] : (read?.problems ?? [])), ...problems],
+  };
 }
 
 async function readReleases(found: Discovered): Promise<Map<string, ExistingRelease>> {
   const releases = new Map<string, ExistingRelease>();
   for (const files of found.releases) {
-    const { true: ours = [], false: theirs = [] } = Object.groupBy(files.manifests, (path) => `${isImported(path)}`);
+    const { true: ours = [], false: theirs = [] } = Object.groupBy(
+      files.manifests,
+      (path) => `${isImported(path)}`,
+    );
     const parsed = await parseRelease(found.folder, { ...files, manifests: theirs });
     const reads = await readDocuments(found.folder, ours, manifestSchema);
     throwErrors(reads.flatMap(({ problems }) => problems));

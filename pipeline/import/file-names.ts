@@ -43,7 +43,10 @@ export function fileNames(
     return file === undefined ? [] : [[id, file] as const];
   });
   claim(resolved, counted(resolved.map(([, file]) => file)));
-  claim(records.map(({ id, name }) => [id, name] as const), counted(named.map(({ name }) => name)));
+  claim(
+    records.map(({ id, name }) => [id, name] as const),
+    counted(named.map(({ name }) => name)),
+  );
   for (const { id } of records) if (!files.has(id)) files.set(id, `id-${id}`);
   return files;
 }

@@ -6,17 +6,24 @@ import { display } from "../stages/document.ts";
 import type { Entry } from "../stages/ledger.ts";
 import { ledgerLine } from "../stages/ledger.ts";
 import { isPrivate } from "../stages/normalize.ts";
-import { type CatalogChanges, catalogYaml } from "./catalog-yaml.ts";
 import { catalogRows } from "./catalog-rows.ts";
-import { type Existing, settingsOf } from "./existing.ts";
+import { type CatalogChanges, catalogYaml } from "./catalog-yaml.ts";
 import { exceptionsYaml } from "./exceptions-yaml.ts";
+import { type Existing, settingsOf } from "./existing.ts";
 import { lineOfRevised, linesOfNew, reservation } from "./ledger-lines.ts";
 import { type Match, matchRecords } from "./match-records.ts";
 import { type Downloads, planReleases } from "./plan-releases.ts";
 import { prove } from "./prove.ts";
 import type { LiveRecord } from "./read-records.ts";
 import { type RebuiltCatalog, rebuildCatalog } from "./rebuild-catalog.ts";
-import { asViolation, extendExceptions, sameExceptions, unaccepted, type Violation, violationProblems } from "./violations.ts";
+import {
+  asViolation,
+  extendExceptions,
+  sameExceptions,
+  unaccepted,
+  type Violation,
+  violationProblems,
+} from "./violations.ts";
 import { type WireKey, type WireName, wireNames } from "./wire-names.ts";
 
 export interface ImportOptions extends Downloads {
@@ -57,10 +64,18 @@ export interface ImportPlan {
  * @param at date of a reservation
  * @throws RelcatError with every conflict and every violation that is not accepted
  */
-export function decideImport(records: readonly LiveRecord[], existing: Existing, options: ImportOptions, at: string): ImportPlan {
+export function decideImport(
+  records: readonly LiveRecord[],
+  existing: Existing,
+  options: ImportOptions,
+  at: string,
+): ImportPlan {
   const { names, changes } = planCatalog(records, existing, options.wire);
   const configText = catalogYaml(existing.configText, changes, options.schemas);
-  const { config, problems } = settingsOf(`${existing.folder}/catalog.yaml`, configText === undefined ? undefined : Buffer.from(configText));
+  const { config, problems } = settingsOf(
+    `${existing.folder}/catalog.yaml`,
+    configText === undefined ? undefined : Buffer.from(configText),
+  );
   throwErrors(problems);
 
   const match = matchRecords(records, existing);
@@ -74,7 +89,12 @@ export function decideImport(records: readonly LiveRecord[], existing: Existing,
 
   const files = [
     { path: "catalog.yaml", text: configText === existing.configText ? undefined : configText },
-    { path: "exceptions.yaml", text: sameExceptions(exceptions, existing.exceptions) ? undefined : exceptionsYaml(existing.exceptionsText, exceptions, options.schemas) },
+    {
+      path: "exceptions.yaml",
+      text: sameExceptions(exceptions, existing.exceptions)
+        ? undefined
+        : exceptionsYaml(existing.exceptionsText, exceptions, options.schemas),
+    },
     ...releases.flatMap(({ version, releaseYaml, manifests }) => [
       { path: `${version}/release.yaml`, text: releaseYaml },
       ...manifests.map(({ name, text }) => ({ path: `${version}/manifests/${name}`, text })),
@@ -109,7 +129,9 @@ function planCatalog(records: readonly LiveRecord[], existing: Existing, given: 
   const { wire: current } = existing.config;
   const wire = {
     ...(names.vendor.name !== current.vendor && { vendor: names.vendor.name }),
-    ...(names.cryptolib_post.name !== current.cryptolib_post && { cryptolib_post: names.cryptolib_post.name }),
+    ...(names.cryptolib_post.name !== current.cryptolib_post && {
+      cryptolib_post: names.cryptolib_post.name,
+    }),
   };
   return { names, changes: { wire, ...rows } };
 }
@@ -117,10 +139,13 @@ function planCatalog(records: readonly LiveRecord[], existing: Existing, given: 
 /** Names that are written down, or that records here already have. */
 function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Config["wire"]> {
   const datas = [...packages.values()].map(({ artifact }) => artifact.content.data);
-  const posts = datas.map((data) => Object(data["attestation"]) as Record<string, unknown>);
-  const vendor = written.wire?.vendor ?? (datas.some((data) => Object.hasOwn(data, wire.vendor)) ? wire.vendor : undefined);
+  const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
+  const vendor =
+    written.wire?.vendor ??
+    (datas.some((data) => Object.hasOwn(data, wire.vendor)) ? wire.vendor : undefined);
   const post =
-    written.wire?.cryptolib_post ?? (posts.some((part) => Object.hasOwn(part, wire.cryptolib_post)) ? wire.cryptolib_post : undefined);
+    written.wire?.cryptolib_post ??
+    (posts.some((part) => Object.hasOwn(part, wire.cryptolib_post)) ? wire.cryptolib_post : undefined);
   return { ...(vendor && { vendor }), ...(post && { cryptolib_post: post }) };
 }
 
@@ -131,7 +156,13 @@ function planExceptions({ before, found }: RebuiltCatalog, { exceptions }: Exist
   return { exceptions: extendExceptions(exceptions, before, found), violations };
 }
 
-function planLedger(match: Match, { byId }: RebuiltCatalog, { ledger }: Existing, nextId: number | undefined, at: string): LedgerChange {
+function planLedger(
+  match: Match,
+  { byId }: RebuiltCatalog,
+  { ledger }: Existing,
+  nextId: number | undefined,
+  at: string,
+): LedgerChange {
   const events: LedgerEvent[] = [];
   const known = (id: number): Entry | undefined => ledger.byId.get(id);
   const changed = [...match.added, ...match.revised].sort((a, b) => a.id - b.id);

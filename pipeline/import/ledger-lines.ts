@@ -1,6 +1,6 @@
 import type { AddEvent, LedgerEvent, ReserveEvent, ReviseEvent } from "../documents/ledger.ts";
-import { type Artifact, isPrivate } from "../stages/normalize.ts";
 import type { Entry } from "../stages/ledger.ts";
+import { type Artifact, isPrivate } from "../stages/normalize.ts";
 import { ledgerDates } from "./dates.ts";
 import type { LiveRecord } from "./read-records.ts";
 
@@ -31,7 +31,11 @@ export function lineOfRevised(record: LiveRecord, artifact: Artifact, { modified
   return revision(record.id, artifact, now > modified ? now : modified);
 }
 
-function revision(id: number, { content, contentHash }: Pick<Artifact, "content" | "contentHash">, at: string): ReviseEvent {
+function revision(
+  id: number,
+  { content, contentHash }: Pick<Artifact, "content" | "contentHash">,
+  at: string,
+): ReviseEvent {
   const hidden = isPrivate(content) && { private: true as const };
   return { event: "revise", id, content: contentHash, at, ...hidden, imported: true };
 }

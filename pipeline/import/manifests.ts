@@ -30,7 +30,11 @@ const mostBytes = 3 * 1024 * 1024;
  * @param entries in the order they are written
  * @param atLeast how many there are: those that are no longer needed become empty
  */
-export function importedManifests(release: string, entries: readonly Entry[], atLeast: number): ManifestText[] {
+export function importedManifests(
+  release: string,
+  entries: readonly Entry[],
+  atLeast: number,
+): ManifestText[] {
   const parts: Line[][] = [[]];
   let bytes = 0;
   for (const { id, artifact } of entries) {
@@ -67,5 +71,9 @@ function manifest(release: string, lines: readonly Line[], index: number): Manif
 
 function tooLarge(id: number, name: string, size: number) {
   const message = `record ${id} (${display(name)}) has ${size} bytes, expected at most ${mostBytes}`;
-  return failure("import-record", message, "It can never be imported: correct it in the live catalog, or take it out of the list.");
+  return failure(
+    "import-record",
+    message,
+    "It can never be imported: correct it in the live catalog, or take it out of the list.",
+  );
 }

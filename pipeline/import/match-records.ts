@@ -27,7 +27,15 @@ export interface Match {
 
 /** @param records ascending by id */
 export function matchRecords(records: readonly LiveRecord[], existing: Existing): Match {
-  const match: Match = { added: [], revised: [], restored: [], unchanged: [], kept: [], gone: [], problems: [] };
+  const match: Match = {
+    added: [],
+    revised: [],
+    restored: [],
+    unchanged: [],
+    kept: [],
+    gone: [],
+    problems: [],
+  };
   const imported = lastImportedContents(existing);
   for (const record of records) {
     const entry = existing.ledger.byId.get(record.id);
@@ -38,7 +46,9 @@ export function matchRecords(records: readonly LiveRecord[], existing: Existing)
   const live = new Set(records.map(({ id }) => id));
   const missing = [...existing.ledger.byId.values()].filter(({ add }) => add.imported && !live.has(add.id));
   match.problems = capped(match.problems);
-  match.gone = missing.filter((entry) => !entry.retraction && !entry.private).sort((a, b) => a.add.id - b.add.id);
+  match.gone = missing
+    .filter((entry) => !entry.retraction && !entry.private)
+    .sort((a, b) => a.add.id - b.add.id);
   return match;
 }
 
@@ -61,7 +71,12 @@ interface Conflict {
   hint: string;
 }
 
-function judge(record: LiveRecord, entry: Entry, existing: Existing, imported: ReadonlyMap<number, string>): Verdict {
+function judge(
+  record: LiveRecord,
+  entry: Entry,
+  existing: Existing,
+  imported: ReadonlyMap<number, string>,
+): Verdict {
   const { add } = entry;
   const present = existing.packages.get(add.id);
   const differing = present ? differingFields(publishedRecord(present), record) : [];
@@ -69,10 +84,14 @@ function judge(record: LiveRecord, entry: Entry, existing: Existing, imported: R
   if (!add.imported) return taken(entry);
   if (entry.retraction) return "kept";
   const changedThere = !present || contentOf(record) !== imported.get(add.id);
-  if (!entry.imported || present?.standing === "revised") return changedThere ? changedTwice(entry, differing) : "kept";
+  if (!entry.imported || present?.standing === "revised")
+    return changedThere ? changedTwice(entry, differing) : "kept";
   const fixed = changedForever(record, entry, present);
   if (fixed) return fixed;
-  if (!present) return contentOf(record) === entry.content && ledgerDates(record).modified === entry.modified ? "restored" : "revised";
+  if (!present)
+    return contentOf(record) === entry.content && ledgerDates(record).modified === entry.modified
+      ? "restored"
+      : "revised";
   return existing.entries.has(identity(add.version, add.file)) ? "revised" : movedAway(present);
 }
 
@@ -80,7 +99,8 @@ function judge(record: LiveRecord, entry: Entry, existing: Existing, imported: R
 function lastImportedContents({ ledger }: Existing): Map<number, string> {
   const contents = new Map<number, string>();
   for (const event of ledger.events) {
-    if ((event.event === "add" || event.event === "revise") && event.imported) contents.set(event.id, event.content);
+    if ((event.event === "add" || event.event === "revise") && event.imported)
+      contents.set(event.id, event.content);
   }
   return contents;
 }
@@ -96,24 +116,34 @@ function contentOf(record: LiveRecord): string {
 }
 
 /** What an id stands for never changes, and its first date neither. */
-function changedForever(record: LiveRecord, entry: Entry, present: Package | undefined): Conflict | undefined {
+function changedForever(
+  record: LiveRecord,
+  entry: Entry,
+  present: Package | undefined,
+): Conflict | undefined {
   const { add } = entry;
   const before = present ? publishedRecord(present) : undefined;
   const fixed: Record<string, readonly [unknown, unknown]> = {
     version: [add.version, record.version],
     package_type: [add.package_type, typeKey(record.package_type)],
-    checksum: [before?.["checksum"] ?? record.checksum, record.checksum],
-    created_date: [before?.["created_date"], before ? record["created_date"] : undefined],
+    checksum: [before?.checksum ?? record.checksum, record.checksum],
+    created_date: [before?.created_date, before ? record.created_date : undefined],
   };
   const changes = Object.entries(fixed).filter(([, [was, is]]) => was !== is);
   if (changes.length > 0) {
-    const what = changes.map(([field, [was, is]]) => `${field} was ${display(was)} and is ${display(is)}`).join(", ");
+    const what = changes
+      .map(([field, [was, is]]) => `${field} was ${display(was)} and is ${display(is)}`)
+      .join(", ");
     return { code: "bytes-changed", what, hint: waysOut(add.id) };
   }
   const { modified } = ledgerDates(record);
   if (modified >= entry.modified || verbatimDates(record).includes("modified_date")) return undefined;
   const what = `modified_date went back from ${entry.modified} to ${modified}`;
-  return { code: "import-conflict", what, hint: "The list is older than what was imported before: import the newest one." };
+  return {
+    code: "import-conflict",
+    what,
+    hint: "The list is older than what was imported before: import the newest one.",
+  };
 }
 
 const waysOut = (id: number) =>
@@ -121,7 +151,8 @@ const waysOut = (id: number) =>
 
 function taken({ add, line }: Entry): Conflict {
   const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${line} of the ledger)`;
-  const hint = "This catalog was not imported from that one, and their ids collide: import into an empty releases folder.";
+  const hint =
+    "This catalog was not imported from that one, and their ids collide: import into an empty releases folder.";
   return { code: "import-conflict", what, hint };
 }
 
@@ -134,7 +165,11 @@ function changedTwice({ add }: Entry, fields: readonly string[]): Conflict {
 function movedAway({ artifact }: Package): Conflict {
   const { file, line } = artifact.place();
   const what = `it changed in the live catalog, but its entry was moved to ${file}:${line}`;
-  return { code: "import-conflict", what, hint: "Change it there by hand, then take the record out of the list." };
+  return {
+    code: "import-conflict",
+    what,
+    hint: "Change it there by hand, then take the record out of the list.",
+  };
 }
 
 const conflict = ({ id, name, version }: LiveRecord, { code, what, hint }: Conflict): Problem => ({

@@ -35,7 +35,8 @@ export function planReleases(
 ): ReleasePlan[] {
   const renewed = new Set([...match.added, ...match.revised, ...match.restored].map(({ id }) => id));
   const addressed = downloads.addresses.size > 0 || downloads.template !== undefined ? match.unchanged : [];
-  for (const record of addressed) if (isReaddressed(record, existing, config, downloads)) renewed.add(record.id);
+  for (const record of addressed)
+    if (isReaddressed(record, existing, config, downloads)) renewed.add(record.id);
   const plans: ReleasePlan[] = [];
   const groups = Map.groupBy(records, (record) => record.version);
   for (const version of new Set([...groups.keys(), ...existing.releases.keys()])) {
@@ -45,7 +46,9 @@ export function planReleases(
     const entries = releaseEntries(version, group, renewed, existing, config, downloads);
     plans.push({
       version,
-      releaseYaml: hasReleaseFile(present) ? undefined : releaseYaml(version, releaseDate(version, group), schemas),
+      releaseYaml: hasReleaseFile(present)
+        ? undefined
+        : releaseYaml(version, releaseDate(version, group), schemas),
       manifests: importedManifests(version, entries, present?.imported.length ?? 0),
     });
   }
@@ -67,7 +70,12 @@ const releaseYaml = (version: string, date: string, schemas: string) =>
   `# yaml-language-server: $schema=../../${schemas}/release.schema.json\nversion: ${version}\ndate: ${date}\n`;
 
 /** An unchanged record whose entry lacks the address that is known now. */
-function isReaddressed(record: LiveRecord, existing: Existing, config: Config, downloads: Downloads): boolean {
+function isReaddressed(
+  record: LiveRecord,
+  existing: Existing,
+  config: Config,
+  downloads: Downloads,
+): boolean {
   const file = existing.ledger.byId.get(record.id)?.add.file ?? "";
   const entry = existing.entries.get(identity(record.version, file));
   return entry !== undefined && newEntry(record, file, existing, config, downloads).url !== entry.url;
@@ -96,7 +104,9 @@ function releaseEntries(
 
 /** Files the release has beside what an interrupted import may have left. */
 function takenFiles(version: string, { ledger, releases }: Existing): string[] {
-  const cut = [...ledger.byId.values()].filter(({ add }) => add.version === version).map(({ add }) => add.file);
+  const cut = [...ledger.byId.values()]
+    .filter(({ add }) => add.version === version)
+    .map(({ add }) => add.file);
   const others = releases.get(version)?.parsed.manifests.flatMap(({ value }) => value.artifacts) ?? [];
   return [...cut, ...others.map(({ file, name }) => file ?? name)];
 }
@@ -109,12 +119,24 @@ function keptEntries(version: string, { releases, ledger }: Existing): Entry[] {
   });
 }
 
-function newEntry(record: LiveRecord, file: string, existing: Existing, config: Config, { addresses, template }: Downloads) {
+function newEntry(
+  record: LiveRecord,
+  file: string,
+  existing: Existing,
+  config: Config,
+  { addresses, template }: Downloads,
+) {
   const before = existing.entries.get(identity(record.version, file));
   const facts = { file, url: addresses.get(record.id)?.url ?? before?.url, size: before?.size };
   const entry = artifactEntry(record, facts, config);
   if (template === undefined || entry.url !== undefined) return entry;
-  const of = { version: record.version, name: entry.name, package_type: entry.package_type, id: record.id, checksum: entry.sha256 };
+  const of = {
+    version: record.version,
+    name: entry.name,
+    package_type: entry.package_type,
+    id: record.id,
+    checksum: entry.sha256,
+  };
   const url = artifactUrl(of, file, { ...config, artifactUrl: template });
   // What artifact_url says anyway need not stand on every entry.
   return url === artifactUrl(of, file, config) ? entry : artifactEntry(record, { ...facts, url }, config);

@@ -14,13 +14,22 @@ import { differingFields } from "./same-json.ts";
  * Builds the records of the planned catalog and compares each with the live one, whatever way it took.
  * @throws RelcatError import-mismatch, and what the ledger forbids
  */
-export function prove(records: readonly LiveRecord[], match: Match, { releases }: RebuiltCatalog, change: LedgerChange): void {
+export function prove(
+  records: readonly LiveRecord[],
+  match: Match,
+  { releases }: RebuiltCatalog,
+  change: LedgerChange,
+): void {
   const { ledger, problems } = readLedger({ file: "ledger.jsonl", text: change.after });
   const identified = assignIds(releases, ledger, () => true);
-  const packages = new Map(identified.releases.flatMap((release) => release.packages.map((entry) => [entry.id, entry])));
+  const packages = new Map(
+    identified.releases.flatMap((release) => release.packages.map((entry) => [entry.id, entry])),
+  );
   const forbidden = identified.problems.filter(({ at }) => at !== undefined && isImported(at.file));
   const kept = new Set(match.kept.map(({ id }) => id));
-  const wrong = records.filter(({ id }) => !kept.has(id)).flatMap((record) => mismatch(record, packages.get(record.id)));
+  const wrong = records
+    .filter(({ id }) => !kept.has(id))
+    .flatMap((record) => mismatch(record, packages.get(record.id)));
   const all = [...problems, ...forbidden, ...wrong];
   if (all.length > 0) throw new RelcatError(all);
 }

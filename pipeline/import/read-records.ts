@@ -26,9 +26,9 @@ export function readRecords(source: Source): LiveRecord[] {
   const problems: Problem[] = [];
   for (const [index, record] of list.entries()) {
     const faults = isObject(record) ? faultsOf(record) : [`it is ${display(record)}, expected an object`];
-    const before = isObject(record) ? firstWithId.get(record["id"]) : undefined;
+    const before = isObject(record) ? firstWithId.get(record.id) : undefined;
     if (before !== undefined) faults.push(`its id stands already on element ${before} of the list`);
-    else if (isObject(record)) firstWithId.set(record["id"], index + 1);
+    else if (isObject(record)) firstWithId.set(record.id, index + 1);
     problems.push(...faults.map((fault) => unimportable(record, index, fault)));
   }
   throwErrors(problems);
@@ -50,8 +50,10 @@ function parse(source: Source): Syntax {
 
 function listOf(value: unknown, { file }: Source): unknown[] {
   if (Array.isArray(value)) return value;
-  const pages = isObject(value) && Array.isArray(value["results"]);
-  const hint = pages ? "It is one page of a list: give the whole list in one array." : "Give what GET …/package/ answers.";
+  const pages = isObject(value) && Array.isArray(value.results);
+  const hint = pages
+    ? "It is one page of a list: give the whole list in one array."
+    : "Give what GET …/package/ answers.";
   throw failure("import-list", `${file} is ${display(value)}, expected a JSON array of records`, hint);
 }
 
@@ -84,7 +86,8 @@ const deepest = maxDepth - 8;
 
 /** What no file can hold as it is. */
 function unkeepable(value: unknown, depth: number): string | undefined {
-  if (typeof value === "number" && !Number.isFinite(value)) return "a number is too large for JSON readers to keep";
+  if (typeof value === "number" && !Number.isFinite(value))
+    return "a number is too large for JSON readers to keep";
   if (value === null || typeof value !== "object") return undefined;
   if (depth > deepest) return `values are nested more than ${deepest} levels deep`;
   if (Object.hasOwn(value, "__proto__")) return 'the key "__proto__" is not safe to keep';
@@ -96,8 +99,10 @@ function unkeepable(value: unknown, depth: number): string | undefined {
 }
 
 function unimportable(record: unknown, index: number, fault: string): Problem {
-  const known = isObject(record) && id.safeParse(record["id"]).success;
-  const who = known ? `record ${record["id"]} (element ${index + 1} of the list)` : `element ${index + 1} of the list`;
+  const known = isObject(record) && id.safeParse(record.id).success;
+  const who = known
+    ? `record ${record.id} (element ${index + 1} of the list)`
+    : `element ${index + 1} of the list`;
   const hint = "It can never be imported: correct it in the live catalog, or take it out of the list.";
   return { code: "import-record", severity: "error", message: `${who}: ${fault}`, hint };
 }

@@ -45,7 +45,13 @@ export function rebuildCatalog(
 }
 
 /** A release that stays as it is; other people's mistakes in it are none of an import's. */
-function addPresent(catalog: RebuiltCatalog, version: string, existing: Existing, config: Config, configChanges: boolean): void {
+function addPresent(
+  catalog: RebuiltCatalog,
+  version: string,
+  existing: Existing,
+  config: Config,
+  configChanges: boolean,
+): void {
   const present = existing.releases.get(version);
   const known = existing.rebuilt.get(version);
   const rebuilt = configChanges && present ? rebuild(present, config) : known;
@@ -54,7 +60,8 @@ function addPresent(catalog: RebuiltCatalog, version: string, existing: Existing
   catalog.before.push(...rebuilt.findings.filter(isRecordError));
 }
 
-const isRecordError = ({ problem }: Finding) => problem.severity === "error" && isImported(problem.at?.file ?? "");
+const isRecordError = ({ problem }: Finding) =>
+  problem.severity === "error" && isImported(problem.at?.file ?? "");
 
 function addPlanned(
   catalog: RebuiltCatalog,
@@ -65,7 +72,10 @@ function addPlanned(
 ): void {
   const { version } = plan;
   const manifests = new Map(plan.manifests.map(({ name, text }) => [name, text]));
-  const rebuilt = rebuild(asExisting({ ...plan, manifests }, existing.releases.get(version), existing.folder), config);
+  const rebuilt = rebuild(
+    asExisting({ ...plan, manifests }, existing.releases.get(version), existing.folder),
+    config,
+  );
   const recordOf = recordAt(plan, live);
   catalog.releases.push(rebuilt.release);
   catalog.problems.push(...rebuilt.problems.map((problem) => named(problem, recordOf(problem))));
@@ -78,7 +88,12 @@ function addPlanned(
   addArtifacts(catalog, plan, rebuilt, existing);
 }
 
-function addArtifacts({ byId }: RebuiltCatalog, { version, manifests }: ReleasePlan, { release }: Rebuilt, { ledger }: Existing): void {
+function addArtifacts(
+  { byId }: RebuiltCatalog,
+  { version, manifests }: ReleasePlan,
+  { release }: Rebuilt,
+  { ledger }: Existing,
+): void {
   const known = new Map(manifests.flatMap(({ files }) => [...files]));
   for (const artifact of release.artifacts) {
     const id = known.get(artifact.file) ?? ledger.byIdentity.get(identity(version, artifact.file))?.add.id;
@@ -102,5 +117,8 @@ function recordAt({ version, manifests }: ReleasePlan, live: ReadonlyMap<number,
 function named(problem: Problem, record: LiveRecord | undefined): Problem {
   if (!record) return problem;
   const { at: _, ...rest } = problem;
-  return { ...rest, message: `record ${record.id} (${display(record.name)} of ${record.version}): ${problem.message}` };
+  return {
+    ...rest,
+    message: `record ${record.id} (${display(record.name)} of ${record.version}): ${problem.message}`,
+  };
 }

@@ -50,8 +50,16 @@ export function asExisting(
     problems.push(...read.problems);
     if (read.document) imported.push(read.document);
   }
-  const parsed = existing?.parsed ?? { version, folder, release: undefined, notes: [], manifests: [], problems: [] };
-  if (releaseYaml === undefined) return { parsed: { ...parsed, problems: [...parsed.problems, ...problems] }, imported };
+  const parsed = existing?.parsed ?? {
+    version,
+    folder,
+    release: undefined,
+    notes: [],
+    manifests: [],
+    problems: [],
+  };
+  if (releaseYaml === undefined)
+    return { parsed: { ...parsed, problems: [...parsed.problems, ...problems] }, imported };
   const read = readBytes(`${folder}/release.yaml`, encoder.encode(releaseYaml), releaseSchema);
   // The one thing a folder without release.yaml lacked is there now.
   const others = parsed.problems.filter(({ code }) => code !== "release-missing");

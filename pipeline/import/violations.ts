@@ -72,7 +72,11 @@ export function extendExceptions(
   const groups = Object.groupBy(open, ({ problem }) => problem.code);
   const added = Object.entries(groups).map(([rule, findings]): Exception => {
     const versions = findings.map(({ version }) => version).sort();
-    return { rule: rule as Exception["rule"], versions: `${versions[0]}..${versions.at(-1)}`, count: findings.length };
+    return {
+      rule: rule as Exception["rule"],
+      versions: `${versions[0]}..${versions.at(-1)}`,
+      count: findings.length,
+    };
   });
   const sorted = added.sort((a, b) => (a.rule < b.rule ? -1 : 1));
   const extended = [...exceptions.map((exception) => ({ ...exception })), ...sorted];
@@ -83,4 +87,7 @@ export function extendExceptions(
 
 /** Whether two lists of exceptions accept the same. */
 export const sameExceptions = (a: readonly Exception[], b: readonly Exception[]): boolean =>
-  a.length === b.length && a.every((one, index) => one.count === b[index]?.count && `${boundsOf(one)}` === `${boundsOf(b[index] ?? one)}`);
+  a.length === b.length &&
+  a.every(
+    (one, index) => one.count === b[index]?.count && `${boundsOf(one)}` === `${boundsOf(b[index] ?? one)}`,
+  );

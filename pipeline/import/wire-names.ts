@@ -37,7 +37,8 @@ export function wireNames(
     if (kept[key] !== undefined && given[key] !== undefined && given[key] !== kept[key]) {
       problems.push(nameKept(key, kept[key], given[key]));
     }
-    if (fixed !== undefined) return { name: fixed, from: kept[key] ? "kept" : "given", records: counts.get(fixed) ?? 0 };
+    if (fixed !== undefined)
+      return { name: fixed, from: kept[key] ? "kept" : "given", records: counts.get(fixed) ?? 0 };
     const [first, second] = [...counts].sort(([, a], [, b]) => b - a);
     if (!first) return { name: key, from: "default", records: 0 };
     if (first[1] === second?.[1]) problems.push(ambiguous(key, first[0], second[0], first[1]));
@@ -46,10 +47,13 @@ export function wireNames(
   return { names: { vendor: decide("vendor"), cryptolib_post: decide("cryptolib_post") }, problems };
 }
 
-const shapes: Record<WireKey, { parent(data: Record<string, unknown>): unknown; known: string[]; marks: string[] }> = {
+const shapes: Record<
+  WireKey,
+  { parent(data: Record<string, unknown>): unknown; known: string[]; marks: string[] }
+> = {
   vendor: { parent: (data) => data, known: ["store", "attestation"], marks: ["rev", "image"] },
   cryptolib_post: {
-    parent: (data) => data["attestation"],
+    parent: (data) => data.attestation,
     known: ["key_id", "sha256", "signature", "file_signatures"],
     marks: ["expected_hash", "expected_hash_per_arch"],
   },
@@ -79,6 +83,7 @@ function ambiguous(key: WireKey, one: string, other: string, count: number): Pro
 
 function nameKept(key: WireKey, kept: string, given: string): Problem {
   const message = `the key name of ${key} is ${kept} in this catalog, but --wire gives ${given}`;
-  const hint = "A change would revise every record that has it: leave --wire out, or change catalog.yaml first.";
+  const hint =
+    "A change would revise every record that has it: leave --wire out, or change catalog.yaml first.";
   return { code: "import-wire", severity: "error", message, hint };
 }

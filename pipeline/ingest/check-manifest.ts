@@ -4,7 +4,7 @@ import { type Manifest, manifestSchema, type WrittenArtifact } from "../document
 import type { WrittenRelease } from "../documents/release.ts";
 import type { Code, Problem } from "../errors.ts";
 import { checkRelease } from "../stages/check.ts";
-import { fit as checkShape, type Located } from "../stages/document.ts";
+import { checkShape, type Located } from "../stages/document.ts";
 import { normalizeRelease } from "../stages/normalize.ts";
 import type { ParsedRelease } from "../stages/parse.ts";
 import { type At, wholeFile } from "./evidence.ts";

@@ -38,7 +38,7 @@ export function locate(files: readonly JobFile[], sums: ReadonlyMap<string, Sum>
     const before = problems.length;
     const copies = copiesOf(file, problems);
     const isKnown = copies.length > 0 || sum || file.sha256;
-    if (!isKnown && problems.length === before) problems.push(unreadable(file));
+    if (!isKnown && problems.length === before) problems.push(missing(file));
     const sizes = copies.map(({ path, size }) => ({ value: size, at: wholeFile(path) }));
     if (file.size) sizes.push(file.size);
     if (sum?.size !== undefined) sizes.push({ value: sum.size, at: sum.at });
@@ -86,14 +86,10 @@ export async function measure(present: readonly Present[], onProgress: (progress
   return { measured, problems };
 }
 
-function unreadable({ name, copies, at }: JobFile): Problem {
-  const places = [...new Set(copies.flat())];
-  if (places.length > 0) {
-    const message = `${name} is not there: looked for ${places.join(" and ")}`;
-    return problem("product-missing", at, message, "Build it again, or give the folder it was copied to.");
-  }
-  const message = `neither the bytes nor the SHA-256 of ${name} are known`;
-  return problem("artifact-unreadable", at, message, "Give the file, or its checksum file with --sums.");
+function missing({ name, copies, at }: JobFile): Problem {
+  const message = `${name} is not there: looked for ${[...new Set(copies.flat())].join(" and ")}`;
+  const hint = "Build it again, give the folder it was copied to, or its checksum file with --sums.";
+  return problem("product-missing", at, message, hint);
 }
 
 const notAFile = ({ at }: JobFile, path: string, kind: string) =>

@@ -20,10 +20,7 @@ const examples: Readonly<Record<string, string>> = {
   msi: "package_type: msi",
   pkg: "package_type: pkg",
   tgz: "package_type: helm",
-  xz: "package_type: xz",
   vhdx: "package_type: hyperv",
-  vhd: "package_type: azure",
-  ova: "package_type: vmware",
 };
 
 /** A file no rule fits, with the line that would make one fit. */

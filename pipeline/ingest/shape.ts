@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expects, text } from "../documents/fields.ts";
 import type { Problem } from "../errors.ts";
-import { fit as checkShape, type Located } from "../stages/document.ts";
+import { checkShape, type Located } from "../stages/document.ts";
 import type { Source, Syntax } from "../stages/source.ts";
 import type { Evidence } from "./evidence.ts";
 

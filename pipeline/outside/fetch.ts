@@ -20,7 +20,11 @@ const mostRedirects = 5;
  * @param limit bytes, counted after decompression
  * @throws RelcatError network, file-size
  */
-export async function fetchBytes(url: string, limit: number, patience: Patience = usualPatience): Promise<Uint8Array> {
+export async function fetchBytes(
+  url: string,
+  limit: number,
+  patience: Patience = usualPatience,
+): Promise<Uint8Array> {
   return retried(url, patience, async (silence) => {
     const response = await follow(url, silence);
     if (!response.ok) throw statusProblem(url, response);
@@ -56,7 +60,8 @@ async function follow(start: string, silence: Silence): Promise<Response> {
     const next = response.status >= 300 && response.status < 400 ? locationOf(response, url) : undefined;
     if (!next) return response;
     await response.body?.cancel();
-    if (!isSafeStep(new URL(url), next)) throw refused(start, `leads to ${next.protocol}//${next.host}, which is not followed`);
+    if (!isSafeStep(new URL(url), next))
+      throw refused(start, `leads to ${next.protocol}//${next.host}, which is not followed`);
     url = next.href;
   }
   throw refused(start, `leads from one address to the next more than ${mostRedirects} times`);
@@ -71,7 +76,12 @@ function locationOf(response: Response, url: string): URL | undefined {
   return location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
 }
 
-async function request(url: string, method: "GET" | "HEAD", silence: Silence, bodyless = true): Promise<Response> {
+async function request(
+  url: string,
+  method: "GET" | "HEAD",
+  silence: Silence,
+  bodyless = true,
+): Promise<Response> {
   silence.heard();
   const headers = { accept: "application/json, */*;q=0.1" };
   const response = await fetch(url, { method, headers, redirect: "manual", signal: silence.signal });
@@ -80,7 +90,12 @@ async function request(url: string, method: "GET" | "HEAD", silence: Silence, bo
   return response;
 }
 
-async function readBody(response: Response, url: string, limit: number, silence: Silence): Promise<Uint8Array> {
+async function readBody(
+  response: Response,
+  url: string,
+  limit: number,
+  silence: Silence,
+): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body ?? []) {
@@ -119,7 +134,11 @@ class Silence {
   }
 }
 
-async function retried<T>(url: string, patience: Patience, ask: (silence: Silence) => Promise<T>): Promise<T> {
+async function retried<T>(
+  url: string,
+  patience: Patience,
+  ask: (silence: Silence) => Promise<T>,
+): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     const silence = new Silence(patience.silence);
     try {
@@ -153,7 +172,19 @@ function networkProblem(url: string, error: unknown): unknown {
 }
 
 const unreachable = (url: string, what: string, cause?: unknown) =>
-  failure("network", `${url} ${what}`, "Check the address and the network, then run the command again.", undefined, cause);
+  failure(
+    "network",
+    `${url} ${what}`,
+    "Check the address and the network, then run the command again.",
+    undefined,
+    cause,
+  );
 
 const refused = (url: string, what: string) =>
-  failure("network", `${url} ${what}`, "Check the address; a list that needs a login can be saved and given as a file.", undefined, final);
+  failure(
+    "network",
+    `${url} ${what}`,
+    "Check the address; a list that needs a login can be saved and given as a file.",
+    undefined,
+    final,
+  );

@@ -1,5 +1,15 @@
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import glob from "fast-glob";
@@ -63,11 +73,21 @@ export function requireFolder(folder: string): void {
 /** A file-system error as a sentence; the cause is kept. */
 export function accessFailure(message: string, error: unknown, code: Code = "file-access"): RelcatError {
   const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-  return failure(code, `${message} (${reason})`, "Check the path, its permissions and the free space.", undefined, error);
+  return failure(
+    code,
+    `${message} (${reason})`,
+    "Check the path, its permissions and the free space.",
+    undefined,
+    error,
+  );
 }
 
 /** Writes chunks to a new file and forces them to disk when `durable`; returns what was written. */
-export function writeChunks(path: string, chunks: Iterable<Uint8Array>, durable: boolean): { sha256: string; size: number } {
+export function writeChunks(
+  path: string,
+  chunks: Iterable<Uint8Array>,
+  durable: boolean,
+): { sha256: string; size: number } {
   const hash = createHash("sha256");
   let size = 0;
   const descriptor = openSync(path, "w");

@@ -13,7 +13,8 @@ export interface Measure {
 /** Called after every chunk: bytes read so far, and those the file had when it was opened. */
 export type OnBytes = (done: number, total: number) => void;
 
-const chunkSize = 512 * 1024;
+/** Smaller ones cost a promise each, which adds up to more memory than they save. */
+const chunkSize = 2 * 1024 * 1024;
 
 /**
  * SHA-256 and size of a file of any size, in the memory of two chunks: one is hashed while the other is read.
@@ -25,7 +26,7 @@ export async function hashFile(path: string, onBytes: OnBytes = () => {}): Promi
     handle = await open(path);
     const before = await handle.stat({ bigint: true });
     const total = Number(before.size);
-    const { sha256, size } = await digest(handle, (done) => onBytes(done, total));
+    const { sha256, size } = await digest(handle, total, (done) => onBytes(done, total));
     // Of the open file and of the path: a build that renames a new file into place changes only the second.
     for (const after of [await handle.stat({ bigint: true }), await stat(path, { bigint: true })]) {
       if (size !== total || !isSame(before, after)) throw changed(path);
@@ -38,18 +39,20 @@ export async function hashFile(path: string, onBytes: OnBytes = () => {}): Promi
   }
 }
 
-async function digest(handle: FileHandle, onChunk: (done: number) => void): Promise<Measure> {
+/** Reads to the end, or to the first byte that was not there before. */
+async function digest(handle: FileHandle, total: number, onChunk: (done: number) => void): Promise<Measure> {
   const hash = createHash("sha256");
-  let full = Buffer.allocUnsafeSlow(chunkSize);
-  let spare = Buffer.allocUnsafeSlow(chunkSize);
+  const chunk = Math.min(chunkSize, total + 1);
+  let full = Buffer.allocUnsafeSlow(chunk);
+  let spare = Buffer.allocUnsafeSlow(chunk);
   let size = 0;
-  let reading = handle.read(full, 0, chunkSize, 0);
+  let reading = handle.read(full, 0, chunk, 0);
   try {
     for (;;) {
       const { bytesRead } = await reading;
-      if (bytesRead === 0) return { sha256: hash.digest("hex"), size };
+      if (bytesRead === 0 || size > total) return { sha256: hash.digest("hex"), size };
       size += bytesRead;
-      reading = handle.read(spare, 0, chunkSize, size);
+      reading = handle.read(spare, 0, chunk, size);
       hash.update(full.subarray(0, bytesRead));
       [full, spare] = [spare, full];
       onChunk(size);

@@ -40,14 +40,23 @@ function open(folder: string): DatabaseSync {
   }
 }
 
-async function acquire(database: DatabaseSync, folder: string, pid: number, onWait: (holder: number) => void) {
+async function acquire(
+  database: DatabaseSync,
+  folder: string,
+  pid: number,
+  onWait: (holder: number) => void,
+) {
   for (let waited = 0; ; waited += step) {
     if (hold(database, pid)) return;
     const holder = holderOf(database);
     if (waited === 0) onWait(holder);
     if (waited >= patience) {
       const who = holder === 0 ? "another relcat" : `the relcat with process id ${holder}`;
-      throw failure("lock-held", `${who} is writing to ${folder}`, "Wait for it to finish, then run the command again.");
+      throw failure(
+        "lock-held",
+        `${who} is writing to ${folder}`,
+        "Wait for it to finish, then run the command again.",
+      );
     }
     await wait(step);
   }

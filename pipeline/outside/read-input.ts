@@ -7,7 +7,8 @@ import { accessFailure } from "./files.ts";
  * @throws RelcatError file-access, file-size
  */
 export async function readInput(source: string, limit: number): Promise<Uint8Array> {
-  const stream: ReadStream = source === "-" ? createReadStream("", { fd: 0, autoClose: false }) : createReadStream(source);
+  const stream: ReadStream =
+    source === "-" ? createReadStream("", { fd: 0, autoClose: false }) : createReadStream(source);
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
@@ -19,6 +20,7 @@ export async function readInput(source: string, limit: number): Promise<Uint8Arr
   } catch (error) {
     throw accessFailure(source === "-" ? "cannot read standard input" : `cannot read ${source}`, error);
   }
-  if (size > limit) throw failure("file-size", `${source} has more than ${limit} bytes`, "Is it the list of a catalog?");
+  if (size > limit)
+    throw failure("file-size", `${source} has more than ${limit} bytes`, "Is it the list of a catalog?");
   return Buffer.concat(chunks);
 }

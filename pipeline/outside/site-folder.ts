@@ -1,7 +1,19 @@
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmdirSync, rmSync, statSync, utimesSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import { buildSchema } from "../documents/site.ts";
 import type { OutputFile } from "../documents/published.ts";
+import { buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { accessFailure, isMissing, readIfPresent, writeChunks } from "./files.ts";
 import { lockFile } from "./lock.ts";
@@ -29,7 +41,11 @@ export interface SiteFolder {
  */
 export function refuseForeignFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
-    throw failure("folder-not-ours", `${folder} is a file, expected a folder`, "Give another folder with --out.");
+    throw failure(
+      "folder-not-ours",
+      `${folder} is a file, expected a folder`,
+      "Give another folder with --out.",
+    );
   }
   let names: string[];
   try {
@@ -88,7 +104,9 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       return replace(path, chunks);
     },
     removeAllBut(kept) {
-      const stale = [...new Set([...previous, ...startedBefore])].filter((path) => !Object.hasOwn(kept, path));
+      const stale = [...new Set([...previous, ...startedBefore])].filter(
+        (path) => !Object.hasOwn(kept, path),
+      );
       for (const path of stale) removeFile(folder, path);
       return stale.length;
     },
@@ -119,7 +137,9 @@ function previousFiles(folder: string): Set<string> {
 
 /** build.json lies in a folder anybody may write to: a path in it must not lead outside. */
 const staysInside = (path: string) =>
-  !path.startsWith("/") && !path.includes("\\") && path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
+  !path.startsWith("/") &&
+  !path.includes("\\") &&
+  path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
 
 function unfinishedFiles(work: string): string[] {
   const bytes = readIfPresent(join(work, journal));
@@ -157,4 +177,3 @@ function representation(path: string): number {
   if (path.includes("ordering=")) return 2;
   return path.endsWith("gone.json") ? 3 : 0;
 }
-

@@ -17,8 +17,10 @@ export interface Planned {
 export interface RecordChanges
   extends Pick<Plan, "added" | "changed" | "removed" | "retracted" | "reinstated"> {
   configuration: ConfigurationChanges;
-  /** Records in which only these key names differ, or differ too. */
+  /** Records in which these key names differ, whatever else does. */
   renamed: { vendor: number; cryptolib_post: number };
+  /** Ids of records in which nothing else differs. */
+  onlyRenamed: ReadonlySet<number>;
   /** Records whose URL alone changes, by the configuration's entry that changes it. */
   moved: ReadonlyMap<string, number>;
 }
@@ -59,10 +61,11 @@ function isNewsOf(
 function compareListed(
   baseline: Baseline,
   planned: Planned,
-): Pick<RecordChanges, "changed" | "configuration" | "renamed" | "moved"> {
+): Pick<RecordChanges, "changed" | "configuration" | "renamed" | "onlyRenamed" | "moved"> {
   const configuration = baseline.config ? configurationChanges(baseline.config, planned.config) : noChanges;
   const changed: Plan["changed"] = [];
   const renamed = { vendor: 0, cryptolib_post: 0 };
+  const onlyRenamed = new Set<number>();
   const moved = new Map<string, number>();
   const known = [...planned.snapshot.listed.values()].sort(byId);
   for (const now of known) {
@@ -71,13 +74,14 @@ function compareListed(
     const state = planned.stateOf(now.row.id);
     const { fields, names } = changedFields(old, now, baseline.wire, planned.config.wire, state);
     for (const name of names) renamed[name]++;
+    if (names.length > 0 && fields.length === 0) onlyRenamed.add(now.row.id);
     const told = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
     const address = told.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
     if (address !== undefined) moved.set(address, (moved.get(address) ?? 0) + 1);
     const own = told.filter(({ field, cause }) => field !== "url" || cause === undefined);
     if (own.length > 0) changed.push({ ...now.row, ledger: state, fields: own });
   }
-  return { changed, configuration, renamed, moved };
+  return { changed, configuration, renamed, onlyRenamed, moved };
 }
 
 const withCause = (change: FieldChange, cause: string | undefined): FieldChange =>

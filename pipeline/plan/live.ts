@@ -81,7 +81,11 @@ function siteAddress(against: string): URL {
 }
 
 async function readSite(site: URL): Promise<Live> {
-  const list = await fetchBytes(new URL(listPath, site).href, mostBytes);
+  const address = new URL(listPath, site).href;
+  const answer = await fetchBytes(address, mostBytes);
+  // A plain file host knows no Accept: it has the page under the address, and the list beside it.
+  const isPage = /^\s*</.test(new TextDecoder().decode(answer.subarray(0, 100)));
+  const list = isPage ? await fetchBytes(`${address}index.json`, mostBytes) : answer;
   const build = await fetchBytes(new URL("build.json", site).href, mostBytes).catch(ifRefused);
   return { name: site.href, list, build };
 }

@@ -1,7 +1,7 @@
 import { type Plan, planSchema } from "../documents/plan.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { readInput } from "../outside/read-input.ts";
-import { fit } from "../stages/document.ts";
+import { checkShape } from "../stages/document.ts";
 import { parseJson } from "../stages/json.ts";
 import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../stages/source.ts";
 import { planDigest } from "./digest.ts";
@@ -16,8 +16,7 @@ const mostBytes = 256 * 1024 * 1024;
  */
 export async function readPlan(file: string): Promise<Plan> {
   const source = decode(file, await readInput(file, mostBytes), mostBytes);
-  // biome-ignore lint/suspicious/noFocusedTests: not a test.
-  const { document, problems } = fit(source, parse(source), planSchema);
+  const { document, problems } = checkShape(source, parse(source), planSchema);
   if (!document) throw new RelcatError(problems);
   if (planDigest(document.value) === document.value.digest) return document.value;
   throw failure(

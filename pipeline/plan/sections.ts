@@ -1,6 +1,6 @@
 import type { Catalog } from "../build.ts";
 import type { Cut } from "../cut.ts";
-import type { FieldChange, LedgerState, Plan, PlanRow } from "../documents/plan.ts";
+import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
 import { describeExpectation, missingArtifacts } from "../stages/completeness.ts";
 import type { Baseline, DocumentHashes } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
@@ -32,10 +32,14 @@ export function removedRows(
   return isBehind ? removed.filter(({ id }) => ledger.byId.has(id)) : removed;
 }
 
-export const revisedRows = ({ events }: Cut, { listed }: Snapshot): PlanRow[] =>
+export const revisedRows = (
+  { events }: Cut,
+  { listed }: Snapshot,
+  { onlyRenamed }: RecordChanges,
+): Plan["revised"] =>
   events.flatMap(({ event, id }) => {
     const record = event === "revise" ? listed.get(id) : undefined;
-    return record ? [record.row] : [];
+    return record ? [{ ...record.row, ...(onlyRenamed.has(id) && { cause: "wire" as const }) }] : [];
   });
 
 const wireKeys = ["vendor", "cryptolib_post"] as const;

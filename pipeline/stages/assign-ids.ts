@@ -77,7 +77,15 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
 function newPackage(artifact: Artifact, id: number, date: string): Package {
   const midnight = `${date}T00:00:00.000000Z`;
   const importedDates: DateField[] = [];
-  return { id, created: midnight, modified: midnight, artifact, importedDates, standing: "new", retraction: null };
+  return {
+    id,
+    created: midnight,
+    modified: midnight,
+    artifact,
+    importedDates,
+    standing: "new",
+    retraction: null,
+  };
 }
 
 function knownPackage(
@@ -88,13 +96,22 @@ function knownPackage(
   revisions: PendingRevise[],
   result: Identified,
 ): Package {
-  result.problems.push(...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry));
+  const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
+  result.problems.push(...faults);
   const { add, created, modified, retraction } = entry;
   const revision = revisionOf(artifact, entry);
   if (revision && allocate(version)) revisions.push(revision);
-  else if (revision) result.notCut.push(notCut(artifact, entry));
+  else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
   const standing = revision ? "revised" : "cut";
-  return { id: add.id, created, modified, artifact, importedDates: importedDates(entry), standing, retraction };
+  return {
+    id: add.id,
+    created,
+    modified,
+    artifact,
+    importedDates: importedDates(entry),
+    standing,
+    retraction,
+  };
 }
 
 const importedDates = ({ add, imported }: Entry): DateField[] => [
@@ -146,7 +163,11 @@ function fixedFieldsChanged(artifact: Artifact, entry: Entry): Problem[] {
 type Published = Pick<AddEvent, "id" | "version" | "file">;
 
 /** @param changes such as `checksum a → b` */
-export function bytesChanged({ id, version, file }: Published, changes: readonly string[], at?: Place): Problem {
+export function bytesChanged(
+  { id, version, file }: Published,
+  changes: readonly string[],
+  at?: Place,
+): Problem {
   const message = `${display(file)} is published as id ${id} and cannot change: ${changes.join(", ")}`;
   const hint =
     `Restore the manifest and publish the new bytes under the next version (relcat new ${version.slice(0, 5)}), withdrawing the old ` +

@@ -108,7 +108,13 @@ export function useConfig(document: Located<unknown>): UsableConfig {
     unusable.add(String(path[0]));
     const { excerpt, ...at } = document.place(path, "key");
     const shown = code === "nix-key" ? undefined : excerpt;
-    problems.push({ code, severity: "error", message, hint, at: shown === undefined ? at : { ...at, excerpt: shown } });
+    problems.push({
+      code,
+      severity: "error",
+      message,
+      hint,
+      at: shown === undefined ? at : { ...at, excerpt: shown },
+    });
   };
   for (const rule of configRules) rule(written, report);
   const sound = Object.entries(written).filter(([section]) => !unusable.has(section));

@@ -44,15 +44,14 @@ export function readDocument<S extends z.ZodType>(source: Source, schema: S): Re
       problems: [{ code, severity: "error", message, ...(hint && { hint }), at }],
     };
   }
-  // biome-ignore lint/suspicious/noFocusedTests: not a test.
-  return fit(source, syntax, schema);
+  return checkShape(source, syntax, schema);
 }
 
 /** One accident can make every value of a long list wrong; beyond these a count says enough. */
 const mostProblems = 500;
 
 /** Checks a parsed document against its schema. */
-export function fit<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
+export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
   const place = (path: Path, part: "key" | "value" = "value") => placeAt(source, syntax.locate(path, part));
   const result = schema.safeParse(syntax.value);
   const issues = [...(result.error?.issues ?? []), ...strayKeys(source, syntax.value)];

@@ -87,7 +87,7 @@ function normalizeArtifact(
 ): Artifact {
   const written = readable(stated, config.wire);
   const verbatim = verbatimOf(stated);
-  const importedData = verbatim?.fields["data"];
+  const importedData = verbatim?.fields.data;
   const content: RecordContent = {
     name: written.name,
     version,

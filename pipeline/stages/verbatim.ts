@@ -27,7 +27,8 @@ export type DateField = (typeof dateFields)[number];
 
 /** Two dates that the ledger cannot hold, for its lines only go forward. */
 export const outOfOrder = (created: unknown, modified: unknown): boolean =>
-  [created, modified].every((date) => timestamp.safeParse(date).success) && String(modified) < String(created);
+  [created, modified].every((date) => timestamp.safeParse(date).success) &&
+  String(modified) < String(created);
 
 export function verbatimOf({ verbatim, absent }: WrittenArtifact): Verbatim | undefined {
   return verbatim || absent ? { fields: verbatim ?? {}, absent: absent ?? [] } : undefined;
@@ -115,7 +116,7 @@ export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact
     ...artifact,
     ...Object.fromEntries(fitting.map(([field]) => [field, verbatim[field]])),
     ...visibility(verbatim),
-    ...(Object.hasOwn(verbatim, "data") && readableData(verbatim["data"], wire)),
+    ...(Object.hasOwn(verbatim, "data") && readableData(verbatim.data, wire)),
   };
 }
 

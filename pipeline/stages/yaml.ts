@@ -4,9 +4,7 @@ import {
   type Document,
   isAlias,
   isMap,
-  isNode,
   isScalar,
-  isSeq,
   Lexer,
   type Pair,
   Parser,
@@ -14,7 +12,8 @@ import {
   type YAMLError,
   type YAMLMap,
 } from "yaml";
-import { maxDepth, type Path, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
+import { maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
+import { startOf, YamlTree } from "./yaml-tree.ts";
 
 /**
  * YAML 1.2, core schema, unique text keys, one document. `yaml` is the authority; js-yaml, nine times
@@ -46,7 +45,7 @@ const delicate = [
   /[\t\r\u0085\u2028\u2029\uFEFF]/, // tabs and unusual line breaks
   /[\d.][eE]\+?\d{3,}(?![^\s:,\]}])|\d{300}/, // numbers that overflow
   /[|>][-+]?[1-9]|[|>][1-9]?\+/, // block texts with an indentation of their own, or that keep their end
-  /^[ \n]*(?:---|\.\.\.)/m, // document markers
+  /^ *(?:---|\.\.\.)/m, // document markers
   /(?:^|\s)#[^ \n]/, // comments without a space
   // Quoted texts that are not all there is after a key or a dash
   /^(?![ -]*(?:[A-Za-z_][\w-]*: +)?(?:'[^'\n]*'|"[^"\\\n]*") *$)(?:.*[-?:,[{])? *['"]/m,
@@ -255,54 +254,4 @@ function syntaxProblem(fault: Fault | undefined): SyntaxProblem {
   }
   const hint = 'Text with ": ", " #" or a special character in front stands in quotes.';
   return new SyntaxProblem("yaml-syntax", offset, `not valid YAML: ${message}`, hint);
-}
-
-/** A parsed document that finds its parts without searching an object twice. */
-class YamlTree {
-  readonly document: Document;
-  private readonly pairs = new WeakMap<YAMLMap, Map<unknown, Pair>>();
-
-  constructor(document: Document) {
-    this.document = document;
-  }
-
-  locate(path: Path, part: "key" | "value"): number {
-    let node: unknown = this.document.contents;
-    let offset = startOf(node);
-    for (const [index, step] of path.entries()) {
-      const pair = this.child(node, step);
-      if (!pair) break;
-      if (part === "key" && index === path.length - 1 && pair.key)
-        return startOf(pair.key, undefined, offset);
-      node = pair.value;
-      offset = startOf(node, undefined, offset);
-    }
-    return offset;
-  }
-
-  spelling(path: Path): string | undefined {
-    let node: unknown = this.document.contents;
-    for (const step of path) node = this.child(node, step)?.value;
-    return isScalar(node) && node.type === "PLAIN" ? node.source : undefined;
-  }
-
-  private child(parent: unknown, step: string | number): { key?: unknown; value: unknown } | undefined {
-    const node = isAlias(parent) ? parent.resolve(this.document) : parent;
-    if (isSeq(node))
-      return typeof step === "number" && step < node.items.length ? { value: node.items[step] } : undefined;
-    return isMap(node) ? this.pairsOf(node).get(step) : undefined;
-  }
-
-  private pairsOf(map: YAMLMap): Map<unknown, Pair> {
-    const known =
-      this.pairs.get(map) ??
-      new Map(map.items.map((pair) => [isScalar(pair.key) ? pair.key.value : pair.key, pair]));
-    this.pairs.set(map, known);
-    return known;
-  }
-}
-
-function startOf(node: unknown, parent?: unknown, otherwise = 0): number {
-  if (isNode(node) && node.range) return node.range[0];
-  return parent === undefined ? otherwise : startOf(parent);
 }

@@ -51,6 +51,6 @@ test("every code is provoked by one of these cases or named in a test of another
 function otherTests(): string[] {
   const folder = join(repository, "test");
   const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
-  const tests = files.filter((path) => path.endsWith(".test.ts") && !path.startsWith("checks/"));
+  const tests = files.filter((path) => path.endsWith(".ts") && !path.startsWith("checks/"));
   return tests.map((path) => readFileSync(join(folder, path), "utf8"));
 }

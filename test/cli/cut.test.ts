@@ -156,7 +156,7 @@ test("--commit without a repository leaves the ledger and says so", async () => 
 });
 
 describe("--body", () => {
-  test("writes Markdown in which names are only names; private records are counted", async () => {
+  test("writes the plan as Markdown, in which names are only names; private records are counted", async () => {
     const name = "a|b`<img src=x>*_[l](u) @me #1.msi";
     const { succeed, read } = project({
       ...smallCatalog,
@@ -166,37 +166,42 @@ describe("--body", () => {
       ]),
     });
     await succeed("cut", "26.10.001", "--now", firstCut, "--body", "out/plan.md");
-    const shown = "<code>a&#124;b&#96;&#60;img src=x&#62;&#42;&#95;&#91;l&#93;(u) &#64;me &#35;1.msi</code>";
-    expect(read("out/plan.md")).toBe(
+    const [head = "", table = "", ...rest] = read("out/plan.md").split(/^(?=### )/m);
+    expect(head).toBe(
       [
-        "### New ids",
+        "<!-- relcat plan -->",
         "",
-        "| id | version | type | name | file |",
-        "|---:|---|---|---|---|",
-        `| 1 | 26.10.001 | msi | ${shown} | ${shown} |`,
+        "## Plan",
         "",
-        "1 private record not shown.",
+        "Compared with <code>releases/ledger.jsonl</code>: 0 records.",
         "",
-        `Dated ${stamp}. Until \`origin/main\` has these ledger lines, ids may still change.`,
+        "**Records: 1 added.**",
+        "",
         "",
       ].join("\n"),
     );
-  });
-
-  test("that cannot be written fails, and says that the cut is done", async () => {
-    const { run, read } = project({ ...smallCatalog, file: "" });
-    const { stdout, stderr, exitCode } = await run("cut", "--json", "--body", "file/plan.md");
-    expect(stderr).toMatch(
-      /^The ledger is written; only its description is not:\nerror\[file-access\] cannot write file\/plan\.md \(E[A-Z]+\)\n/,
+    expect(table).toBe(
+      [
+        `### Added, with new ids dated ${stamp}`,
+        "",
+        "| id | version | type | file |",
+        "| ---: | --- | --- | --- |",
+        "| 1 | <code>26.10.001</code> | <code>msi</code> | <code>a&#124;b&#96;&#60;img src=x&#62;&#42;&#95;&#91;l&#93;(u) &#64;me &#35;1.msi</code> |",
+        "",
+        "",
+      ].join("\n"),
     );
-    expect([exitCode, Object.keys(JSON.parse(stdout))]).toEqual([2, ["schema_version", "problems"]]);
-    expect(read("releases/ledger.jsonl").split("\n").length).toBe(6);
+    expect(rest.join("")).toMatch(
+      /\nPrivate records, not shown: 1 to get an id\. The ledger gets 2 lines, dated [^;]+; the next free id is then 3\.\n$/,
+    );
+    expect(read("out/plan.md")).not.toContain("hidden");
   });
 
   test("a cut of nothing says so", async () => {
     const { succeed, read } = await cutCatalog();
     await succeed("cut", "--body", "plan.md");
-    expect(read("plan.md")).toBe("Nothing to cut: everything is permanent already.\n");
+    expect(read("plan.md")).toContain("\n**Nothing would change.**\n");
+    expect(read("plan.md")).toMatch(/\nThe ledger gets no lines\.\n$/);
   });
 });
 

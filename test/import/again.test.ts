@@ -9,7 +9,13 @@ import { complaints, entryOf, expectRebuilt, ledgerOf, liveProject, rebuilt, set
 const row = (type: string) => rows.find((candidate) => candidate.type === type) as (typeof rows)[number];
 
 const record = (id: number, rest: object = {}, type = "xz", version = "26.05.001"): Live => ({
-  ...liveRecord({ id, version, row: row(type), name: `tool-${id}.tar.xz`, created: "2026-05-05T08:00:00.000001Z" }),
+  ...liveRecord({
+    id,
+    version,
+    row: row(type),
+    name: `tool-${id}.tar.xz`,
+    created: "2026-05-05T08:00:00.000001Z",
+  }),
   ...rest,
 });
 
@@ -67,9 +73,14 @@ describe("a later state of the same catalog", () => {
   test("what people added to an entry stays", async () => {
     const path = "releases/26.05.001/manifests/imported.json";
     const manifest = JSON.parse(made.read(path));
-    for (const entry of manifest.artifacts) Object.assign(entry, { size: 17, url: `https://example.com/${entry.name}` });
+    for (const entry of manifest.artifacts)
+      Object.assign(entry, { size: 17, url: `https://example.com/${entry.name}` });
     made.write(path, manifest);
-    await again([record(3, { description: "Corrected", modified_date: later }), ...first.slice(1), record(9)]);
+    await again([
+      record(3, { description: "Corrected", modified_date: later }),
+      ...first.slice(1),
+      record(9),
+    ]);
     expect(entryOf(made, "26.05.001", "tool-3.tar.xz")).toMatchObject({
       description: "Corrected",
       size: 17,
@@ -99,8 +110,14 @@ describe("a later state of the same catalog", () => {
 
   test("a record withdrawn here stays withdrawn, whatever becomes of it there", async () => {
     await made.succeed("retract", "5", "--reason", "Broken.", "--yes");
-    const { stdout } = await again([record(3), record(5, { description: "New", modified_date: later }), record(8, {}, "qcow")]);
-    expect(stdout).toBe("Nothing to import: all 3 records are here as they are there.\nKept as changed or withdrawn here: 5.");
+    const { stdout } = await again([
+      record(3),
+      record(5, { description: "New", modified_date: later }),
+      record(8, {}, "qcow"),
+    ]);
+    expect(stdout).toBe(
+      "Nothing to import: all 3 records are here as they are there.\nKept as changed or withdrawn here: 5.",
+    );
     expect((await rebuilt(made)).map(({ id }) => id)).toEqual([3, 8]);
   });
 
@@ -113,7 +130,11 @@ describe("a later state of the same catalog", () => {
 
   test("a record changed on both sides is a conflict", async () => {
     await reviseHere();
-    const list = [record(3), record(5, { description: "Theirs", modified_date: later }), record(8, {}, "qcow")];
+    const list = [
+      record(3),
+      record(5, { description: "Theirs", modified_date: later }),
+      record(8, {}, "qcow"),
+    ];
     expect(await refusedAgain(list)).toMatchInlineSnapshot(`
       [
         "error[import-conflict] record 5 ("tool-5.tar.xz" of 26.05.001): it was changed here and in the live catalog (description, modified_date)",
@@ -133,7 +154,9 @@ describe("a later state of the same catalog", () => {
     made.write("releases/26.05.001/manifests/ours.json", made.read(path));
     rmSync(join(made.folder, path));
     expect((await again(first)).stdout).toContain("Nothing to import");
-    expect(await refusedAgain([record(3, { description: "New", modified_date: later }), ...first.slice(1)])).toMatchInlineSnapshot(`
+    expect(
+      await refusedAgain([record(3, { description: "New", modified_date: later }), ...first.slice(1)]),
+    ).toMatchInlineSnapshot(`
       [
         "error[import-conflict] record 3 ("tool-3.tar.xz" of 26.05.001): it changed in the live catalog, but its entry was moved to releases/26.05.001/manifests/ours.json:4",
       ]
@@ -143,7 +166,16 @@ describe("a later state of the same catalog", () => {
 
 async function reviseHere() {
   const path = "releases/26.05.001/manifests/imported.json";
-  made.write(path, made.read(path).replace('"name":"tool-5.tar.xz",', '"name":"tool-5.tar.xz","description":"Ours",').replace('"description":"xz of 26.05.001","sha256":"' + String(first[1]?.["checksum"]), '"sha256":"' + String(first[1]?.["checksum"])));
+  made.write(
+    path,
+    made
+      .read(path)
+      .replace('"name":"tool-5.tar.xz",', '"name":"tool-5.tar.xz","description":"Ours",')
+      .replace(
+        '"description":"xz of 26.05.001","sha256":"' + String(first[1]?.checksum),
+        '"sha256":"' + String(first[1]?.checksum),
+      ),
+  );
   await made.succeed("cut");
 }
 
@@ -230,7 +262,11 @@ test("records that are private there are private here: in the ledger, in nothing
   const { stdout } = await again(list);
   expect(stdout).toContain("2 records private: in the ledger, in nothing public.");
   expect((await rebuilt(made)).map(({ id }) => id)).toEqual([3, 5, 8]);
-  expect(ledgerOf(made).filter(({ private: mark }) => mark === true).map(({ id }) => id)).toEqual([9, 10]);
+  expect(
+    ledgerOf(made)
+      .filter(({ private: mark }) => mark === true)
+      .map(({ id }) => id),
+  ).toEqual([9, 10]);
   // The public list of the next day shows neither; they are not taken for lost.
   const { stderr } = await again(first);
   expect(stderr).not.toContain("import-gone");

@@ -129,7 +129,10 @@ test("a release's date is the day of its oldest record", () => {
 test("entries keep verbatim what a manifest cannot say, and only that", () => {
   const entry = (name: string) => entryOf(imported, "26.01.002", name);
   expect(entry("initech-old.qcow2").verbatim).toEqual({ operating_system: "linux" });
-  expect(entry("md5 of old days")).toMatchObject({ sha256: "unknown", verbatim: { checksum: expect.any(String) } });
+  expect(entry("md5 of old days")).toMatchObject({
+    sha256: "unknown",
+    verbatim: { checksum: expect.any(String) },
+  });
   expect(entry("shouting.rpm").sha256).toMatch(/^[0-9a-f]{64}$/);
   expect(entry("no fraction.tar.xz").verbatim).toEqual({
     created_date: "2026-01-21T10:00:00Z",
@@ -137,12 +140,16 @@ test("entries keep verbatim what a manifest cannot say, and only that", () => {
   });
   expect(entry("less.msi").absent).toEqual(["min_os_version", "only_for_account"]);
   expect(entry("later.tar.xz")).not.toHaveProperty("verbatim");
-  expect(entryOf(imported, "26.08.001", "Initech Controller 26.08.001 (QCOW)")).not.toHaveProperty("verbatim");
+  expect(entryOf(imported, "26.08.001", "Initech Controller 26.08.001 (QCOW)")).not.toHaveProperty(
+    "verbatim",
+  );
 });
 
 test("a name that two builds share gives neither its file", () => {
   const manifest = JSON.parse(imported.read("releases/26.08.001/manifests/imported.json"));
-  const shared = manifest.artifacts.filter(({ name }: { name: string }) => name === "initech_26.08.001_amd64.deb");
+  const shared = manifest.artifacts.filter(
+    ({ name }: { name: string }) => name === "initech_26.08.001_amd64.deb",
+  );
   expect(shared.map(({ file }: { file: string }) => file)).toEqual(["id-4076", "id-4077"]);
   expect(entryOf(imported, "26.01.002", "INITECH.DEB").file).toMatch(/^id-\d+$/);
 });
@@ -156,15 +163,27 @@ test("the ledger has ids and dates of the live catalog, by id", () => {
   expect(adds.map(({ id }) => id)).toEqual(byId(records).map(({ id }) => id));
   const later = records.find(({ name }) => name === "later.tar.xz");
   expect(lines.filter(({ id }) => id === later?.id).map(({ event, at }) => [event, at])).toEqual([
-    ["add", later?.["created_date"]],
-    ["revise", later?.["modified_date"]],
+    ["add", later?.created_date],
+    ["revise", later?.modified_date],
   ]);
 });
 
 test("the next cut goes on after the highest id", async () => {
   const made = liveProject(records);
-  await made.succeed("import", "live.json", "--accept-violations", "--next-id", "5000", "--now", "2026-09-01T00:00:00Z");
-  expect(ledgerOf(made).at(-1)).toEqual({ event: "reserve", next_id: 5000, at: "2026-09-01T00:00:00.000000Z" });
+  await made.succeed(
+    "import",
+    "live.json",
+    "--accept-violations",
+    "--next-id",
+    "5000",
+    "--now",
+    "2026-09-01T00:00:00Z",
+  );
+  expect(ledgerOf(made).at(-1)).toEqual({
+    event: "reserve",
+    next_id: 5000,
+    at: "2026-09-01T00:00:00.000000Z",
+  });
   made.write("releases/26.09.001/release.yaml", { version: "26.09.001", date: "2026-09-02" });
   made.write("releases/26.09.001/manifests/chart.json", {
     release: "26.09.001",

@@ -61,23 +61,38 @@ test.each([
   ["a web page", "<!doctype html><title>Package List</title>"],
   ["half a list", '[{"id": 1,'],
   ["a repeated key", '[{"id": 1, "id": 2}]'],
-  ["a number that no reader keeps", '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"size":1e400}}]'],
-  ["a key that is not safe", '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"__proto__":{}}}]'],
-  ["nesting that a manifest has no room for", `[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":${'{"a":'.repeat(60)}1${"}".repeat(60)}}]`],
+  [
+    "a number that no reader keeps",
+    '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"size":1e400}}]',
+  ],
+  [
+    "a key that is not safe",
+    '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"__proto__":{}}}]',
+  ],
+  [
+    "nesting that a manifest has no room for",
+    `[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":${'{"a":'.repeat(60)}1${"}".repeat(60)}}]`,
+  ],
 ])("%s is refused", async (what, text) => {
   expect(complaints(await refused(text)), what).toMatchSnapshot();
 });
 
 test("a record larger than a manifest may be is refused by its id", async () => {
   const lines = complaints(await refused([good(1), good(2, { description: "x".repeat(4_000_000) })]));
-  expect(lines).toEqual(['error[import-record] record 2 ("chart-2.tgz") has 4000137 bytes, expected at most 3145728']);
+  expect(lines).toEqual([
+    'error[import-record] record 2 ("chart-2.tgz") has 4000137 bytes, expected at most 3145728',
+  ]);
 });
 
 test("a release that fits into no single manifest gets several", async () => {
   const records = [1, 2, 3, 4, 5].map((id) => good(id, { description: `${id}`.repeat(1_500_000) }));
   const made = liveProject(records);
   await made.succeed("import", "live.json");
-  expect(made.list("releases/26.05.001/manifests")).toEqual(["imported-2.json", "imported-3.json", "imported.json"]);
+  expect(made.list("releases/26.05.001/manifests")).toEqual([
+    "imported-2.json",
+    "imported-3.json",
+    "imported.json",
+  ]);
   const { stdout } = await made.succeed("import", "live.json");
   expect(stdout).toContain("Nothing to import");
 });
@@ -90,5 +105,7 @@ test("a file that is not there", async () => {
 
 test("an empty list is nothing to import", async () => {
   const made = liveProject([]);
-  expect((await made.succeed("import", "live.json")).stdout).toBe("Nothing to import: all 0 records are here as they are there.");
+  expect((await made.succeed("import", "live.json")).stdout).toBe(
+    "Nothing to import: all 0 records are here as they are there.",
+  );
 });

@@ -6,7 +6,7 @@ import { RelcatError } from "../../pipeline/errors.ts";
 import { hashFile } from "../../pipeline/outside/hash-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 
-const chunk = 512 * 1024;
+const chunk = 2 * 1024 * 1024;
 
 function fileOf(size: number): { path: string; bytes: Buffer } {
   const path = join(temporaryFolder(), "artifact");

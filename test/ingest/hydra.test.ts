@@ -1,4 +1,4 @@
-import { cpSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../support/run.ts";
@@ -53,7 +53,7 @@ test("a product that is not there is an error, and so is a folder", async () => 
   expect(await problemsOf(["hydra-products/missing-file"])).toMatchInlineSnapshot(`
     [
       "hydra-products/missing-file/nix-support/hydra-build-products:1:1 product-missing: controller-qcow-efi.qcow2.gz is not there: looked for hydra-products/missing-file/controller-qcow-efi.qcow2.gz and /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi/controller-qcow-efi.qcow2.gz
-    → Build it again, or give the folder it was copied to.",
+    → Build it again, give the folder it was copied to, or its checksum file with --sums.",
     ]
   `);
   expect(await problemsOf(["hydra-products/folder-as-file"])).toMatchInlineSnapshot(`
@@ -115,6 +115,17 @@ test.each(["succeeded", "numbers-as-text"])(
     });
   },
 );
+
+test("a product nobody measured must be there to be read", async () => {
+  const document = join(temporaryFolder(), "hydra.json");
+  const text = readFileSync(file("hydra-run-command/succeeded.json"), "utf8");
+  writeFileSync(document, text.replace(/"sha256hash": "[0-9a-f]{64}"/, '"sha256hash": null'));
+  const [problem = ""] = await problemsOf([document]);
+  expect(problem.slice(problem.indexOf(" ") + 1)).toMatchInlineSnapshot(`
+    "product-missing: image.qcow2.gz is not there: looked for /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi/image.qcow2.gz
+    → Build it again, give the folder it was copied to, or its checksum file with --sums."
+  `);
+});
 
 test("RunCommand JSON of a build without success is refused", async () => {
   const problems = [];

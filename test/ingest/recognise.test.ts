@@ -6,16 +6,28 @@ import { recognise } from "../../pipeline/ingest/recognise.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { file, image, ingest, ingestImage, problemsOf } from "./ingesting.ts";
 
+const accepted =
+  "Accepted: nix build --json, nix path-info --json, nix derivation show, nix flake metadata --json, Hydra RunCommand JSON, nix-support/image-info.json, GoReleaser dist/artifacts.json, GoReleaser dist/metadata.json, a build output manifest, a .narinfo, an output folder, a file for download. A file that is itself for download needs a rule in ingest: of catalog.yaml.";
+
 test.each([
-  "object.json",
-  "list.json",
-  "empty-list.json",
-  "empty-object.json",
-  "syntax.json",
-  "duplicate.json",
-  "document.yaml",
-])("%s is none of ours: what was seen, and what is accepted", async (name) => {
-  expect(await problemsOf([`unknown/${name}`])).toMatchSnapshot();
+  ["object.json", 'an object with "apiVersion", "kind", "items", "metadata"'],
+  ["list.json", "a list of 3, the first a number"],
+  ["empty-list.json", "an empty list"],
+  ["empty-object.json", "an empty object"],
+  ["document.yaml", 'an object with "kind", "spec"'],
+])("%s is none of ours: what was seen, and what is accepted", async (name, seen) => {
+  const message = `${seen} is no build output that relcat knows`;
+  expect(await problemsOf([`unknown/${name}`])).toEqual([
+    `unknown/${name}:1:1 input-unknown: ${message}\n→ ${accepted}`,
+  ]);
+});
+
+test.each([
+  ["syntax.json", "1:13 json-syntax"],
+  ["duplicate.json", "1:10 duplicate-key"],
+])("%s cannot be read", async (name, problem) => {
+  const [found] = await problemsOf([`unknown/${name}`]);
+  expect(found).toContain(`unknown/${name}:${problem}: `);
 });
 
 test("the form decides, never the name", async () => {

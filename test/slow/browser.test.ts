@@ -56,8 +56,8 @@ test.each([
   async (width, colorScheme) => {
     const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
     // The way to the newest release leads away at once; it has a test of its own.
-  const leadsAway = "releases/latest/index.html";
-  const pages = [...tree.keys()].filter((path) => path.endsWith(".html") && path !== leadsAway);
+    const leadsAway = "releases/latest/index.html";
+    const pages = [...tree.keys()].filter((path) => path.endsWith(".html") && path !== leadsAway);
     for (const path of pages.map((file) => file.replace(/index\.html$/, ""))) {
       const page = await context.newPage();
       expect(await open(page, path)).toEqual([]);

@@ -7,14 +7,26 @@ const killAt = Number(process.env.KILL_AT ?? 0);
 const original = { ...fs };
 let calls = 0;
 
-for (const name of ["openSync", "writeSync", "fsyncSync", "renameSync", "rmSync", "rmdirSync", "mkdirSync", "utimesSync", "closeSync", "linkSync"]) {
+for (const name of [
+  "openSync",
+  "writeSync",
+  "fsyncSync",
+  "renameSync",
+  "rmSync",
+  "rmdirSync",
+  "mkdirSync",
+  "utimesSync",
+  "closeSync",
+  "linkSync",
+]) {
   fs[name] = (...args) => {
     // Reading changes nothing, and Node itself reads every module through these.
     if (name === "openSync" && (args[1] === undefined || args[1] === "r")) return original.openSync(...args);
     if (name === "closeSync") return original.closeSync(...args);
     if (++calls === killAt) {
       const [descriptor, data] = args;
-      if (name === "writeSync" && data.length > 1) original.writeSync(descriptor, data.slice(0, data.length >> 1));
+      if (name === "writeSync" && data.length > 1)
+        original.writeSync(descriptor, data.slice(0, data.length >> 1));
       process.kill(process.pid, "SIGKILL");
     }
     return original[name](...args);

@@ -15,7 +15,12 @@ interface Row {
   kind: "chart" | "client" | "image";
 }
 
-const row = (type: string, system: string, platform: number, kind: Row["kind"]): Row => ({ type, system, platform, kind });
+const row = (type: string, system: string, platform: number, kind: Row["kind"]): Row => ({
+  type,
+  system,
+  platform,
+  kind,
+});
 
 export const rows: readonly Row[] = [
   row("helm", "kubernetes", 8, "chart"),
@@ -125,11 +130,22 @@ export function largeCatalog(count: number, perRelease = 70): Live[] {
     const seconds = Date.parse(`20${year}-${version.slice(3, 5)}-10T00:00:00Z`) / 1000 + index;
     const created = `${new Date(seconds * 1000).toISOString().slice(0, 19)}.${String(index % 1_000_000).padStart(6, "0")}Z`;
     const row = rows[index % rows.length] as Row;
-    const modified = index % 50 === 0 ? created.replace(/^(....)/, (text) => String(Number(text) + 1)) : created;
-    const name = index % 9 === 0 ? `Controller for ${row.type}` : `product-${row.type}-${version}-${index}.bin`;
+    const modified =
+      index % 50 === 0 ? created.replace(/^(....)/, (text) => String(Number(text) + 1)) : created;
+    const name =
+      index % 9 === 0 ? `Controller for ${row.type}` : `product-${row.type}-${version}-${index}.bin`;
     const older = index % 2 === 0;
     records.push(
-      liveRecord({ id: index * 2 + 11, version, row, name, created, modified, older, wire: { vendor: "initech", cryptolib_post: "nss_post" } }),
+      liveRecord({
+        id: index * 2 + 11,
+        version,
+        row,
+        name,
+        created,
+        modified,
+        older,
+        wire: { vendor: "initech", cryptolib_post: "nss_post" },
+      }),
     );
   }
   return records.sort((a, b) => (a.version === b.version ? b.id - a.id : a.version < b.version ? 1 : -1));

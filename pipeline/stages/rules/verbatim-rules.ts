@@ -1,5 +1,5 @@
 import type { Code, Problem } from "../../errors.ts";
-import { display, fit } from "../document.ts";
+import { checkShape, display } from "../document.ts";
 import { outOfOrder, recordShape } from "../verbatim.ts";
 import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";
 
@@ -27,7 +27,7 @@ const verbatimBreaksRules: ArtifactRule = function* (context) {
 
 function shapeProblems(field: string, value: unknown, { config }: ArtifactInRelease): Problem[] {
   const syntax = { value: { [field]: value }, locate: () => 0, spelling: () => undefined };
-  return fit({ file: "", text: "" }, syntax, recordShape(config.wire)).problems;
+  return checkShape({ file: "", text: "" }, syntax, recordShape(config.wire)).problems;
 }
 
 /** Other rules report these two: the entry shows them as if the manifest said so. */
@@ -37,7 +37,7 @@ const differsFromType = (field: string, { artifact, type }: ArtifactInRelease) =
   artifact[field] !== type[field];
 
 const datesOutOfOrder = ({ artifact: { verbatim } }: ArtifactInRelease) =>
-  outOfOrder(verbatim?.["created_date"], verbatim?.["modified_date"]);
+  outOfOrder(verbatim?.created_date, verbatim?.modified_date);
 
 const datesInOrder: ArtifactRule = function* (context) {
   if (!datesOutOfOrder(context)) return;

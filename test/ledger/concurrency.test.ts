@@ -1,0 +1,96 @@
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+import { expect, test } from "vitest";
+import { retract } from "../../pipeline/index.ts";
+import { withLock } from "../../pipeline/outside/lock.ts";
+import { plainRelease, type Releases, releases, surroundings } from "../support/catalog.ts";
+import { eventsOf, files } from "./history.ts";
+
+interface Writer {
+  /** The event it is to write, as eventsOf shows it; the id of an added file is not known yet. */
+  event: RegExp;
+  child: ChildProcessByStdio<null, Readable, Readable>;
+  said: string[];
+  errors: string[];
+}
+
+/** Starts a writer; it is killed as soon as it says a word that begins so. */
+function start(catalog: Releases, verb: string, what: string, killAt?: string): Writer {
+  const child = spawn(
+    process.execPath,
+    [join(import.meta.dirname, "writer.ts"), catalog.folder, verb, what],
+    {
+      stdio: ["ignore", "pipe", "pipe"],
+    },
+  );
+  const event = verb === "cut" ? new RegExp(`^add \\d+ a-${what}\\.rpm$`) : new RegExp(`^retract ${what}$`);
+  const writer: Writer = { event, child, said: [], errors: [] };
+  createInterface(child.stdout).on("line", (word) => {
+    writer.said.push(word);
+    if (killAt !== undefined && word.startsWith(killAt)) child.kill("SIGKILL");
+  });
+  createInterface(child.stderr).on("line", (text) => writer.errors.push(text));
+  return writer;
+}
+
+const numbers = Array.from({ length: 10 }, (_, index) => index + 1);
+const version = (number: number) => `26.09.${String(number).padStart(3, "0")}`;
+
+test("of twenty writers at once, some of them killed, every other event is written exactly once", async () => {
+  const names = numbers.map((number) => `r${number}`);
+  const catalog = releases(plainRelease("26.08.001", files("26.08.001", ...names)));
+  await catalog.cut({}, "2026-08-19T10:00:00Z");
+  for (const number of numbers) catalog.write(plainRelease(version(number), files(version(number), "a")));
+
+  // Two each: before, while and after they had the ledger to themselves, as chance has it.
+  const fate = (number: number) => [undefined, "started", "waiting", undefined, "done"][number % 5];
+  const writers = numbers.flatMap((number) => [
+    start(catalog, "cut", version(number), fate(number)),
+    start(catalog, "retract", String(number), fate(number + 1)),
+  ]);
+  await Promise.all(writers.map(({ child }) => once(child, "close")));
+
+  const events = eventsOf(catalog);
+  for (const { event, child, said, errors } of writers) {
+    const count = events.filter((each) => event.test(each)).length;
+    expect(errors).toEqual([]);
+    if (child.signalCode === null || said.includes("done")) expect(count, `${event}`).toBe(1);
+    else expect(count, `${event}`).toBeLessThanOrEqual(1);
+  }
+  expect(writers.filter(({ child }) => child.signalCode === "SIGKILL").length).toBeGreaterThan(3);
+  expect(await catalog.problems()).toEqual([]);
+
+  // Nothing of the killed ones is in the way of the next.
+  await catalog.cut();
+  const ids = [...(await catalog.load()).ledger.byId.keys()];
+  expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+});
+
+test("who waits is told the process id of the holder, and goes on when it is free", async () => {
+  const catalog = releases(plainRelease("26.08.001", files("26.08.001", "a")));
+  await catalog.cut();
+  const waiting = Promise.withResolvers<number>();
+  const holding = withLock(
+    catalog.folder,
+    4711,
+    () => {},
+    () => waiting.promise,
+  );
+  await retract(
+    catalog.folder,
+    { ids: [1], reason: "Broken." },
+    { ...surroundings(), onWait: waiting.resolve },
+  );
+  expect(await holding).toBe(4711);
+  expect(eventsOf(catalog)).toEqual(["add 1 a-26.08.001.rpm", "retract 1"]);
+});
+
+test("a lock is free again after its work failed", async () => {
+  const catalog = releases(plainRelease("26.08.001", files("26.08.001", "a")));
+  await expect(catalog.retract({ ids: [9], reason: "Broken." })).rejects.toThrow("nothing-to-retract");
+  await catalog.cut();
+  expect(eventsOf(catalog)).toEqual(["add 1 a-26.08.001.rpm"]);
+});

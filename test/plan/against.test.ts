@@ -1,0 +1,291 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { afterAll, describe, expect, test } from "vitest";
+import { artifact, cutCatalog, type Project, project, release, smallCatalog } from "../support/project.ts";
+import { serve } from "../support/serve.ts";
+import { readTree } from "../support/tree.ts";
+import { edited, essence, october, planOf, writeAll } from "./planning.ts";
+
+const closing: (() => void)[] = [];
+afterAll(() => {
+  for (const close of closing) close();
+});
+
+type Live = Record<string, unknown>[];
+
+async function built(made: Project): Promise<Project> {
+  await made.succeed("build", "--out", "live");
+  return made;
+}
+
+const listOf = (made: Project): Live => JSON.parse(made.read("live/api/v1/package/index.json"));
+
+const against = (made: Project, path = "live") =>
+  planOf(made, { against: join(made.folder, path), documents: true });
+
+test("a built folder that is what would be published: no change, documents included", async () => {
+  const made = await built(await cutCatalog());
+  const plan = await against(made);
+  expect(essence(plan)).toEqual({});
+  expect(plan.documents).toEqual({ added: [], changed: [], removed: [] });
+  expect(plan.baseline).toEqual({
+    kind: "live",
+    name: join(made.folder, "live"),
+    commit: null,
+    records: 4,
+    problems: 0,
+  });
+});
+
+test("what is new, changed and withdrawn since it was built; git is not asked", async () => {
+  const made = await built(await cutCatalog());
+  writeAll(made, { ...october, ...edited({ description: "Better" }) });
+  await made.succeed("retract", "3", "--reason", "Broken.", "--yes", "--now", "2026-09-25T10:00:00Z");
+  const plan = await against(made);
+  expect(essence(plan)).toMatchObject({
+    added: [{ id: 6 }, { id: 8 }],
+    changed: [{ id: 1, fields: [{ field: "description", from: "Windows installer", to: "Better" }] }],
+    revised: [{ id: 1 }],
+    retracted: [{ id: 3, reason: "Broken." }],
+  });
+  expect(plan.documents?.removed).toEqual(["api/v1/package/3/index.json"]);
+});
+
+test("a file with the list alone: documents are not compared, and that is said", async () => {
+  const made = await built(await cutCatalog());
+  writeAll(made, edited({ description: "Better" }));
+  made.write("list.json", made.read("live/api/v1/package/index.json"));
+  expect(await planOf(made, { against: join(made.folder, "list.json") })).toMatchObject({
+    changed: [{ id: 1 }],
+    documents: null,
+  });
+  const { stdout } = await made.run("plan", "--against", "list.json");
+  expect(stdout.split("\n").slice(0, 2)).toEqual([
+    "Compared with list.json: 4 records.",
+    "list.json has no build.json: its documents are not compared.",
+  ]);
+});
+
+describe("an address", () => {
+  test("of a plain file host, below a path, with or without the list's own", async () => {
+    const made = await built(await cutCatalog());
+    const { url, server } = await serve(readTree(join(made.folder, "live")), "/some/base/");
+    closing.push(() => server.close());
+    for (const address of [url, url.slice(0, -1), `${url}api/v1/package/?format=api`]) {
+      const plan = await planOf(made, { against: address, documents: true });
+      expect(plan.baseline).toMatchObject({ kind: "live", name: url, records: 4 });
+      expect(essence(plan)).toEqual({});
+      expect(plan.documents).toEqual({ added: [], changed: [], removed: [] });
+    }
+  });
+
+  test("of a catalog of another make, without build.json", async () => {
+    const made = await built(await cutCatalog());
+    const server = createServer((request, response) => {
+      const isList =
+        request.url === "/api/v1/package/" && request.headers.accept?.startsWith("application/json");
+      response.writeHead(isList ? 200 : 404).end(isList ? made.read("live/api/v1/package/index.json") : "no");
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    closing.push(() => server.close());
+    const plan = await planOf(made, {
+      against: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      documents: true,
+    });
+    expect(plan.documents).toBeNull();
+    expect(essence(plan)).toEqual({});
+  });
+
+  test("that cannot be read, or would carry a password into the plan", async () => {
+    const made = await cutCatalog();
+    const refused = await made.run("plan", "--against", "https://me:secret@example.com/");
+    expect(refused.exitCode).toBe(2);
+    expect(refused.stderr).toBe(
+      "error[usage] the address given with --against has credentials in it\n" +
+        "  hint: Give a plain address such as https://downloads.example.com; a list that needs a login can be saved and given as a file.",
+    );
+  });
+});
+
+describe("key names of its own", () => {
+  const rev = "a".repeat(40);
+  const image = artifact("image.qcow2", "qcow", "a", {
+    vendor: { rev },
+    attestation: { cryptolib_post: { expected_hash: "A".repeat(64) } },
+  });
+  const files = { ...smallCatalog, ...release("26.10.001", [image]) };
+  const inTheirWords = (text: string) =>
+    text.replaceAll('"vendor"', '"acme"').replaceAll('"cryptolib_post"', '"cryptix_post"');
+
+  async function live(): Promise<Project> {
+    const made = project(files);
+    await made.succeed("cut", "--now", "2026-09-20T10:00:00Z");
+    await built(made);
+    made.write("list.json", inTheirWords(made.read("live/api/v1/package/index.json")));
+    return made;
+  }
+
+  test("that alone differ: one line instead of every record", async () => {
+    const made = await live();
+    const plan = await planOf(made, { against: join(made.folder, "list.json") });
+    expect(essence(plan)).toEqual({
+      renamed: [
+        { from: "acme", to: "vendor", records: 1 },
+        { from: "cryptix_post", to: "cryptolib_post", records: 1 },
+      ],
+    });
+    const { stdout } = await made.run("plan", "--against", "list.json");
+    expect(stdout).toContain(
+      "\n1 record of list.json only uses other key names inside data (acme → vendor, cryptix_post → cryptolib_post): nothing else differs in them.\n",
+    );
+  });
+
+  test("beside other changes: those are shown in our words", async () => {
+    const made = await live();
+    writeAll(made, release("26.10.001", [{ ...image, vendor: { rev: "b".repeat(40) } }]));
+    expect(await planOf(made, { against: join(made.folder, "list.json") })).toMatchObject({
+      changed: [
+        { name: "image.qcow2", fields: [{ field: "data.vendor.rev", from: rev, to: "b".repeat(40) }] },
+      ],
+      renamed: [{ from: "acme" }, { from: "cryptix_post" }],
+    });
+  });
+
+  test("that catalog.yaml gives: nothing differs", async () => {
+    const made = await live();
+    made.write("releases/catalog.yaml", {
+      product: "Example",
+      require: {},
+      wire: { vendor: "acme", cryptolib_post: "cryptix_post" },
+    });
+    const plan = await planOf(made, { against: join(made.folder, "list.json") });
+    expect(plan).toMatchObject({ renamed: [], changed: [] });
+  });
+});
+
+describe("what is live and not here", () => {
+  const unknown = (id: number, rest: object = {}) => ({
+    ...({
+      id,
+      name: "other.msi",
+      version: "26.07.001",
+      package_type: "msi",
+      checksum: "9".repeat(64),
+    } as object),
+    ...rest,
+  });
+
+  test("a record the ledger never had would be removed: forbidden", async () => {
+    const made = await built(await cutCatalog());
+    made.write("list.json", [...listOf(made), unknown(77)]);
+    expect(await planOf(made, { against: join(made.folder, "list.json") })).toMatchObject({
+      removed: [{ id: 77, file: null, forbidden: true }],
+      forbidden: [
+        {
+          code: "record-vanished",
+          message: `${join(made.folder, "list.json")} has "other.msi" of 26.07.001 as id 77, but no manifest names it`,
+        },
+      ],
+    });
+  });
+
+  test("an id that is taken there and would be given here", async () => {
+    const made = await built(await cutCatalog());
+    made.write("list.json", [...listOf(made), unknown(6)]);
+    writeAll(made, october);
+    const { forbidden } = await planOf(made, { against: join(made.folder, "list.json") });
+    expect(forbidden).toMatchObject([
+      {
+        code: "id-taken",
+        message: `the id 6 is to go to "tool-26.10.001.msi" of 26.10.001, but ${join(made.folder, "list.json")} has it for something else`,
+      },
+    ]);
+  });
+
+  test("other bytes under an id that this ledger has", async () => {
+    const made = await built(await cutCatalog());
+    made.write(
+      "list.json",
+      listOf(made).map((record) => (record.id === 1 ? { ...record, checksum: "e".repeat(64) } : record)),
+    );
+    const { forbidden } = await planOf(made, { against: join(made.folder, "list.json") });
+    expect(forbidden).toMatchObject([
+      {
+        code: "bytes-changed",
+        message: expect.stringContaining(`checksum ${"e".repeat(64)} → ${"1".repeat(64)}`),
+      },
+    ]);
+  });
+
+  test("a record that is private here from the start", async () => {
+    const made = await built(await cutCatalog());
+    made.write("list.json", [...listOf(made), unknown(4)]);
+    const { forbidden } = await planOf(made, { against: join(made.folder, "list.json") });
+    expect(forbidden).toMatchObject([
+      { code: "record-private", message: '"other.msi" is public as id 4 and cannot become private' },
+    ]);
+  });
+
+  test("what was only provisional may go and change", async () => {
+    const made = await cutCatalog();
+    writeAll(made, october);
+    await built(made);
+    writeAll(made, release("26.10.001", [artifact("tool-26.10.001.msi", "msi", "b")]));
+    const plan = await against(made);
+    expect(plan.forbidden).toEqual([]);
+    expect(plan.removed).toMatchObject([{ id: 8, forbidden: false }]);
+    expect(plan.changed).toMatchObject([{ id: 6, ledger: "planned" }]);
+  });
+});
+
+describe("what is no live catalog", () => {
+  const refused = async (made: Project, target: string) => {
+    const { stderr, exitCode } = await made.run("plan", "--against", target);
+    return { exitCode, stderr };
+  };
+
+  test("nothing there", async () => {
+    expect(await refused(await cutCatalog(), "nowhere")).toEqual({
+      exitCode: 2,
+      stderr:
+        "error[input-missing] there is no nowhere here\n" +
+        "  hint: Give --against a built folder, an address starting with https://, or a file with the list.",
+    });
+  });
+
+  test("a folder without a list", async () => {
+    expect(await refused(await cutCatalog(), "releases/")).toEqual({
+      exitCode: 2,
+      stderr:
+        "error[input-missing] releases has no api/v1/package/index.json, expected a folder that relcat build made\n" +
+        "  hint: Build into it first, or give the address of the site.",
+    });
+  });
+
+  test("a file that is no list", async () => {
+    const made = await cutCatalog();
+    made.write("list.json", { results: [] });
+    expect(await refused(made, "list.json")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(
+        "error[import-list] list.json is an object, expected a JSON array of records\n",
+      ),
+    });
+  });
+
+  test("two things at once", async () => {
+    const { stderr, exitCode } = await (await cutCatalog()).run(
+      "plan",
+      "--against",
+      "live",
+      "--ledger-base",
+      "main",
+    );
+    expect(exitCode).toBe(2);
+    expect(stderr).toBe(
+      "error[usage] --against and --ledger-base both say what to compare with\n" +
+        "  hint: Give one of them: what is live, or a git revision.",
+    );
+  });
+});

@@ -1,0 +1,152 @@
+import { expect, test } from "vitest";
+import { artifact, release } from "../support/project.ts";
+import { commitAll, october, planOf, settledCatalog, settledProject, writeAll } from "./planning.ts";
+
+const september = (...rest: object[]) =>
+  release("26.09.001", [
+    artifact("tool-26.09.001.msi", "msi", "3"),
+    artifact("tool-26.09.001.rpm", "rpm", "4"),
+    ...rest,
+  ]);
+const inside = (digit: string) => artifact("inside-26.09.001.rpm", "rpm", digit, { exclude_from_api: true });
+
+/** Code, message and hint of what is forbidden. */
+const forbiddenIn = async (...args: Parameters<typeof planOf>) =>
+  (await planOf(...args)).forbidden.map(({ code, message, hint }) => [code, message, hint]);
+
+test("changed bytes, with the ways out that check gives", async () => {
+  const made = await settledProject();
+  writeAll(
+    made,
+    release("26.08.001", [
+      artifact("tool-26.08.001.msi", "msi", "a"),
+      artifact("tool-26.08.001.rpm", "rpm", "2"),
+    ]),
+  );
+  const { stdout } = await made.run("check");
+  const [[code, message, hint] = []] = await forbiddenIn(made);
+  expect(code).toBe("bytes-changed");
+  expect(message).toBe(
+    `"tool-26.08.001.msi" is published as id 1 and cannot change: checksum ${"1".repeat(64)} → ${"a".repeat(64)}`,
+  );
+  expect(stdout).toContain(`error[bytes-changed] ${message}\n`);
+  expect(stdout).toContain(`  hint: ${hint}\n`);
+  expect(hint).toMatch(/relcat new 26\.08.*relcat retract 1.*relcat uncut 26\.08\.001/);
+});
+
+test("a vanished record is removed, and that is forbidden", async () => {
+  const made = await settledProject();
+  writeAll(made, release("26.08.001", [artifact("tool-26.08.001.msi", "msi", "1")]));
+  const plan = await planOf(made);
+  expect(plan.removed).toMatchObject([{ id: 2, name: "tool-26.08.001.rpm", forbidden: true }]);
+  expect(plan.forbidden).toMatchObject([
+    {
+      code: "record-vanished",
+      message: 'the ledger has "tool-26.08.001.rpm" of 26.08.001 as id 2, but no manifest names it',
+      line: 2,
+      column: 1,
+    },
+  ]);
+});
+
+test("a public record that would become private", async () => {
+  const made = await settledProject();
+  writeAll(
+    made,
+    release("26.08.001", [
+      artifact("tool-26.08.001.msi", "msi", "1", { exclude_from_api: true }),
+      artifact("tool-26.08.001.rpm", "rpm", "2"),
+    ]),
+  );
+  const plan = await planOf(made);
+  expect(plan.forbidden).toMatchObject([{ code: "record-private" }]);
+  expect(plan.removed).toMatchObject([{ id: 1, forbidden: true }]);
+});
+
+test("of private records a plan says only that there is something", async () => {
+  const words = [
+    "a private record was changed or removed that has its id and checksum for good",
+    "relcat check names it and the ways out.",
+  ];
+  const made = await settledProject();
+  writeAll(made, september(inside("b")));
+  expect(await forbiddenIn(made)).toEqual([["bytes-changed", ...words]]);
+  writeAll(made, september());
+  expect(await forbiddenIn(made)).toEqual([["record-vanished", ...words]]);
+  expect(JSON.stringify(await planOf(made))).not.toContain("inside");
+});
+
+test("a ledger whose settled lines were edited", async () => {
+  const made = await settledProject();
+  const [, ...others] = made.read("releases/ledger.jsonl").split("\n");
+  await made.git("switch", "--quiet", "main");
+  made.write(
+    "releases/ledger.jsonl",
+    [made.read("releases/ledger.jsonl").split("\n")[0]?.replace("2026-09-20", "2026-09-19"), ...others].join(
+      "\n",
+    ),
+  );
+  await commitAll(made);
+  await made.git("switch", "--quiet", "work");
+  expect(await forbiddenIn(made)).toEqual([
+    [
+      "ledger-rewritten",
+      "the line differs from main, expected a ledger that only grows",
+      "Restore the lines of main; events are appended, never changed. A branch that is behind merges it first.",
+    ],
+  ]);
+});
+
+test("a branch that is behind: one problem, not the removal of every record it has not seen", async () => {
+  const made = await settledProject();
+  await made.git("switch", "--quiet", "main");
+  writeAll(made, october);
+  await made.succeed("cut", "--now", "2026-09-25T10:00:00Z");
+  await commitAll(made);
+  await made.git("switch", "--quiet", "work");
+  const plan = await planOf(made);
+  expect(plan.forbidden).toMatchObject([
+    {
+      code: "ledger-rewritten",
+      message: "the ledger lacks this line of main, expected a ledger that only grows",
+      line: 6,
+    },
+  ]);
+  expect(plan.removed).toEqual([]);
+});
+
+test("a cut that is taken back after main has it", async () => {
+  const made = await settledProject();
+  await made.succeed("uncut", "26.09.001", "--ledger-base", "none");
+  await made.git("rm", "--quiet", "-r", "releases/26.09.001");
+  const plan = await planOf(made);
+  expect(plan.forbidden.map(({ code }) => code)).toEqual(["ledger-rewritten"]);
+  expect(plan.releases).toMatchObject([{ version: "26.09.001", change: "removed", date: null }]);
+});
+
+test("other errors are no plan's business: they are shown, all of them", async () => {
+  const made = await settledProject();
+  writeAll(made, { ...release("26.08.001", []), "releases/26.08.001/manifests/all.json": "{" });
+  const run = made.run("plan");
+  expect(await run).toMatchObject({ exitCode: 1, stdout: "" });
+  expect((await run).stderr).toContain("error[json-syntax]");
+});
+
+test("forbidden changes in words: exit status 1, whatever is asked for", async () => {
+  const made = await settledProject({ ...settledCatalog });
+  writeAll(made, release("26.08.001", [artifact("tool-26.08.001.msi", "msi", "1")]));
+  const { stdout, stderr, exitCode } = await made.run("plan", "--detailed-exitcode");
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: "Next: undo what is forbidden, then relcat plan",
+  });
+  const text = stdout.replace(/\([0-9a-f]{12}\)/, "(commit)").replace(/^Documents: [\s\S]*?(?=^The)/m, "");
+  expect(text).toBe(`Compared with main (commit): 4 records.
+Records: 1 forbidden and 1 removed.
+Forbidden:
+  releases/ledger.jsonl:2:1  record-vanished  the ledger has "tool-26.08.001.rpm" of 26.08.001 as id 2, but no manifest names it
+     Restore its manifest in 26.08.001/manifests/; to withdraw it keep the manifest and run relcat retract 2.
+Removed, which is forbidden:
+  2  26.08.001  rpm  tool-26.08.001.rpm
+The ledger gets no lines.`);
+});

@@ -1,0 +1,58 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
+import { repository } from "../support/run.ts";
+import { examples } from "./examples.ts";
+import { mutated } from "./mutations.ts";
+
+const names = Object.keys(documentSchemas) as SchemaName[];
+// Formats are annotations in draft 2020-12; dates are checked by the pattern beside them.
+const ajv = new Ajv2020({ strict: true, validateFormats: false, allErrors: false });
+const validators = new Map(names.map((name) => [name, ajv.compile(JSON.parse(jsonSchemaText(name)))]));
+
+test("schemas/ holds what `npm run schemas` writes", () => {
+  const folder = join(repository, "schemas");
+  expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.schema.json`).sort());
+  for (const name of names) {
+    expect(readFileSync(join(folder, `${name}.schema.json`), "utf8"), name).toBe(jsonSchemaText(name));
+  }
+});
+
+test("each schema names its draft and has an id of its own", () => {
+  const heads = names.map((name) => JSON.parse(jsonSchemaText(name)));
+  expect(heads.map((schema) => schema.$id)).toEqual(names.map((name) => `urn:relcat:schema:${name}:1`));
+  for (const schema of heads) expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
+});
+
+test("every document has examples", () => {
+  expect(Object.keys(examples).sort()).toEqual([...names].sort());
+});
+
+const both = (name: SchemaName, value: unknown) => ({
+  zod: documentSchemas[name].safeParse(value).success,
+  schema: validators.get(name)?.(value) ?? null,
+});
+
+describe.each(names)("%s: zod and its JSON Schema agree", (name) => {
+  test("on good documents", () => {
+    for (const value of examples[name]) {
+      expect(both(name, value), JSON.stringify(value)).toEqual({ zod: true, schema: true });
+    }
+  });
+
+  test("on damaged documents", () => {
+    let refused = 0;
+    fc.assert(
+      fc.property(mutated(examples[name]), (value) => {
+        const { zod, schema } = both(name, value);
+        if (!zod) refused++;
+        expect(schema, JSON.stringify(value)).toBe(zod);
+      }),
+      { numRuns: 1500 },
+    );
+    expect(refused).toBeGreaterThan(300);
+  });
+});

@@ -1,0 +1,60 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { execa } from "execa";
+import { expect, test } from "vitest";
+import { readLedgerNow } from "../../pipeline/index.ts";
+import { copyProject, relcat, repository } from "../support/run.ts";
+
+const writers = 20;
+
+test("twenty writers at once, some of them killed: every finished one is in the ledger, once, and the ledger is sound", async () => {
+  const folder = copyProject("site/small");
+  const manifests = join(folder, "releases/26.08.002/manifests");
+  mkdirSync(manifests, { recursive: true });
+  const artifact = (index: number) => ({
+    name: `tool-${index}.rpm`,
+    package_type: "rpm",
+    sha256: index.toString(16).padStart(64, "0"),
+    attestation: { sha256: index.toString(16).padStart(64, "0") },
+  });
+  const runs = Array.from({ length: writers }, async (_, index) => {
+    writeFileSync(
+      join(manifests, `job-${index}.json`),
+      JSON.stringify({ release: "26.08.002", artifacts: [artifact(index)] }),
+    );
+    const child = execa(process.execPath, [join(repository, "cli/relcat.mjs"), "cut"], {
+      cwd: folder,
+      reject: false,
+    });
+    // A quarter dies as soon as it has the lock or is about to: whatever it was doing then.
+    if (index % 4 === 3) child.stderr?.once("data", () => child.kill("SIGKILL"));
+    return child;
+  });
+  const results = await Promise.all(runs);
+  const finished = results.filter((result) => result.exitCode === 0);
+  expect(finished.length).toBeGreaterThanOrEqual(writers / 2);
+  for (const { exitCode, signal, stderr } of results) {
+    expect(exitCode === 0 || signal === "SIGKILL", `${exitCode} ${signal} ${stderr}`).toBe(true);
+  }
+  expect((await relcat(folder, ["cut"])).exitCode).toBe(0);
+  const ledger = readLedgerNow(join(folder, "releases"));
+  const files = [...ledger.byId.values()]
+    .map((entry) => entry.add.file)
+    .filter((file) => file.startsWith("tool-"));
+  expect(files.sort()).toEqual(Array.from({ length: writers }, (_, index) => `tool-${index}.rpm`).sort());
+}, 120_000);
+
+test("who waits too long is told who holds the folder", async () => {
+  const folder = copyProject("site/small");
+  const lock = new DatabaseSync(join(folder, "releases/.relcat-lock"));
+  lock.exec("CREATE TABLE holder (pid INTEGER); INSERT INTO holder VALUES (4711); BEGIN IMMEDIATE");
+  const before = readFileSync(join(folder, "releases/ledger.jsonl"), "utf8");
+  const { exitCode, stderr } = await relcat(folder, ["retract", "7", "--reason", "Broken.", "--yes"]);
+  lock.close();
+  expect(exitCode).toBe(3);
+  expect(stderr).toContain(
+    "error[lock-held] the relcat with process id 4711 is writing to releases\n  hint: Wait for it to finish, then run the command again.",
+  );
+  expect(readFileSync(join(folder, "releases/ledger.jsonl"), "utf8")).toBe(before);
+}, 60_000);
