@@ -6,6 +6,7 @@ export default defineConfig({
     include: [process.env.RELCAT_SLOW ? "test/slow/**/*.test.ts" : "test/**/*.test.ts"],
     exclude: process.env.RELCAT_SLOW ? [] : ["test/slow/**"],
     testTimeout: 60_000,
+    hookTimeout: 60_000,
     pool: "forks",
   },
 });

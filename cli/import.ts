@@ -97,11 +97,19 @@ function document({ plan, records, warnings }: Import): Record<string, unknown> 
   };
 }
 
+function keptLines({ kept }: Import["plan"]["match"]): string[] {
+  if (kept.length === 0) return [];
+  const ids = kept.map(({ id }) => String(id));
+  return [`Kept as changed or withdrawn here: ${listed(ids, 20)}.`];
+}
+
 function describe(done: Import): string {
   const { plan, records } = done;
-  if (isNothing(done))
-    return `Nothing to import: all ${count(records.length, "record")} are here as they are there.`;
   const { match, versions, violations, hidden } = plan;
+  if (isNothing(done)) {
+    const nothing = `Nothing to import: all ${count(records.length, "record")} are here as they are there.`;
+    return [nothing, ...keptLines(match)].join("\n");
+  }
   const parts = [
     `${count(match.added.length, "new record")}`,
     ...(match.revised.length > 0 ? [`${match.revised.length} revised`] : []),
@@ -112,14 +120,7 @@ function describe(done: Import): string {
     `Imported ${parts.join(", ")} into ${count(versions.length, "release")}; each builds to what it was.`,
   ];
   lines.push(...catalogLines(plan));
-  if (match.kept.length > 0) {
-    lines.push(
-      `Kept as changed or withdrawn here: ${listed(
-        match.kept.map(({ id }) => String(id)),
-        20,
-      )}.`,
-    );
-  }
+  lines.push(...keptLines(match));
   if (hidden > 0) lines.push(`${count(hidden, "record")} private: in the ledger, in nothing public.`);
   if (violations.length > 0) {
     lines.push("Accepted as they are, in releases/exceptions.yaml:");

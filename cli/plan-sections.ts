@@ -79,12 +79,17 @@ function gone({ removed, retracted, reinstated }: Plan): PlanSection[] {
 
 function added({ added: rows, lines, at }: Plan): PlanSection[] {
   const ids = new Set(lines.flatMap((event) => (event.event === "add" ? [event.id] : [])));
+  const section = (title: string, part: Plan["added"]): PlanSection => ({
+    title,
+    columns: [...recordColumns, "sha256"],
+    rows: part.map((row) => ({ cells: [...recordCells(row), `${row.checksum.slice(0, 16)}…`] })),
+  });
   return [
-    records(
+    section(
       `Added, with new ids dated ${at}`,
       rows.filter(({ id }) => ids.has(id)),
     ),
-    records(
+    section(
       "Added",
       rows.filter(({ id }) => !ids.has(id)),
     ),

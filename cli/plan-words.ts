@@ -20,9 +20,9 @@ const absence: Readonly<Record<string, string>> = {
 /** What keeps the comparison from being whole; [] where nothing does. */
 export function reservations({ baseline, documents }: Plan, show: Show): string[] {
   const { name, problems } = baseline;
-  const errors = problems === 1 ? "1 error" : `${problems} errors`;
+  const errors = problems === 1 ? "1 error keeps" : `${problems} errors keep`;
   return [
-    ...(problems > 0 ? [`${show(name)} has ${errors} of its own: what it does not say shows as added.`] : []),
+    ...(problems > 0 ? [`${errors} parts of ${show(name)} from being read: they show as added.`] : []),
     ...(documents === null && baseline.kind === "live"
       ? [`${show(name)} has no build.json: its documents are not compared.`]
       : []),

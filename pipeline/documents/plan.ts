@@ -81,7 +81,9 @@ const baseline = object({
   }),
   commit: revision.nullable(),
   records: count.meta({ description: "Public records it has." }),
-  problems: count.meta({ description: "Errors in its own files: what they do not say shows as added." }),
+  problems: count.meta({
+    description: "Errors that keep parts of it from being read; those parts show as added.",
+  }),
 });
 
 const ledgerSteps = object({
@@ -111,7 +113,7 @@ export const planSchema = object({
   removed: list(object({ ...row, forbidden: flag })),
   retracted: list(withdrawn),
   reinstated: list(object(row)),
-  added: list(object({ ...row, ledger: ledgerState })),
+  added: list(object({ ...row, checksum: anyText, ledger: ledgerState })),
   revised: list(object({ ...row, cause: z.literal("wire").optional() })).meta({
     description: "Records that get a revise line; cause: for their key names inside `data` alone.",
   }),

@@ -2,6 +2,7 @@ import type { LedgerChange } from "../cut.ts";
 import type { Config } from "../documents/config.ts";
 import type { LedgerEvent } from "../documents/ledger.ts";
 import { type Problem, throwErrors } from "../errors.ts";
+import { recordPrivate } from "../stages/assign-ids.ts";
 import { display } from "../stages/document.ts";
 import type { Entry } from "../stages/ledger.ts";
 import { ledgerLine } from "../stages/ledger.ts";
@@ -84,6 +85,7 @@ export function decideImport(
   const rebuilt = rebuildCatalog(releases, records, existing, config, configText !== existing.configText);
   throwErrors(rebuilt.problems);
   const { exceptions, violations } = planExceptions(rebuilt, existing, options.acceptViolations);
+  throwErrors(becomePrivate(match, rebuilt, existing));
   const ledger = planLedger(match, rebuilt, existing, options.nextId, at);
   prove(records, match, rebuilt, ledger);
 
@@ -110,6 +112,14 @@ export function decideImport(
     violations,
     hidden: [...match.added, ...match.revised].filter((record) => isHidden(record, rebuilt)).length,
   };
+}
+
+/** People may have installed it: an import hides nothing that is public here. */
+function becomePrivate({ revised }: Match, rebuilt: RebuiltCatalog, { ledger }: Existing): Problem[] {
+  return revised.flatMap((record) => {
+    const entry = ledger.byId.get(record.id);
+    return entry && !entry.private && isHidden(record, rebuilt) ? [recordPrivate(entry.add)] : [];
+  });
 }
 
 function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {

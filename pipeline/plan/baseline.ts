@@ -21,6 +21,6 @@ export interface Baseline {
   provisional: ReadonlySet<string>;
   /** undefined when nobody can tell. */
   documents: DocumentHashes | undefined;
-  /** Errors in its own files: what they do not say shows as added. */
+  /** Errors that keep parts of it from being read; those parts show as added. */
   problems: number;
 }

@@ -36,7 +36,7 @@ export function compareRecords(baseline: Baseline, planned: Planned): RecordChan
   return {
     added: absent
       .filter(({ row }) => !withdrawnBefore.has(row.id))
-      .map(({ row }) => ({ ...row, ledger: planned.stateOf(row.id) })),
+      .map(({ row, checksum }) => ({ ...row, checksum, ledger: planned.stateOf(row.id) })),
     reinstated: absent.filter(({ row }) => withdrawnBefore.has(row.id)).map(({ row }) => row),
     removed: gone.map(({ row }) => ({ ...row, forbidden: !baseline.provisional.has(row.version) })),
     retracted: [...retracted.values()]

@@ -1,6 +1,6 @@
 import { type Catalog, loadCatalog } from "../build.ts";
 import type { Cut } from "../cut.ts";
-import { RelcatError } from "../errors.ts";
+import { type Problem, RelcatError } from "../errors.ts";
 import { filesOf } from "../outside/authored-files.ts";
 import { readTree, withoutGit } from "../outside/git-tree.ts";
 import type { Sources } from "../stages/emit.ts";
@@ -65,8 +65,16 @@ async function revisionBaseline(
     ledger: ledger.text,
     provisional: new Set(),
     documents: sources && hashDocuments({ releases, ledger, config }, sources),
-    problems: base.problems.filter(({ severity }) => severity === "error").length,
+    problems: base.problems.filter((problem) => hidesRecords(problem, base)).length,
   };
+}
+
+/** Rules that the records of the time broke hide nothing; what cannot be read does. */
+function hidesRecords({ code, severity, at }: Problem, { folder, releases }: Catalog): boolean {
+  const unread = releases.filter(({ complete }) => !complete).map(({ version }) => `${folder}/${version}/`);
+  return (
+    severity === "error" && (code.startsWith("ledger-") || unread.some((path) => at?.file.startsWith(path)))
+  );
 }
 
 /** Nothing is published yet, or nobody can say what. */

@@ -184,9 +184,9 @@ describe("--body", () => {
       [
         `### Added, with new ids dated ${stamp}`,
         "",
-        "| id | version | type | file |",
-        "| ---: | --- | --- | --- |",
-        "| 1 | <code>26.10.001</code> | <code>msi</code> | <code>a&#124;b&#96;&#60;img src=x&#62;&#42;&#95;&#91;l&#93;(u) &#64;me &#35;1.msi</code> |",
+        "| id | version | type | file | sha256 |",
+        "| ---: | --- | --- | --- | --- |",
+        "| 1 | <code>26.10.001</code> | <code>msi</code> | <code>a&#124;b&#96;&#60;img src=x&#62;&#42;&#95;&#91;l&#93;(u) &#64;me &#35;1.msi</code> | <code>7777777777777777…</code> |",
         "",
         "",
       ].join("\n"),

@@ -200,7 +200,11 @@ describe("what an id stands for", () => {
 
   test("a public record does not become private", async () => {
     const list = [record(3, { exclude_from_api: true, modified_date: later }), ...first.slice(1)];
-    expect(await refusedAgain(list)).toMatchInlineSnapshot();
+    expect(await refusedAgain(list)).toMatchInlineSnapshot(`
+      [
+        "error[record-private] "tool-3.tar.xz" is public as id 3 and cannot become private",
+      ]
+    `);
   });
 });
 

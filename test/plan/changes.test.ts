@@ -43,8 +43,8 @@ test("new artifacts: their ids, their lines, and private ones counted only", asy
   const plan = await planOf(made);
   expect(essence(plan)).toMatchObject({
     added: [
-      { ...row(6, "26.10.001", "msi", "tool-26.10.001.msi"), ledger: "planned" },
-      { ...row(8, "26.10.001", "rpm", "tool-26.10.001.rpm"), ledger: "planned" },
+      { ...row(6, "26.10.001", "msi", "tool-26.10.001.msi"), checksum: "6".repeat(64), ledger: "planned" },
+      { ...row(8, "26.10.001", "rpm", "tool-26.10.001.rpm"), checksum: "7".repeat(64), ledger: "planned" },
     ],
     lines: [
       { event: "add", id: 6, at, checksum: "6".repeat(64) },

@@ -33,8 +33,8 @@ Retracted:
   5  26.09.001  rpm  tool-26.09.001.rpm
      Broken. (replaced by 3)
 Added, with new ids dated 2026-10-02T10:00:00.000000Z:
-  6  26.10.001  msi  tool-26.10.001.msi
-  8  26.10.001  rpm  tool-26.10.001.rpm
+  6  26.10.001  msi  tool-26.10.001.msi  6666666666666666…
+  8  26.10.001  rpm  tool-26.10.001.rpm  7777777777777777…
 Revised, dated 2026-10-02T10:00:00.000000Z:
   1  26.08.001  msi  tool-26.08.001.msi
      description: "Windows installer" → "Better"
@@ -172,13 +172,13 @@ describe("the settled revision", () => {
     expect({ exitCode, head: stdout.split("\n").slice(0, 2) }).toEqual({
       exitCode: 0,
       head: [
-        expect.stringMatching(/^Compared with origin\/main \([0-9a-f]{12}\): 2 records\.$/),
+        expect.stringMatching(/^Compared with origin\/main \([0-9a-f]{12}\): 4 records\.$/),
         expect.any(String),
       ],
     });
   });
 
-  test("with errors of its own: what it does not say is not passed over", async () => {
+  test("that cannot be read whole: that is not passed over", async () => {
     const made = await settledProject();
     await made.git("switch", "--quiet", "main");
     const manifest = made.read("releases/26.08.001/manifests/all.json");
@@ -188,7 +188,7 @@ describe("the settled revision", () => {
     made.write("releases/26.08.001/manifests/all.json", manifest);
     const { stdout } = await made.run("plan");
     expect(stdout).toMatch(
-      /^Compared with main \([0-9a-f]{12}\): 2 records\.\nmain has 1 error of its own: what it does not say shows as added\.\nRecords: 2 added\./,
+      /^Compared with main \([0-9a-f]{12}\): 2 records\.\n1 error keeps parts of main from being read: they show as added\.\nRecords: 2 added\./,
     );
   });
 });

@@ -48,7 +48,7 @@ const plan = {
   removed: [{ ...row, forbidden: true }],
   retracted: [{ ...row, reason: "Broken.", replaced_by: null, at }],
   reinstated: [row],
-  added: [{ ...row, ledger: "planned" }],
+  added: [{ ...row, checksum: zeros, ledger: "planned" }],
   revised: [{ ...row, file: null }],
   changed: [{ ...row, ledger: "open", fields: [{ field: "name", from: "a", to: [], cause: "wire" }] }],
   renamed: [{ from: "vendor", to: "acme", records: 3 }],

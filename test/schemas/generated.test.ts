@@ -1,0 +1,34 @@
+import { Ajv2020 } from "ajv/dist/2020.js";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
+import { documents } from "./documents.ts";
+import { mutated } from "./mutations.ts";
+
+const ajv = new Ajv2020({ strict: true, validateFormats: false });
+
+describe.each(Object.entries(documents))("generated documents: %s", (name, good) => {
+  const zod = documentSchemas[name as SchemaName];
+  const validate = ajv.compile(JSON.parse(jsonSchemaText(name as SchemaName)));
+
+  test("zod and its JSON Schema accept what is right in every combination", () => {
+    fc.assert(
+      fc.property(good, (value) => {
+        expect(zod.safeParse(value).error?.issues).toBeUndefined();
+        expect(validate(value), JSON.stringify(validate.errors)).toBe(true);
+      }),
+    );
+  });
+
+  test("they agree on what is damaged", () => {
+    fc.assert(
+      fc.property(
+        good.chain((value) => mutated([value])),
+        (value) => {
+          expect(validate(value), JSON.stringify(value)).toBe(zod.safeParse(value).success);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
