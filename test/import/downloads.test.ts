@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import { type AddressInfo } from "node:net";
+import type { AddressInfo } from "node:net";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
 import { downloadBase, resolveDownloads } from "../../pipeline/import/downloads.ts";
 import { fetchBytes } from "../../pipeline/outside/fetch.ts";
@@ -34,10 +34,18 @@ beforeEach(() => {
 });
 
 const hasty = { silence: 2000, attempts: 3, pause: 1 };
-const redirect = (location: string): Answer => (_, response) => response.writeHead(302, { location }).end();
-const status = (code: number): Answer => (_, response) => response.writeHead(code).end();
-const list = (records: unknown): Answer => (_, response) =>
-  response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(records));
+const redirect =
+  (location: string): Answer =>
+  (_, response) =>
+    response.writeHead(302, { location }).end();
+const status =
+  (code: number): Answer =>
+  (_, response) =>
+    response.writeHead(code).end();
+const list =
+  (records: unknown): Answer =>
+  (_, response) =>
+    response.writeHead(200, { "content-type": "application/json" }).end(JSON.stringify(records));
 
 const record = (id: number, name = `tool-${id}.tar.xz`): Live => {
   const row = rows.find(({ type }) => type === "xz") as (typeof rows)[number];
@@ -52,31 +60,52 @@ test("each record's file and address are where its download leads", async () => 
   answers.set(download(2), redirect("/files/tool-2.tar.xz?version=3#part"));
   answers.set(download(3), status(200));
   answers.set(download(4), (request, response) =>
-    request.method === "HEAD" ? status(405)(request, response) : redirect("https://cdn.example.com/four.xz")(request, response),
+    request.method === "HEAD"
+      ? status(405)(request, response)
+      : redirect("https://cdn.example.com/four.xz")(request, response),
   );
   const made = liveProject([]);
-  const { stderr } = await made.succeed("import", `${origin}/api/v1/package/?ordering=-id`, "--resolve-downloads");
+  const { stderr } = await made.succeed(
+    "import",
+    `${origin}/api/v1/package/?ordering=-id`,
+    "--resolve-downloads",
+  );
   expect(stderr).toContain("Looking up 4 download addresses…");
   expect(stderr).not.toContain("warning");
   const entry = (name: string) => entryOf(made, "26.05.001", name);
-  expect(entry("Tool, a label")).toMatchObject({ file: "tool one.tar.xz", url: "https://cdn.example.com/26.05.001/tool%20one.tar.xz" });
+  expect(entry("Tool, a label")).toMatchObject({
+    file: "tool one.tar.xz",
+    url: "https://cdn.example.com/26.05.001/tool%20one.tar.xz",
+  });
   expect(entry("tool-2.tar.xz")).toMatchObject({ url: `${origin}/files/tool-2.tar.xz?version=3` });
   expect(entry("tool-2.tar.xz")).not.toHaveProperty("file");
   expect(entry("tool-3.tar.xz")).toMatchObject({ url: `${origin}${download(3)}` });
   expect(entry("tool-4.tar.xz")).toMatchObject({ file: "four.xz" });
-  expect(asked.filter((line) => line.startsWith("GET"))).toEqual(["GET /api/v1/package/?ordering=-id", `GET ${download(4)}`]);
+  expect(asked.filter((line) => line.startsWith("GET"))).toEqual([
+    "GET /api/v1/package/?ordering=-id",
+    `GET ${download(4)}`,
+  ]);
   await expectRebuilt(made, records);
 });
 
 test("downloads that lead nowhere, or where nothing can be kept, are named and left to artifact_url", async () => {
   const records = [1, 2, 3, 4, 5, 6].map((id) => record(id));
-  answers.set(download(2), redirect("https://bucket.example.com/two.xz?X-Amz-Signature=abc&X-Amz-Expires=900"));
+  answers.set(
+    download(2),
+    redirect("https://bucket.example.com/two.xz?X-Amz-Signature=abc&X-Amz-Expires=900"),
+  );
   answers.set(download(3), redirect("ftp://files.example.com/three.xz"));
   answers.set(download(4), redirect("https://user:secret@files.example.com/four.xz"));
   answers.set(download(5), redirect("http://["));
   answers.set(download(6), redirect("https://cdn.example.com/%ff"));
   const made = liveProject(records);
-  const { stderr } = await made.succeed("import", "live.json", "--resolve-downloads", "--resolve-base", `${origin}/api/v1`);
+  const { stderr } = await made.succeed(
+    "import",
+    "live.json",
+    "--resolve-downloads",
+    "--resolve-base",
+    `${origin}/api/v1`,
+  );
   expect(complaints(stderr)).toMatchInlineSnapshot(`
     [
       "warning[download-address] record 1 ("tool-1.tar.xz" of 26.05.001): its download answers 404",
@@ -107,10 +136,13 @@ test("guessed addresses can be looked up later, and known ones are not asked for
   const made = liveProject(records);
   await made.succeed("import", "live.json");
   answers.set(download(1), redirect("https://cdn.example.com/other-name.xz"));
-  const lookUp = () => made.succeed("import", "live.json", "--resolve-downloads", "--resolve-base", `${origin}/api/v1`);
+  const lookUp = () =>
+    made.succeed("import", "live.json", "--resolve-downloads", "--resolve-base", `${origin}/api/v1`);
   await lookUp();
   // The file is the artifact's identity since the first import.
-  expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).toMatchObject({ url: "https://cdn.example.com/other-name.xz" });
+  expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).toMatchObject({
+    url: "https://cdn.example.com/other-name.xz",
+  });
   expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).not.toHaveProperty("file");
   asked.length = 0;
   await lookUp();
@@ -119,21 +151,44 @@ test("guessed addresses can be looked up later, and known ones are not asked for
 
 test("a template gives the addresses that artifact_url does not give anyway", async () => {
   const records = [record(1), record(2)];
-  const made = liveProject(records, { "releases/catalog.yaml": { artifact_url: "https://dl.example.com/{version}/{file}" } });
+  const made = liveProject(records, {
+    "releases/catalog.yaml": { artifact_url: "https://dl.example.com/{version}/{file}" },
+  });
   await made.succeed("import", "live.json", "--download-url", "https://dl.example.com/{version}/{file}");
   expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).not.toHaveProperty("url");
   setLive(made, [...records, record(3, "tool 3.xz")]);
-  await made.succeed("import", "live.json", "--download-url", "https://old.example.com/{package_type}/{id}/{name}");
-  expect(entryOf(made, "26.05.001", "tool 3.xz")).toMatchObject({ url: "https://old.example.com/xz/3/tool%203.xz" });
-  expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).toMatchObject({ url: "https://old.example.com/xz/1/tool-1.tar.xz" });
+  await made.succeed(
+    "import",
+    "live.json",
+    "--download-url",
+    "https://old.example.com/{package_type}/{id}/{name}",
+  );
+  expect(entryOf(made, "26.05.001", "tool 3.xz")).toMatchObject({
+    url: "https://old.example.com/xz/3/tool%203.xz",
+  });
+  expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).toMatchObject({
+    url: "https://old.example.com/xz/1/tool-1.tar.xz",
+  });
 });
 
 test.each([
   [["--download-url", "https://x/{nam}"], "error[usage] the placeholder {nam} is not known"],
-  [["--download-url", "ftp://x/{name}"], 'error[usage] --download-url is "ftp://x/{name}", expected an http or https URL without credentials'],
-  [["--resolve-downloads"], 'error[usage] downloads are looked up at an http or https address, not "live.json"'],
-  [["--resolve-base", "https://x"], "error[usage] --resolve-base belongs to --resolve-downloads, which is missing"],
-  [["--resolve-downloads", "--download-url", "https://x"], "error[usage] --download-url and --resolve-downloads both say where files lie"],
+  [
+    ["--download-url", "ftp://x/{name}"],
+    'error[usage] --download-url is "ftp://x/{name}", expected an http or https URL without credentials',
+  ],
+  [
+    ["--resolve-downloads"],
+    'error[usage] downloads are looked up at an http or https address, not "live.json"',
+  ],
+  [
+    ["--resolve-base", "https://x"],
+    "error[usage] --resolve-base belongs to --resolve-downloads, which is missing",
+  ],
+  [
+    ["--resolve-downloads", "--download-url", "https://x"],
+    "error[usage] --download-url and --resolve-downloads both say where files lie",
+  ],
 ])("%j is a usage error", async (options, sentence) => {
   const made = liveProject([record(1)]);
   const { exitCode, stderr } = await made.run("import", "live.json", ...options);
@@ -179,7 +234,8 @@ test("a server that keeps failing stops the import, and is left alone then", asy
 });
 
 test("a list is fetched through a few redirects, whole, and never from https back to http", async () => {
-  const bytes = async (path: string, limit = 1000) => Buffer.from(await fetchBytes(`${origin}${path}`, limit, hasty)).toString();
+  const bytes = async (path: string, limit = 1000) =>
+    Buffer.from(await fetchBytes(`${origin}${path}`, limit, hasty)).toString();
   answers.set("/list", list([1]));
   answers.set("/moved", redirect("/list"));
   answers.set("/loop", redirect("/loop"));
@@ -193,11 +249,13 @@ test("a list is fetched through a few redirects, whole, and never from https bac
   expect(await bytes("/moved")).toBe("[1]");
   await expect(bytes("/list", 2)).rejects.toThrow(/file-size: .*\/list has more than 2 bytes/);
   await expect(bytes("/loop")).rejects.toThrow("leads from one address to the next more than 5 times");
-  await expect(bytes("/away")).rejects.toThrow("leads to file:///, which is not followed");
+  await expect(bytes("/away")).rejects.toThrow("leads to file://, which is not followed");
   await expect(bytes("/none")).rejects.toThrow("answered 404 Not Found");
   await expect(bytes("/broken")).rejects.toThrow(/network: .*\/broken cannot be read/);
   const silent = { silence: 50, attempts: 1, pause: 1 };
-  await expect(fetchBytes(`${origin}/silent`, 10, silent)).rejects.toThrow("/silent cannot be read: no answer within 0.05 s");
+  await expect(fetchBytes(`${origin}/silent`, 10, silent)).rejects.toThrow(
+    "/silent cannot be read: no answer within 0.05 s",
+  );
   expect(asked.filter((line) => line === "GET /none")).toHaveLength(1);
   expect(asked.filter((line) => line === "GET /broken")).toHaveLength(3);
 });
