@@ -63,15 +63,12 @@ export async function resolveDownloads(
   base: string,
   patience?: Patience,
 ): Promise<Resolved> {
-  const addresses = new Map<number, Address>();
-  const problems: Problem[] = [];
+  const found = new Map<number, Found>();
   const waiting = [...records].reverse();
   const worker = async () => {
     for (let record = waiting.pop(); record; record = waiting.pop()) {
       const url = `${base}/package/${record.id}/download/`;
-      const { address, fault } = readAnswer(new URL(url), await findRedirect(url, patience));
-      if (address) addresses.set(record.id, address);
-      if (fault) problems.push(unresolved(record, fault));
+      found.set(record.id, readAnswer(new URL(url), await findRedirect(url, patience)));
     }
   };
   try {
@@ -79,7 +76,34 @@ export async function resolveDownloads(
   } finally {
     waiting.length = 0; // After a failure nobody asks on.
   }
-  return { addresses, problems: problems.sort((a, b) => (a.message < b.message ? -1 : 1)) };
+  const shared = sharedAddresses(records, found);
+  const judged = records.map((record) => ({ record, ...(shared.get(record.id) ?? found.get(record.id)) }));
+  return {
+    addresses: new Map(judged.flatMap(({ record, address }) => (address ? [[record.id, address]] : []))),
+    problems: judged.flatMap(({ record, fault }) => (fault ? [unresolved(record, fault)] : [])),
+  };
+}
+
+/** What became of one download. */
+interface Found {
+  address?: Address;
+  fault?: string;
+}
+
+/** Different bytes cannot lie at one address: it is a page that asks for a login, or says sorry. */
+function sharedAddresses(
+  records: readonly LiveRecord[],
+  found: ReadonlyMap<number, Found>,
+): Map<number, Found> {
+  const groups = Map.groupBy(records, ({ id }) => found.get(id)?.address?.url);
+  const shared = new Map<number, Found>();
+  for (const [url, group] of groups) {
+    if (url === undefined || new Set(group.map(({ checksum }) => checksum)).size === 1) continue;
+    for (const { id } of group) {
+      shared.set(id, { fault: `leads to the address that ${group.length} records have: ${display(url)}` });
+    }
+  }
+  return shared;
 }
 
 /** Records that have no entry with an address of its own yet. */
@@ -92,9 +116,11 @@ export const withoutAddress = (records: readonly LiveRecord[], { entries, ledger
 /** Parameters of addresses that are valid for minutes, and are credentials as long as they are. */
 const temporary = /^(?:x-(?:amz|goog)-|signature$|sig$|token$|access_?token$|expires$|key-pair-id$|policy$)/i;
 
-function readAnswer(asked: URL, { status, location }: Redirection): { address?: Address; fault?: string } {
-  if (!location)
-    return status >= 200 && status < 300 ? { address: { url: asked.href } } : { fault: `answers ${status}` };
+function readAnswer(asked: URL, { status, location }: Redirection): Found {
+  if (!location) {
+    if (status >= 200 && status < 300) return { address: { url: asked.href } };
+    return { fault: status < 400 ? `answers ${status} without an address` : `answers ${status}` };
+  }
   const file = lastSegment(location);
   location.hash = "";
   const named: Address = file === undefined ? {} : { file };

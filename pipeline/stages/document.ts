@@ -64,7 +64,9 @@ export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, 
   const faults = issues.map((issue) => (issue.code === "unrecognized_keys" ? issue.keys.length : 1));
   const count = faults.reduce((sum, each) => sum + each, 0);
   if (last) problems[mostProblems] = { ...last, ...moreProblems(count - mostProblems) };
-  const unique = new Map(problems.map((problem) => [JSON.stringify([problem.message, problem.at]), problem]));
+  const unique = new Map(
+    problems.map((problem) => [`${problem.at?.line}:${problem.at?.column} ${problem.message}`, problem]),
+  );
   const raw = { file: source.file, value: syntax.value, place };
   return { document: undefined, problems: [...unique.values()].sort(byPlace), raw };
 }

@@ -112,23 +112,45 @@ test("downloads that lead nowhere, or where nothing can be kept, are named and l
       "warning[download-address] record 2 ("tool-2.tar.xz" of 26.05.001): its download leads to an address that expires",
       "warning[download-address] record 3 ("tool-3.tar.xz" of 26.05.001): its download leads to "ftp://files.example.com", which cannot be kept",
       "warning[download-address] record 4 ("tool-4.tar.xz" of 26.05.001): its download leads to "https://files.example.com", which cannot be kept",
-      "warning[download-address] record 5 ("tool-5.tar.xz" of 26.05.001): its download answers 302",
+      "warning[download-address] record 5 ("tool-5.tar.xz" of 26.05.001): its download answers 302 without an address",
     ]
   `);
   expect(entryOf(made, "26.05.001", "tool-2.tar.xz")).toMatchObject({ file: "two.xz" });
   expect(made.read("releases/26.05.001/manifests/imported.json")).not.toMatch(/secret|Signature/);
 });
 
-test("two downloads that lead to one file keep their own names", async () => {
+test("an address that several records share is none: it asks for a login", async () => {
+  const records = [record(1), record(2), record(3)];
+  for (const { id } of records)
+    answers.set(download(id), redirect(`https://x.example/login/?next=%2F${id > 2 ? 3 : ""}`));
+  const made = liveProject(records);
+  const { stderr } = await made.succeed(
+    "import",
+    "live.json",
+    "--resolve-downloads",
+    "--resolve-base",
+    `${origin}/api/v1/`,
+  );
+  expect(complaints(stderr)).toEqual(
+    [1, 2].map(
+      (id) =>
+        `warning[download-address] record ${id} ("tool-${id}.tar.xz" of 26.05.001): its download leads to the address that 2 records have: "https://x.example/login/?next=%2F"`,
+    ),
+  );
+  expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).not.toHaveProperty("url");
+});
+
+test("two downloads that end in one file name keep their own", async () => {
   const records = [record(1), record(2)];
-  for (const { id } of records) answers.set(download(id), redirect("https://cdn.example.com/same.xz"));
+  for (const { id } of records) answers.set(download(id), redirect(`https://cdn.example.com/${id}/same.xz`));
   const made = liveProject(records);
   await made.succeed("import", "live.json", "--resolve-downloads", "--resolve-base", `${origin}/api/v1/`);
   const manifest = JSON.parse(made.read("releases/26.05.001/manifests/imported.json"));
-  expect(manifest.artifacts.map(({ name, file }: { name: string; file?: string }) => [name, file])).toEqual([
-    ["tool-1.tar.xz", undefined],
-    ["tool-2.tar.xz", undefined],
+  expect(manifest.artifacts).toMatchObject([
+    { name: "tool-1.tar.xz", url: "https://cdn.example.com/1/same.xz" },
+    { name: "tool-2.tar.xz", url: "https://cdn.example.com/2/same.xz" },
   ]);
+  for (const entry of manifest.artifacts) expect(entry).not.toHaveProperty("file");
 });
 
 test("guessed addresses can be looked up later, and known ones are not asked for again", async () => {

@@ -86,7 +86,7 @@ function dataOf({ id, row, version, wire }: Seed, checksum: string): Record<stri
   if (row.kind === "image") {
     const derivation = nixHash(`out ${id}`);
     return {
-      store: { path: `/nix/store/${derivation}-controller-${row.type}`, size: 5_000_000_000 + id },
+      store: { path: `/nix/store/${derivation}-controller-${row.type}`, size: 5_000_000_000 + (id % 1000) },
       [vendor]: {
         rev: hash(version).slice(0, 40),
         image: { drv: `/nix/store/${nixHash(`drv ${id}`)}-controller-${row.type}.drv`, derivation },

@@ -1,0 +1,45 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { type Live, largeCatalog } from "../support/live-catalog.ts";
+import { relcat, repository, temporaryFolder } from "../support/run.ts";
+
+const mostSeconds = 60;
+const mostMegabytes = 700;
+
+/** A command under /usr/bin/time's eyes: how long it took, and the most memory it held. */
+async function measured(folder: string, args: readonly string[]) {
+  const report = join(folder, "usage.json");
+  const start = Date.now();
+  const nodeArgs = ["--import", join(repository, "test/support/report-memory.mjs")];
+  const result = await relcat(folder, args, { nodeArgs, env: { USAGE_REPORT: report } });
+  const { maxRSS } = JSON.parse(readFileSync(report, "utf8"));
+  const figures = `${args[0]}: ${(Date.now() - start) / 1000} s, ${Math.round(maxRSS / 1024)} MB`;
+  expect(result.exitCode, `${figures}\n${result.stderr}`).toBe(0);
+  expect((Date.now() - start) / 1000, figures).toBeLessThan(mostSeconds);
+  expect(maxRSS / 1024, figures).toBeLessThan(mostMegabytes);
+  return result.stdout;
+}
+
+const built = (folder: string): Live[] =>
+  JSON.parse(readFileSync(join(folder, "dist/api/v1/package/index.json"), "utf8"));
+const byId = (records: readonly Live[]) => records.toSorted((a, b) => a.id - b.id);
+
+test("25,000 records import and build deep-equal; a later state adds what is new", async () => {
+  const folder = temporaryFolder();
+  const records = largeCatalog(25_000);
+  const [newest] = records;
+  const earlier = records.filter(({ version }) => version !== newest?.version);
+  writeFileSync(join(folder, "live.json"), JSON.stringify(earlier));
+  expect(await measured(folder, ["import", "live.json"])).toContain(`Imported ${earlier.length} new records`);
+  writeFileSync(join(folder, "live.json"), JSON.stringify(records));
+  const added = records.length - earlier.length;
+  expect(await measured(folder, ["import", "live.json"])).toContain(
+    `Imported ${added} new records, ${earlier.length} unchanged into 1 release`,
+  );
+  await measured(folder, ["build", "--released"]);
+  const list = built(folder);
+  // The bytes' own order: versions descending, then ids.
+  expect(list.map(({ id }) => id)).toEqual(records.map(({ id }) => id));
+  expect(byId(list)).toEqual(byId(records));
+}, 300_000);
