@@ -1,10 +1,19 @@
 import { defineConfig } from "vitest/config";
 
-/** `npm test` runs everything but test/slow, which needs servers and browsers (.ci/run installs them). */
+const isSlow = process.env.RELCAT_SLOW !== undefined;
+
+/**
+ * `npm test` runs everything but test/slow, which needs servers and browsers (.ci/run installs them); the slow run
+ * has the controller's suites once more, against PostgreSQL.
+ */
 export default defineConfig({
   test: {
-    include: [process.env.RELCAT_SLOW ? "test/slow/**/*.test.ts" : "test/**/*.test.ts"],
-    exclude: process.env.RELCAT_SLOW ? [] : ["test/slow/**"],
+    include: isSlow ? ["test/slow/**/*.test.ts", "test/controller/**/*.test.ts"] : ["test/**/*.test.ts"],
+    exclude: isSlow ? [] : ["test/slow/**"],
+    globalSetup: [
+      "test/support/program.ts",
+      ...(isSlow ? ["test/controller/postgres.ts", "test/publish/gateway.ts"] : []),
+    ],
     testTimeout: 60_000,
     hookTimeout: 60_000,
     pool: "forks",

@@ -3,9 +3,15 @@ import { InvalidArgumentError } from "@commander-js/extra-typings";
 // What a word on the command line must look like. The patterns repeat those of the documents' fields, which
 // are zod's: reading a command line must not cost loading it.
 
+/** A value that was copied from a shortened line looks right to whoever pasted it. */
+export const adviceOn = (value: string, advice: string): string =>
+  /…|\.{3}$/.test(value) ? `It was shortened when it was shown or copied. ${advice}` : advice;
+
+const unfit = (value: string, advice: string) => new InvalidArgumentError(adviceOn(value, advice));
+
 export function asVersion(value: string): string {
   if (/^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/.test(value)) return value;
-  throw new InvalidArgumentError("Give a version such as 26.08.002.");
+  throw unfit(value, "Give a version such as 26.08.002.");
 }
 
 export const asVersions = (value: string, previous: string[] = []): string[] => [
@@ -15,18 +21,18 @@ export const asVersions = (value: string, previous: string[] = []): string[] => 
 
 export function asMonth(value: string): string {
   if (/^\d{2}\.(0[1-9]|1[0-2])$/.test(value)) return value;
-  throw new InvalidArgumentError("Give a month such as 26.09; the sequence number is found.");
+  throw unfit(value, "Give a month such as 26.09; the sequence number is found.");
 }
 
 export function asDate(value: string): string {
   const time = /^\d{4}-\d{2}-\d{2}$/.test(value) ? Date.parse(`${value}T00:00:00Z`) : Number.NaN;
   if (!Number.isNaN(time) && new Date(time).toISOString().startsWith(value)) return value;
-  throw new InvalidArgumentError("Give a calendar date such as 2026-08-19.");
+  throw unfit(value, "Give a calendar date such as 2026-08-19.");
 }
 
 export function asId(value: string): number {
   if (isId(value)) return Number(value);
-  throw new InvalidArgumentError("Give the id of a record, a positive whole number.");
+  throw unfit(value, "Give the id of a record, a positive whole number.");
 }
 
 export const asIds = (value: string, previous: number[] = []): number[] => [...previous, asId(value)];
@@ -40,8 +46,24 @@ export function asReplacement(value: string): number | null {
 
 export function asCount(value: string): number {
   if (/^\d{1,9}$/.test(value)) return Number(value);
-  throw new InvalidArgumentError("Give a whole number, 0 or more.");
+  throw unfit(value, "Give a whole number, 0 or more.");
 }
 
 /** For options that may be repeated. */
 export const collected = (value: string, previous: string[] = []): string[] => [...previous, value];
+
+export function asPort(value: string): number {
+  if (/^\d{1,5}$/.test(value) && Number(value) < 65_536) return Number(value);
+  throw unfit(value, "Give a port from 0 to 65535.");
+}
+
+export function asDays(value: string): number | "never" {
+  if (value === "never") return value;
+  if (/^[1-9]\d{0,3}$/.test(value)) return Number(value);
+  throw unfit(value, "Give a number of days, or never.");
+}
+
+export function asSeconds(value: string): number {
+  if (/^[1-9]\d{0,4}$/.test(value)) return Number(value);
+  throw unfit(value, "Give a whole number of seconds, 1 or more.");
+}

@@ -1,6 +1,8 @@
-import { build, type Catalog, eventTime, exitStatus, requireVersions } from "../pipeline/index.ts";
+import { build, type Catalog, type Delivery, eventTime, exitStatus } from "../pipeline/index.ts";
+import { beforeBuild, rememberBuild } from "../pipeline/unchanged-build.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { countProblems, tally } from "./render.ts";
+import { buildCall, recording } from "./unchanged-build.ts";
 import { UsageError } from "./usage.ts";
 import { count, fileSize, folderName, listed, shellWord } from "./words.ts";
 
@@ -8,46 +10,99 @@ export interface BuildOptions {
   out: string;
   released?: true;
   with?: string[];
+  site?: string;
+  at?: string;
+  checkOut?: true;
   now?: string;
 }
 
 /** `relcat build`: the site, and what of it is not permanent. */
 export async function buildSite(options: BuildOptions, host: Host): Promise<number> {
-  const { out, released = false, with: versions, now } = options;
+  const { out, released = false, with: versions, site: siteName, at, checkOut, now } = options;
   if (versions && !released) {
     throw new UsageError(
       "--with adds versions to --released, which is missing",
       "Without --released every version is built.",
     );
   }
-  if (versions) requireVersions(releasesFolder, versions);
+  if (at !== undefined && (!released || versions)) {
+    throw new UsageError(
+      "--at builds what was released then, so it goes with --released alone",
+      `relcat build --released --at ${at}`,
+    );
+  }
   const clock = now === undefined ? host.clock : timeOf(now, host);
+  const call = at === undefined && !checkOut ? buildCall(host) : undefined;
+  const inputs = call && beforeBuild(releasesFolder);
+  const remembering = inputs && { program: call.program, inputs: inputs.states };
   const { catalog, site, delivery } = await build(
     releasesFolder,
     out,
-    { released, versions },
-    { ...surroundings(host), clock },
+    { released, versions, site: siteName, at },
+    { ...surroundings(host), clock, remembering },
   );
   const { provisional, releaseCount, packageCount } = site;
   const missing = leftOut(catalog);
-  const { written, unchanged, removed, bytes } = delivery;
-  const document = {
+  const { written, unchanged: unchangedNow, removed, bytes } = delivery;
+  const document: BuildReport = {
     out,
     base_url: site.config.baseUrl,
     releases: releaseCount,
     packages: packageCount,
     provisional,
-    files: { written, unchanged, removed },
+    files: { written, unchanged: unchangedNow, removed },
     bytes,
     left_out: missing,
     warnings: tally(catalog.problems).warnings,
   };
-  answer(host, document, () => {
-    const files = `${written} files written, ${unchanged} unchanged, ${removed} removed, ${fileSize(bytes)} in all`;
-    return `Built ${count(releaseCount, "release")} with ${count(packageCount, "package")} into ${folderName(out)}: ${files}.`;
-  });
-  report(document, host);
+  const next = siteName === undefined ? undefined : nextFor(siteName, out, site.config);
+  show(document, delivery.largeTables, next, host);
+  if (call && inputs !== undefined) {
+    const unchanged = { written: 0, unchanged: written + unchangedNow, removed: 0 };
+    const later = recording(host);
+    show({ ...document, files: unchanged }, delivery.largeTables, next, later.host);
+    rememberBuild(call, out, inputs, JSON.stringify(later.said));
+  }
   return exitStatus.done;
+}
+
+interface BuildReport {
+  out: string;
+  base_url: string;
+  releases: number;
+  packages: number;
+  provisional: string[];
+  files: { written: number; unchanged: number; removed: number };
+  bytes: number;
+  left_out: LeftOut;
+  warnings: number;
+}
+
+function show(
+  document: BuildReport,
+  largeTables: Delivery["largeTables"],
+  next: string | undefined,
+  host: Host,
+): void {
+  const { out, releases, packages, files, bytes } = document;
+  answer(host, { ...document }, () => {
+    const { written, unchanged, removed } = files;
+    const all = `${written} files written, ${unchanged} unchanged, ${removed} removed, ${fileSize(bytes)} in all`;
+    return `Built ${count(releases, "release")} with ${count(packages, "package")} into ${folderName(out)}: ${all}.`;
+  });
+  report(document, host, next);
+  for (const { path, size } of largeTables)
+    say(
+      host,
+      `${path} has ${fileSize(size)}: CloudFront takes 5 MB, and servers take longer to start with it.`,
+    );
+}
+
+/** A site where nothing is permanent takes what is not signed. */
+function nextFor(name: string, out: string, { sites, trust }: Catalog["config"]): string {
+  const isSigned = trust.profile !== "none" && sites.get(name)?.settles === true;
+  const folder = out === "dist" ? "" : ` --out ${shellWord(out)}`;
+  return isSigned ? `relcat sign --site ${name}${folder}` : `relcat publish ${name}${folder}`;
 }
 
 function timeOf(value: string, host: Host): number {
@@ -72,14 +127,16 @@ function leftOut({ openVersions, identified }: Catalog): LeftOut {
   };
 }
 
+/** In a clone of relcat itself the command is a script. */
+function serveCommand(out: string, { environment }: Host): string {
+  const serve = environment.npm_lifecycle_event === "catalog" ? "npm run relcat -- serve" : "relcat serve";
+  return out === "dist" ? serve : `${serve} --dir ${shellWord(out)}`;
+}
+
 function report(
-  {
-    out,
-    provisional,
-    left_out,
-    warnings,
-  }: { out: string; provisional: string[]; left_out: LeftOut; warnings: number },
+  { out, base_url, provisional, left_out, warnings }: BuildReport,
   host: Host,
+  next: string | undefined,
 ): void {
   if (left_out.releases.length > 0) say(host, `Left out, because not cut: ${listed(left_out.releases)}.`);
   for (const { version, file } of left_out.artifacts)
@@ -93,12 +150,12 @@ function report(
     );
   say(
     host,
-    `To look at it: python3 -m http.server --directory ${shellWord(out)} 8080, then open http://127.0.0.1:8080/`,
+    `To look at it: ${serveCommand(out, host)}, then open http://127.0.0.1:8080${new URL(base_url).pathname.replace(/\/?$/, "/")}`,
   );
   if (provisional.length > 0) {
     say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
     sayNext(host, "relcat status, which says what is missing; then relcat cut");
   } else if (left_out.releases.length + left_out.artifacts.length + left_out.private > 0) {
     sayNext(host, "relcat cut, when what was left out is ready");
-  } else sayNext(host, `put ${folderName(out)} where it is served`);
+  } else sayNext(host, next ?? `put ${folderName(out)} where it is served`);
 }

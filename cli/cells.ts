@@ -27,7 +27,9 @@ export function cells(text: string): number {
 /** Rows with their columns aligned; the last column is as long as it is. */
 export function table(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map(harmless));
-  const widths = (safe[0] ?? []).map((_, column) => Math.max(...safe.map((row) => cells(row[column] ?? ""))));
+  const widths = (safe[0] ?? []).map((_, column) =>
+    safe.reduce((widest, row) => Math.max(widest, cells(row[column] ?? "")), 0),
+  );
   const line = (row: readonly string[]) =>
     row.map((text, column) => text + " ".repeat(Math.max(0, (widths[column] ?? 0) - cells(text)))).join("  ");
   return safe.map((row) => line(row).trimEnd()).join("\n");

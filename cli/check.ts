@@ -1,28 +1,36 @@
 import {
+  artifactProblems,
   countCatalog,
   exitStatus,
   ledgerGrowthProblems,
   loadCatalog,
   type Problem,
+  unresolvedMergeProblems,
 } from "../pipeline/index.ts";
 import { annotate, annotations } from "./annotations.ts";
 import { documentText, type Host, print, printDocument, releasesFolder, sayNext } from "./host.ts";
 import { summarizeProblems } from "./job-summary.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { sarif } from "./sarif.ts";
+import { UsageError } from "./usage.ts";
 import { count } from "./words.ts";
 
 export interface CheckOptions {
   ledgerBase?: string;
+  artifacts?: string;
   format: "text" | "json" | "github" | "sarif";
 }
 
 /** `relcat check`: every problem, and how much was looked at. */
-export async function check({ ledgerBase, format }: CheckOptions, host: Host): Promise<number> {
+export async function check({ ledgerBase, artifacts, format }: CheckOptions, host: Host): Promise<number> {
+  if (host.json && format !== "text" && format !== "json")
+    throw new UsageError(`--json and --format ${format} ask for two forms at once`, "Give one of them.");
   const catalog = await loadCatalog(releasesFolder);
+  const unresolved = await unresolvedMergeProblems(catalog);
   const growth =
     ledgerBase === undefined ? [] : await ledgerGrowthProblems(releasesFolder, catalog.ledger, ledgerBase);
-  const problems = [...catalog.problems, ...growth];
+  const refused = artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, host.clock);
+  const problems = [...catalog.problems, ...unresolved, ...growth, ...refused];
   const found = tally(problems);
   const counts = countCatalog(catalog);
   if (format === "sarif") print(host, documentText(sarif(problems, host)));

@@ -5,22 +5,19 @@ import {
   asId,
   asIds,
   asMonth,
+  asPort,
   asReplacement,
   asVersion,
   asVersions,
   collected,
 } from "./arguments.ts";
+import { addController } from "./commands-controller.ts";
+import { addDevices } from "./commands-devices.ts";
+import { addInspect } from "./commands-inspect.ts";
+import { addPublishing } from "./commands-publish.ts";
+import { addSites } from "./commands-sites.ts";
 import type { Host, OwnPackage } from "./host.ts";
-
-/** Options that stand before or after any command. */
-export interface Globals {
-  C?: string;
-  json?: true;
-  color: boolean;
-}
-
-/** Runs a verb in the surroundings the global options ask for; `json` as if --json stood there. */
-export type Run = (verb: (host: Host) => Promise<number>, json?: boolean) => Promise<void>;
+import { example, type Run, row } from "./rows.ts";
 
 /** The table of commands. Each row imports its verb only when it runs: help and version load nothing but this. */
 export function createProgram(
@@ -48,20 +45,21 @@ export function createProgram(
     addImport,
     addNotes,
     addLooking,
+    addInspect,
     addPlan,
     addCutting,
     addLedger,
     addWithdrawing,
+    addPublishing,
+    addSites,
+    addServing,
+    addController,
+    addDevices,
     addTools,
   ])
     add(program, run);
   return program;
 }
-
-const example = (line: string) => `\nExample:\n  ${line}`;
-
-const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
-  parent.command(name).description(description).addHelpText("after", example(line));
 
 function addAuthoring(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Write:");
@@ -90,7 +88,12 @@ function addIngest(program: CommandUnknownOpts, run: Run): void {
     .option("--job <name>", "names the manifest, default build")
     .option("--rev <sha>", "source revision of images: a commit id, ci or git")
     .option("--set <key=value>", "a manifest field of every artifact; may be repeated", collected)
-    .option("--sums <file>", "take checksums from here instead of reading; may be repeated", collected)
+    .option(
+      "--sums <file>",
+      "checksums of files that are not here, compared with those that are; may be repeated",
+      collected,
+    )
+    .option("--artifacts <folder>", "has the files that a manifest names: compare what it states of them")
     .option("--config <file>", "catalog.yaml, by path or https URL")
     .option("--out <file>", "write the manifest there, - for standard output")
     .action((inputs, options) =>
@@ -133,8 +136,8 @@ function addNotes(program: CommandUnknownOpts, run: Run): void {
   const added = 'relcat notes add --component server --kind fix --ref NG-17 "The list no longer stalls."';
   row(notes, "add", "Write a note fragment for the next release.", added)
     .argument("<text>", "what changed, in Markdown")
-    .requiredOption("--component <key>", "such as server")
-    .requiredOption("--kind <key>", "such as fix or feature")
+    .option("--component <key>", "required, such as server")
+    .option("--kind <key>", "required, such as fix or feature")
     .option("--ref <ref>", "URL or issue name; may be repeated", collected)
     .option("--security", "the change fixes a vulnerability")
     .option("--release <version>", "write it into this release", asVersion)
@@ -151,20 +154,29 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
   row(program, "check", "Show every problem of the release files.", "relcat check --ledger-base origin/main")
     .addOption(formatOption("text", ["text", "json", "github", "sarif"] as const))
     .option("--ledger-base <revision>", "prove that the ledger only grew since this git revision")
+    .option("--artifacts <folder>", "hold the artifacts in it against the policies of catalog.yaml")
     .action((options) =>
       run(async (host) => (await import("./check.ts")).check(options, host), options.format === "json"),
     );
+  row(program, "status", "Show what is open, incomplete or withdrawn, and the next command.", "relcat status")
+    .option("--offline", "do not ask the sites what is live there")
+    .action((options) => run(async (host) => (await import("./status.ts")).status(options, host)));
   row(
     program,
-    "status",
-    "Show what is open, incomplete or withdrawn, and the next command.",
-    "relcat status",
-  ).action(() => run(async (host) => (await import("./status.ts")).status(host)));
+    "list",
+    "Show the records that match, as the catalog would answer.",
+    "relcat list package_type=deb version=latest",
+  )
+    .argument("[filter...]", "field=value, version=latest, line=YY.MM, ordering=-id")
+    .action((filters) => run(async (host) => (await import("./list.ts")).list(filters, host)));
   const built = "relcat build --released --out public";
   row(program, "build", "Build the catalog site; what is not cut gets provisional ids.", built)
     .option("--out <folder>", "where", "dist")
     .option("--released", "leave out what is not cut")
     .option("--with <version...>", "with --released: these as cut would make them", asVersions)
+    .option("--site <name>", "for a site of catalog.yaml that has an address of its own")
+    .option("--at <commit>", "with --released: what that commit had, less what was withdrawn since")
+    .option("--check-out", "compare every file in the folder, instead of trusting what looks untouched")
     .option("--now <time>", "date new files so, instead of by the clock")
     .action((options) => run(async (host) => (await import("./build.ts")).buildSite(options, host)));
 }
@@ -175,6 +187,7 @@ function addPlan(program: CommandUnknownOpts, run: Run): void {
     .argument("[version...]", "YY.MM.NNN that get ids; default: every release", asVersions)
     .option("--against <live>", "compare with a built folder, a site's address or a file with its list")
     .option("--ledger-base <revision>", "git revision to compare with, or none; default: ledger.base")
+    .option("--artifacts <folder>", "look at artifacts again, as relcat cut --artifacts does")
     .addOption(formatOption("text", ["text", "json", "markdown"] as const))
     .option("--limit <characters>", "of the Markdown, default 60000", asCount)
     .option("--out <file>", "write the plan there, for relcat cut --plan")
@@ -196,6 +209,7 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     .option("--allow-incomplete", "even if expected artifacts are missing")
     .option("--allow-revise <count>", "so many changed records at once, default 50", asCount)
     .option("--plan <file>", "write exactly the lines of this plan, or none")
+    .option("--artifacts <folder>", "look at artifacts again, instead of believing who ingested them")
     .option("--commit", "commit releases/ through git")
     .option("--body <file>", "write the plan as Markdown")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
@@ -239,6 +253,28 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .action((ids, options) =>
       run(async (host) => (await import("./reinstate.ts")).reinstateRecords(ids, options, host)),
     );
+}
+
+function addServing(program: CommandUnknownOpts, run: Run): void {
+  program.commandsGroup("Serve:");
+  row(
+    program,
+    "serve",
+    "Serve a built site with filters, orderings and redirects.",
+    "relcat serve --watch --port 8080",
+  )
+    .option("--dir <folder>", "the built site", "dist")
+    .option("--host <address>", "where to listen", "127.0.0.1")
+    .option("--port <port>", "0 for any free one", asPort, 8080)
+    .option("--trusted-proxies <address...>", "addresses or networks whose X-Forwarded-For is believed")
+    .option("--reuse-port", "let several processes listen on one port")
+    .option("--quiet", "no line for each request")
+    .option("--build", "build releases/ first")
+    .option("--watch", "build first, and again after each change")
+    .option("--releases <folder>", "take manifests in by POST, for whoever has $RELCAT_PUBLISH_TOKEN")
+    .option("--database <place>", "a controller's: its API keys with packages:write may post too")
+    .option("--after-post <program...>", "run this after posts, with $RELCAT_MANIFESTS, a path a line")
+    .action((options) => run(async (host) => (await import("./serve.ts")).serve(options, host)));
 }
 
 function addTools(program: CommandUnknownOpts, run: Run): void {

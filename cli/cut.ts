@@ -6,6 +6,7 @@ import {
   type LedgerEvent,
   type Plan,
   readPlan,
+  requireTarget,
   writeText,
 } from "../pipeline/index.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
@@ -20,6 +21,7 @@ export interface CutOptions {
   allowRevise?: number;
   plan?: string;
   commit?: true;
+  artifacts?: string;
   body?: string;
   now?: string;
 }
@@ -42,16 +44,17 @@ export async function cutReleases(
   options: CutOptions,
   host: Host,
 ): Promise<number> {
-  const { allowIncomplete = false, allowRevise = 50, commit = false, body, now } = options;
+  const { allowIncomplete = false, allowRevise = 50, commit = false, artifacts, body, now } = options;
+  if (body !== undefined) requireTarget(body);
   const plan = options.plan === undefined ? undefined : await planToCut(options.plan, versions, now);
   const chosen = versions.length > 0 ? versions : undefined;
   const done = await cut(
     releasesFolder,
-    { versions: chosen, allowIncomplete, allowRevise, commit, plan, compare: body !== undefined },
+    { versions: chosen, allowIncomplete, allowRevise, commit, artifacts, plan, compare: body !== undefined },
     surroundings(host, now),
   );
   const summary = summarize(done.cut, done.catalog, done.commit);
-  if (body !== undefined) writeBody(body, done.plan, host);
+  if (body !== undefined) writeBody(body, done, host);
   summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
   const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
   const empty = emptyReleases(done.catalog, plan?.versions ?? chosen);
@@ -72,11 +75,11 @@ async function planToCut(file: string, versions: readonly string[], now: string 
   );
 }
 
-function writeBody(file: string, plan: Plan, host: Host): void {
+function writeBody(file: string, { plan, cut: { events } }: { plan: Plan; cut: Cut }, host: Host): void {
   try {
     writeText(file, planMarkdown(plan));
   } catch (error) {
-    say(host, "The ledger is written; only its description is not:");
+    if (events.length > 0) say(host, "The ledger is written; only its description is not:");
     throw error;
   }
 }

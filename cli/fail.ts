@@ -13,10 +13,10 @@ import { UsageError } from "./usage.ts";
 export async function fail(error: unknown, host: Host): Promise<number> {
   if (error instanceof UsageError) return refuse([error.problem], 2, host);
   // Loaded only now: where it was thrown from, it is loaded already.
-  const { RelcatError } = await import("../pipeline/index.ts");
+  const { RelcatError, accessFailure } = await import("../pipeline/index.ts");
   if (error instanceof RelcatError) return refuse(error.problems, error.exitStatus, host);
-  const access = accessProblem(error);
-  return access ? refuse([access], 2, host) : reportBug(error, host);
+  const what = accessOf(error);
+  return what === undefined ? reportBug(error, host) : fail(accessFailure(what, error), host);
 }
 
 function refuse(problems: readonly Problem[], status: number, host: Host): number {
@@ -28,17 +28,13 @@ function refuse(problems: readonly Problem[], status: number, host: Host): numbe
   return status;
 }
 
+const readingCalls = new Set(["open", "read", "scandir", "stat", "lstat", "realpath", "readlink", "access"]);
+
 /** What the operating system refused is not relcat's bug. */
-function accessProblem(error: unknown): Problem | undefined {
+function accessOf(error: unknown): string | undefined {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (!(error instanceof Error) || code === undefined || syscall === undefined) return undefined;
-  const message = `cannot ${syscall} ${path ?? "a file"} (${code})`;
-  return {
-    code: "file-access",
-    severity: "error",
-    message,
-    hint: "Check the path, its permissions and the free space.",
-  };
+  return `cannot ${readingCalls.has(syscall) ? "read" : "write"} ${path ?? "a file"}`;
 }
 
 /** Anything that is neither the user's nor the system's doing. */

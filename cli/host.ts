@@ -34,11 +34,20 @@ export interface Host {
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;
+  /** Version of Node. */
+  node: string;
+  /** The command line after the program's name. */
+  words: readonly string[];
   sourceDateEpoch: string | undefined;
   /** Environment variables, for what CI says of the commit it builds. */
   environment: Readonly<Record<string, string | undefined>>;
   /** Asks for a yes; undefined where nobody can answer. */
   confirm: ((question: string) => Promise<boolean>) | undefined;
+  /**
+   * A line that somebody types, or the next one of standard input where that is no terminal; undefined at its end.
+   * @param isSecret not shown while it is typed
+   */
+  ask(question: string, isSecret: boolean): Promise<string | undefined>;
   own: OwnPackage;
 }
 
@@ -68,11 +77,10 @@ export function printDocument(host: Host, document: Record<string, unknown>): vo
 }
 
 /** JSON escapes only part of what a terminal would act on; escaped, the rest reads back the same. */
-export const documentText = (document: object): string =>
-  JSON.stringify(document, null, 2).replace(
-    unsafe,
-    (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`,
-  );
+export const printable = (json: string): string =>
+  json.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
+
+export const documentText = (document: object): string => printable(JSON.stringify(document, null, 2));
 
 /** @param now the value of --now */
 export function surroundings(host: Host, now?: string): Surroundings {

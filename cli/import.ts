@@ -107,6 +107,7 @@ function describe(done: Import): string {
   const { plan, records } = done;
   const { match, versions, violations, hidden } = plan;
   if (isNothing(done)) {
+    if (records.length === 0) return "Nothing to import: the list is empty.";
     const nothing = `Nothing to import: all ${count(records.length, "record")} are here as they are there.`;
     return [nothing, ...keptLines(match)].join("\n");
   }

@@ -1,4 +1,6 @@
-import { exitStatus, ingest } from "../pipeline/index.ts";
+// Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
+import { ingest } from "../pipeline/deliver-manifest.ts";
+import { exitStatus } from "../pipeline/errors.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { showReading } from "./reading-progress.ts";
@@ -12,6 +14,7 @@ export interface IngestOptions {
   rev?: string;
   set?: string[];
   sums?: string[];
+  artifacts?: string;
   config?: string;
   out?: string;
 }
@@ -24,15 +27,21 @@ export async function ingestOutputs(
   options: IngestOptions,
   host: Host,
 ): Promise<number> {
-  const { release, job, rev, set, sums, config, out } = options;
+  const { release, job, rev, set, sums, artifacts, config, out } = options;
   if (inputs.length === 0 && !sums) {
     throw new UsageError(
       "nothing to ingest",
       "Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.",
     );
   }
+  if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {
+    throw new UsageError(
+      `--out ${out} is no manifest's name, expected one that ends in .json, .yaml or .yml`,
+      "Nothing else is read again as a manifest; - is standard output.",
+    );
+  }
   const reading = showReading(host.messages, () => performance.now());
-  const request = { inputs, release, job, settings: set, sums, revision: rev, config };
+  const request = { inputs, release, job, settings: set, sums, revision: rev, artifacts, config };
   const destination =
     out === undefined
       ? ({ kind: "release" } as const)
@@ -41,6 +50,8 @@ export async function ingestOutputs(
         : ({ kind: "file", path: out } as const);
   const process = { ...surroundings(host), environment: host.environment, onProgress: reading.onProgress };
   const delivered = await ingest(releasesFolder, request, destination, process).finally(reading.end);
+  if (artifacts !== undefined && !delivered.ingested.isLookedInto)
+    say(host, "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.");
   report(delivered, host);
   return exitStatus.done;
 }

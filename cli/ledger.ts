@@ -81,11 +81,15 @@ function describe({ rebase: { before, after } }: RebasedLedger, summary: RebaseS
   ].join("\n");
 }
 
+/** Its ids and dates are in what people approve. */
+const planAgain = "; a plan made before no longer fits: relcat plan";
+
 const ledgerFile = `${releasesFolder}/ledger.jsonl`;
 
 function nextAfter({ operation, isMerged, rebase: { before, after } }: RebasedLedger, base: string): string {
   if (operation)
-    return `git add ${ledgerFile}, then git ${operation} --continue, then relcat check --ledger-base ${base}`;
-  if (!isMerged) return `commit ${ledgerFile}, then git merge ${base} brings the releases its lines are of`;
-  return before === after ? "relcat check" : `relcat check, then commit ${ledgerFile}`;
+    return `git add ${ledgerFile}, then git ${operation} --continue, then relcat check --ledger-base ${base}${planAgain}`;
+  if (!isMerged)
+    return `commit ${ledgerFile}, then git merge ${base} brings the releases its lines are of${planAgain}`;
+  return before === after ? "relcat check" : `relcat check, then commit ${ledgerFile}${planAgain}`;
 }

@@ -1,20 +1,25 @@
 import { statSync } from "node:fs";
 import { styleText } from "node:util";
-import { CommanderError, type CommandUnknownOpts } from "@commander-js/extra-typings";
-import { createProgram, type Globals } from "./commands.ts";
+import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
 import type { Host, Output, OwnPackage } from "./host.ts";
-import { UsageError, usageErrorOf } from "./usage.ts";
+import type { Globals } from "./rows.ts";
 
 /** Runs the command line of this process. The only place that touches `process`. */
 export async function main(own: OwnPackage): Promise<void> {
   for (const stream of [process.stdout, process.stderr]) stream.on("error", endedOutput);
   let host = hostOf({ color: true }, own);
   process.on("uncaughtException", (error) => endWithBug(error, host));
+  if (await isUnchangedBuild(host)) return;
+  // commander is a third of what an unchanged build takes.
+  const [{ CommanderError }, { createProgram }] = await Promise.all([
+    import("@commander-js/extra-typings"),
+    import("./commands.ts"),
+  ]);
   let status = 0;
   const program = createProgram(own, host, async (verb, json) => {
     const globals = program.opts();
     host = hostOf(json ? { ...globals, json } : globals, own);
-    enter(globals.C);
+    await enter(globals.C);
     status = await verb(host);
   });
   const command = [program.name()];
@@ -24,7 +29,7 @@ export async function main(own: OwnPackage): Promise<void> {
   };
   program.hook("preSubcommand", follow);
   try {
-    await program.parseAsync(process.argv.slice(2), { from: "user" });
+    await program.parseAsync(wordsOf(program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError)
       status = await refuse(error, command.join(" "), hostOf(program.opts(), own));
@@ -33,18 +38,34 @@ export async function main(own: OwnPackage): Promise<void> {
   process.exitCode ??= status;
 }
 
+const isUnchangedBuild = async (host: Host): Promise<boolean> =>
+  host.words[0] === "build" && (await import("./unchanged-build.ts")).replayUnchangedBuild(host);
+
+/** Of an unknown command, `help` would show the whole program's; as a command it is refused by name. */
+function wordsOf({ commands }: { commands: readonly CommandUnknownOpts[] }): string[] {
+  const words = process.argv.slice(2);
+  const [first, name = ""] = words;
+  const isUnknown = /^\w/.test(name) && !commands.some((command) => command.name() === name);
+  return first === "help" && isUnknown && name !== "help" ? [name] : words;
+}
+
 /** commander ends help and version by an error too. */
 async function refuse(error: CommanderError, command: string, host: Host): Promise<number> {
   if (error.exitCode === 0) return 0;
   if (error.code === "commander.help") return 2;
+  const { usageErrorOf } = await import("./usage.ts");
   return (await import("./fail.ts")).fail(usageErrorOf(error, command), host);
 }
 
-function enter(folder: string | undefined): void {
+async function enter(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
     const hint = "Give an existing folder with -C; relcat init FOLDER makes a new project.";
-    throw new UsageError(`there is no folder ${folder} here`, hint, "folder-missing");
+    const what = statSync(folder, { throwIfNoEntry: false })
+      ? `${folder} is no folder`
+      : `there is no folder ${folder} here`;
+    const { UsageError } = await import("./usage.ts");
+    throw new UsageError(what, hint, "folder-missing");
   }
   process.chdir(folder);
 }
@@ -62,9 +83,19 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
     json: json ?? false,
     clock: Date.now(),
     pid: process.pid,
+    node: process.version,
+    words: process.argv.slice(2),
     sourceDateEpoch: env.SOURCE_DATE_EPOCH,
     environment: env,
     confirm: stdin.isTTY && stderr.isTTY && !env.CI ? confirm : undefined,
+    ask: async (question, isSecret) => {
+      const interrupt = () => process.kill(process.pid, "SIGINT");
+      return (await import("./ask.ts")).ask(question, isSecret, {
+        input: stdin,
+        messages: stderr,
+        interrupt,
+      });
+    },
     own,
   };
 }

@@ -2,6 +2,7 @@ import {
   addNote as add,
   exitStatus,
   loadCatalog,
+  loadConfig,
   noteProblems,
   notesDocument,
   notesHtml,
@@ -11,6 +12,7 @@ import {
 } from "../pipeline/index.ts";
 import { answer, type Host, printDocument, releasesFolder, sayNext, surroundings } from "./host.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
+import { UsageError } from "./usage.ts";
 
 export type NotesFormat = "markdown" | "html" | "json" | "text";
 
@@ -37,8 +39,8 @@ export async function lintNotes(host: Host): Promise<number> {
 
 export interface AddNoteOptions {
   text: string;
-  component: string;
-  kind: string;
+  component?: string;
+  kind?: string;
   ref?: string[];
   security?: true;
   release?: string;
@@ -46,10 +48,21 @@ export interface AddNoteOptions {
 
 /** `relcat notes add`: a fragment in a file of its own. */
 export async function addNote(options: AddNoteOptions, host: Host): Promise<number> {
-  const { text, component, kind, ref: refs = [], security = false, release } = options;
+  const { text, ref: refs = [], security = false, release } = options;
+  const component = options.component ?? (await missing("component"));
+  const kind = options.kind ?? (await missing("kind"));
   const note = { text, component, kind, refs, security };
   const file = await add(releasesFolder, note, release, surroundings(host));
   answer(host, { file }, () => `Wrote ${file}.`);
   sayNext(host, "relcat notes lint");
   return exitStatus.done;
+}
+
+/** Which there are is for catalog.yaml to say; where that cannot be read, the help says how to find out. */
+async function missing(what: "component" | "kind"): Promise<never> {
+  const config = await loadConfig(releasesFolder).catch(() => undefined);
+  const keys = [...(config?.[`${what}s`].keys() ?? [])];
+  const hint =
+    keys.length > 0 ? `Give one of ${keys.join(", ")}.` : "relcat notes add --help shows how it is used.";
+  throw new UsageError(`the option --${what} <key> is missing`, hint);
 }

@@ -3,6 +3,7 @@ import { characters, codeCell, fitSections, type MarkdownSection, type Measure }
 import { type PlanSection, planSections } from "./plan-sections.ts";
 import {
   baselineSentence,
+  firstDocumentsSentence,
   ledgerSentence,
   privateSentence,
   renamedSentence,
@@ -26,15 +27,20 @@ export const smallestLimit = 10_000;
 export function planMarkdown(plan: Plan, limit = commentLimit, measure: Measure = characters): string {
   const head = [
     planMarker,
-    `## ${plan.forbidden.length > 0 ? "Plan with forbidden changes" : "Plan"}`,
+    `## ${headingOf(plan)}`,
     [baselineSentence(plan, codeCell), ...reservations(plan, codeCell)].join(" "),
     `**${summarySentence(plan, hasChanges(plan))}**`,
     ...renamedSentence(plan, codeCell),
   ].join("\n\n");
-  const foot = [...privateSentence(plan), ledgerSentence(plan)].join(" ");
+  const foot = [...firstDocumentsSentence(plan), ...privateSentence(plan), ledgerSentence(plan)].join(" ");
   const frame = (body: string) => `${head}\n\n${body}${body === "" ? "" : "\n"}${foot}\n`;
   const left = limit - measure(frame(""));
   return frame(fitSections(planSections(plan).map(asMarkdown), left - 2, measure));
+}
+
+function headingOf({ forbidden, refused }: Plan): string {
+  if (forbidden.length > 0) return "Plan with forbidden changes";
+  return refused.length > 0 ? "Plan with refused artifacts" : "Plan";
 }
 
 function asMarkdown({ title, columns, rows, isLong }: PlanSection): MarkdownSection {

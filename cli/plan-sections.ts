@@ -28,7 +28,8 @@ const recordCells = ({ id, version, package_type, name, file }: PlanRow): string
 /** What a plan says, the most serious first; empty sections are left out. */
 export function planSections(plan: Plan): PlanSection[] {
   const sections = [
-    forbidden(plan),
+    problems("Forbidden", plan.forbidden),
+    problems("Refused", plan.refused),
     ...gone(plan),
     ...added(plan),
     ...changed(plan),
@@ -50,10 +51,10 @@ const records = <T extends PlanRow>(
   rows: rows.map((row) => ({ cells: recordCells(row), ...(details && { details: details(row) }) })),
 });
 
-const forbidden = ({ forbidden: problems }: Plan): PlanSection => ({
-  title: "Forbidden",
+const problems = (title: string, found: Plan["forbidden"]): PlanSection => ({
+  title,
   columns: ["where", "rule", "what"],
-  rows: problems.map(({ code, message, hint, file, line, column }) => ({
+  rows: found.map(({ code, message, hint, file, line, column }) => ({
     cells: [file === null ? "-" : `${file}:${line}:${column}`, code, message],
     details: hint === null ? [] : [hint],
   })),
@@ -170,8 +171,11 @@ const missing = ({ missing: artifacts }: Plan): PlanSection => ({
   })),
 });
 
-function documents({ documents: paths }: Plan): PlanSection {
-  const kinds = (["removed", "added", "changed"] as const).filter((kind) => paths && paths[kind].length > 0);
+function documents({ baseline, documents: paths }: Plan): PlanSection {
+  const isFirst = baseline.kind === "nothing";
+  const kinds = (["removed", "added", "changed"] as const).filter(
+    (kind) => !isFirst && paths && paths[kind].length > 0,
+  );
   return {
     title: `Documents: ${kinds.map((kind) => `${paths?.[kind].length} ${kind}`).join(", ")}`,
     columns: ["change", "path"],

@@ -4,6 +4,7 @@ import type { Output } from "./host.ts";
 import { type PlanSection, planSections } from "./plan-sections.ts";
 import {
   baselineSentence,
+  firstDocumentsSentence,
   ledgerSentence,
   privateSentence,
   renamedSentence,
@@ -23,7 +24,8 @@ export function planText(plan: Plan, output: Output): string {
     ...renamedSentence(plan, harmless),
   ];
   const blocks = planSections(plan).map((section) => renderSection(section, output));
-  return [...head, ...blocks, ...privateSentence(plan), ledgerSentence(plan)].join("\n");
+  const foot = [...firstDocumentsSentence(plan), ...privateSentence(plan), ledgerSentence(plan)];
+  return [...head, ...blocks, ...foot].join("\n");
 }
 
 function renderSection({ title, rows, isLong }: PlanSection, output: Output): string {
@@ -34,7 +36,6 @@ function renderSection({ title, rows, isLong }: PlanSection, output: Output): st
     lines[index] ?? "",
     ...details.map((detail) => `     ${harmless(detail)}`),
   ]);
-  const color =
-    title === "Forbidden" || title.startsWith("Removed, which") ? (["bold", "red"] as const) : "bold";
+  const color = /^(?:Forbidden|Refused|Removed, which)/.test(title) ? (["bold", "red"] as const) : "bold";
   return [output.style(color, `${title}:`), ...body, ...(more > 0 ? [`  and ${more} more`] : [])].join("\n");
 }

@@ -24,18 +24,19 @@ export function reservations({ baseline, documents }: Plan, show: Show): string[
   return [
     ...(problems > 0 ? [`${errors} parts of ${show(name)} from being read: they show as added.`] : []),
     ...(documents === null && baseline.kind === "live"
-      ? [`${show(name)} has no build.json: its documents are not compared.`]
+      ? [`${show(name)} has no build.json that can be read: its documents are not compared.`]
       : []),
   ];
 }
 
 /** "2 added, 1 revised …", or that nothing would change. */
 export function summarySentence(plan: Plan, isChange: boolean): string {
-  const { forbidden, removed, retracted, reinstated, added, changed, revised } = plan;
+  const { forbidden, refused, removed, retracted, reinstated, added, changed, revised } = plan;
   const revisedIds = new Set(revised.map(({ id }) => id));
   const others = changed.filter(({ id }) => !revisedIds.has(id));
   const parts = [
     [forbidden.length, "forbidden"],
+    [refused.length, "refused"],
     [removed.length, "removed"],
     [retracted.length, "retracted"],
     [reinstated.length, "reinstated"],
@@ -73,9 +74,17 @@ export function privateSentence({ private: hidden }: Plan): string[] {
   return all.length > 0 ? [`Private records, not shown: ${listed(all)}.`] : [];
 }
 
+/** Of a first site every document is new: their number says enough. */
+export function firstDocumentsSentence({ baseline, documents }: Plan): string[] {
+  if (baseline.kind !== "nothing" || !documents || documents.added.length === 0) return [];
+  return [`The site gets ${count(documents.added.length, "document")}.`];
+}
+
 /** What `cut` would write. */
-export function ledgerSentence({ lines, private: hidden, at, ledger }: Plan): string {
+export function ledgerSentence({ lines, private: hidden, at, ledger, forbidden, refused }: Plan): string {
   const amount = lines.length + hidden.lines.add + hidden.lines.revise;
   if (amount === 0) return "The ledger gets no lines.";
+  if (forbidden.length > 0) return "The ledger gets no lines while anything is forbidden.";
+  if (refused.length > 0) return "The ledger gets no lines while any artifact is refused.";
   return `The ledger gets ${count(amount, "line")}, dated ${at}; the next free id is then ${ledger.next_id}.`;
 }

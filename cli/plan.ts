@@ -16,6 +16,7 @@ import { UsageError } from "./usage.ts";
 export interface PlanOptions {
   against?: string;
   ledgerBase?: string;
+  artifacts?: string;
   format: "text" | "json" | "markdown";
   limit?: number;
   out?: string;
@@ -31,21 +32,22 @@ const mostRevisions = 50;
 
 /** `relcat plan`: what publishing would change, and the ledger lines of the next cut. */
 export async function plan(versions: readonly string[], options: PlanOptions, host: Host): Promise<number> {
-  const { against, ledgerBase, out, now } = options;
+  const { against, ledgerBase, artifacts, out, now } = options;
   refuseContradictions(options);
   const request = {
     versions: versions.length > 0 ? versions : undefined,
     against,
     ledgerBase,
+    artifacts,
     documents: true,
   };
   const { plan: decided } = await planCatalog(releasesFolder, request, surroundings(host, now));
   if (out !== undefined) writeText(out, `${JSON.stringify(decided, null, 2)}\n`);
   show(decided, options, host);
-  annotate(forbiddenProblems(decided), host);
+  annotate(problemsOf(decided), host);
   summarize(host, (limit, measure) => planMarkdown(decided, limit, measure));
-  sayNext(host, nextAfter(decided, versions, out));
-  if (decided.forbidden.length > 0) return exitStatus.problems;
+  sayNext(host, nextAfter(decided, versions, options));
+  if (decided.forbidden.length + decided.refused.length > 0) return exitStatus.problems;
   return options.detailedExitcode && hasChanges(decided) ? changesStatus : exitStatus.done;
 }
 
@@ -69,8 +71,8 @@ function show(decided: Plan, { format, limit = commentLimit }: PlanOptions, host
   else print(host, planText(decided, host.data));
 }
 
-const forbiddenProblems = ({ forbidden }: Plan): Problem[] =>
-  forbidden.map(({ code, message, hint, file, line, column }) => ({
+const problemsOf = ({ forbidden, refused }: Plan): Problem[] =>
+  [...forbidden, ...refused].map(({ code, message, hint, file, line, column }) => ({
     code: code as Problem["code"],
     severity: "error",
     message,
@@ -78,12 +80,14 @@ const forbiddenProblems = ({ forbidden }: Plan): Problem[] =>
     ...(file !== null && { at: { file, line: line ?? 1, column: column ?? 1 } }),
   }));
 
-function nextAfter(decided: Plan, versions: readonly string[], out: string | undefined): string {
-  const { forbidden, ledger, missing } = decided;
+function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts }: PlanOptions): string {
+  const { forbidden, refused, ledger, missing } = decided;
   if (forbidden.length > 0) return "undo what is forbidden, then relcat plan";
+  if (refused.length > 0) return "put right what is refused, then relcat plan";
   if (ledger.before === ledger.after) return "relcat build --released";
   if (missing.length > 0) return "add what is missing, then relcat plan";
   const revisions = decided.revised.length + decided.private.lines.revise;
   const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
-  return ["relcat cut", ...(out === undefined ? versions : [`--plan ${out}`]), ...allow].join(" ");
+  const look = artifacts === undefined ? [] : [`--artifacts ${artifacts}`];
+  return ["relcat cut", ...(out === undefined ? versions : [`--plan ${out}`]), ...look, ...allow].join(" ");
 }

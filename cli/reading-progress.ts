@@ -14,37 +14,50 @@ const frame = 100;
 const between = 10_000;
 
 /**
- * Shows how far reading is: a bar on a terminal, a line every ten seconds elsewhere, nothing for work that is
- * done within a second.
+ * Shows how far something is: a line that is written over on a terminal, a line every ten seconds elsewhere, nothing
+ * for work that is done within a second.
  * @param now milliseconds of a clock that never goes back
+ * @param describe `columns` and what has `elapsed` are given for a terminal alone
  */
-export function showReading(output: Output, now: () => number) {
+export function showProgress<T>(
+  output: Output,
+  now: () => number,
+  describe: (progress: T, terminal?: { columns: number; elapsed: number }) => string,
+) {
+  const { columns } = output;
   const start = now();
-  const isTerminal = output.columns !== undefined;
-  let next = start + (isTerminal ? patience : between);
+  let next = start + (columns === undefined ? between : patience);
   let drawn = false;
   return {
-    onProgress(progress: ReadingProgress): void {
+    onProgress(progress: T): void {
       const time = now();
       if (time < next) return;
-      next = time + (isTerminal ? frame : between);
-      drawn = isTerminal;
+      next = time + (columns === undefined ? between : frame);
+      drawn = columns !== undefined;
       output.write(
-        isTerminal ? `\r${bar(progress, time - start, output.columns ?? 80)}\x1b[K` : `${line(progress)}\n`,
+        columns === undefined
+          ? `${describe(progress)}\n`
+          : `\r${describe(progress, { columns, elapsed: time - start })}\x1b[K`,
       );
     },
-    /** Takes the bar away again. */
+    /** Takes the line away again. */
     end(): void {
       if (drawn) output.write("\r\x1b[K");
     },
   };
 }
 
+/** Shows how far files are read, with a bar on a terminal. @param verb what is done with them */
+export const showReading = (output: Output, now: () => number, verb = "Reading") =>
+  showProgress<ReadingProgress>(output, now, (progress, terminal) =>
+    terminal ? bar(progress, terminal.elapsed, terminal.columns) : line(verb, progress),
+  );
+
 const percent = ({ done, total }: ReadingProgress) =>
   `${total === 0 ? 100 : Math.floor((done / total) * 100)} %`;
 
-const line = (progress: ReadingProgress) =>
-  `Reading ${harmless(progress.file)}: ${fileSize(progress.done)} of ${fileSize(progress.total)} (${percent(progress)})`;
+const line = (verb: string, progress: ReadingProgress) =>
+  `${verb} ${harmless(progress.file)}: ${fileSize(progress.done)} of ${fileSize(progress.total)} (${percent(progress)})`;
 
 function bar(progress: ReadingProgress, elapsed: number, columns: number): string {
   const speed = `${fileSize((progress.done / Math.max(elapsed, 1)) * 1000)}/s`;

@@ -19,7 +19,7 @@ export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
 }
 
 function renderProblem({ code, severity, message, hint, at }: Problem, output: Output): string {
-  const place = at ? `${harmless(at.file)}:${at.line}:${at.column} ` : "";
+  const place = at ? `${harmless(at.file)}${isWhole(at) ? "" : `:${at.line}:${at.column}`} ` : "";
   const mark = output.style(
     severity === "error" ? ["bold", "red"] : ["bold", "yellow"],
     `${severity}[${code}]`,
@@ -29,6 +29,13 @@ function renderProblem({ code, severity, message, hint, at }: Problem, output: O
   if (hint) lines.push(`  ${output.style("dim", "hint:")} ${harmless(hint)}`);
   return `${lines.join("\n")}\n`;
 }
+
+/** Of a file for download as a whole; editors jump to the places in all others. */
+const isWhole = ({ file, line, column, excerpt }: Place): boolean =>
+  line === 1 &&
+  column === 1 &&
+  excerpt === undefined &&
+  !/\.(jsonl?|ya?ml|hbs|narinfo|md|txt)$|^[^.]*$/.test(file.replace(/.*\//, ""));
 
 function frame({ line, column }: Place, excerpt: string, output: Output): string[] {
   const number = String(line).padStart(5);

@@ -6,9 +6,10 @@ import {
   retract,
   selectRecords,
 } from "../pipeline/index.ts";
-import { isId } from "./arguments.ts";
+import { adviceOn, isId } from "./arguments.ts";
 import { confirmOrRefuse, listRecords } from "./confirm.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { reasonOf } from "./reason.ts";
 import { UsageError } from "./usage.ts";
 import { count } from "./words.ts";
 
@@ -27,7 +28,7 @@ export async function retractRecords(
   options: RetractCommandOptions,
   host: Host,
 ): Promise<number> {
-  const reason = reasonOf(options);
+  const reason = reasonOf(options.reason, "Say in one line why: everybody who has the package will read it.");
   const ledger = readLedgerNow(releasesFolder);
   const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
   const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
@@ -48,13 +49,6 @@ export async function retractRecords(
   return exitStatus.done;
 }
 
-function reasonOf(options: RetractCommandOptions): string {
-  const reason = options.reason.trim();
-  if (reason !== "" && !/\p{Cc}/u.test(reason)) return reason;
-  const hint = "Say in one line why: everybody who has the package will read it.";
-  throw new UsageError("the reason is empty or has line breaks", hint);
-}
-
 function choiceOf(targets: readonly string[], { type, name }: RetractCommandOptions): RecordChoice {
   const narrowed = type !== undefined || name !== undefined;
   if (targets.every(isId)) {
@@ -69,7 +63,7 @@ function choiceOf(targets: readonly string[], { type, name }: RetractCommandOpti
   if (targets.length > 1 || !/^\d{2}\.\d{2}\.\d{3}$/.test(version)) {
     throw new UsageError(
       `cannot tell what ${targets.map((target) => JSON.stringify(target)).join(" ")} means`,
-      "Give ids of records, or one version such as 26.08.002.",
+      adviceOn(version, "Give ids of records, or one version such as 26.08.002."),
     );
   }
   return { version, packageType: type, name };

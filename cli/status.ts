@@ -4,18 +4,20 @@ import {
   exitStatus,
   loadCatalog,
   type ReleaseStatus,
+  type SiteStatus,
+  siteStatuses,
 } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder } from "./host.ts";
 import { countProblems } from "./render.ts";
 import { count, listed } from "./words.ts";
 
-/** `relcat status`: where every release stands, and the next command. */
-export async function status(host: Host): Promise<number> {
-  const { releases, counts, errors, warnings, next } = catalogStatus(
-    await loadCatalog(releasesFolder),
-    host.clock,
-  );
+/** `relcat status`: where every release and every site stands, and the next command. */
+export async function status({ offline = false }: { offline?: boolean }, host: Host): Promise<number> {
+  const catalog = await loadCatalog(releasesFolder);
+  const { releases, counts, errors, warnings, next } = catalogStatus(catalog, host.clock);
+  const { environment, pid, clock: now } = host;
+  const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, { environment, pid, now });
   const document = {
     releases,
     artifacts: counts.artifacts,
@@ -23,13 +25,28 @@ export async function status(host: Host): Promise<number> {
     next_notes: counts.nextNotes,
     errors,
     warnings,
+    policies: [...catalog.config.policies.keys()].sort(),
     next,
+    ...(!offline && { sites }),
   };
-  answer(host, document, () => describe({ releases, counts, errors, warnings, next }, host));
+  const inspected = inspection(document.policies);
+  answer(host, document, () =>
+    describe({ releases, counts, errors, warnings, next }, sites, inspected, host),
+  );
   return exitStatus.done;
 }
 
-function describe({ releases, counts, errors, warnings, next }: CatalogStatus, host: Host): string {
+const inspection = (policies: readonly string[]): string =>
+  policies.length === 0
+    ? "no artifact is inspected: catalog.yaml names no signers"
+    : `inspected before they are cut: ${listed(policies)}`;
+
+function describe(
+  { releases, counts, errors, warnings, next }: CatalogStatus,
+  sites: readonly SiteStatus[],
+  inspected: string,
+  host: Host,
+): string {
   const rows = releases.map((release) => [release.version, release.standing, release.date, details(release)]);
   const problems =
     errors + warnings > 0
@@ -37,7 +54,9 @@ function describe({ releases, counts, errors, warnings, next }: CatalogStatus, h
       : "no problems";
   return [
     ...(rows.length > 0 ? [table(rows)] : ["no releases yet"]),
+    ...(sites.length > 0 ? [table(sites.map(siteRow))] : []),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
+    inspected,
     `${host.data.style("dim", "Next:")} ${next.command} (${next.why})`,
   ].join("\n");
 }
@@ -52,4 +71,31 @@ function details({ packages, private: hidden, retracted, added, revised, missing
     ...(revised > 0 ? [`${revised} revised since the cut`] : []),
     ...(missing.length > 0 ? [`lacks ${listed(missing, 4)}`] : []),
   ].join(", ");
+}
+
+/** Days before an end that are worth a word. */
+const soon = 3;
+
+function siteRow({ name, live, unreachable, unpublished, ends }: SiteStatus): string[] {
+  if (unreachable !== undefined) return [name, "unknown", "", unreachable];
+  if (!live) return [name, "empty", "", "nothing was published there yet"];
+  const [first] = ends;
+  return [
+    name,
+    live.build?.slice(0, 12) ?? "",
+    live.at.slice(0, 10),
+    [
+      live.state === "done" ? "live" : `being published by ${live.publisher}`,
+      ...(unpublished === null ? ["its ledger is not the beginning of the one here"] : []),
+      ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
+      ...(live.hold ? [`held: ${live.hold.reason}`] : []),
+      ...(first ? [endText(first)] : ["not signed"]),
+    ].join(", "),
+  ];
+}
+
+function endText({ role, days }: SiteStatus["ends"][number]): string {
+  if (days < 0) return `the signature of ${role} has ended: relcat sign`;
+  const left = `${role} ends in ${count(days, "day")}`;
+  return days < soon ? `${left}: relcat sign` : left;
 }

@@ -1,21 +1,24 @@
+import { refuseUnknown } from "./cut.ts";
 import { type Config, configSchema } from "./documents/config.ts";
 import { type Exception, exceptionsSchema } from "./documents/exceptions.ts";
 import { noteSchema } from "./documents/note.ts";
-import type { OutputFile } from "./documents/published.ts";
+import type { OutputGroup } from "./documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "./errors.ts";
 import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
 import { requireFolder } from "./outside/files.ts";
 import { readSchemas, readTemplates } from "./outside/templates.ts";
+import { siteNamed } from "./publish/site-named.ts";
+import { type MakeRelease, type ReadRelease, type ReleaseCache, withoutSources } from "./release-cache.ts";
 import { type Allocate, assignIds, type Identified } from "./stages/assign-ids.ts";
 import { checkRelease } from "./stages/check.ts";
 import { completenessProblems } from "./stages/completeness.ts";
 import { type UsableConfig, useConfig } from "./stages/config.ts";
 import { type Discovered, discover, type ReleaseFiles } from "./stages/discover.ts";
 import type { Located } from "./stages/document.ts";
-import { applyExceptions, checkExceptions, type Finding } from "./stages/exceptions.ts";
-import { type Ledger, readLedger } from "./stages/ledger.ts";
+import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./stages/exceptions.ts";
+import { type Ledger, readLedger, restore as restoreLedger } from "./stages/ledger.ts";
 import { normalizeRelease, type Release } from "./stages/normalize.ts";
-import { parseRelease, readBytes, readDocuments } from "./stages/parse.ts";
+import { pathsOfRelease, readBytes, readDocuments, shapeRelease } from "./stages/parse.ts";
 import { checkFragment } from "./stages/rules/release-rules.ts";
 import { decode } from "./stages/source.ts";
 
@@ -23,9 +26,17 @@ import { decode } from "./stages/source.ts";
 export interface Selection {
   /** Only what has ledger lines: releases without one are left out, unread. */
   released?: boolean;
-  /** With `released`: these versions as `cut` would make them. Without: only these get new ids. */
+  /**
+   * These versions as `cut` would make them: what other open releases hold gets no ids and is no problem.
+   * Without `released` they are read all the same, to compare with.
+   */
   versions?: readonly string[] | undefined;
+  /** Name of the site it is for, which has an address of its own. */
+  site?: string | undefined;
 }
+
+/** Opens what earlier runs kept of releases, once it is known which files there are. */
+export type Remember = (found: Discovered, files: AuthoredFiles) => ReleaseCache;
 
 /** A catalog's authored input, read, checked and normalized. */
 export interface Catalog {
@@ -52,20 +63,23 @@ export interface Site {
   releaseCount: number;
   packageCount: number;
   /** Leaves first, indexes last; made as they are asked for. */
-  files: Iterable<OutputFile>;
+  groups: Iterable<OutputGroup>;
 }
 
 /**
  * The whole way from authored files to a site: discover → parse → check → normalize → assign ids → emit.
  * Decides everything and writes nothing; deliver.ts writes.
  * @param folder the releases folder
- * @throws RelcatError with every problem found, when one of them is an error
+ * @throws RelcatError version-unknown; with every problem found, when one of them is an error
  */
 export async function buildCatalog(
   folder: string,
   selection: Selection = {},
+  source?: AuthoredFiles,
+  remember?: Remember,
 ): Promise<{ site: Site; catalog: Catalog }> {
-  const catalog = await loadCatalog(folder, selection);
+  const catalog = await loadCatalog(folder, selection, source, remember);
+  refuseUnknown(catalog, selection.versions);
   const { config, identified } = catalog;
   throwErrors(selection.released ? [...catalog.problems, ...identified.notCut] : catalog.problems);
   const sources = { templates: await readTemplates(), schemas: await readSchemas() };
@@ -82,45 +96,50 @@ export async function loadCatalog(
   folder: string,
   selection: Selection = {},
   source?: AuthoredFiles,
+  remember?: Remember,
 ): Promise<Catalog> {
   if (!source) requireFolder(folder);
   const files = source ?? filesIn(folder);
   const found = await discover(folder, files);
-  const { config, problems: configProblems, isConsequence, place } = readConfig(found, files);
+  const { config: written, problems: configProblems, isConsequence, place } = readConfig(found, files);
+  const config = selection.site === undefined ? written : atSite(written, selection.site);
   const { ledger, problems: ledgerProblems } = loadLedger(found, files);
   const versions = new Set(selection.versions);
-  const reads = (version: string) =>
-    !selection.released || ledger.versions.has(version) || versions.has(version);
-  const chosen = found.releases.filter((release) => reads(release.version));
-  const openVersions = found.releases.map((release) => release.version).filter((version) => !reads(version));
+  const isWhole = !selection.released && selection.versions === undefined;
+  const counts = (version: string) => isWhole || ledger.versions.has(version) || versions.has(version);
+  const chosen = found.releases.filter((release) => counts(release.version));
+  const openVersions = found.releases.map((release) => release.version).filter((version) => !counts(version));
 
   const releases: Release[] = [];
   const findings: Finding[] = [];
   const exceptions = readExceptions(found, files);
   const problems = [
-    ...(selection.released ? problemsOf(chosen, found) : found.problems),
+    ...(isWhole ? found.problems : problemsOf(chosen, found)),
     ...configProblems,
     ...ledgerProblems,
     ...exceptions.problems,
   ];
-  for (const release of chosen) {
-    const parsed = await parseRelease(folder, release, files);
-    const { release: normalized, problems: conflicts } = normalizeRelease(parsed, config);
-    problems.push(...parsed.problems, ...conflicts);
-    findings.push(...checkRelease(parsed, config).map((problem) => ({ version: release.version, problem })));
-    releases.push(normalized);
+  const cache = remember?.(found, files);
+  for (const release of selection.released ? chosen : found.releases) {
+    const read = await readRelease(folder, release, config, files, cache);
+    releases.push(read.release);
+    if (!counts(release.version)) continue;
+    problems.push(...read.problems);
+    findings.push(...read.findings.map((problem) => ({ version: release.version, problem })));
   }
-  problems.push(...applyExceptions(exceptions.document, findings, openVersions));
-  if (!selection.released) problems.push(...(await checkNextNotes(found, files, config)));
+  const lost = found.exceptions === undefined ? acceptedOnce(findings, ledger) : findings;
+  const excepted = applyExceptions(exceptions.document, lost, openVersions);
+  const noteProblems = isWhole ? await checkNextNotes(found, files, config) : [];
 
   const identified = assignIds(releases, ledger, allocation(selection, versions));
   // A ledger that cannot be trusted says nothing about records, an unread manifest nothing about completeness.
-  if (ledgerProblems.length === 0) problems.push(...identified.problems);
-  for (const release of identified.releases) {
-    if (release.release.complete)
-      problems.push(...completenessProblems(release, releases, config, "warning"));
-  }
-  const own = problems.filter((problem) => !isConsequence(problem));
+  const idProblems = ledgerProblems.length === 0 ? identified.problems : [];
+  const missing = identified.releases
+    .filter(({ release }) => release.complete && counts(release.version))
+    .flatMap((release) => [...completenessProblems(release, releases, config, "warning")]);
+  const own = [problems, excepted, noteProblems, idProblems, missing]
+    .flat()
+    .filter((problem) => !isConsequence(problem));
   return {
     folder,
     config,
@@ -132,6 +151,34 @@ export async function loadCatalog(
     nextNotes: found.next.length,
     problems: own,
   };
+}
+
+/** One release, read, checked and normalized: a pure function of its files and the configuration. */
+async function readRelease(
+  folder: string,
+  files: ReleaseFiles,
+  config: Config,
+  source: AuthoredFiles,
+  cache: ReleaseCache | undefined,
+): Promise<ReadRelease> {
+  const make: MakeRelease = (contents) => {
+    const parsed = shapeRelease(folder, files, contents);
+    const { release, problems } = normalizeRelease(parsed, config);
+    return {
+      release: withoutSources(release, folder, source),
+      problems: [...parsed.problems, ...problems],
+      findings: checkRelease(parsed, config),
+    };
+  };
+  const recalled = cache?.recall(files, make);
+  if (recalled) return recalled;
+  const contents = await source.readAll(pathsOfRelease(files));
+  return cache?.keep(files, contents, make) ?? make(contents);
+}
+
+/** @throws RelcatError site-unknown */
+function atSite(config: Config, name: string): Config {
+  return { ...config, baseUrl: siteNamed(config, name).baseUrl };
 }
 
 /** A stray file in an open release, or beside the releases, stops no release that is cut. */
@@ -189,7 +236,8 @@ export function loadLedger(
     return readLedger(bytes ? decode(file, bytes, Number.MAX_SAFE_INTEGER) : { file, text: "" });
   } catch (error) {
     if (!(error instanceof RelcatError)) throw error;
-    return { ledger: readLedger({ file, text: "" }).ledger, problems: [...error.problems] };
+    const problems = error.problems.map((problem) => ({ ...problem, hint: restoreLedger }));
+    return { ledger: readLedger({ file, text: "" }).ledger, problems };
   }
 }
 

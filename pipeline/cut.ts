@@ -219,7 +219,7 @@ export function decideUncut(
     throw failure(
       "version-settled",
       `${version} is settled: ${revision} has its lines`,
-      `Withdraw single packages instead (relcat retract ${version} --type …), or publish a new version.`,
+      `Withdraw single packages instead (relcat retract ${version} --type … --reason …), or publish a new version.`,
     );
   }
   const ids = new Set(entries.map((entry) => entry.add.id));

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { buildCatalog, type Catalog, loadLedger, type Selection, type Site } from "./build.ts";
+import { type BuildMemory, openBuildMemory, type Remembering } from "./build-memory.ts";
 import {
   type Cut,
   type CutOptions,
@@ -13,17 +14,25 @@ import {
   throwIfUnsound,
 } from "./cut.ts";
 import type { Plan } from "./documents/plan.ts";
+import type { OutputGroup } from "./documents/published.ts";
 import type { BuildDocument } from "./documents/site.ts";
+import type { LedgerMark } from "./documents/site-state.ts";
+import { earlierCommit } from "./earlier-commit.ts";
+import { largeTables } from "./emitters/hosting/table-size.ts";
 import { failure, RelcatError, throwErrors } from "./errors.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
 import { createFile, exists, readIfPresent, replaceDurably, requireFolder } from "./outside/files.ts";
 import { listFolders, moveFile } from "./outside/folders.ts";
-import { commit, showFile } from "./outside/git.ts";
+import { commit, requireRepository } from "./outside/git.ts";
+import { showFile } from "./outside/git-revision.ts";
 import { withLock } from "./outside/lock.ts";
-import { openSiteFolder, refuseForeignFolder } from "./outside/site-folder.ts";
+import type { MadeFile, OutputTable } from "./outside/output-table.ts";
+import { openSiteFolder, refuseForeignFolder, type SiteFolder } from "./outside/site-folder.ts";
+import { throwRefused } from "./plan/refused.ts";
 import { refuseOtherLedger, refuseStale } from "./plan/stale.ts";
 import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
+import { ledgerMark } from "./publish/ledger-mark.ts";
 import { loadConfig, requireVersions } from "./show-release.ts";
 import { discover } from "./stages/discover.ts";
 import type { Ledger } from "./stages/ledger.ts";
@@ -34,6 +43,8 @@ export interface Surroundings {
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;
+  /** Undefined: a build neither uses what earlier ones left nor leaves anything. */
+  remembering?: Remembering | undefined;
   /** A time the user gave instead of the clock's, and what gave it (--now, SOURCE_DATE_EPOCH). */
   explicitTime?: { name: string; value: string } | undefined;
   /** Called once when another relcat holds the folder; 0 when its process id is not known. */
@@ -46,46 +57,94 @@ export interface Delivery {
   unchanged: number;
   removed: number;
   bytes: number;
+  /** Files of hosting/ that soon are more than their host takes. */
+  largeTables: { path: string; size: number }[];
 }
 
 /**
  * Builds the site of `folder` into `out`. Each file is whole or not there, leaves before indexes, files
  * that the last build made and this one does not make removed, build.json last.
- * @throws RelcatError with every problem of the input; folder-not-ours; lock-held
+ * @param at commit whose files are built, under today's ledger
+ * @throws RelcatError with every problem of the input; folder-not-ours; lock-held; git-revision
  */
 export async function build(
   folder: string,
   out: string,
-  selection: Selection,
+  { at, ...selection }: Selection & { at?: string | undefined },
   surroundings: Surroundings,
 ): Promise<{ catalog: Catalog; site: Site; delivery: Delivery }> {
-  refuseForeignFolder(out);
-  const { site, catalog } = await buildCatalog(folder, selection);
-  const delivery = await withLock(out, surroundings.pid, surroundings.onWait, () =>
-    deliverSite(site, out, surroundings.clock),
-  );
+  refuseForeignFolder(out, folder);
+  const today = at === undefined ? undefined : readLedgerNow(folder);
+  const earlier = at !== undefined && today ? await earlierCommit(folder, at, today) : undefined;
+  const { remembering } = surroundings;
+  const memory =
+    earlier || !remembering
+      ? undefined
+      : openBuildMemory(folder, out, selection.site, surroundings, remembering);
+  const { site, catalog } = await buildCatalog(folder, selection, earlier?.files, memory?.remember);
+  const delivery = await withLock(out, surroundings.pid, surroundings.onWait, async () => {
+    const delivered = await deliverSite(site, out, memory, {
+      clock: surroundings.clock,
+      at: earlier?.commit,
+      ledger: ledgerMark(today ?? catalog.ledger),
+    });
+    memory?.save();
+    return delivered;
+  });
   return { catalog, site, delivery };
 }
 
-function deliverSite(site: Site, out: string, clock: number): Delivery {
+async function deliverSite(
+  site: Site,
+  out: string,
+  memory: BuildMemory | undefined,
+  { clock, at, ledger }: { clock: number; at: string | undefined; ledger: LedgerMark },
+): Promise<Delivery> {
   const target = openSiteFolder(out, clock);
   const files: BuildDocument["files"] = {};
-  for (const file of site.files) files[file.path] = target.put(file);
+  const compressing = target.compressing(site.config.precompress, memory?.fragments);
+  try {
+    for (const group of site.groups) {
+      const made = delivered(group, target, memory?.outputs);
+      for (const { path, sha256, size } of made) files[path] = { sha256, size };
+      await compressing.add(made);
+    }
+    await compressing.finish();
+  } finally {
+    await compressing.stop();
+  }
   // Only now does nothing link to them any more.
   const removed = target.removeAllBut(files);
   const document: BuildDocument = {
     schema_version: 1,
     base_url: site.config.baseUrl,
     provisional: site.provisional,
+    ...(at !== undefined && { at }),
+    ledger,
     files: Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))),
   };
   target.finish(`${JSON.stringify(document)}\n`);
-  return { ...target.counts, removed };
+  return { ...target.counts, removed, largeTables: largeTables(files) };
+}
+
+/** Makes the files of a group, or finds them as an earlier build made them of the same. */
+function delivered({ name, key, files }: OutputGroup, target: SiteFolder, outputs?: OutputTable): MadeFile[] {
+  const known = outputs?.recall(name, key);
+  if (known) {
+    target.leave(known);
+    return known;
+  }
+  const made: MadeFile[] = [];
+  for (const file of files) made.push({ path: file.path, ...target.put(file) });
+  outputs?.keep(name, key, made);
+  return made;
 }
 
 /** How to cut; with a plan, its versions and its date count. */
 export interface CutRequest extends CutOptions {
   commit?: boolean;
+  /** Folder with the artifacts, to look at them again; default: what was found when they were ingested counts. */
+  artifacts?: string | undefined;
   /** Made earlier: exactly its lines are written, or none. */
   plan?: Plan | undefined;
   /** Compare with the settled revision too, for a plan that people read; default: with the ledger alone. */
@@ -94,7 +153,7 @@ export interface CutRequest extends CutOptions {
 
 /**
  * Makes releases permanent: appends the lines of a plan to the ledger and, where asked, commits them.
- * @throws RelcatError with every problem; plan-stale; see refuseCut
+ * @throws RelcatError with every problem; plan-stale; see refuseCut and throwRefused
  */
 export async function cut(
   folder: string,
@@ -102,38 +161,50 @@ export async function cut(
   surroundings: Surroundings,
 ): Promise<Decided & { commit: string | undefined }> {
   requireFolder(folder);
+  if (request.commit) await requireRepository(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     const decided = request.plan
-      ? await decideAgain(folder, request.plan, surroundings)
+      ? await decideAgain(folder, request.plan, request.artifacts, surroundings)
       : await planCatalog(folder, planned(request), surroundings);
     const { plan, cut: due, catalog } = decided;
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
+    throwRefused(decided.refused);
     deliverLedger(folder, due);
     const done = request.commit ? await commitCut(folder, [...due.events, ...plan.lines]) : undefined;
     return { ...decided, commit: done };
   });
 }
 
-const planned = ({ versions, compare = false }: CutRequest): PlanRequest => ({
+const planned = ({ versions, artifacts, compare = false }: CutRequest): PlanRequest => ({
   versions,
+  artifacts,
   documents: compare,
   ledger: compare ? "instead-of-failing" : "only",
 });
 
 /** Decided a second time from what is there now: only what comes out the same is what people saw. */
-async function decideAgain(folder: string, plan: Plan, surroundings: Surroundings): Promise<Decided> {
+async function decideAgain(
+  folder: string,
+  plan: Plan,
+  artifacts: string | undefined,
+  surroundings: Surroundings,
+): Promise<Decided> {
   refuseOtherLedger(plan, readLedgerNow(folder).text);
   const time = { clock: surroundings.clock, explicitTime: { name: "the plan", value: plan.at } };
   const versions = plan.versions ?? undefined;
-  const fresh = await planCatalog(folder, { versions, documents: false, ledger: "only" }, time);
+  const request: PlanRequest = { versions, artifacts, documents: false, ledger: "only" };
+  const fresh = await planCatalog(folder, request, time);
   refuseStale(plan, fresh.plan);
-  return { ...fresh, plan };
+  // Whether artifacts are refused is asked of today, and of the folder that is given now.
+  return { ...fresh, plan: { ...plan, refused: fresh.plan.refused } };
 }
 
 async function commitCut(folder: string, lines: Cut["events"]): Promise<string | undefined> {
   const versions = [...new Set(lines.flatMap((event) => (event.event === "add" ? [event.version] : [])))];
   const subject = versions.length > 0 ? `Cut ${versions.join(", ")}` : "Cut revisions";
-  return commit(folder, [".", ":(exclude).relcat-*"], subject);
+  const undone =
+    lines.length > 0 ? "The ledger is written; commit it by hand once git works." : "Nothing was cut.";
+  return commit(folder, [".", ":(exclude).relcat-*"], subject, undone);
 }
 
 /** Appends the lines that withdraw records. */

@@ -4,7 +4,7 @@ export const exitStatus = {
   problems: 1,
   usage: 2,
   conflict: 3,
-  denied: 4,
+  notAllowed: 4,
   network: 5,
   tampered: 6,
   stale: 7,
@@ -85,6 +85,11 @@ export const codes = {
   "config-package-type": 1,
   "config-url": 1,
   template: 1,
+  // inspection
+  "policy-refused": 1,
+  "inspection-missing": 1,
+  "inspection-outdated": 1,
+  "image-misfit": 1,
   // completeness
   "artifact-missing": 1,
   // the ledger
@@ -118,10 +123,48 @@ export const codes = {
   "sequence-full": 2,
   clock: 2,
   "git-missing": 2,
+  "decoder-missing": 2,
   "git-revision": 2,
   "not-confirmed": 2,
   "file-access": 2,
   "lock-held": 3,
+  // sign
+  "build-provisional": 1,
+  "build-changed": 1,
+  "trust-missing": 2,
+  "trust-exists": 2,
+  "trust-damaged": 1,
+  "key-unusable": 2,
+  "key-untrusted": 2,
+  "key-exposed": 2,
+  "role-undelegated": 1,
+  "too-many-targets": 1,
+  // verify
+  "root-missing": 2,
+  "site-tampered": 6,
+  "site-expired": 7,
+  "site-stale": 7,
+  // publish
+  "site-unknown": 2,
+  "site-taken": 3,
+  "site-newer": 3,
+  "site-held": 3,
+  "site-empty": 2,
+  "build-other-site": 2,
+  "build-unsigned": 1,
+  "build-stale": 1,
+  "build-unknown": 2,
+  "build-retracted": 1,
+  "artifact-unpublished": 1,
+  "object-taken": 3,
+  "storage-refused": 4,
+  "hook-failed": 1,
+  // download
+  "artifact-unlisted": 6,
+  "artifact-withdrawn": 1,
+  // serve
+  "build-unreadable": 1,
+  "address-taken": 2,
   // ingest
   "input-missing": 2,
   "input-unknown": 1,
@@ -156,6 +199,20 @@ export const codes = {
   "verbatim-needless": 1,
   "exceptions-exceeded": 1,
   "exceptions-unused": 1,
+  // the controller, on its own machine
+  "controller-database": 2,
+  "controller-exists": 2,
+  "audit-broken": 6,
+  // a controller's clients
+  "credentials-refused": 2,
+  "request-refused": 1,
+  "request-conflict": 3,
+  "serials-file": 1,
+  "devices-file": 1,
+  "device-unmatched": 1,
+  "device-rejected": 1,
+  "user-unmatched": 1,
+  "key-unmatched": 1,
 } as const satisfies Record<string, number>;
 
 export type Code = keyof typeof codes;
@@ -168,6 +225,8 @@ export interface Place {
   column: number;
   /** The text of that line, for the caret. */
   excerpt?: string;
+  /** Which value of its document stands there, or is missing there. */
+  path?: readonly (string | number)[];
 }
 
 /** One thing that is wrong, with its place and the way out. */

@@ -46,11 +46,8 @@ export function decideOpening(
 ): Opening {
   const { month, date = opened.slice(0, 10) } = options;
   const versions = [...existing.versions].filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
-  const last = Math.max(
-    0,
-    ...versions.flatMap((name) => (name.startsWith(`${month}.`) ? [Number(name.slice(6))] : [])),
-  );
-  if (last >= 999) {
+  const version = nextVersion(month, versions);
+  if (version.length > 9) {
     throw failure(
       "sequence-full",
       `${month}.999 exists: ${month} has no number left`,
@@ -59,8 +56,16 @@ export function decideOpening(
   }
   const newest = versions.map((name) => name.slice(0, 5)).reduce((a, b) => (a > b ? a : b), "");
   const notes = chooseNotes(existing.nextNotes, options, newest);
-  const version = `${month}.${String(last + 1).padStart(3, "0")}`;
   return { version, date, notes, releaseYaml: releaseYaml({ version, date, opened, schemas }) };
+}
+
+/**
+ * The version after the last one of a month; beyond number 999 it is none.
+ * @param versions of any month
+ */
+export function nextVersion(month: string, versions: readonly string[]): string {
+  const numbers = versions.flatMap((name) => (name.startsWith(`${month}.`) ? [Number(name.slice(6))] : []));
+  return `${month}.${String(Math.max(0, ...numbers) + 1).padStart(3, "0")}`;
 }
 
 function chooseNotes(

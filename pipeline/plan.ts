@@ -8,8 +8,9 @@ import type { Baseline, DocumentHashes } from "./plan/baseline.ts";
 import { compareRecords } from "./plan/compare-records.ts";
 import { compareReleases } from "./plan/compare-releases.ts";
 import { contentDigests, planDigest } from "./plan/digest.ts";
-import { forbiddenChanges, isForbidden } from "./plan/forbidden.ts";
+import { forbiddenChanges, isForbidden, refuseForeign } from "./plan/forbidden.ts";
 import { type BaselineRequest, readBaseline } from "./plan/read-baseline.ts";
+import { type Refused, refusedArtifacts, refusedRows } from "./plan/refused.ts";
 import {
   compareDocuments,
   configurationRows,
@@ -25,6 +26,8 @@ import { snapshotOf } from "./plan/snapshot.ts";
 import { digest } from "./stages/ledger.ts";
 
 export interface PlanRequest extends BaselineRequest {
+  /** Folder with the artifacts, to look at them again; default: what was found when they were ingested counts. */
+  artifacts?: string | undefined;
   /** The versions named on the command line; undefined: every release. */
   versions?: readonly string[] | undefined;
   /** Whether the files of the site are compared too, which takes as long as two builds. */
@@ -36,6 +39,7 @@ export interface Decided {
   plan: Plan;
   cut: Cut;
   catalog: Catalog;
+  refused: Refused;
 }
 
 /**
@@ -58,14 +62,17 @@ export async function planCatalog(
     ? { templates: await readTemplates(), schemas: await readSchemas() }
     : undefined;
   const baseline = await readBaseline(catalog, request, sources);
+  refuseForeign(catalog, baseline);
   const after = afterCut(catalog, cut);
   const documents = sources && baseline.documents ? hashDocuments(after, sources) : undefined;
-  return { plan: decidePlan({ catalog, cut }, baseline, after, documents, versions), cut, catalog };
+  const refused = await refusedArtifacts(catalog, cut, request.artifacts, time.clock);
+  const plan = decidePlan({ catalog, cut, refused }, baseline, after, documents, versions);
+  return { plan, cut, catalog, refused };
 }
 
 /** Decides a plan from two states of a catalog; a pure function. */
 export function decidePlan(
-  { catalog, cut }: Pick<Decided, "catalog" | "cut">,
+  { catalog, cut, refused }: Omit<Decided, "plan">,
   baseline: Baseline,
   after: CutReleases,
   documents: DocumentHashes | undefined,
@@ -84,6 +91,7 @@ export function decidePlan(
     ledger: { before: digest(ledger.text), after: digest(cut.after), next_id: after.ledger.nextId },
     lines: cut.events.filter((event) => !event.private),
     forbidden: forbiddenChanges(catalog, baseline, merged),
+    refused: refusedRows(refused),
     removed,
     retracted,
     reinstated,

@@ -1,6 +1,6 @@
 import { failure } from "./errors.ts";
-import { showFile } from "./outside/git.ts";
 import { type Operation, operationUnderWay, partedAt, unmergedFile } from "./outside/git-merge.ts";
+import { showFile } from "./outside/git-revision.ts";
 import type { Side, Sides } from "./rebase.ts";
 import { readLedger } from "./stages/ledger.ts";
 

@@ -25,10 +25,12 @@ export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecor
     return { entries: choice.ids.map((id) => knownEntry(ledger, id)).sort(byId), alreadyRetracted: 0 };
   const { version, packageType, name } = choice;
   if (!ledger.versions.has(version)) {
+    const newest = [...ledger.versions].sort().slice(-5).join(", ");
+    const cut = newest === "" ? "Nothing is cut yet." : `The newest that are cut: ${newest}.`;
     throw failure(
       "version-unknown",
       `the ledger has no line of ${version}`,
-      "It is not cut: remove its manifests instead.",
+      `${cut} From a release that is not cut, remove the manifests instead.`,
     );
   }
   const matching = [...ledger.byId.values()].filter(

@@ -75,6 +75,10 @@ ${table(defaultPackageTypes, (type) => {
 # ingest:
 #   - { match: "*_2004_*.deb", package_type: deb, max_os_version: "20.04", headless: true }
 
+# Who may sign packages, by certificates beside this file: what is ingested is opened then, and refused where it does not hold.
+# signers: [{ file: signers/release.asc }]
+# policy: { helm: { verdict: [ok, unsigned] } }
+
 # What a release must have before it is cut; \`check\` warns before.
 # expected: [qcow, { package_type: deb, min_os_version: "22.04", from: "26.10" }]
 

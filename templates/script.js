@@ -2,7 +2,7 @@
 
 const said = document.createElement("output");
 said.className = "vh";
-document.body.append(said);
+document.querySelector("main").append(said);
 
 function addCopyButton(code) {
   const of = code.closest("tr, section")?.querySelector("bdi")?.textContent ?? "";
@@ -12,9 +12,9 @@ function addCopyButton(code) {
   button.textContent = "Copy";
   button.setAttribute("aria-label", `Copy ${code.dataset.copy} of ${of}`);
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(code.textContent);
-    button.textContent = "Copied";
-    said.value = `${code.dataset.copy} copied`;
+    const done = await copied(code);
+    button.textContent = done ? "Copied" : "Ctrl+C";
+    said.value = `${code.dataset.copy} ${done ? "copied" : "selected"}`;
     setTimeout(() => {
       button.textContent = "Copy";
       said.value = "";
@@ -23,60 +23,111 @@ function addCopyButton(code) {
   code.after(button);
 }
 
-if (navigator.clipboard) document.querySelectorAll("[data-copy]").forEach(addCopyButton);
+/** Selects the text where the clipboard is out of reach: without https, or without permission. */
+async function copied(code) {
+  try {
+    await navigator.clipboard.writeText(code.textContent);
+    return true;
+  } catch {
+    getSelection().selectAllChildren(code);
+    return false;
+  }
+}
 
-const form = document.querySelector(".filter");
-if (form) {
+document.querySelectorAll("[data-copy]").forEach(addCopyButton);
+
+function startFilter(filter) {
+  const text = filter.querySelector("input");
+  const selects = [...filter.querySelectorAll("select")];
+  const controls = [text, ...selects];
+  const output = filter.querySelector("output");
+  const clear = filter.querySelector("button");
   const rows = [...document.querySelectorAll("tr[data-type]")].map((row) => ({
     row,
-    text: `${row.textContent} ${row.dataset.platform}`.toLowerCase(),
+    // Every row has the same commands: nobody looks for their words.
+    text: row.textContent.replace(row.querySelector("details")?.textContent ?? "", "").toLowerCase(),
     ...row.dataset,
   }));
-  const selects = [form.elements.platform, form.elements.system, form.elements.type];
-  const query = new URLSearchParams(location.search);
+  const sections = [...document.querySelectorAll("section.release")];
+  const carriers = [...document.querySelectorAll("a[data-carry]")];
 
-  for (const select of selects) {
-    const asked = query.get(select.name);
-    const values = new Set(rows.map((row) => row[select.name]));
-    // A value no row has is still shown: the page must not claim to show everything.
-    if (asked) values.add(asked);
-    for (const value of [...values].sort()) select.add(new Option(value, value));
-    select.value = asked ?? "";
+  function offer(select) {
+    const values = [...new Set(rows.map((row) => row[select.name]))].sort();
+    if (select.name === "version") values.reverse();
+    for (const value of values) select.add(new Option(value, value));
   }
-  form.elements.q.value = query.get("q") ?? "";
 
-  const apply = () => {
-    const words = form.elements.q.value.toLowerCase().split(/\s+/);
+  function readAddress() {
+    const query = new URLSearchParams(location.search);
+    for (const control of controls) {
+      const asked = query.get(control.name) ?? "";
+      // A value no row has is still shown: the page must not claim to show everything.
+      if (control !== text && ![...control.options].some(({ value }) => value === asked))
+        control.add(new Option(asked, asked));
+      control.value = asked;
+    }
+    apply();
+  }
+
+  function apply() {
+    const words = text.value.toLowerCase().split(/\s+/);
     let shown = 0;
-    for (const { row, text, ...data } of rows) {
+    for (const { row, text: words_, ...data } of rows) {
       const chosen = selects.every(({ name, value }) => value === "" || data[name] === value);
-      row.hidden = !chosen || !words.every((word) => text.includes(word));
+      row.hidden = !chosen || !words.every((word) => words_.includes(word));
       if (!row.hidden) shown++;
     }
-    for (const section of document.querySelectorAll("section.release")) {
-      section.hidden = shown < rows.length && !section.querySelector("tr[data-type]:not([hidden])");
-    }
-    form.querySelector("output").value =
-      shown === rows.length ? `${shown} artifacts` : `${shown} of ${rows.length} artifacts on this page`;
-  };
+    const all = controls.every(({ value }) => value.trim() === "");
+    for (const section of sections)
+      section.hidden = !all && !section.querySelector("tr[data-type]:not([hidden])");
+    output.value = all
+      ? `${rows.length} artifacts`
+      : `${shown || "None"} of ${rows.length} artifacts on this page`;
+    clear.hidden = all;
+    for (const link of carriers) link.search = query({ version: "" });
+  }
 
-  const remember = () => {
+  /** The controls as a query string, always in one order, behind what belongs to others. */
+  function query(changes) {
+    const parameters = new URLSearchParams(location.search);
+    for (const { name } of controls) parameters.delete(name);
+    for (const { name, value } of controls) {
+      const kept = changes[name] ?? value;
+      if (kept !== "") parameters.set(name, kept);
+    }
+    return String(parameters);
+  }
+
+  let typing = false;
+
+  /** A step back undoes a choice, or a whole word that was typed. */
+  function changed(isText) {
+    apply();
     const url = new URL(location.href);
-    for (const { name, value } of [form.elements.q, ...selects]) {
-      if (value === "") url.searchParams.delete(name);
-      else url.searchParams.set(name, value);
-    }
-    history.replaceState(null, "", url);
-  };
+    url.search = query({});
+    if (url.href === location.href) return;
+    if (isText && typing) history.replaceState(null, "", url);
+    else history.pushState(null, "", url);
+    typing = isText;
+  }
 
-  form.addEventListener("input", () => {
-    apply();
-    remember();
+  filter.addEventListener("input", ({ target }) => changed(target === text));
+  text.addEventListener("change", () => {
+    typing = false;
   });
-  form.addEventListener("submit", (event) => {
-    event.preventDefault();
-    apply();
-    remember();
+  clear.addEventListener("click", () => {
+    for (const control of controls) control.value = "";
+    changed(false);
+    text.focus();
   });
-  apply();
+  addEventListener("popstate", () => {
+    typing = false;
+    readAddress();
+  });
+  selects.forEach(offer);
+  readAddress();
+  filter.classList.add("on");
 }
+
+const filter = document.querySelector(".filter");
+if (filter) startFilter(filter);

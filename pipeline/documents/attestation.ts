@@ -66,6 +66,4 @@ export const attestationSchema = object({
 
 export type Store = z.infer<typeof storeSchema>;
 export type Vendor = z.infer<typeof vendorSchema>;
-export type CryptolibPost = z.infer<typeof cryptolibPostSchema>;
-export type FileSignature = z.infer<typeof fileSignatureSchema>;
 export type Attestation = z.infer<typeof attestationSchema>;

@@ -13,10 +13,17 @@ import {
   text,
   versionBound,
 } from "./fields.ts";
+import { type Encoding, encodings, type Host, hosts } from "./hosting.ts";
 import { type Kind, kinds, type PackageType } from "./package-types.ts";
+import { type Policy, policySchema, versionMapSchema } from "./policy.ts";
+import { type SignerFile, signersSchema } from "./signers.ts";
+import { baseUrl, command, type SiteSettings, siteSchema } from "./sites.ts";
+import { type TrustProfile, trustProfiles } from "./trust.ts";
 
 const key = text("option-value", /^[a-z][a-z0-9_]*$/, "a lowercase key such as meta_control_plane");
 const kind = z.enum(kinds, expects("option-value", `one of ${kinds.join(", ")}`));
+const host = z.enum(hosts, expects("option-value", `one of ${hosts.join(", ")}`));
+const encoding = z.enum(encodings, expects("option-value", `one of ${encodings.join(", ")}`));
 
 const variant = {
   min_os_version: osVersion.nullable().optional(),
@@ -34,14 +41,26 @@ const expectationSchema = object({
 
 const title = (example: string) => table(line, `an object such as ${example}`);
 
+/** The variable with the online key, unless the configuration names another place. */
+export const usualKey = "RELCAT_ONLINE_KEY";
+
+const signer = z.union(
+  [
+    object({ env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name") }),
+    object({ file: line }),
+    object({
+      exec: command,
+      public: text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes"),
+    }),
+  ],
+  expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: KEY}"),
+);
+const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
+
 /** releases/catalog.yaml. Every field has a default; an empty or missing file works. */
 export const configSchema = object({
   product: line.optional().meta({ description: "Product name, as page titles show it." }),
-  base_url: text(
-    "url-format",
-    /^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#]*)?$/,
-    "an http or https URL without credentials, query or fragment",
-  )
+  base_url: baseUrl
     .optional()
     .meta({ description: "Where the site will live; absolute URLs in feeds and the API start with it." }),
   artifact_url: line.optional().meta({
@@ -110,6 +129,49 @@ export const configSchema = object({
     )
     .optional()
     .meta({ description: "Artifacts a release must have before it is cut." }),
+  hosts: list(host).optional().meta({
+    description: "Where the site is served: what each of them needs is written into hosting/ and facets/.",
+  }),
+  trust: z
+    .union(
+      [
+        profile,
+        object({
+          profile,
+          online: signer.optional().meta({
+            description: `Where the online key is; default: the variable ${usualKey}, as PEM.`,
+          }),
+        }),
+      ],
+      expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, online}`),
+    )
+    .optional()
+    .meta({ description: "Whether and how the site is signed; default: none." }),
+  builder: object({
+    id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder"),
+  })
+    .optional()
+    .meta({ description: "Who vouches for the builds; each release then states its provenance (SLSA)." }),
+  sites: z
+    .record(
+      text("option-value", /^[a-z][a-z0-9-]{0,31}$/, "a name such as staging"),
+      siteSchema,
+      expects("wrong-type", "an object of name: {url: …}"),
+    )
+    .optional()
+    .meta({ description: "Where the catalog is published." }),
+  signers: signersSchema.optional().meta({
+    description: "Who may sign artifacts; default: nobody is known, and no artifact is inspected.",
+  }),
+  policy: policySchema.optional().meta({
+    description: "What inspected artifacts must be; default: ok, of all package types but images.",
+  }),
+  version_map: versionMapSchema.optional().meta({
+    description: "What the version inside a package is made of; default: {YY}.{M}.{N} or {YY}.{MM}.{NNN}.",
+  }),
+  precompress: list(encoding).optional().meta({
+    description: "Encodings that compressible files are kept in as well; default: gz, br.",
+  }),
   ledger: object({
     base: line.optional().meta({ description: "Git revision whose ledger lines are settled." }),
   }).optional(),
@@ -122,6 +184,7 @@ export const configSchema = object({
 }).meta({ title: "Catalog configuration" });
 
 export { key as configKey };
+export type SignerSpec = z.infer<typeof signer>;
 export type WrittenConfig = z.infer<typeof configSchema>;
 
 /** An artifact a release must have; absent fields are not compared. */
@@ -158,6 +221,16 @@ export interface Config {
   /** Public keys `name:base64`; when there are any, unsigned store paths are refused. */
   trustedKeys: readonly string[];
   expected: readonly Expectation[];
+  hosts: ReadonlySet<Host>;
+  precompress: ReadonlySet<Encoding>;
+  trust: { profile: TrustProfile; online: SignerSpec };
+  /** Who vouches for the builds. */
+  builder: string | undefined;
+  /** By name, in the order they were written. */
+  sites: ReadonlyMap<string, SiteSettings>;
+  signers: readonly SignerFile[];
+  /** By package type; artifacts of these are inspected. Without signers there are none. */
+  policies: ReadonlyMap<string, Policy>;
   ledgerBase: string;
   /** key and title, in the order they are shown. */
   components: ReadonlyMap<string, string>;

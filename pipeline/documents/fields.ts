@@ -96,7 +96,7 @@ export const osVersion = text(
 export const packageType = text(
   "package-type-format",
   /^(?!index$)[a-z0-9][a-z0-9-]{0,31}$/,
-  "1 to 32 lowercase letters, digits and dashes, not index",
+  "1 to 32 lowercase letters, digits and dashes, but not index, as pages are called",
 );
 
 export const keyId = text("key-id-format", /^[^\p{Cc}\p{Cs}]{1,255}$/u, "1 to 255 characters");

@@ -17,6 +17,7 @@ import {
   url,
   version,
 } from "./fields.ts";
+import { inspectedSchema } from "./policy.ts";
 
 const absentField = z.enum(
   [
@@ -58,6 +59,7 @@ export const artifactSchema = object({
   store: storeSchema.optional().meta({ description: "Images only: the build output." }),
   vendor: vendorSchema.optional().meta({ description: "Images only: sources and recipe of the build." }),
   attestation: attestationSchema.optional(),
+  inspected: inspectedSchema.optional().meta({ description: "What relcat ingest found in the file." }),
   verbatim: z
     .record(z.string(), z.unknown(), expects("wrong-type", "an object of field: value"))
     .optional()

@@ -110,6 +110,10 @@ export const planSchema = object({
     ),
   ).meta({ description: "Public ledger lines to append, in order." }),
   forbidden: list(forbiddenChange),
+  refused: list(forbiddenChange).meta({
+    description:
+      "Artifacts that would get ids and that `cut` refuses: their policy does, or nobody inspected them.",
+  }),
   removed: list(object({ ...row, forbidden: flag })),
   retracted: list(withdrawn),
   reinstated: list(object(row)),
@@ -148,5 +152,4 @@ export type FieldChange = z.infer<typeof fieldChange>;
 export type LedgerState = z.infer<typeof ledgerState>;
 export type PlanRow = z.infer<ReturnType<typeof object<typeof row>>>;
 export type ReleaseChange = z.infer<typeof releaseChange>;
-export type ConfigurationChange = z.infer<typeof configurationChange>;
 export type ForbiddenChange = z.infer<typeof forbiddenChange>;

@@ -8,6 +8,25 @@ export interface OutputFile {
   /** Relative to the site's root, forward slashes. */
   path: string;
   chunks: Iterable<Uint8Array>;
+  /** An earlier file of the same group that has the same bytes. */
+  sameAs?: string;
+  /** The same text in parts that stay the same from one build to the next. */
+  parts?: () => Iterable<TextPart>;
+}
+
+/** A part of a file's text. */
+export interface TextPart {
+  /** Digest of all it is made of; null: not worth remembering. */
+  key: string | null;
+  text(): string;
+}
+
+/** Files that are made of the same things. */
+export interface OutputGroup {
+  name: string;
+  /** Digest of everything they are made of: under an equal key every run makes equal bytes. */
+  key: string;
+  files: Iterable<OutputFile>;
 }
 
 /** A listed package: its record and where its file lies. */
@@ -37,6 +56,21 @@ export interface PublishedRelease {
   retracted: RetractedRecord[];
   /** Where the records stand that replace them, by id. */
   replacements: ReadonlyMap<number, Replacement>;
+}
+
+/** What is at hand of each release while the others are made. */
+export interface ReleaseOutline {
+  /** Digest of all that its files are made of. */
+  key: string;
+  version: string;
+  date: string;
+  summary: string | null;
+  provisional: boolean;
+  /** Not retracted, id descending. */
+  packages: readonly { id: number; platform: number; packageType: string }[];
+  retracted: readonly RetractedRecord[];
+  /** The whole release, made when it is asked for: kept, those of all releases would fill the memory. */
+  open(): PublishedRelease;
 }
 
 export interface Replacement {

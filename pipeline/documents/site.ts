@@ -11,6 +11,7 @@ import {
   object,
   osVersion,
   packageType,
+  revision,
   sha256,
   size,
   table,
@@ -19,6 +20,7 @@ import {
   version,
 } from "./fields.ts";
 import { packageRecordSchema } from "./package-record.ts";
+import { ledgerMark } from "./site-state.ts";
 
 const schemaVersion = z.literal(1);
 
@@ -29,6 +31,10 @@ export const buildSchema = object({
   provisional: list(version).meta({
     description: "Versions whose ids, dates or content are not permanent yet.",
   }),
+  at: revision.optional().meta({
+    description: "Commit whose files were built under a later ledger; absent: the files as they were.",
+  }),
+  ledger: ledgerMark.optional().meta({ description: "The ledger it was made under." }),
   files: table(object({ sha256, size })),
 }).meta({ title: "Build" });
 

@@ -1,8 +1,8 @@
-import { z } from "zod";
 import type { WireRecord } from "../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import type { ArtifactView, WithdrawnView } from "./page-models.ts";
+import { provenanceOf } from "./provenance.ts";
 import { verifyCommands } from "./verify-commands.ts";
 
 /**
@@ -28,9 +28,9 @@ export function artifactView(entry: PublishedPackage, releasePath: string, confi
     size: size === null ? "" : sizeText(size),
     bytes: size === null ? "" : `${grouped(size)} bytes`,
     created: momentView(record.created_date),
-    modified: momentView(record.modified_date),
+    modified: record.modified_date === record.created_date ? null : momentView(record.modified_date),
     checksum: record.checksum,
-    ...provenance(record, config),
+    ...provenanceOf(record, config),
     url,
     page: `${releasePath}#p${record.id}`,
     commands: verifyCommands(file, record.checksum),
@@ -45,6 +45,9 @@ export function withdrawnView(record: RetractedRecord, release: PublishedRelease
   const replacement = by ? { ...by, href: `${folder}#p${replaced_by}` } : null;
   return { id, name, type: package_type, reason, checksum, at: momentView(at), replacement };
 }
+
+/** What a number of artifacts is followed by. */
+export const artifactsUnit = (count: number): string => (count === 1 ? "artifact" : "artifacts");
 
 /** The name behind a platform's number. */
 export const platformName = (platform: number, config: SiteConfig): string =>
@@ -92,22 +95,3 @@ const momentView = (timestamp: string) => ({
   date: timestamp.slice(0, 10),
   text: `${timestamp.slice(0, 10)} ${timestamp.slice(11, 16)} UTC`,
 });
-
-/** Imported records may carry data of any shape: what does not fit is not shown. */
-const shown = z.object({
-  key_id: z.string().optional().catch(undefined),
-  signature: z
-    .object({ signer: z.string().optional().catch(undefined) })
-    .optional()
-    .catch(undefined),
-});
-const revised = z.object({ rev: z.string() });
-
-function provenance({ data }: WireRecord, config: SiteConfig) {
-  const attestation = shown.safeParse(data.attestation).data;
-  return {
-    signer: attestation?.signature?.signer ?? "",
-    keyId: attestation?.key_id ?? "",
-    revision: revised.safeParse(data[config.wire.vendor]).data?.rev ?? "",
-  };
-}

@@ -1,71 +1,110 @@
-import type { OutputFile, SiteConfig } from "../documents/published.ts";
+import type { OutputFile, OutputGroup, SiteConfig } from "../documents/published.ts";
+import { artifactsUnit } from "./artifact-view.ts";
 import { browsablePages } from "./browsable-pages.ts";
-import { page, pageLayout } from "./page-layout.ts";
+import { type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
+import { digestOf } from "./output.ts";
+import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
-import { type Months, type PagePieces, twoFoldersUp } from "./page-pieces.ts";
-import { platformPages } from "./platform-pages.ts";
+import { type PagePieces, relinked } from "./page-pieces.ts";
+import { platformLinks, platformPages } from "./platform-pages.ts";
 import type { Templates } from "./templates.ts";
 
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
 
 /**
- * The pages that span releases, made of each release's pieces.
+ * The pages that span releases, made of each release's pieces. Those of past months stay under their keys.
  * @param pieces newest first
+ * @param basis digest of configuration and templates
  */
-export function* sitePages(
+export function* pageGroups(
   pieces: readonly PagePieces[],
+  basis: string,
   config: SiteConfig,
   templates: Templates,
-): Iterable<OutputFile> {
-  const months = byMonth(pieces);
-  for (const [month, releases] of months) yield monthPage(month, releases, config, templates);
-  yield* platformPages(pieces, config, templates);
-  yield* browsablePages(months, config, templates);
-  yield latestRedirect(pieces, config, templates);
-  yield releasesIndex(pieces, config, templates);
-  yield notFound(config, templates);
-  yield home(months, config, templates);
+): Generator<OutputGroup> {
+  const parts = listParts(pieces);
+  for (const part of parts) {
+    const others = partsBelow(part, parts);
+    const key = digestOf(basis, slicesOf(part), others.map(slicesOf));
+    yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, config, templates)] };
+  }
+  const all = digestOf(basis, ...pieces.map(({ key }) => key));
+  yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
+  for (const { part, others, file } of browsablePages(parts, config, templates)) {
+    const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
+    yield { name: `browsable ${file.path}`, key, files: [file] };
+  }
+  const files = [
+    latestRedirect(pieces, config, templates),
+    releasesIndex(pieces, config, templates),
+    notFound(config, templates),
+    home(pieces, parts, config, templates),
+  ];
+  yield { name: "entrances", key: all, files };
 }
 
-const byMonth = (pieces: readonly PagePieces[]): Months =>
-  Map.groupBy(pieces, ({ version }) => version.slice(0, 5));
+/** What a page shows of a part. */
+const slicesOf = ({ label, folder, slices }: ListPart) => [
+  label,
+  folder,
+  slices.map(({ release, from, to }) => [release.key, from, to]),
+];
+
+/** The month's other parts, which its newest one leads to. */
+const partsBelow = ({ folder }: ListPart, parts: readonly ListPart[]): ListPart[] =>
+  isPart(folder) ? [] : parts.filter((other) => other.folder !== folder && other.folder.startsWith(folder));
+
+const isPart = (folder: string) => folder.split("/").length > 2;
 
 const provisionalVersions = (pieces: readonly PagePieces[]): string[] =>
   pieces.filter((piece) => piece.provisional).map((piece) => piece.version);
 
-function home(months: Months, config: SiteConfig, templates: Templates): OutputFile {
-  const releases = months.values().next().value ?? [];
-  const newest = releases[0];
-  const head = { title: "", provisional: provisionalVersions(releases) };
+const versionsIn = ({ slices }: ListPart): string[] =>
+  provisionalVersions(slices.map(({ release }) => release));
+
+function home(
+  pieces: readonly PagePieces[],
+  parts: readonly ListPart[],
+  config: SiteConfig,
+  templates: Templates,
+): OutputFile {
+  const [newest] = pieces;
+  const [first] = parts;
+  const head = { title: "", filtered: true, provisional: first ? versionsIn(first) : [] };
   return page("index.html", "home", templates, () => ({
     layout: pageLayout("index.html", head, config, templates),
     newest: newest
       ? { version: newest.version, date: newest.date, href: `releases/${newest.version}/` }
       : null,
-    releases: releases.map((piece) => {
-      const { summaryHtml, rowsHtml, ...rest } = listed(piece, "");
-      return { ...rest, summaryHtml: twoFoldersUp(summaryHtml), rowsHtml: twoFoldersUp(rowsHtml) };
-    }),
-    months: [...months.keys()].map((month) => ({ href: `page/${month}/`, text: month })),
+    platforms: platformLinks(pieces, config, "platforms/"),
+    releases: (first?.slices ?? []).map((slice) => listed(slice, "")),
+    months: parts.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),
     all: "releases/",
   }));
 }
 
-/** A month's page names no other month: it stays as it is when releases come after it. */
+/** A month's page names no other month, its parts only the newest: they stay as they are when releases come after them. */
 function monthPage(
-  month: string,
-  releases: readonly PagePieces[],
+  { folder, label, slices }: ListPart,
+  others: readonly ListPart[],
   config: SiteConfig,
   templates: Templates,
 ): OutputFile {
-  const path = `page/${month}/index.html`;
-  const head = { title: `Releases of ${month}`, provisional: provisionalVersions(releases) };
+  const path = `page/${folder}index.html`;
+  const root = rootOf(path);
+  const head = {
+    title: `Releases of ${label}`,
+    filtered: true,
+    provisional: versionsIn({ folder, label, slices }),
+  };
   return page(path, "month", templates, () => ({
     layout: pageLayout(path, head, config, templates),
-    month,
-    releases: releases.map((piece) => listed(piece, "../../")),
-    home: "../../",
-    all: "../../releases/",
+    month: label,
+    releases: slices.map((slice) => listed(slice, root)),
+    parts: others.map((other) => ({ href: other.folder.slice(folder.length), text: other.label })),
+    newest: isPart(folder) ? "../" : "",
+    home: root,
+    all: `${root}releases/`,
   }));
 }
 
@@ -74,7 +113,12 @@ function releasesIndex(pieces: readonly PagePieces[], config: SiteConfig, templa
   const head = { title: "Releases", provisional: provisionalVersions(pieces) };
   return page(path, "releases", templates, () => ({
     layout: pageLayout(path, head, config, templates),
-    releases: pieces.map((piece) => ({ ...counts(piece), href: `${piece.version}/` })),
+    releases: pieces.map((piece) => ({
+      ...shownOf(piece, "../"),
+      href: `${piece.version}/`,
+      count: piece.packageCount,
+      unit: artifactsUnit(piece.packageCount),
+    })),
   }));
 }
 
@@ -100,17 +144,27 @@ function notFound(config: SiteConfig, templates: Templates): OutputFile {
   }));
 }
 
-const counts = ({ version, date, provisional, packageCount, retractedCount }: PagePieces) => ({
+/** What every list says of a release. */
+const shownOf = ({ version, date, provisional, retractedCount, summaryHtml }: PagePieces, root: string) => ({
   version,
   date,
   provisional,
-  count: packageCount,
   withdrawn: retractedCount,
+  summaryHtml: relinked(summaryHtml(), root),
 });
 
-const listed = (piece: PagePieces, root: string): PageModel<"month">["releases"][number] => ({
-  ...counts(piece),
-  href: `${root}releases/${piece.version}/`,
-  summaryHtml: piece.summaryHtml,
-  rowsHtml: piece.rows.map((row) => row.html).join(""),
+/** @param root the path from the page to the site's root */
+const listed = (
+  { release, from, to }: ReleaseSlice,
+  root: string,
+): PageModel<"month">["releases"][number] => ({
+  ...shownOf(release, root),
+  href: `${root}releases/${release.version}/`,
+  count: to - from,
+  continued: from > 0,
+  rowsHtml: release
+    .rows()
+    .slice(from, to)
+    .map((row) => relinked(row, root))
+    .join(""),
 });

@@ -9,6 +9,7 @@ export interface PageHead {
   title: string;
   /** Versions on it that are not permanent yet. */
   provisional?: readonly string[];
+  filtered?: boolean;
   /** Where the page leads at once. */
   refresh?: string | undefined;
   /** Where the site's root is; default: relative to the page's path. */
@@ -37,6 +38,7 @@ export function pageLayout(
   return {
     title: head.title,
     product: config.product,
+    filtered: head.filtered ?? false,
     refresh: head.refresh ?? "",
     home: root || "./",
     style: root + style,
@@ -44,8 +46,10 @@ export function pageLayout(
     icon: root + icon,
     atom: `${root}feed.atom`,
     jsonFeed: `${root}feed.json`,
+    packages: `${root}api/v1/package/index.json`,
     latest: `${root}api/v1/latest.json`,
     releaseIndex: `${root}api/v1/release/index.json`,
+    openapi: `${root}openapi.json`,
     nav: navigation.map(({ path: target, text }) => ({
       href: root + linked(target),
       text,

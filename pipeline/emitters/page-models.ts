@@ -14,6 +14,8 @@ const href = z.string().regex(/^(?:https?:\/\/[^\s/\\]\S*|(?!\/\/)(?![^/?#]*:)[^
 const layout = z.strictObject({
   title: text,
   product: text,
+  /** Has a filter, which the address may set: nothing is shown before it is applied, so nothing moves. */
+  filtered: flag,
   /** Where a redirecting page leads at once; empty on all others. */
   refresh: href,
   home: href,
@@ -22,8 +24,10 @@ const layout = z.strictObject({
   icon: href,
   atom: href,
   jsonFeed: href,
+  packages: href,
   latest: href,
   releaseIndex: href,
+  openapi: href,
   nav: z.array(z.strictObject({ href, text, current: flag })),
   /** Versions on this page that are not permanent yet. */
   provisional: z.array(version),
@@ -32,6 +36,9 @@ const layout = z.strictObject({
 const moment = z.strictObject({ datetime: text, date: text, text });
 
 const command = z.strictObject({ system: text, start: text, file: text, end: text });
+
+/** Something said about an artifact: what, and of whom or which; no value where nothing is known. */
+const statement = z.strictObject({ words: text, value: text, isHash: flag });
 
 const artifact = z.strictObject({
   id,
@@ -51,11 +58,13 @@ const artifact = z.strictObject({
   size: text,
   bytes: text,
   created: moment,
-  modified: moment,
+  /** null when nothing changed since. */
+  modified: moment.nullable(),
   checksum,
-  signer: text,
-  keyId: text,
-  revision: text,
+  /** Who signed it and what it was built from, in a sentence or two. */
+  origin: z.array(statement),
+  /** The same in full. */
+  provenance: z.array(statement),
   url: href,
   /** Its section on the release's page. */
   page: href,
@@ -81,6 +90,7 @@ const release = z.strictObject({
   summaryHtml: html,
   notesHtml: html,
   count,
+  unit: text,
   withdrawn: z.array(withdrawn),
   platforms: z.array(z.strictObject({ anchor: text, name: text, artifacts: z.array(artifact) })),
   files: z.array(z.strictObject({ href, text })),
@@ -94,6 +104,8 @@ const listedRelease = z.strictObject({
   withdrawn: count,
   provisional: flag,
   summaryHtml: html,
+  /** Its first artifacts stand on another page. */
+  continued: flag,
   rowsHtml: html,
 });
 
@@ -106,14 +118,25 @@ export const pageModels = {
   home: z.strictObject({
     layout,
     newest: z.strictObject({ version, date, href }).nullable(),
+    platforms: z.array(link),
     releases: z.array(listedRelease),
     months: z.array(link),
     all: href,
   }),
-  month: z.strictObject({ layout, month: line, releases: z.array(listedRelease), home: href, all: href }),
+  month: z.strictObject({
+    layout,
+    month: line,
+    releases: z.array(listedRelease),
+    /** The older parts of the month, on the page of its newest part. */
+    parts: z.array(link),
+    /** The page of its newest part, on all others; else empty. */
+    newest: href,
+    home: href,
+    all: href,
+  }),
   releases: z.strictObject({
     layout,
-    releases: z.array(listedRelease.omit({ summaryHtml: true, rowsHtml: true })),
+    releases: z.array(listedRelease.omit({ continued: true, rowsHtml: true }).extend({ unit: text })),
   }),
   latest: z.strictObject({ layout, newest: z.strictObject({ version, href }).nullable(), all: href }),
   platforms: z.strictObject({
@@ -134,6 +157,8 @@ export const pageModels = {
         provisional: flag,
         href,
         rowsHtml: html,
+        /** Artifacts that only the release's page has. */
+        more: count,
       }),
     ),
   }),
@@ -141,8 +166,10 @@ export const pageModels = {
     layout,
     root: href,
     list: href,
-    /** The month whose records are shown; empty without releases. */
+    /** The month, or the part of it, whose records are shown; empty without releases. */
     month: text,
+    /** Not the list's own page, which answers other questions too: that names no month in its breadcrumb. */
+    older: flag,
     requestPath: text,
     json: href,
     api: href,

@@ -2,6 +2,7 @@ import { platformFolder } from "../documents/package-types.ts";
 import type { OutputFile, SiteConfig } from "../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
 import { byName } from "./by-name.ts";
+import { mostRecords } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { PagePieces } from "./page-pieces.ts";
@@ -11,7 +12,7 @@ import type { Templates } from "./templates.ts";
 interface Newest {
   type: string;
   release: PagePieces;
-  rows: string[];
+  rows(): string[];
 }
 
 /**
@@ -23,10 +24,7 @@ export function* platformPages(
   config: SiteConfig,
   templates: Templates,
 ): Generator<OutputFile> {
-  const newest = newestByPlatform(pieces);
-  const platforms = [...newest]
-    .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
-    .sort(byName);
+  const platforms = platformsOf(pieces, config);
   for (const { name, types } of platforms) yield platformPage(name, types, config, templates);
   const path = "platforms/index.html";
   yield page(path, "platforms", templates, () => ({
@@ -40,15 +38,33 @@ export function* platformPages(
   }));
 }
 
+interface Platform {
+  name: string;
+  types: Newest[];
+}
+
+/** By name; those without artifacts at the moment too. */
+const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig): Platform[] =>
+  [...newestByPlatform(pieces)]
+    .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
+    .sort(byName);
+
+/** The platforms that have artifacts at the moment. */
+export const platformLinks = (pieces: readonly PagePieces[], config: SiteConfig, folder: string) =>
+  platformsOf(pieces, config)
+    .filter(({ types }) => types.length > 0)
+    .map(({ name }) => ({ href: `${folder}${platformFolder(name)}/`, text: name }));
+
 function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string, Newest>> {
   const platforms = new Map<number, Map<string, Newest>>();
   for (const release of pieces) {
     for (const id of release.platforms) if (!platforms.has(id)) platforms.set(id, new Map());
-    for (const { platform, packageType: type, html } of release.rows) {
+    for (const { platform, packageType: type } of release.artifacts) {
       const types = platforms.get(platform);
-      const known = types?.get(type);
-      if (known === undefined) types?.set(type, { type, release, rows: [html] });
-      else if (known.release === release) known.rows.push(html);
+      if (types?.has(type)) continue;
+      const isOfType = (index: number) =>
+        release.artifacts[index]?.platform === platform && release.artifacts[index]?.packageType === type;
+      types?.set(type, { type, release, rows: () => release.rows().filter((_, index) => isOfType(index)) });
     }
   }
   return platforms;
@@ -93,5 +109,6 @@ const typeModel = (
   date: release.date,
   provisional: release.provisional,
   href: `../../releases/${release.version}/`,
-  rowsHtml: rows.join(""),
+  rowsHtml: rows().slice(0, mostRecords).join(""),
+  more: Math.max(rows().length - mostRecords, 0),
 });

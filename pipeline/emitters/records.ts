@@ -10,6 +10,7 @@ export function recordFiles(release: PublishedRelease): OutputFile[] {
   ];
 }
 
-function goneBody({ id, reason, replaced_by }: RetractedRecord) {
+/** What a retracted record's address answers. */
+export function goneBody({ id, reason, replaced_by }: RetractedRecord) {
   return { detail: "This package was withdrawn.", id, reason, replaced_by };
 }

@@ -1,6 +1,6 @@
 import { platformFolder } from "../documents/package-types.ts";
 import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
-import { artifactView, platformName, withdrawnView } from "./artifact-view.ts";
+import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
 import { byName } from "./by-name.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { textFile } from "./output.ts";
@@ -36,13 +36,14 @@ function releaseModel(
     summaryHtml: release.summary === null ? "" : renderMarkdown(release.summary),
     notesHtml: notesHtml(release, config),
     count: packages.length,
+    unit: artifactsUnit(packages.length),
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),
     platforms: artifactsByPlatform(release, config),
     files: [
       { href: "SHA256SUMS", text: "SHA256SUMS" },
-      { href: "notes.md", text: "Notes as Markdown" },
-      { href: "notes.json", text: "Notes as JSON" },
-      { href: `${root}api/v1/release/${version}/index.json`, text: "Release as JSON" },
+      { href: "notes.md", text: "Notes, Markdown" },
+      { href: "notes.json", text: "Notes, JSON" },
+      { href: `${root}api/v1/release/${version}/index.json`, text: "Release, JSON" },
     ],
   };
 }

@@ -1,5 +1,8 @@
 import type { OutputFile, SiteConfig } from "../documents/published.ts";
-import { textFile } from "./output.ts";
+import { jsonFile, textFile } from "./output.ts";
+
+/** The description of the API that the site is. */
+const apiDescription = "catalog.openapi.json";
 
 /** Schemas of documents in which `data` appears under its wire names. */
 const withData = new Set(["package-record", "package-list", "release-document"]);
@@ -10,10 +13,23 @@ const withData = new Set(["package-record", "package-list", "release-document"])
  * @param sources JSON Schemas by file name
  */
 export function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConfig["wire"]): OutputFile[] {
-  return [...sources].map(([file, text]) => {
+  return [...sources].flatMap(([file, text]) => {
+    if (!file.endsWith(".schema.json")) return [];
     const renamed = withData.has(file.replace(/\.schema\.json$/, "")) ? inWireNames(text, wire) : text;
     return textFile(`schemas/${file}`, renamed);
   });
+}
+
+/** `openapi.json`: the API over HTTP, with the address it is published under. */
+export function openApiFile(
+  sources: ReadonlyMap<string, string>,
+  { wire, baseUrl }: Pick<SiteConfig, "wire" | "baseUrl">,
+): OutputFile {
+  const document = JSON.parse(sources.get(apiDescription) ?? "{}");
+  const schemas = document.components?.schemas;
+  // Manifests, which are handed in, keep the neutral names.
+  if (schemas) schemas.Package = JSON.parse(inWireNames(JSON.stringify(schemas.Package), wire));
+  return jsonFile("openapi.json", { ...document, servers: [{ url: baseUrl }] });
 }
 
 function inWireNames(text: string, wire: SiteConfig["wire"]): string {

@@ -1,6 +1,8 @@
 import { url as urlPattern } from "../documents/fields.ts";
 import { failure, type Problem } from "../errors.ts";
-import { findRedirect, isSafeStep, type Patience, type Redirection } from "../outside/fetch.ts";
+import { isSafeStep } from "../outside/download-request.ts";
+import { findRedirect, type Patience, type Redirection } from "../outside/fetch.ts";
+import { inParallel } from "../outside/in-parallel.ts";
 import { useConfig } from "../stages/config.ts";
 import { display } from "../stages/document.ts";
 import { identity } from "../stages/ledger.ts";
@@ -63,19 +65,11 @@ export async function resolveDownloads(
   base: string,
   patience?: Patience,
 ): Promise<Resolved> {
-  const found = new Map<number, Found>();
-  const waiting = [...records].reverse();
-  const worker = async () => {
-    for (let record = waiting.pop(); record; record = waiting.pop()) {
-      const url = `${base}/package/${record.id}/download/`;
-      found.set(record.id, readAnswer(new URL(url), await findRedirect(url, patience)));
-    }
-  };
-  try {
-    await Promise.all(Array.from({ length: atOnce }, worker));
-  } finally {
-    waiting.length = 0; // After a failure nobody asks on.
-  }
+  const answers = await inParallel(records, atOnce, async ({ id }) => {
+    const url = `${base}/package/${id}/download/`;
+    return [id, readAnswer(new URL(url), await findRedirect(url, patience))] as const;
+  });
+  const found = new Map<number, Found>(answers);
   const shared = sharedAddresses(records, found);
   const judged = records.map((record) => ({ record, ...(shared.get(record.id) ?? found.get(record.id)) }));
   return {

@@ -1,12 +1,13 @@
 import type { LedgerChange } from "../cut.ts";
 import type { Config } from "../documents/config.ts";
 import type { LedgerEvent } from "../documents/ledger.ts";
-import { type Problem, throwErrors } from "../errors.ts";
+import { failure, type Problem, throwErrors } from "../errors.ts";
 import { recordPrivate } from "../stages/assign-ids.ts";
 import { display } from "../stages/document.ts";
 import type { Entry } from "../stages/ledger.ts";
 import { ledgerLine } from "../stages/ledger.ts";
 import { isPrivate } from "../stages/normalize.ts";
+import { takenWireNames } from "../stages/rules/config-rules.ts";
 import { catalogRows } from "./catalog-rows.ts";
 import { type CatalogChanges, catalogYaml } from "./catalog-yaml.ts";
 import { exceptionsYaml } from "./exceptions-yaml.ts";
@@ -129,6 +130,7 @@ function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {
 
 /** Key names, package types and platforms that catalog.yaml lacks. */
 function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Config["wire"]>) {
+  refuseTaken(given);
   const { names, problems } = wireNames(records, { given, kept: namesInUse(existing) });
   throwErrors(problems);
   const types = new Set([
@@ -146,9 +148,22 @@ function planCatalog(records: readonly LiveRecord[], existing: Existing, given: 
   return { names, changes: { wire, ...rows } };
 }
 
+/** Said of the option: what it would lead to stands in no file yet. */
+function refuseTaken(given: Partial<Config["wire"]>): void {
+  for (const key of ["vendor", "cryptolib_post"] as const) {
+    const name = given[key];
+    if (name === undefined || !takenWireNames[key].includes(name)) continue;
+    throw failure(
+      "usage",
+      `--wire ${key}=${name}: ${name} is taken by another part of data`,
+      "Give the key under which the live records have it.",
+    );
+  }
+}
+
 /** Names that are written down, or that records here already have. */
 function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Config["wire"]> {
-  const datas = [...packages.values()].map(({ artifact }) => artifact.content.data);
+  const datas = [...packages.values()].map(({ artifact }) => artifact.details().data);
   const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
   const vendor =
     written.wire?.vendor ??

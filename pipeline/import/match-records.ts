@@ -1,10 +1,9 @@
-import { packageRecordSchema } from "../documents/package-record.ts";
 import type { Code, Problem } from "../errors.ts";
 import type { Package } from "../stages/assign-ids.ts";
 import { display } from "../stages/document.ts";
 import { type Entry, identity } from "../stages/ledger.ts";
-import { hashContent } from "../stages/normalize.ts";
 import { publishedRecord } from "../stages/publish-records.ts";
+import { contentOf } from "../stages/record-content.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { ledgerDates, verbatimDates } from "./dates.ts";
 import type { Existing } from "./existing.ts";
@@ -105,16 +104,6 @@ function lastImportedContents({ ledger }: Existing): Map<number, string> {
   return contents;
 }
 
-const contentFields = Object.keys(packageRecordSchema.shape);
-const outsideContent = ["id", "created_date", "modified_date"];
-
-/** A live record's `content`, as its ledger line has it. */
-function contentOf(record: LiveRecord): string {
-  const fields = [...contentFields, ...Object.keys(record).filter((field) => !contentFields.includes(field))];
-  const present = fields.filter((field) => !outsideContent.includes(field) && Object.hasOwn(record, field));
-  return hashContent(Object.fromEntries(present.map((field) => [field, record[field]])));
-}
-
 /** What an id stands for never changes, and its first date neither. */
 function changedForever(
   record: LiveRecord,
@@ -147,7 +136,7 @@ function changedForever(
 }
 
 const waysOut = (id: number) =>
-  `The ledger never changes what an id stands for. Withdraw it here (relcat retract ${id}) and take it out of the list; new bytes need a new id.`;
+  `The ledger never changes what an id stands for. Withdraw it here (relcat retract ${id} --reason …) and take it out of the list; new bytes need a new id.`;
 
 function taken({ add, line }: Entry): Conflict {
   const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${line} of the ledger)`;

@@ -15,13 +15,17 @@ export interface LiveRecord {
   readonly [field: string]: unknown;
 }
 
+const neverImported = "It can never be imported: correct it in the live catalog, or take it out of the list.";
+
 /**
  * Reads the JSON array of a live catalog.
+ * @param hint what to do about a record that is not one
  * @returns ascending by id
  * @throws RelcatError import-list, import-record with every record that can never be imported, json-syntax …
  */
-export function readRecords(source: Source): LiveRecord[] {
-  const list = listOf(parse(source).value, source);
+export function readRecords(source: Source, hint = neverImported): LiveRecord[] {
+  const { value, locate } = parse(source);
+  const list = listOf(value, source);
   const firstWithId = new Map<unknown, number>();
   const problems: Problem[] = [];
   for (const [index, record] of list.entries()) {
@@ -29,7 +33,10 @@ export function readRecords(source: Source): LiveRecord[] {
     const before = isObject(record) ? firstWithId.get(record.id) : undefined;
     if (before !== undefined) faults.push(`its id stands already on element ${before} of the list`);
     else if (isObject(record)) firstWithId.set(record.id, index + 1);
-    problems.push(...faults.map((fault) => unimportable(record, index, fault)));
+    for (const fault of faults) {
+      const at = placeAt(source, locate([index], "value"));
+      problems.push({ ...unimportable(record, index, fault), hint, at });
+    }
   }
   throwErrors(problems);
   return (list as LiveRecord[]).toSorted((a, b) => a.id - b.id);
@@ -98,11 +105,14 @@ function unkeepable(value: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-function unimportable(record: unknown, index: number, fault: string): Problem {
+function unimportable(
+  record: unknown,
+  index: number,
+  fault: string,
+): Pick<Problem, "code" | "severity" | "message"> {
   const known = isObject(record) && id.safeParse(record.id).success;
   const who = known
     ? `record ${record.id} (element ${index + 1} of the list)`
     : `element ${index + 1} of the list`;
-  const hint = "It can never be imported: correct it in the live catalog, or take it out of the list.";
-  return { code: "import-record", severity: "error", message: `${who}: ${fault}`, hint };
+  return { code: "import-record", severity: "error", message: `${who}: ${fault}` };
 }

@@ -4,8 +4,8 @@ import { type At, type Claim, problem } from "./evidence.ts";
 const oneBuild = "The inputs of one call must come from one build.";
 
 /**
- * One value out of several claims of it; a second value is a problem. Which of them is named first depends on
- * where they stand, never on the order of inputs.
+ * One value out of several claims of it; each other value is a problem, where it is claimed: a file for download is what it
+ * is. Which of them counts depends on where they stand, never on the order of inputs.
  */
 export function agree<T>(
   what: string,
@@ -13,14 +13,20 @@ export function agree<T>(
   problems: Problem[],
   hint = oneBuild,
 ): Claim<T> | undefined {
-  const [first, ...others] = [...claims].sort((a, b) => byPlace(a.at, b.at));
-  const other = others.find(({ value }) => value !== first?.value);
-  if (!first || !other) return first;
-  const { file, line } = first.at();
-  const message = `${what} is ${other.value} here, but ${first.value} in ${file}:${line}`;
-  problems.push(problem("ingest-conflict", other.at, message, hint));
+  const [first, ...others] = [...claims].sort((a, b) => byKind(a.at, b.at) || byPlace(a.at, b.at));
+  if (!first) return undefined;
+  for (const { value, at } of others.filter((other) => other.value !== first.value)) {
+    const { file, line } = first.at();
+    const message = `${what} is ${value} here, but ${first.value} in ${hasLines(first.at) ? `${file}:${line}` : file}`;
+    problems.push(problem("ingest-conflict", at, message, hint));
+  }
   return first;
 }
+
+/** A file for download has none. */
+const hasLines = (at: At): boolean => at().excerpt !== undefined;
+
+const byKind = (a: At, b: At): number => Number(hasLines(a)) - Number(hasLines(b));
 
 export function byPlace(a: At, b: At): number {
   const [x, y] = [a(), b()];

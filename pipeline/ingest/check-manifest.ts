@@ -5,7 +5,7 @@ import type { WrittenRelease } from "../documents/release.ts";
 import type { Code, Problem } from "../errors.ts";
 import { checkRelease } from "../stages/check.ts";
 import { checkShape, type Located } from "../stages/document.ts";
-import { normalizeRelease } from "../stages/normalize.ts";
+import { normalizeRelease, type Release } from "../stages/normalize.ts";
 import type { ParsedRelease } from "../stages/parse.ts";
 import { type At, wholeFile } from "./evidence.ts";
 
@@ -49,9 +49,7 @@ export function checkManifest(
   const artifacts = described.map(({ artifact }) => artifact);
   if (shape.length > 0) return { manifest: { release: version, artifacts }, problems: shape };
   const { release: normalized, problems } = normalizeRelease(asParsed(described, version, release), config);
-  const order = new Map(normalized.artifacts.map(({ file }, index) => [file, index]));
-  const position = ({ file, name }: WrittenArtifact) => order.get(file ?? name) ?? -1;
-  artifacts.sort((a, b) => position(a) - position(b));
+  artifacts.sort(inOrderOf(normalized));
   // One by one, so that each problem can be told with its artifact; the release's date is for check to judge.
   const found = described.flatMap((each) => {
     const known = each.problems.flatMap(({ code }) => consequences[code] ?? []);
@@ -60,6 +58,13 @@ export function checkManifest(
       .map((problem) => toldOf(each, problem));
   });
   return { manifest: { release: version, artifacts }, problems: [...found, ...problems] };
+}
+
+/** Compares written artifacts by where they stand in their release, the order ids are given in. */
+export function inOrderOf({ artifacts }: Release): (a: WrittenArtifact, b: WrittenArtifact) => number {
+  const order = new Map(artifacts.map(({ file }, index) => [file, index]));
+  const position = ({ file, name }: WrittenArtifact) => order.get(file ?? name) ?? -1;
+  return (a, b) => position(a) - position(b);
 }
 
 /** A release that consists of these artifacts, each of which stands where its input is. */

@@ -1,20 +1,29 @@
 import { type Config, configSchema } from "../documents/config.ts";
 import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
 import { failure, throwErrors } from "../errors.ts";
+import { nextVersion } from "../open-release.ts";
 import { fetchDocument } from "../outside/fetch-document.ts";
 import { exists, readIfPresent } from "../outside/files.ts";
+import { listFolders } from "../outside/folders.ts";
+import { refuseScheme } from "../outside/read-input.ts";
 import { normalizeConfig, useConfig } from "../stages/config.ts";
 import type { Located } from "../stages/document.ts";
+import { readLedger } from "../stages/ledger.ts";
 import { readBytes } from "../stages/parse.ts";
 
 const maxConfigBytes = 1024 * 1024;
+
+/** Path or URL of the configuration. @param given --config */
+export const catalogFile = (folder: string, given: string | undefined): string =>
+  given ?? `${folder}/catalog.yaml`;
 
 /**
  * The configuration of --config, or of the releases folder; without either every field has its default.
  * @throws RelcatError with every problem of catalog.yaml; input-missing; network
  */
 export async function loadConfiguration(folder: string, given: string | undefined): Promise<Config> {
-  const file = given ?? `${folder}/catalog.yaml`;
+  const file = catalogFile(folder, given);
+  refuseScheme(file);
   const isUrl = /^https?:\/\//.test(file);
   const bytes = isUrl ? await fetchDocument(file, maxConfigBytes) : readIfPresent(file);
   if (!bytes && given !== undefined)
@@ -43,9 +52,27 @@ export function readRelease(folder: string, version: string): Located<WrittenRel
   return bytes && readBytes(file, bytes, releaseSchema).document;
 }
 
-/** @throws RelcatError folder-missing when the release was not opened */
+/** @throws RelcatError version-unknown when the release was not opened */
 export function requireRelease(folder: string, version: string): void {
   if (exists(`${folder}/${version}`)) return;
-  const hint = `Open it with relcat new ${version.slice(0, 5)}, or write the manifest elsewhere with --out FILE.`;
-  throw failure("folder-missing", `there is no release ${version} in ${folder}/`, hint);
+  const known = exists(folder) ? versionsIn(folder) : [];
+  const month = version.slice(0, 5);
+  const next = nextVersion(month, known);
+  const opens = `relcat new ${month}${next === version ? "" : ` opens ${next}`}`;
+  const ways = next === version ? `Open it with ${opens}` : `${shown(known)}${opens}`;
+  const hint = `${ways}, or write the manifest elsewhere with --out FILE.`;
+  throw failure("version-unknown", `there is no release ${version} in ${folder}/`, hint);
 }
+
+/** Those that are open or were ever cut: no number is given twice. */
+function versionsIn(folder: string): string[] {
+  const bytes = readIfPresent(`${folder}/ledger.jsonl`);
+  const { versions } = readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
+  const names = listFolders(folder).filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
+  return [...new Set([...names, ...versions])].sort();
+}
+
+const shown = (versions: readonly string[]) =>
+  versions.length === 0
+    ? ""
+    : `${versions.length > 5 ? "The newest are" : "There is"} ${versions.slice(-5).join(", ")}; `;

@@ -3,7 +3,8 @@ import type { Config } from "../documents/config.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import { resolveAlias } from "../documents/package-types.ts";
 import type { Problem } from "../errors.ts";
-import { leaves } from "../stages/merge.ts";
+import { attestationOf } from "../policy/attestation.ts";
+import { contradictions, type Statements } from "./contradictions.ts";
 import { problem } from "./evidence.ts";
 import { type Fields, overlay } from "./fields.ts";
 import type { Job } from "./join.ts";
@@ -12,15 +13,11 @@ import type { Measured } from "./measure.ts";
 import { typeOfHint } from "./package-type.ts";
 import { provenanceOf } from "./provenance.ts";
 import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
-import type { Sidecars } from "./sidecars.ts";
 
 /** What every file of a job is described with. */
-export interface Description {
+export interface Description extends Statements {
   job: Job;
   config: Config;
-  sidecars: Sidecars;
-  /** What --set gives. */
-  settings: Fields;
   revision: string | undefined;
 }
 
@@ -38,18 +35,27 @@ export function describeFile(
   // Each says more than the one before it: the name, the build, the file's neighbour, the caller.
   const layers = [
     rule ? fieldsOf(rule) : {},
-    file.finished ?? {},
+    file.finished?.value ?? {},
     sidecars.get(file.name)?.value ?? {},
     settings,
   ];
   const fields = layers.reduce<Fields>((under, over) => overlay(under, over), {});
   const stated = fields.package_type ?? (file.hint === undefined ? undefined : typeOfHint(file.hint, config));
-  if (stated === undefined) return { artifact: undefined, problems: [unmatched(file.name, file.at)] };
+  if (stated === undefined) return { artifact: undefined, problems: [unmatched(file.name, file.at, config)] };
   const package_type = resolveAlias(stated, config.packageTypes);
-  const kind = config.packageTypes.get(package_type)?.kind;
+  const type = config.packageTypes.get(package_type);
   const { provenance, problems } =
-    kind === "image" ? imageProvenance(file, fields, context) : { provenance: {}, problems: [] };
-  const facts: Fields = { ...provenance, ...(measured && { sha256: measured.sha256, size: measured.size }) };
+    type?.kind === "image" ? imageProvenance(file, fields, context) : { provenance: {}, problems: [] };
+  const { inspection, inspected } = measured?.seen ?? {};
+  const facts: Fields = {
+    ...provenance,
+    ...(measured && { sha256: measured.sha256, size: measured.size }),
+    ...(inspected && { inspected }),
+    attestation: {
+      ...(fields.attestation?.sha256 !== undefined && digestOf(measured)),
+      ...(inspection && type && attestationOf(inspection, package_type, type)),
+    },
+  };
   const sha256 = measured?.sha256 ?? fields.sha256 ?? fields.attestation?.sha256 ?? unknownDigest;
   const artifact = {
     ...overlay(fields, facts),
@@ -59,8 +65,12 @@ export function describeFile(
   };
   if (artifact.name !== file.name) artifact.file ??= file.name;
   if (artifact.file === artifact.name) delete artifact.file;
-  if (kind === "client") artifact.attestation = attested(fields.attestation, sha256);
-  return { artifact, problems: [...problems, ...contradictions(file, fields, facts)] };
+  if (type?.kind === "client") artifact.attestation = attested(artifact.attestation, sha256);
+  else if (isEmpty(artifact.attestation)) delete artifact.attestation;
+  return {
+    artifact,
+    problems: [...problems, ...contradictions(file, fields, facts, inspection !== undefined, context)],
+  };
 }
 
 /** Only images have a source revision in the catalog; one without has lost it on the way. */
@@ -74,6 +84,13 @@ function imageProvenance(file: JobFile, fields: Fields, { job, config, revision 
 /** Clients are attested by their checksum at least. */
 const attested = (given: Attestation | undefined, sha256: string): Attestation => ({ sha256, ...given });
 
+/** Imported records may be of files that nobody has. */
+const digestOf = (measured: Measured | undefined) =>
+  measured && measured.sha256 !== "unknown" && { sha256: measured.sha256 };
+
+const isEmpty = (attestation: Attestation | undefined): boolean =>
+  attestation !== undefined && Object.keys(attestation).length === 0;
+
 const unknownDigest = "0".repeat(64);
 
 const noRevision = ({ name, at }: JobFile) =>
@@ -83,27 +100,3 @@ const noRevision = ({ name, at }: JobFile) =>
     `no input says which source revision ${name} was built from`,
     "Give --rev SHA, --rev ci or --rev git; or take image out of require.vendor in catalog.yaml.",
   );
-
-/** What a sidecar, --set or a finished manifest states of a fact must be what was found. */
-function contradictions(file: JobFile, fields: Fields, facts: Fields): Problem[] {
-  const found = leaves(facts);
-  const stated = leaves({
-    sha256: fields.sha256,
-    size: fields.size,
-    store: fields.store,
-    vendor: fields.vendor,
-  });
-  return [...stated].flatMap(([field, value]) => {
-    const fact = found.get(field);
-    if (value === undefined || fact === undefined || fact === value) return [];
-    const message = `${field} of ${file.name} is stated as ${value}, but is ${fact}`;
-    return [
-      problem(
-        "ingest-conflict",
-        file.at,
-        message,
-        "Correct or leave out what the sidecar, --set or manifest states.",
-      ),
-    ];
-  });
-}

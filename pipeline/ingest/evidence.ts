@@ -10,6 +10,14 @@ export interface Claim<T> {
   at: At;
 }
 
+/** An artifact that a manifest describes already, and where each part of it stands there. */
+export interface Finished {
+  value: WrittenArtifact;
+  place(path: readonly (string | number)[]): Place;
+  /** Where the manifest says which release it is of. */
+  release: At;
+}
+
 /** A file for download, as one input tells of it. */
 export interface FoundFile {
   /** The file name people will download. */
@@ -23,9 +31,12 @@ export interface FoundFile {
   /** What the input says of its package type: a row of the table or a name of nixpkgs. */
   hint?: string | undefined;
   /** A finished manifest's entry: it needs no rule. */
-  finished?: WrittenArtifact | undefined;
+  finished?: Finished | undefined;
   at: At;
 }
+
+/** A file, and what a manifest claims of it where one does. */
+export type Claimed = Pick<FoundFile, "name" | "finished" | "at">;
 
 /** One Nix build: the recipe and what it made. */
 export interface Build {

@@ -1,14 +1,15 @@
 import type { z } from "zod";
 import { sha256 } from "../documents/fields.ts";
-import { artifactSchema } from "../documents/manifest.ts";
+import { artifactSchema, type WrittenArtifact } from "../documents/manifest.ts";
 
 /** Fields of a manifest's artifact, any of them missing: a sidecar, a rule, what --set gives. */
 export const fieldsSchema = artifactSchema
-  .omit({ verbatim: true, absent: true })
+  .omit({ verbatim: true, absent: true, inspected: true })
   .extend({ sha256 })
   .partial()
   .meta({ title: "Fields of an artifact" });
-export type Fields = z.infer<typeof fieldsSchema>;
+/** What was inspected, nobody states: only a finished manifest has it from its own ingest. */
+export type Fields = z.infer<typeof fieldsSchema> & Pick<WrittenArtifact, "inspected">;
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);

@@ -1,5 +1,6 @@
-import { manifestSchema } from "../documents/manifest.ts";
-import type { FoundFile } from "./evidence.ts";
+import { type Manifest, manifestSchema } from "../documents/manifest.ts";
+import type { Located } from "../stages/document.ts";
+import type { Evidence, FoundFile } from "./evidence.ts";
 import { isObject, shape } from "./shape.ts";
 
 /** A manifest that is written already: checked, joined with what else is known, put into its place. */
@@ -7,18 +8,26 @@ export const finishedManifest = shape({
   title: "a build output manifest",
   fits: (value) => isObject(value) && "release" in value && "artifacts" in value,
   schema: manifestSchema,
-  read({ value: { release, artifacts }, place }) {
-    const files = artifacts.map(
-      (finished, index): FoundFile => ({
-        name: finished.file ?? finished.name,
-        paths: [],
-        store: finished.store?.path,
-        sha256: finished.sha256,
-        size: finished.size,
-        finished,
-        at: () => place(["artifacts", index]),
-      }),
-    );
-    return { files, releases: [{ value: release, at: () => place(["release"]) }] };
-  },
+  read: evidenceOf,
 });
+
+/** What a manifest that fits its schema says. */
+export function evidenceOf({ value, place }: Located<Manifest>): Partial<Evidence> {
+  const { release, artifacts } = value;
+  const files = artifacts.map(
+    (artifact, index): FoundFile => ({
+      name: artifact.file ?? artifact.name,
+      paths: [],
+      store: artifact.store?.path,
+      sha256: artifact.sha256,
+      size: artifact.size,
+      finished: {
+        value: artifact,
+        place: (path) => place(["artifacts", index, ...path]),
+        release: () => place(["release"]),
+      },
+      at: () => place(["artifacts", index]),
+    }),
+  );
+  return { files, releases: [{ value: release, at: () => place(["release"]) }] };
+}

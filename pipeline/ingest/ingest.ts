@@ -1,16 +1,18 @@
+import type { Config } from "../documents/config.ts";
 import type { Manifest } from "../documents/manifest.ts";
 import { failure, type Problem, throwErrors } from "../errors.ts";
+import { requireArtifacts } from "../outside/artifacts-at-hand.ts";
 import { cleanHead } from "../outside/git.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
-import { loadConfiguration, readRelease, requireRelease } from "./configuration.ts";
+import { catalogFile, loadConfiguration, readRelease, requireRelease } from "./configuration.ts";
 import { type Description, describeFile } from "./describe.ts";
 import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
-import { locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
+import { type Look, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
 import { type Environment, statedRevision } from "./revision.ts";
 import { parseSettings } from "./settings.ts";
 import { tellStory } from "./story.ts";
-import { readSumFiles } from "./sums.ts";
+import { readSumFiles, unusedSums } from "./sums.ts";
 
 /** What is asked for. */
 export interface IngestRequest {
@@ -26,6 +28,8 @@ export interface IngestRequest {
   sums?: readonly string[] | undefined;
   /** A commit id, `ci` or `git`. */
   revision?: string | undefined;
+  /** Folder with every artifact that is named, as FILE or VERSION/FILE: what is stated is compared with their bytes. */
+  artifacts?: string | undefined;
   /** Another catalog.yaml, by path or URL. */
   config?: string | undefined;
   /** The manifest goes elsewhere: the release need not be open here. */
@@ -35,6 +39,8 @@ export interface IngestRequest {
 /** What ingest takes from the process it runs in. */
 export interface IngestSurroundings {
   environment: Environment;
+  /** Milliseconds since 1970: when certificates must be valid. */
+  clock: number;
   onProgress: (progress: Progress) => void;
 }
 
@@ -46,6 +52,8 @@ export interface Ingested {
   fileName: string;
   /** What of the inputs is not for download, and why. */
   leftOut: string[];
+  /** Whether there are policies that artifacts are looked into for; if not, they are measured and nothing else. */
+  isLookedInto: boolean;
   warnings: Problem[];
 }
 
@@ -62,42 +70,70 @@ export async function ingestBuild(
 ): Promise<Ingested> {
   const job = jobName(request);
   const settings = parseSettings(request.settings ?? []);
+  if (request.artifacts !== undefined) requireArtifacts(request.artifacts);
   const { config, sums, evidence, story } = await read(folder, request, surroundings);
   if (!request.elsewhere) requireRelease(folder, story.version);
+  const names = story.job.files.map(({ name }) => name);
+  if (settings.file !== undefined && names.length > 1) {
+    const message = `--set file=${settings.file} would give ${names.length} files one name: ${names.slice(0, 5).join(", ")}`;
+    throw failure("usage", message, "Ingest the one that is called so in a call of its own.");
+  }
 
   const context: Description = { ...story, config, settings };
   const release = readRelease(folder, story.version);
-  const { present, problems: missing } = locate(story.job.files, sums);
+  const { present, problems: missing } = locate(story.job.files, sums, story.version, request.artifacts);
   const check = (measured: ReadonlyMap<string, Measured>) => {
     const { described, problems } = describeAll(present, measured, context);
     const checked = checkManifest(described, story.version, config, release);
     return { manifest: checked.manifest, problems: [...problems, ...checked.problems] };
   };
   // What is wrong whatever the bytes are is said before minutes of reading them.
-  throwErrors([...missing, ...check(new Map()).problems]);
-  const { measured, problems: contradictions } = await measure(present, surroundings.onProgress);
+  const unused = unusedSums(request.sums ?? [], sums, names);
+  const stated = check(new Map());
+  throwErrors([...unused, ...missing, ...stated.problems]);
+  const look = await lookFor(folder, request, config, stated.manifest, surroundings.clock);
+  const { measured, problems: found } = await measure(present, surroundings.onProgress, look);
   const { manifest, problems } = check(measured);
-  throwErrors([...contradictions, ...problems]);
+  throwErrors([...found, ...problems]);
   return {
     version: story.version,
     manifest,
     text: manifestText(manifest),
     fileName: manifestFileName(job, manifest),
     leftOut: [...new Set(evidence.leftOut)].sort(),
-    warnings: problems,
+    isLookedInto: look !== undefined,
+    warnings: [...found, ...problems],
   };
+}
+
+/** Nothing that inspects is loaded where nobody may sign. */
+async function lookFor(
+  folder: string,
+  request: IngestRequest,
+  config: Config,
+  manifest: Manifest,
+  now: number,
+): Promise<Look | undefined> {
+  if (config.policies.size === 0) return undefined;
+  const { lookAtArtifacts } = await import("./look.ts");
+  return lookAtArtifacts(config, catalogFile(folder, request.config), manifest, now);
 }
 
 /** Everything but the files for download: those may be large. */
 async function read(folder: string, request: IngestRequest, { environment }: IngestSurroundings) {
   const { revision: named, release } = request;
   const revision =
-    named === undefined ? undefined : await statedRevision(named, environment, () => cleanHead("."));
+    named === undefined
+      ? undefined
+      : await statedRevision(named, environment, () => cleanHead(".", ownFiles(folder)));
   const config = await loadConfiguration(folder, request.config);
   const sums = await readSumFiles(request.sums ?? []);
   const evidence = await readEvidence(request.inputs, config, sums);
   return { config, sums, evidence, story: await tellStory(evidence, { release, revision }, config) };
 }
+
+/** What ingest writes itself: a second call for the same build finds the manifest of the first. */
+const ownFiles = (folder: string) => [`${folder}/*/manifests/**`, `${folder}/.relcat-*`];
 
 /** It becomes part of a file name. */
 function jobName({ job = "build" }: IngestRequest): string {

@@ -2,6 +2,7 @@ import { basename } from "node:path/posix";
 import type { Config } from "../documents/config.ts";
 import { readFiles } from "../outside/files.ts";
 import { lookAt, readHead, type Sight } from "../outside/input-files.ts";
+import { giveWhole, isShortened } from "../stages/document.ts";
 import { type Evidence, gather, problem, wholeFile } from "./evidence.ts";
 import { mainOutputs } from "./join-store.ts";
 import { readFolder } from "./output-folder.ts";
@@ -16,6 +17,7 @@ import {
 } from "./recognise.ts";
 import { ruleFor } from "./rules.ts";
 import { isSidecar } from "./sidecars.ts";
+import { signedBeside } from "./signed-beside.ts";
 import { baseOf } from "./store-path.ts";
 import type { Sum } from "./sums.ts";
 
@@ -70,14 +72,26 @@ async function readInput(path: string, reading: Reading): Promise<Partial<Eviden
 
 function missing(path: string, { sums }: Reading): Partial<Evidence> {
   if (sums.has(basename(path))) return { files: [{ name: basename(path), paths: [], at: wholeFile(path) }] };
-  const hint = "Check the path; for a file that is not here, give its checksum file with --sums.";
-  return { problems: [problem("input-missing", wholeFile(path), `there is no file ${path}`, hint)] };
+  return {
+    problems: [problem("input-missing", wholeFile(path), `there is no file ${path}`, missingHint(path))],
+  };
+}
+
+function missingHint(path: string): string {
+  if (/^[a-z]+:\/\//i.test(path))
+    return "Files are read, not addresses: download it, or give its checksum file with --sums.";
+  if (/[*?]/.test(path))
+    return "The shell found nothing that fits the pattern: see what the build wrote, and where.";
+  if (isShortened(path)) return giveWhole;
+  return "Check the path; for a file that is not here, give its checksum file with --sums.";
 }
 
 async function readFile(path: string, sight: Sight, { config }: Reading): Promise<Partial<Evidence>> {
   const { kind, realPath, size } = sight;
   const name = basename(path);
   const file = () => ({ files: [plainFile(path, realPath)] });
+  const signed = signedBeside(path, config);
+  if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };
   if (kind === "file" && (size > maxInputBytes || !mayBeDocument(name, readHead(path, 4096)))) return file();
   const [bytes = new Uint8Array()] = await readFiles([path]);
   const recognised = recognise(path, bytes);

@@ -1,8 +1,15 @@
-import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { Problem } from "../errors.ts";
-import { leaves } from "../stages/merge.ts";
+import { differingLeaves, leaves, shortly } from "../stages/merge.ts";
 import { agree, byPlace } from "./agree.ts";
-import { type At, type Claim, type Evidence, type FoundFile, problem, wholeFile } from "./evidence.ts";
+import {
+  type At,
+  type Claim,
+  type Evidence,
+  type Finished,
+  type FoundFile,
+  problem,
+  wholeFile,
+} from "./evidence.ts";
 import { baseOf } from "./store-path.ts";
 
 /** A file for download with all that the inputs say of it. */
@@ -13,7 +20,7 @@ export interface JobFile {
   sha256: Claim<string> | undefined;
   size: Claim<number> | undefined;
   hint: string | undefined;
-  finished: WrittenArtifact | undefined;
+  finished: Finished | undefined;
   /** The store path it is part of, where that is known. */
   store: string | undefined;
   at: At;
@@ -61,20 +68,16 @@ function storeOf({ paths, store }: FoundFile, stores: readonly string[]): string
 }
 
 /** Two finished manifests may repeat an artifact, but not describe it in two ways. */
-function oneFinished(
-  name: string,
-  parts: readonly FoundFile[],
-  problems: Problem[],
-): WrittenArtifact | undefined {
+function oneFinished(name: string, parts: readonly FoundFile[], problems: Problem[]): Finished | undefined {
   const [first, ...others] = claims(parts, ({ finished }) => finished);
-  for (const { value, at } of others) {
-    const [here, there] = [leaves(value), leaves(first?.value)];
-    const fields = [...new Set([...here.keys(), ...there.keys()])].filter(
-      (field) => here.get(field) !== there.get(field),
+  for (const { value: finished, at } of others) {
+    const [here, there] = [leaves(finished.value), leaves(first?.value.value)];
+    const fields = differingLeaves(there, here).map(
+      (field) => `${field} ${shortly(there.get(field))} ↔ ${shortly(here.get(field))}`,
     );
     if (fields.length === 0 || !first) continue;
     const { file, line } = first.at();
-    const message = `${name} is described differently in ${file}:${line}: ${fields.sort().join(", ")}`;
+    const message = `${name} is described differently in ${file}:${line}: ${fields.join(", ")}`;
     problems.push(
       problem(
         "ingest-conflict",

@@ -36,8 +36,8 @@ function unusedBuilds(builds: readonly Build[], files: readonly JobFile[]): Prob
   const used = new Set(files.map(({ store }) => baseOf(store ?? "")));
   return builds
     .filter(({ wanted, outputs }) => wanted && !Object.values(outputs).some((path) => used.has(baseOf(path))))
-    .map(({ outputs, at }) => {
-      const path = outputs.out ?? Object.values(outputs)[0] ?? "";
+    .map(({ outputs, drv, at }) => {
+      const path = outputs.out ?? Object.values(outputs)[0] ?? drv ?? "this build: it names no output";
       const hint = "Give its output folder or file too, or leave this build out of the inputs.";
       return problem("build-unused", at, `no file for download is known of ${path}`, hint);
     });

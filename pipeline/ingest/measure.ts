@@ -1,8 +1,12 @@
+import type { MeasuredFile } from "../documents/object-store.ts";
+import type { Inspected } from "../documents/policy.ts";
 import type { Problem } from "../errors.ts";
-import { hashFile } from "../outside/hash-file.ts";
+import type { Inspection } from "../inspect/inspection.ts";
+import { artifactPaths } from "../outside/artifacts-at-hand.ts";
+import { type FileWithNeighbours, openWithNeighbours } from "../outside/beside.ts";
 import { lookAt } from "../outside/input-files.ts";
 import { agree } from "./agree.ts";
-import { type Claim, problem, wholeFile } from "./evidence.ts";
+import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
 import { type JobFile, oneFile } from "./join-files.ts";
 import type { Sum } from "./sums.ts";
 
@@ -21,26 +25,47 @@ export interface Present {
   copies: { path: string; size: number }[];
   /** As all who know it agree. */
   size: number | undefined;
-  /** The checksum file's word for it: its bytes are not read. */
+  /** The checksum file's word for it: enough where its bytes are not at hand, and true of them where they are. */
   sum: Sum | undefined;
 }
 
 export interface Measured {
   sha256: string;
   size: number | undefined;
+  /** Where somebody looked into it. */
+  seen?: Seen | undefined;
 }
 
-/** What of the files is at hand. A file that is neither here nor described by a digest is a problem. */
-export function locate(files: readonly JobFile[], sums: ReadonlyMap<string, Sum>) {
+/** What the bytes of a file say, and what is wrong with that. */
+export interface Seen {
+  inspection: Inspection;
+  inspected: Inspected;
+  problems: Problem[];
+}
+
+/** Looks into a file, or leaves it. */
+export type Look = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
+
+/**
+ * What of the files is at hand. A file that is neither here nor described by a digest is a problem.
+ * @param artifacts folder that has all of them, as FILE or VERSION/FILE: descriptions are no substitute then
+ */
+export function locate(
+  files: readonly JobFile[],
+  sums: ReadonlyMap<string, Sum>,
+  version: string,
+  artifacts: string | undefined,
+) {
   const problems: Problem[] = [];
   const present = files.map((file): Present => {
     const sum = sums.get(file.name);
     const before = problems.length;
-    const copies = copiesOf(file, problems);
-    const isKnown = copies.length > 0 || sum || file.sha256;
-    if (!isKnown && problems.length === before) problems.push(missing(file));
+    const inFolder = artifacts === undefined ? [] : artifactPaths(artifacts, version, file.name);
+    const copies = copiesOf([...file.copies, inFolder], file, problems);
+    const isKnown = copies.length > 0 || (artifacts === undefined && (sum || file.sha256));
+    if (!isKnown && problems.length === before) problems.push(missing(file, inFolder));
     const sizes = copies.map(({ path, size }) => ({ value: size, at: wholeFile(path) }));
-    if (file.size) sizes.push(file.size);
+    if (file.size && !isHeldAgainst(file, copies)) sizes.push(file.size);
     if (sum?.size !== undefined) sizes.push({ value: sum.size, at: sum.at });
     const size = agree(`the size of ${file.name}`, sizes, problems, oneFile)?.value;
     return { file, copies, size, sum };
@@ -48,9 +73,13 @@ export function locate(files: readonly JobFile[], sums: ReadonlyMap<string, Sum>
   return { present, problems };
 }
 
-function copiesOf(file: JobFile, problems: Problem[]): Present["copies"] {
+/** Whether each word of its manifest is held against its bytes once they are read: then none of them counts before. */
+const isHeldAgainst = ({ finished }: JobFile, copies: Present["copies"]): boolean =>
+  finished !== undefined && copies.length > 0;
+
+function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[]): Present["copies"] {
   const copies = new Map<string, Present["copies"][number]>();
-  for (const paths of file.copies) {
+  for (const paths of places) {
     const found = paths.map((path) => ({ path, ...lookAt(path) })).find(({ kind }) => kind !== "missing");
     if (!found) continue;
     if (found.kind !== "file") problems.push(notAFile(file, found.path, found.kind));
@@ -64,31 +93,56 @@ function copiesOf(file: JobFile, problems: Problem[]): Present["copies"] {
  * Reads what must be read. All that is said of a file must be true of its bytes.
  * @returns by file name
  */
-export async function measure(present: readonly Present[], onProgress: (progress: Progress) => void) {
+export async function measure(
+  present: readonly Present[],
+  onProgress: (progress: Progress) => void,
+  look: Look = async () => undefined,
+) {
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
-  const toRead = present.filter(({ sum }) => !sum).flatMap(({ copies }) => copies);
+  const toRead = present.flatMap(({ copies }) => copies);
   const total = toRead.reduce((bytes, { size }) => bytes + size, 0);
   let before = 0;
   for (const { file, copies, size, sum } of present) {
-    const claims: Claim<string>[] = file.sha256 ? [file.sha256] : [];
+    const claims: Claim<string>[] = file.sha256 && !isHeldAgainst(file, copies) ? [file.sha256] : [];
     if (sum) claims.push({ value: sum.sha256, at: sum.at });
-    for (const copy of sum ? [] : copies) {
-      const { sha256 } = await hashFile(copy.path, (done) =>
-        onProgress({ file: file.name, done: before + done, total }),
-      );
-      claims.push({ value: sha256, at: wholeFile(copy.path) });
+    let seen: Seen | undefined;
+    for (const copy of copies) {
+      const onBytes = (done: number) => onProgress({ file: file.name, done: before + done, total });
+      const read = await readCopy(copy.path, onBytes, (opened) => look(file, opened));
+      seen ??= read.seen;
+      claims.push({ value: read.sha256, at: wholeFile(copy.path) });
       before += copy.size;
     }
     const digest = agree(`SHA-256 of ${file.name}`, claims, problems, oneFile);
-    if (digest) measured.set(file.name, { sha256: digest.value, size });
+    if (digest) measured.set(file.name, { sha256: digest.value, size, seen });
+    problems.push(...(seen?.problems ?? []));
   }
   return { measured, problems };
 }
 
-function missing({ name, copies, at }: JobFile): Problem {
-  const message = `${name} is not there: looked for ${[...new Set(copies.flat())].join(" and ")}`;
-  const hint = "Build it again, give the folder it was copied to, or its checksum file with --sums.";
+/** Hashing and looking share one pass: whoever reads all of a file first gives it its digest. */
+export async function readCopy(
+  path: string,
+  onBytes: (done: number) => void,
+  look: (opened: FileWithNeighbours) => Promise<Seen | undefined>,
+): Promise<Pick<Measured, "seen"> & MeasuredFile> {
+  const opened = openWithNeighbours(path);
+  try {
+    const seen = await look(opened);
+    if (!seen) await opened.file.each((chunk, at) => onBytes(at + chunk.length));
+    return { sha256: await opened.file.sha256(), size: opened.file.size, seen };
+  } finally {
+    opened.close();
+  }
+}
+
+function missing({ name, copies, at }: JobFile, inFolder: readonly string[]): Problem {
+  const message = `${name} is not there: looked for ${[...new Set([...copies.flat(), ...inFolder])].join(" and ")}`;
+  const hint =
+    inFolder.length > 0
+      ? "Put it there, or give the folder that has it with --artifacts."
+      : "Build it again, give the folder it was copied to, or its checksum file with --sums.";
   return problem("product-missing", at, message, hint);
 }
 

@@ -68,6 +68,11 @@ export function recognise(file: string, bytes: Uint8Array): Recognised {
     if (!problem) throw error;
     return { problem };
   }
+  if (source.text.trim() === "") {
+    const message = "the file is empty, expected a build output";
+    const hint = "Was it written or copied only in part?";
+    return { problem: { code: "json-syntax", severity: "error", message, hint, at: placeAt(source, 0) } };
+  }
   if (isNarinfo(source.text)) return { known: readNarinfo(source) };
   if (isSums(source.text)) return { sums: true };
   return recogniseValue(source);
@@ -76,7 +81,8 @@ export function recognise(file: string, bytes: Uint8Array): Recognised {
 function recogniseValue(source: Source): Recognised {
   let syntax: Syntax;
   try {
-    syntax = /^\s*[[{]/.test(source.text) ? parseJson(source.text) : parseYaml(source.text);
+    const isJson = /^\s*[[{]/.test(source.text) || source.file.endsWith(".json");
+    syntax = isJson ? parseJson(source.text) : parseYaml(source.text);
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
     const { code, message, hint, offset } = error;

@@ -24,12 +24,16 @@ const examples: Readonly<Record<string, string>> = {
 };
 
 /** A file no rule fits, with the line that would make one fit. */
-export function unmatched(file: string, at: At): Problem {
+export function unmatched(file: string, at: At, { packageTypes }: Pick<Config, "packageTypes">): Problem {
   const ending = /\.([A-Za-z0-9]{1,8})$/.exec(file)?.[1] ?? "";
-  const fields = examples[ending] ?? "package_type: …";
+  const known = examples[ending];
+  const fields = known ?? "package_type: …";
   const glob = JSON.stringify(ending === "" ? file : `*.${ending}`);
   const message = `nothing says what ${display(file)} is`;
   const line = `- { match: ${glob}, ${fields} }`;
-  const hint = `Add this line to ingest: in catalog.yaml: ${line} — or give --set package_type=…, or write ${file}.relcat.yaml.`;
+  const types = known ? "" : ` (… is one of ${[...packageTypes.keys()].join(", ")})`;
+  const hint =
+    `Add this line to ingest: in catalog.yaml, where ingest: may still be a comment: ${line}${types} — or give ` +
+    `--set package_type=…, or write ${file}.relcat.yaml. Not for download? Leave it out of the inputs.`;
   return problem("artifact-unmatched", at, message, hint);
 }

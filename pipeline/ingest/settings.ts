@@ -1,7 +1,7 @@
 import { distance } from "fastest-levenshtein";
 import type { z } from "zod";
 import { failure, type RelcatError } from "../errors.ts";
-import { display } from "../stages/document.ts";
+import { display, giveWhole, isShortened } from "../stages/document.ts";
 import { type Fields, fieldsSchema, overlay } from "./fields.ts";
 import { elementOfSchema, fieldsOfSchema } from "./schema-walk.ts";
 
@@ -68,6 +68,7 @@ function typed(schema: z.ZodType, value: string, key: string): unknown {
   for (const candidate of candidates) if (schema.safeParse(candidate).success) return candidate;
   const issue = schema.safeParse(candidates.at(-1)).error?.issues[0];
   const expected = issue?.message.replace(/^[a-z-]+\|/, "").replace(/, in quotes/, "") ?? "another value";
-  const hint = elementOfSchema(schema) ? "Write it into FILE.relcat.yaml, beside the file." : undefined;
+  const inFile = elementOfSchema(schema) ? "Write it into FILE.relcat.yaml, beside the file." : undefined;
+  const hint = isShortened(value) ? giveWhole : inFile;
   throw failure("usage", `--set ${key} is ${display(value)}, expected ${expected}`, hint);
 }

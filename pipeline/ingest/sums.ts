@@ -1,8 +1,9 @@
 import { basename, dirname, join } from "node:path/posix";
 import { type Problem, throwErrors } from "../errors.ts";
 import { readFiles } from "../outside/files.ts";
+import { giveWhole, isShortened } from "../stages/document.ts";
 import { decode, placeAt, type Source } from "../stages/source.ts";
-import { type At, problem } from "./evidence.ts";
+import { type At, problem, wholeFile } from "./evidence.ts";
 
 /** What a checksum file says of one file. */
 export interface Sum {
@@ -22,6 +23,8 @@ const forms = [
   /^SIZE ?\((?<name>.+)\) ?= ?(?<size>\d{1,15})$/,
 ];
 
+const writtenBy = "Give a file that sha256sum, or shasum -a 256, wrote.";
+
 /** Whether a text is a checksum file: its first line is one of the forms. */
 export const isSums = (text: string): boolean =>
   forms.some((form) => form.test(text.trimStart().split("\n", 1)[0]?.trim() ?? ""));
@@ -35,9 +38,8 @@ export function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
     const fields = forms.map((form) => form.exec(line[0].trim())?.groups).find((groups) => groups);
     if (!fields) {
       const message = "the line is no checksum, expected <64 hexadecimal characters>  <file name>";
-      problems.push(
-        problem("sums-line", at, message, "Give a file that sha256sum, or shasum -a 256, wrote."),
-      );
+      const [first = ""] = line[0].trim().split(/\s/);
+      problems.push(problem("sums-line", at, message, isShortened(first) ? giveWhole : writtenBy));
       continue;
     }
     const name = basename(fields.name ?? "");
@@ -72,6 +74,9 @@ export async function readSumFiles(paths: readonly string[]): Promise<Map<string
   for (const [index, path] of paths.entries()) {
     const read = readSums(decode(path, contents[index] ?? new Uint8Array()));
     problems.push(...read.problems);
+    if (read.sums.length === 0 && read.problems.length === 0) {
+      problems.push(problem("sums-line", wholeFile(path), "the checksum file names no file", writtenBy));
+    }
     for (const sum of read.sums) {
       const other = sums.get(sum.name);
       if (other && other.sha256 !== sum.sha256) {
@@ -83,4 +88,22 @@ export async function readSumFiles(paths: readonly string[]): Promise<Map<string
   }
   throwErrors(problems);
   return sums;
+}
+
+/** Checksum files that say nothing of any file: they are of another build, or named wrongly. */
+export function unusedSums(
+  paths: readonly string[],
+  sums: ReadonlyMap<string, Sum>,
+  names: readonly string[],
+): Problem[] {
+  const used = new Set(names.flatMap((name) => sums.get(name)?.at().file ?? []));
+  const unused = [...new Set(paths)].filter((path) => !used.has(path));
+  return unused.map((path) =>
+    problem(
+      "sidecar-unused",
+      wholeFile(path),
+      `the checksum file names none of ${names.slice(0, 5).join(", ")}${names.length > 5 ? " …" : ""}`,
+      "Give the checksum file of these files, or leave it out.",
+    ),
+  );
 }

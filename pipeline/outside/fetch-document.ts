@@ -1,4 +1,5 @@
 import { failure } from "../errors.ts";
+import { readLimited } from "./download-request.ts";
 
 const patience = 30_000;
 
@@ -12,23 +13,12 @@ export async function fetchDocument(url: string, limit: number): Promise<Uint8Ar
     const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
     refusePlaintext(response.url); // A redirect may lead away from https.
     if (!response.ok) throw refused(url, `answered ${response.status} ${response.statusText}`.trim());
-    return await readBody(response, url, limit);
+    return await readLimited(response, limit, () => refused(url, `has more than ${limit} bytes`));
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
     const reason = error.cause instanceof Error ? error.cause.message : error.message;
     throw refused(url, `cannot be read: ${reason || error.message}`, error);
   }
-}
-
-async function readBody(response: Response, url: string, limit: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of response.body ?? []) {
-    size += chunk.length;
-    if (size > limit) throw refused(url, `has more than ${limit} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 }
 
 function refusePlaintext(url: string): void {

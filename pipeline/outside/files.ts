@@ -2,9 +2,11 @@ import { createHash } from "node:crypto";
 import {
   closeSync,
   fsyncSync,
+  futimesSync,
   mkdirSync,
   openSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -12,33 +14,75 @@ import {
 } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import glob from "fast-glob";
-import { type Code, failure, type RelcatError } from "../errors.ts";
+import { failure, type Problem, throwErrors } from "../errors.ts";
+import { accessFailure } from "./access-failure.ts";
+import { inParallel } from "./in-parallel.ts";
 
-/** Files below a folder, relative, sorted by code unit; [] when the folder does not exist. */
+/**
+ * Files below a folder, relative, sorted by code unit, without hidden ones; [] when the folder does not exist.
+ * Links are followed: a set of build outputs is often a folder of links.
+ * @throws RelcatError file-access for every link that leads nowhere or back into its own path
+ */
 export async function listFiles(folder: string): Promise<string[]> {
-  const found = await glob("**", { cwd: folder, dot: true, onlyFiles: true, deep: 6, suppressErrors: false });
-  return found.sort();
+  const problems: Problem[] = [];
+  const files = await listBelow(folder, [], problems);
+  throwErrors(problems.sort((a, b) => (a.message < b.message ? -1 : 1)));
+  return files.sort();
 }
+
+/** @param entered real paths of the folders that links led into so far */
+async function listBelow(folder: string, entered: readonly string[], problems: Problem[]): Promise<string[]> {
+  const { default: glob } = await import("fast-glob"); // Not every command lists a folder.
+  const entries = await glob("**", {
+    cwd: folder,
+    onlyFiles: false,
+    followSymbolicLinks: false,
+    objectMode: true,
+  });
+  const files: string[] = [];
+  for (const { path, dirent } of entries) {
+    const whole = join(folder, path);
+    const target = dirent.isSymbolicLink() ? statSync(whole, { throwIfNoEntry: false }) : dirent;
+    if (!target) problems.push(badLink(whole, "is a link to something that is not there"));
+    else if (!target.isDirectory()) files.push(path);
+    else if (dirent.isSymbolicLink()) {
+      const place = realpathSync(whole);
+      const above = [...entered, realpathSync(dirname(whole))];
+      if (above.some((other) => `${other}/`.startsWith(`${place}/`))) {
+        problems.push(badLink(whole, "is a link into its own path"));
+        continue;
+      }
+      for (const name of await listBelow(whole, above, problems)) files.push(`${path}/${name}`);
+    }
+  }
+  return files;
+}
+
+const badLink = (path: string, message: string): Problem => ({
+  code: "file-access",
+  severity: "error",
+  message: `${path} ${message}`,
+  hint: "Mend or remove the link.",
+});
 
 const concurrency = 32;
 
 /** Reads many files with a bounded number open at once; results stand in the order of the paths. */
-export async function readFiles(paths: readonly string[]): Promise<Uint8Array[]> {
-  const results = new Array<Uint8Array>(paths.length);
-  let next = 0;
-  const reader = async () => {
-    for (let index = next++; index < paths.length; index = next++) {
-      results[index] = await readExisting(paths[index] ?? "");
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, paths.length) }, reader));
-  return results;
-}
+export const readFiles = (paths: readonly string[]): Promise<Uint8Array[]> =>
+  inParallel(paths, concurrency, readExisting);
 
 async function readExisting(path: string): Promise<Uint8Array> {
   try {
     return await readFile(path);
+  } catch (error) {
+    throw accessFailure(`cannot read ${path}`, error);
+  }
+}
+
+/** The bytes of a file that must be there. */
+export function readPresent(path: string): Uint8Array {
+  try {
+    return readFileSync(path);
   } catch (error) {
     throw accessFailure(`cannot read ${path}`, error);
   }
@@ -70,23 +114,15 @@ export function requireFolder(folder: string): void {
   throw failure("folder-missing", `there is no folder ${folder} here`, hint);
 }
 
-/** A file-system error as a sentence; the cause is kept. */
-export function accessFailure(message: string, error: unknown, code: Code = "file-access"): RelcatError {
-  const reason = (error as NodeJS.ErrnoException).code ?? String(error);
-  return failure(
-    code,
-    `${message} (${reason})`,
-    "Check the path, its permissions and the free space.",
-    undefined,
-    error,
-  );
-}
-
-/** Writes chunks to a new file and forces them to disk when `durable`; returns what was written. */
+/**
+ * Writes chunks to a new file and forces them to disk when `durable`; returns what was written.
+ * @param time of the file, in seconds since 1970; default: now
+ */
 export function writeChunks(
   path: string,
   chunks: Iterable<Uint8Array>,
   durable: boolean,
+  time?: number,
 ): { sha256: string; size: number } {
   const hash = createHash("sha256");
   let size = 0;
@@ -97,6 +133,7 @@ export function writeChunks(
       size += chunk.length;
       for (let at = 0; at < chunk.length; ) at += writeSync(descriptor, chunk, at);
     }
+    if (time !== undefined) futimesSync(descriptor, time, time);
     if (durable) fsyncSync(descriptor);
   } finally {
     closeSync(descriptor);
@@ -111,15 +148,16 @@ export function replaceDurably(path: string, bytes: Uint8Array): void {
     mkdirSync(dirname(path), { recursive: true });
     writeChunks(temporary, [bytes], true);
     renameSync(temporary, path);
-    syncFolder(dirname(path));
+    syncToDisk(dirname(path));
   } catch (error) {
     rmSync(temporary, { force: true });
     throw accessFailure(`cannot write ${path}`, error);
   }
 }
 
-function syncFolder(folder: string): void {
-  const descriptor = openSync(folder, "r");
+/** Makes a file's bytes, or the names in a folder, survive a power cut. */
+export function syncToDisk(path: string): void {
+  const descriptor = openSync(path, "r");
   try {
     fsyncSync(descriptor);
   } finally {
@@ -133,4 +171,13 @@ export function createFile(path: string, text: string): void {
     throw failure("file-exists", `${path} exists already`, "Nothing was overwritten; move it away first.");
   }
   replaceDurably(path, new TextEncoder().encode(text));
+}
+
+/** Removes a file that may be gone already. */
+export function removeFile(path: string): void {
+  try {
+    rmSync(path, { force: true });
+  } catch (error) {
+    throw accessFailure(`cannot remove ${path}`, error);
+  }
 }

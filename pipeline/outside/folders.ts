@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { accessSync, constants, mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { dirname } from "node:path";
-import { accessFailure } from "./files.ts";
+import { accessFailure } from "./access-failure.ts";
+import { exists } from "./files.ts";
 
 /** Names of the folders directly in a folder, empty ones included. */
 export function listFolders(folder: string): string[] {
@@ -30,6 +31,27 @@ export function writeText(path: string, text: string): void {
   } catch (error) {
     throw accessFailure(`cannot write ${path}`, error);
   }
+}
+
+/**
+ * Proves that a file can be written, before anything is done whose account goes into it.
+ * @throws RelcatError file-access
+ */
+export function requireTarget(path: string): void {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats?.isDirectory()) throw Object.assign(new Error(), { code: "EISDIR" });
+    const nearest = stats ? path : nearestAbove(path);
+    if (!stats && !isFolder(nearest)) throw Object.assign(new Error(), { code: "ENOTDIR" });
+    accessSync(nearest, constants.W_OK);
+  } catch (error) {
+    throw accessFailure(`cannot write ${path}`, error);
+  }
+}
+
+function nearestAbove(path: string): string {
+  const above = dirname(path);
+  return exists(above) || above === path ? above : nearestAbove(above);
 }
 
 export const isFolder = (path: string): boolean =>

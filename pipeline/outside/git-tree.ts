@@ -1,5 +1,6 @@
 import { failure } from "../errors.ts";
-import { git, resolveCommit } from "./git.ts";
+import { git } from "./git.ts";
+import { resolveCommit } from "./git-revision.ts";
 
 /** The files of a folder as one commit has them. */
 export interface GitTree {

@@ -1,84 +1,45 @@
+import { existsSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import { failure } from "../errors.ts";
 
 /**
- * A file as a git revision has it; "" when that revision exists and has no such file.
- * @param folder the folder the path is relative to
- * @param option how people name another revision
- * @throws RelcatError git-missing, git-revision
+ * Proves that a commit can be made, before anything is written that wants one.
+ * @throws RelcatError git-missing
  */
-export async function showFile(
-  folder: string,
-  revision: string,
-  path: string,
-  option = "--ledger-base",
-): Promise<string> {
-  const shown = await git(folder, ["show", `${await resolveCommit(folder, revision, option)}:./${path}`]);
-  if (shown.exitCode === 0) return shown.stdout;
-  if (/does not exist|exists on disk, but not in/.test(shown.stderr)) return "";
-  throw failure("git-revision", `git cannot show ${path} of ${revision}: ${shown.stderr.trim()}`);
-}
-
-/**
- * The full id of the commit a revision names.
- * @throws RelcatError git-missing, git-revision
- */
-export async function resolveCommit(
-  folder: string,
-  revision: string,
-  option = "--ledger-base",
-): Promise<string> {
-  // A revision may never be read as an option, and ends with the commit it names.
-  const resolved = await git(folder, [
-    "rev-parse",
-    "--verify",
-    "--quiet",
-    "--end-of-options",
-    `${revision}^{commit}`,
-  ]);
-  if (resolved.exitCode !== 0) throw await unresolved(folder, revision, option);
-  return resolved.stdout;
-}
-
-async function unresolved(folder: string, revision: string, option: string) {
+export async function requireRepository(folder: string): Promise<void> {
   const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
-  if (inside.exitCode !== 0) {
-    return failure(
-      "git-revision",
-      `this folder is not in a git repository, so ${revision} cannot be looked up`,
-      `Run it in a clone, or give ${option} none to say that nothing is settled.`,
-    );
-  }
-  const [remote = "origin", ...branch] = revision.split("/");
-  const name = branch.length > 0 ? branch.join("/") : "main";
-  const from = branch.length > 0 ? remote : "origin";
-  return failure(
-    "git-revision",
-    `git does not know the revision ${revision}`,
-    `Fetch it: git fetch --depth=1 ${from} ${name}:refs/remotes/${from}/${name} — or name another one with ${option}.`,
+  if (inside.exitCode === 0) return;
+  throw failure(
+    "git-missing",
+    "this folder is not in a git repository, so --commit has nowhere to go",
+    "Nothing was written. Run git init first, or leave --commit out.",
   );
 }
 
 /**
  * Commits the given paths and nothing else.
+ * @param undone what is to be done by hand when git refuses
  * @returns the new commit's abbreviated id, undefined when nothing changed
  */
 export async function commit(
   folder: string,
   paths: readonly string[],
   message: string,
+  undone: string,
 ): Promise<string | undefined> {
-  await mustSucceed(folder, ["add", "--", ...paths]);
+  await mustSucceed(folder, ["add", "--", ...paths], undone);
   const staged = await git(folder, ["diff", "--cached", "--quiet", "--", ...paths]);
   if (staged.exitCode === 0) return undefined;
-  await mustSucceed(folder, ["commit", "--quiet", "--message", message, "--", ...paths]);
-  return mustSucceed(folder, ["rev-parse", "--short", "HEAD"]);
+  await mustSucceed(folder, ["commit", "--quiet", "--message", message, "--", ...paths], undone);
+  return mustSucceed(folder, ["rev-parse", "--short", "HEAD"], undone);
 }
 
 /**
  * The commit a folder is at, with nothing changed since: what is built from it comes from that commit alone.
+ * @param written patterns of what is no source: earlier calls wrote it
  * @throws RelcatError revision-unsure, naming what changed
  */
-export async function cleanHead(folder: string): Promise<string> {
+export async function cleanHead(folder: string, written: readonly string[] = []): Promise<string> {
   const head = await git(folder, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
   const elsewhere = "tate the revision with --rev SHA.";
   if (head.exitCode !== 0)
@@ -88,6 +49,9 @@ export async function cleanHead(folder: string): Promise<string> {
     "status",
     "--porcelain",
     "--untracked-files=normal",
+    "--",
+    ":/",
+    ...written.map((pattern) => `:(exclude,glob)${pattern}`),
   ]);
   const changes = status.stdout.split("\n").filter((line) => line !== "");
   if (status.exitCode === 0 && changes.length === 0) return head.stdout;
@@ -101,14 +65,10 @@ export async function cleanHead(folder: string): Promise<string> {
   );
 }
 
-async function mustSucceed(folder: string, args: readonly string[]): Promise<string> {
+async function mustSucceed(folder: string, args: readonly string[], undone: string): Promise<string> {
   const result = await git(folder, args);
   if (result.exitCode === 0) return result.stdout;
-  throw failure(
-    "git-missing",
-    `git ${args[0]} failed: ${result.stderr.trim()}`,
-    "The ledger is written; commit it by hand once git works.",
-  );
+  throw failure("git-missing", `git ${args[0]} failed: ${result.stderr.trim()}`, undone);
 }
 
 export async function git(folder: string, args: readonly string[]) {
@@ -121,4 +81,12 @@ export async function git(folder: string, args: readonly string[]) {
   if (result.code === "ENOENT")
     throw failure("git-missing", "git is not installed", "Install git, or run the command without it.");
   return { exitCode: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) };
+}
+
+/** Whether a folder, or the nearest one above it that exists, lies in a work tree; without git none does. */
+export async function isInRepository(folder: string): Promise<boolean> {
+  const place = resolve(folder);
+  if (!existsSync(place)) return dirname(place) === place ? false : isInRepository(dirname(place));
+  const { stdout } = await git(place, ["rev-parse", "--is-inside-work-tree"]).catch(() => ({ stdout: "" }));
+  return String(stdout).trim() === "true";
 }

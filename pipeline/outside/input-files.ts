@@ -1,5 +1,6 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
-import { accessFailure, isMissing } from "./files.ts";
+import { accessFailure } from "./access-failure.ts";
+import { isMissing } from "./files.ts";
 
 /** What lies at a path a person named. */
 export interface Sight {

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../errors.ts";
-import { accessFailure } from "./files.ts";
+import { accessFailure } from "./access-failure.ts";
 
 /** Left in every folder relcat writes to; git-ignored, never published. */
 export const lockFile = ".relcat-lock";
+
+/** SQLITE_NOTADB */
+const notADatabase = 26;
 
 const patience = 30_000;
 const step = 50;
@@ -36,7 +39,7 @@ function open(folder: string): DatabaseSync {
     mkdirSync(folder, { recursive: true });
     return new DatabaseSync(join(folder, lockFile));
   } catch (error) {
-    throw accessFailure(`cannot lock ${folder}`, error);
+    throw isSqlite(error) ? unusable(folder, error) : accessFailure(`cannot lock ${folder}`, error);
   }
 }
 
@@ -47,7 +50,7 @@ async function acquire(
   onWait: (holder: number) => void,
 ) {
   for (let waited = 0; ; waited += step) {
-    if (hold(database, pid)) return;
+    if (hold(database, folder, pid)) return;
     const holder = holderOf(database);
     if (waited === 0) onWait(holder);
     if (waited >= patience) {
@@ -63,7 +66,7 @@ async function acquire(
 }
 
 /** The holder's id must be readable while the lock is held: it is committed first, then the lock is taken. */
-function hold(database: DatabaseSync, pid: number): boolean {
+function hold(database: DatabaseSync, folder: string, pid: number): boolean {
   try {
     database.exec("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (pid INTEGER); DELETE FROM holder");
     database.prepare("INSERT INTO holder VALUES (?)").run(pid);
@@ -74,8 +77,19 @@ function hold(database: DatabaseSync, pid: number): boolean {
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     if (isBusy(error)) return false;
-    throw error;
+    throw unusable(folder, error);
   }
+}
+
+/** The file may be anybody's by its name, and the folder somebody else's. */
+function unusable(folder: string, error: unknown) {
+  const file = join(folder, lockFile);
+  const { errcode, errstr = String(error) } = error as { errcode?: number; errstr?: string };
+  const hint =
+    errcode === notADatabase
+      ? "It holds nothing but the lock: make sure that no relcat runs there, and remove it."
+      : "Check the permissions of the folder and of the file, and the free space.";
+  return failure("file-access", `cannot lock ${file}: ${errstr}`, hint, undefined, error);
 }
 
 function holderOf(database: DatabaseSync): number {
@@ -87,4 +101,5 @@ function holderOf(database: DatabaseSync): number {
   }
 }
 
+const isSqlite = (error: unknown) => (error as { code?: string }).code === "ERR_SQLITE_ERROR";
 const isBusy = (error: unknown) => [5, 6].includes((error as { errcode?: number }).errcode ?? 0);

@@ -1,12 +1,24 @@
 import { createReadStream, type ReadStream } from "node:fs";
 import { failure } from "../errors.ts";
-import { accessFailure } from "./files.ts";
+import { accessFailure } from "./access-failure.ts";
+
+/** @throws RelcatError usage for addresses that are not of the web: they are no file's name either */
+export function refuseScheme(source: string): void {
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source) ?? [];
+  if (scheme === undefined || /^https?$/i.test(scheme)) return;
+  throw failure(
+    "usage",
+    `${source} cannot be read: ${scheme} addresses are not supported`,
+    "Give an https address, or a file.",
+  );
+}
 
 /**
  * The bytes of a file somebody named, or of standard input for "-".
  * @throws RelcatError file-access, file-size
  */
 export async function readInput(source: string, limit: number): Promise<Uint8Array> {
+  refuseScheme(source);
   const stream: ReadStream =
     source === "-" ? createReadStream("", { fd: 0, autoClose: false }) : createReadStream(source);
   const chunks: Uint8Array[] = [];

@@ -1,9 +1,13 @@
 import {
   closeSync,
+  constants,
+  copyFileSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readFileSync,
+  readSync,
+  realpathSync,
   renameSync,
   rmdirSync,
   rmSync,
@@ -11,12 +15,16 @@ import {
   utimesSync,
   writeSync,
 } from "node:fs";
-import { dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
+import type { Encoding } from "../documents/hosting.ts";
 import type { OutputFile } from "../documents/published.ts";
 import { buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
-import { accessFailure, isMissing, readIfPresent, writeChunks } from "./files.ts";
+import { accessFailure } from "./access-failure.ts";
+import { isMissing, readIfPresent, writeChunks } from "./files.ts";
+import { type Fragments, gzipOf } from "./gzip-fragments.ts";
 import { lockFile } from "./lock.ts";
+import { type Precompression, precompression, removeSiblings } from "./precompress.ts";
 
 /** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
 const workFolder = ".relcat-tmp";
@@ -30,16 +38,30 @@ interface Known {
 /** A folder that holds a built site, opened for the next build. */
 export interface SiteFolder {
   put(file: OutputFile): Known;
+  /** Files that lie there as an earlier build made them. */
+  leave(files: readonly (Known & { path: string })[]): void;
   removeAllBut(kept: Readonly<Record<string, unknown>>): number;
+  /** What writes the compressed siblings that are missing; they are in no list and no count. */
+  compressing(encodings: ReadonlySet<Encoding>, fragments: Fragments | undefined): Precompression;
   finish(buildDocument: string): void;
   counts: { written: number; unchanged: number; bytes: number };
 }
 
 /**
  * Refuses a folder with other people's files in it: a build removes what it made before, nothing else.
+ * @param source the releases folder, which relcat locks too: that alone makes no site of it
  * @throws RelcatError folder-not-ours
  */
-export function refuseForeignFolder(folder: string): void {
+export function refuseForeignFolder(folder: string, source: string): void {
+  const [out, authored] = [realPlace(folder), realPlace(source)];
+  if (`${out}/`.startsWith(`${authored}/`) || `${authored}/`.startsWith(`${out}/`)) {
+    const relation = out === authored ? "is" : out.startsWith(authored) ? "lies in" : "holds";
+    throw failure(
+      "folder-not-ours",
+      `${folder} ${relation} the releases folder, expected a folder for the site alone`,
+      "Give another folder with --out, such as dist.",
+    );
+  }
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
     throw failure(
       "folder-not-ours",
@@ -63,6 +85,13 @@ export function refuseForeignFolder(folder: string): void {
   );
 }
 
+/** With links resolved as far as the path exists; without a slash at the end, the root included. */
+function realPlace(path: string): string {
+  const whole = resolve(path);
+  if (existsSync(whole)) return realpathSync(whole).replace(/\/$/, "");
+  return `${realPlace(dirname(whole))}/${basename(whole)}`;
+}
+
 /** @param now milliseconds since 1970 */
 export function openSiteFolder(folder: string, now: number): SiteFolder {
   const work = join(folder, workFolder);
@@ -74,21 +103,52 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   writeSync(notes, startedBefore.map((path) => `${path}\n`).join(""));
   const counts = { written: 0, unchanged: 0, bytes: 0 };
 
-  const replace = (path: string, chunks: Iterable<Uint8Array>): Known => {
-    const temporary = join(work, "file");
+  // A folder made by this build holds nothing to compare with, nor to remove.
+  const made = new Set<string>();
+  const isNew = (parent: string): boolean => {
+    if (made.has(parent)) return true;
+    if (mkdirSync(parent, { recursive: true }) === undefined) return false;
+    made.add(parent);
+    return true;
+  };
+  const temporary = join(work, "file");
+
+  const put = new Map<string, Known>();
+  const parts = new Map<string, NonNullable<OutputFile["parts"]>>();
+
+  /** Into the temporary file. A copy is cheaper than the same bytes made and hashed again. */
+  const write = ({ chunks, sameAs }: Pick<OutputFile, "chunks" | "sameAs">, time?: number): Known => {
+    const known = sameAs === undefined ? undefined : put.get(sameAs);
+    if (sameAs === undefined || !known) return writeChunks(temporary, chunks, false, time);
+    copyFileSync(join(folder, sameAs), temporary, constants.COPYFILE_FICLONE);
+    if (time !== undefined) utimesSync(temporary, time, time);
+    return known;
+  };
+
+  const replace = (file: OutputFile): Known => {
+    const { path } = file;
     const target = join(folder, path);
     try {
-      const known = writeChunks(temporary, chunks, false);
+      if (isNew(dirname(target))) {
+        const time = modificationTime(path, now, undefined);
+        const known = write(file, time);
+        renameSync(temporary, target);
+        counts.bytes += known.size;
+        counts.written++;
+        return known;
+      }
+      const known = write(file);
       counts.bytes += known.size;
       const old = statSync(target, { throwIfNoEntry: false });
-      if (old?.size === known.size && sameBytes(temporary, target)) {
+      if (old?.size === known.size && sameBytes(temporary, target, known.size)) {
         counts.unchanged++;
         return known;
       }
       counts.written++;
       const time = modificationTime(path, now, old?.mtimeMs);
       utimesSync(temporary, time, time);
-      mkdirSync(dirname(target), { recursive: true });
+      // First, so that nobody is ever sent old bytes compressed beside new ones.
+      removeSiblings(folder, path);
       renameSync(temporary, target);
       return known;
     } catch (error) {
@@ -98,10 +158,19 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
 
   return {
     counts,
-    put({ path, chunks }) {
+    put(file) {
       // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
-      if (!previous.has(path)) writeSync(notes, `${path}\n`);
-      return replace(path, chunks);
+      if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
+      const known = replace(file);
+      put.set(file.path, known);
+      if (file.parts) parts.set(known.sha256, file.parts);
+      return known;
+    },
+    leave(files) {
+      const unknown = files.filter(({ path }) => !previous.has(path));
+      writeSync(notes, unknown.map(({ path }) => `${path}\n`).join(""));
+      counts.unchanged += files.length;
+      for (const { size } of files) counts.bytes += size;
     },
     removeAllBut(kept) {
       const stale = [...new Set([...previous, ...startedBefore])].filter(
@@ -110,8 +179,15 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       for (const path of stale) removeFile(folder, path);
       return stale.length;
     },
+    compressing(encodings, fragments) {
+      const inParts = (sha256: string) => {
+        const made = parts.get(sha256);
+        return made && fragments && gzipOf(made(), fragments);
+      };
+      return precompression(folder, work, encodings, inParts);
+    },
     finish(buildDocument) {
-      replace("build.json", [new TextEncoder().encode(buildDocument)]);
+      replace({ path: "build.json", chunks: [new TextEncoder().encode(buildDocument)] });
       closeSync(notes);
       rmSync(work, { recursive: true, force: true });
     },
@@ -147,11 +223,29 @@ function unfinishedFiles(work: string): string[] {
   return lines.filter(staysInside);
 }
 
-function sameBytes(a: string, b: string): boolean {
-  return readFileSync(a).equals(readFileSync(b));
+/** @param size of both, in bytes */
+function sameBytes(a: string, b: string, size: number): boolean {
+  const files = [openSync(a, "r"), openSync(b, "r")] as const;
+  const [left, right] = [
+    Buffer.alloc(Math.min(size, comparedAtOnce)),
+    Buffer.alloc(Math.min(size, comparedAtOnce)),
+  ];
+  try {
+    for (let at = 0; at < size; at += left.length) {
+      const length = readSync(files[0], left, 0, left.length, at);
+      if (readSync(files[1], right, 0, length, at) !== length) return false;
+      if (left.compare(right, 0, length, 0, length) !== 0) return false;
+    }
+    return true;
+  } finally {
+    for (const file of files) closeSync(file);
+  }
 }
 
+const comparedAtOnce = 1 << 20;
+
 function removeFile(folder: string, path: string): void {
+  removeSiblings(folder, path);
   rmSync(join(folder, path), { force: true });
   for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
     try {

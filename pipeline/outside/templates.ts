@@ -9,11 +9,6 @@ export function packageFolder(): string {
   return folder;
 }
 
-/** The package's own version. */
-export function packageVersion(): string {
-  return JSON.parse(readFileSync(join(packageFolder(), "package.json"), "utf8")).version;
-}
-
 /** Page templates and assets by file name. */
 export const readTemplates = () => readFolder("templates");
 

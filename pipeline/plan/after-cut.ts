@@ -24,10 +24,12 @@ export function afterCut({ releases, ledger, config }: Catalog, cut: Cut): CutRe
 /** Digests of the files of a site. */
 export function hashDocuments({ releases, ledger, config }: CutReleases, sources: Sources): DocumentHashes {
   const hashes = new Map<string, string>();
-  for (const { path, chunks } of emitSite(releases, ledger, config, sources).files) {
-    const hash = createHash("sha256");
-    for (const chunk of chunks) hash.update(chunk);
-    hashes.set(path, hash.digest("hex"));
+  for (const { files } of emitSite(releases, ledger, config, sources).groups) {
+    for (const { path, chunks } of files) {
+      const hash = createHash("sha256");
+      for (const chunk of chunks) hash.update(chunk);
+      hashes.set(path, hash.digest("hex"));
+    }
   }
   return hashes;
 }

@@ -1,11 +1,12 @@
 import type { Catalog } from "../build.ts";
 import type { ForbiddenChange, Plan } from "../documents/plan.ts";
-import type { Place, Problem } from "../errors.ts";
+import { failure, type Place, type Problem } from "../errors.ts";
 import { bytesChanged, recordPrivate, recordVanished } from "../stages/assign-ids.ts";
 import { display } from "../stages/document.ts";
-import { checkGrowth } from "../stages/ledger.ts";
+import { checkGrowth, compareGrowth } from "../stages/growth.ts";
 import type { Baseline } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
+import { problemRow } from "./problem-row.ts";
 
 /** What nobody may do to what is published; anything else that is wrong keeps a plan from being made. */
 const forbiddenCodes: ReadonlySet<Problem["code"]> = new Set([
@@ -16,6 +17,27 @@ const forbiddenCodes: ReadonlySet<Problem["code"]> = new Set([
 
 export const isForbidden = ({ code, severity }: Problem): boolean =>
   severity === "error" && forbiddenCodes.has(code);
+
+/**
+ * Refuses to compare with another catalog: every record of it would seem to vanish, every id to be taken.
+ * @throws RelcatError id-taken
+ */
+export function refuseForeign({ ledger, identified }: Catalog, { kind, name, snapshot, ...rest }: Baseline) {
+  const live = [...snapshot.listed.values()].filter(({ row }) => !rest.provisional.has(row.version));
+  const versions = new Set([
+    ...ledger.versions,
+    ...identified.releases.map(({ release }) => release.version),
+  ]);
+  const known = ({ row: { id, version } }: (typeof live)[number]) =>
+    ledger.byId.has(id) ? ledger.byId.get(id)?.add.version === version : versions.has(version);
+  if (kind !== "live" || live.length === 0 || live.some(known)) return;
+  const amount = live.length === 1 ? "the one record" : `none of the ${live.length} records`;
+  throw failure(
+    "id-taken",
+    `${amount} of ${name} is ${live.length === 1 ? "not " : ""}one of this catalog's: is it the right site?`,
+    "Give this catalog's own site with --against. What another one publishes comes here by relcat import.",
+  );
+}
 
 /**
  * Changes that must not happen: those the ledger forbids, and those that only show against the baseline.
@@ -34,14 +56,7 @@ export function forbiddenChanges(
     ...changes.removed.flatMap((row) => removedUnseen(row, catalog, baseline)),
     ...changes.changed.flatMap((row) => changedUnseen(row, catalog, baseline)),
   ];
-  return found.map(({ code, message, hint, at }) => ({
-    code,
-    message,
-    hint: hint ?? null,
-    file: at?.file ?? null,
-    line: at?.line ?? null,
-    column: at?.column ?? null,
-  }));
+  return found.map(problemRow);
 }
 
 /** A plan may stand where everybody reads it: of private records it says only that there is something. */
@@ -74,7 +89,7 @@ function removedUnseen(row: Plan["removed"][number], { ledger }: Catalog, baseli
   const named = { ...row, file: row.file ?? row.name };
   const entry = ledger.byId.get(row.id);
   if (!row.forbidden || (entry && !entry.private)) return [];
-  return [entry ? recordPrivate(named) : recordVanished(named, baseline.name)];
+  return [entry ? recordPrivate(named) : recordVanished(named, baseline.name, undefined, lacksLines)];
 }
 
 const fixedFields = ["version", "package_type", "checksum"];
@@ -84,7 +99,9 @@ function changedUnseen(row: Plan["changed"][number], catalog: Catalog, baseline:
   const fixed = row.fields.filter(({ field }) => fixedFields.includes(field));
   if (fixed.length === 0 || baseline.provisional.has(row.version)) return [];
   const entry = catalog.ledger.byId.get(row.id);
-  if (!entry) return [idTaken(row, baseline)];
+  if (!entry) return [idTaken(row, "is to go to", baseline)];
+  if (isGivenTwice(entry.line, catalog, baseline)) return [];
+  if (row.fields.some(({ field }) => field === "version")) return [idTaken(row, "is that of", baseline)];
   const now = catalog.identified.releases.flatMap(({ packages }) => packages).find(({ id }) => id === row.id)
     ?.artifact.content;
   const isReported = now?.checksum !== entry.add.checksum || now.package_type !== entry.add.package_type;
@@ -93,9 +110,18 @@ function changedUnseen(row: Plan["changed"][number], catalog: Catalog, baseline:
   return [bytesChanged({ ...row, file: row.file ?? row.name }, list)];
 }
 
-function idTaken(row: Plan["changed"][number], { name }: Baseline): Problem {
-  const message = `the id ${row.id} is to go to ${display(row.file)} of ${row.version}, but ${name} has it for something else`;
-  const hint =
-    "The ledger here lacks lines of what is published: merge the branch that published it, or import it (relcat import).";
-  return { code: "id-taken", severity: "error", message, hint };
+/** Two branches gave one id: that their ledgers parted is said once, and nothing of ours is published yet. */
+function isGivenTwice(line: number, { ledger }: Catalog, { ledger: base }: Baseline): boolean {
+  if (base === undefined) return false;
+  const { kind, common } = compareGrowth(ledger, base);
+  return kind === "parted" && line > common;
 }
+
+function idTaken(row: Plan["changed"][number], verb: string, { name }: Baseline): Problem {
+  const message = `the id ${row.id} ${verb} ${display(row.file)} of ${row.version} here, but ${name} has it for something else`;
+  return { code: "id-taken", severity: "error", message, hint: lacksLines };
+}
+
+/** Nothing can be withdrawn or restored that the ledger here never had. */
+const lacksLines =
+  "The ledger here lacks lines of what is published: merge the branch that published it, or import it (relcat import).";

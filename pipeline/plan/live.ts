@@ -5,7 +5,7 @@ import { readRecords } from "../import/read-records.ts";
 import { fetchBytes } from "../outside/fetch.ts";
 import { readIfPresent } from "../outside/files.ts";
 import { lookAt } from "../outside/input-files.ts";
-import { readInput } from "../outside/read-input.ts";
+import { readInput, refuseScheme } from "../outside/read-input.ts";
 import { decode } from "../stages/source.ts";
 import type { Baseline } from "./baseline.ts";
 import { snapshotOfList } from "./snapshot.ts";
@@ -13,13 +13,17 @@ import { liveWire } from "./wire.ts";
 
 const listPath = "api/v1/package/";
 
+const notComparable = "Nothing can be compared with it: is it the list of a catalog, whole and unchanged?";
+
 /** 25,000 records have 22 MB. */
 const mostBytes = 256 * 1024 * 1024;
 
 /** A published catalog, as bytes. */
 interface Live {
   name: string;
+  /** The list and where it was read. */
   list: Uint8Array;
+  listName: string;
   /** build.json, where it can be read. */
   build: Uint8Array | undefined;
 }
@@ -30,8 +34,8 @@ interface Live {
  * @throws RelcatError input-missing, network, import-list, import-record …
  */
 export async function liveBaseline(against: string, ours: Config["wire"]): Promise<Baseline> {
-  const { name, list, build } = await readLive(against);
-  const records = readRecords(decode(name, list, mostBytes));
+  const { name, list, listName, build } = await readLive(against);
+  const records = readRecords(decode(listName, list, mostBytes), notComparable);
   const site = build && readBuild(build);
   return {
     kind: "live",
@@ -47,6 +51,7 @@ export async function liveBaseline(against: string, ours: Config["wire"]): Promi
 
 async function readLive(against: string): Promise<Live> {
   if (/^https?:\/\//i.test(against)) return readSite(siteAddress(against));
+  refuseScheme(against);
   const { kind } = lookAt(against);
   if (kind === "missing") {
     throw failure(
@@ -56,12 +61,13 @@ async function readLive(against: string): Promise<Live> {
     );
   }
   if (kind === "folder") return readFolder(against.replace(/(.)\/+$/, "$1"));
-  return { name: against, list: await readInput(against, mostBytes), build: undefined };
+  return { name: against, list: await readInput(against, mostBytes), listName: against, build: undefined };
 }
 
 function readFolder(folder: string): Live {
-  const list = readIfPresent(`${folder}/${listPath}index.json`);
-  if (list) return { name: folder, list, build: readIfPresent(`${folder}/build.json`) };
+  const listName = `${folder}/${listPath}index.json`;
+  const list = readIfPresent(listName);
+  if (list) return { name: folder, list, listName, build: readIfPresent(`${folder}/build.json`) };
   const message = `${folder} has no ${listPath}index.json, expected a folder that relcat build made`;
   throw failure("input-missing", message, "Build into it first, or give the address of the site.");
 }
@@ -87,7 +93,7 @@ async function readSite(site: URL): Promise<Live> {
   const isPage = /^\s*</.test(new TextDecoder().decode(answer.subarray(0, 100)));
   const list = isPage ? await fetchBytes(`${address}index.json`, mostBytes) : answer;
   const build = await fetchBytes(new URL("build.json", site).href, mostBytes).catch(ifRefused);
-  return { name: site.href, list, build };
+  return { name: site.href, list, listName: address, build };
 }
 
 /** A catalog that relcat did not build has no such file. */

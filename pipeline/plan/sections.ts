@@ -2,6 +2,7 @@ import type { Catalog } from "../build.ts";
 import type { Cut } from "../cut.ts";
 import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
 import { describeExpectation, missingArtifacts } from "../stages/completeness.ts";
+import { compareGrowth } from "../stages/growth.ts";
 import type { Baseline, DocumentHashes } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
 import type { Snapshot } from "./snapshot.ts";
@@ -22,14 +23,16 @@ export function ledgerStates({ identified }: Catalog, { events }: Cut): (id: num
   return (id) => (planned.has(id) ? "planned" : revised.has(id) ? "open" : "written");
 }
 
-/** A ledger that is merely behind the baseline's removes nothing: what it lacks is to be merged. */
+/** A ledger that is behind the baseline's, or went on beside it, removes nothing: what it lacks is to be merged. */
 export function removedRows(
   { removed }: RecordChanges,
   { ledger }: Catalog,
   baseline: Baseline,
 ): Plan["removed"] {
-  const isBehind = baseline.ledger?.startsWith(ledger.text) && baseline.ledger !== ledger.text;
-  return isBehind ? removed.filter(({ id }) => ledger.byId.has(id)) : removed;
+  if (baseline.ledger === undefined) return removed;
+  const { kind, common } = compareGrowth(ledger, baseline.ledger);
+  if (kind !== "behind" && kind !== "parted") return removed;
+  return removed.filter(({ id }) => (ledger.byId.get(id)?.line ?? Number.POSITIVE_INFINITY) <= common);
 }
 
 export const revisedRows = (

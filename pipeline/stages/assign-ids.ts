@@ -68,7 +68,7 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
     }
     result.releases.push({ release, packages: packages.sort((a, b) => a.id - b.id) });
   }
-  result.problems.push(...vanished(ledger, found, releases));
+  result.problems = [...result.problems, ...vanished(ledger, found, releases)];
   revisions.sort((a, b) => a.id - b.id);
   result.pending = [...additions, ...revisions];
   return result;
@@ -171,7 +171,7 @@ export function bytesChanged(
   const message = `${display(file)} is published as id ${id} and cannot change: ${changes.join(", ")}`;
   const hint =
     `Restore the manifest and publish the new bytes under the next version (relcat new ${version.slice(0, 5)}), withdrawing the old ` +
-    `ones if they are bad (relcat retract ${id}); or, while nobody has them, take the cut back (relcat uncut ${version}).`;
+    `ones if they are bad (relcat retract ${id} --reason …); or, while nobody has them, take the cut back (relcat uncut ${version}).`;
   return { code: "bytes-changed", severity: "error", message, hint, ...(at && { at }) };
 }
 
@@ -190,19 +190,32 @@ export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?:
 /** Where a manifest could not be read, missing records would only repeat that. */
 function vanished(ledger: Ledger, found: ReadonlySet<number>, releases: readonly Release[]): Problem[] {
   const unread = new Set(releases.flatMap((release) => (release.complete ? [] : [release.version])));
+  const lost = ledger.byId
+    .values()
+    .filter(({ add }) => !found.has(add.id) && !unread.has(add.version))
+    .toArray();
+  if (lost.length === 0) return [];
   const lines = ledger.text.split("\n");
   const problems: Problem[] = [];
-  for (const { add, line } of ledger.byId.values()) {
-    if (found.has(add.id) || unread.has(add.version)) continue;
+  for (const { add, line } of lost) {
     const at = { file: ledger.file, line, column: 1, excerpt: lines[line - 1] ?? "" };
     problems.push(recordVanished(add, "the ledger", at));
   }
   return problems;
 }
 
+const vanishedHint = ({ id, version }: Published) =>
+  `Bring its manifest in ${version}/manifests/ back: merge the branch that cut it, or restore the file. ` +
+  `To withdraw it, keep the manifest and run relcat retract ${id} --reason ….`;
+
 /** @param where what has the record */
-export function recordVanished({ id, version, file }: Published, where: string, at?: Place): Problem {
+export function recordVanished(
+  record: Published,
+  where: string,
+  at?: Place,
+  hint = vanishedHint(record),
+): Problem {
+  const { id, version, file } = record;
   const message = `${where} has ${display(file)} of ${version} as id ${id}, but no manifest names it`;
-  const hint = `Restore its manifest in ${version}/manifests/; to withdraw it keep the manifest and run relcat retract ${id}.`;
   return { code: "record-vanished", severity: "error", message, hint, ...(at && { at }) };
 }

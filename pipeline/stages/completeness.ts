@@ -1,8 +1,7 @@
 import type { Config, Expectation } from "../documents/config.ts";
-import type { RecordContent } from "../documents/package-record.ts";
 import type { Problem } from "../errors.ts";
 import type { IdentifiedRelease, Package } from "./assign-ids.ts";
-import type { Release } from "./normalize.ts";
+import type { Artifact, Release } from "./normalize.ts";
 import { type UsualJob, usualJob } from "./usual-job.ts";
 
 /** The entries of `expected:` a release does not meet. A retracted artifact counts only through its replacement. */
@@ -24,7 +23,7 @@ const covers = ({ from, until }: Expectation, version: string) =>
 
 const compared = ["package_type", "min_os_version", "max_os_version", "gui_only", "headless"] as const;
 
-const fits = (content: RecordContent, expectation: Expectation) =>
+const fits = (content: Artifact["content"], expectation: Expectation) =>
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
 /**

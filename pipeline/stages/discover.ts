@@ -41,15 +41,19 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
   };
   for (const path of await files.list()) {
     const [top = "", ...rest] = path.split("/");
-    if (isNobodys(path)) continue;
+    if (isNobodys(path) || (top === "signers" && rest.length > 0)) continue;
     if (rest.length === 0) placeTopLevel(found, top);
     else if (top === "next") placeNext(found, path, rest);
+    else if (top === "trust") placeTrust(found, path, rest);
     else if (!versionPattern.safeParse(top).success) reportFolder(found, top);
     else placeInRelease(found, releaseOf(releases, top), path, rest);
   }
+  for (const name of files.folders()) if (fileNames.includes(name)) reportFolder(found, name);
   found.releases = [...releases.values()];
   return found;
 }
+
+const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
 
 /** Dot files and readmes may lie anywhere; they are for people and their tools. */
 const isNobodys = (path: string) =>
@@ -66,12 +70,22 @@ function placeTopLevel(found: Discovered, name: string): void {
   else if (name === "exceptions.yaml") found.exceptions = name;
   else if (name === "ledger.jsonl") found.ledger = name;
   else
-    unexpected(found, name, "catalog.yaml, ledger.jsonl, exceptions.yaml, next/ and one folder per version");
+    unexpected(
+      found,
+      name,
+      "catalog.yaml, ledger.jsonl, exceptions.yaml, next/, signers/, trust/ and one folder per version",
+    );
 }
 
 function placeNext(found: Discovered, path: string, rest: string[]): void {
   if (rest.length === 2 && rest[0] === "notes" && isYaml(path)) found.next.push(path);
   else unexpected(found, path, "next/notes/*.yaml");
+}
+
+/** Read where the site is signed; no release has a part in it. */
+function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
+  if (rest.length === 0 && /^([1-9]\d*\.root|root\.pending|targets)\.json$/.test(name)) return;
+  unexpected(found, path, "trust/*.root.json and trust/targets.json, as relcat trust writes them");
 }
 
 function placeInRelease(found: Discovered, release: ReleaseFiles, path: string, rest: string[]): void {
@@ -100,6 +114,12 @@ function unexpected(found: Discovered, path: string, expected: string): void {
 function reportFolder(found: Discovered, name: string): void {
   const at = { file: `${found.folder}/${name}`, line: 1, column: 1 };
   if (found.problems.some((problem) => problem.at?.file === at.file)) return;
+  if (fileNames.includes(name)) {
+    const hint = "Remove the folder and restore the file from version control.";
+    const message = `${name} is a folder, expected a file`;
+    found.problems.push({ code: "folder-name", severity: "error", message, hint, at });
+    return;
+  }
   const message = `the folder ${JSON.stringify(name)} is not a version, expected YY.MM.NNN such as 26.08.002, or next`;
   found.problems.push({
     code: "folder-name",

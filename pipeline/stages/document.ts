@@ -21,20 +21,23 @@ export type Read<T> =
 /** A wrong list of millions of numbers would cost gigabytes of complaints. */
 const mostValues = 250_000;
 
+/**
+ * A parsed text that is not too much to be checked.
+ * @throws SyntaxProblem those of the parser; file-size
+ */
+export function parseWith(parse: (text: string) => Syntax, text: string): Syntax {
+  const syntax = parse(text);
+  if (text.length <= mostValues || countValues(syntax.value) <= mostValues) return syntax;
+  const message = `the file holds more than ${mostValues} values, expected fewer`;
+  const hint = "Is it the right file? A release may have many manifests.";
+  throw new SyntaxProblem("file-size", 0, message, hint);
+}
+
 /** Reads a source by the ending of its name and checks its shape. All problems are returned, none thrown. */
 export function readDocument<S extends z.ZodType>(source: Source, schema: S): Read<z.infer<S>> {
   let syntax: Syntax;
   try {
-    syntax = source.file.endsWith(".json") ? parseJson(source.text) : parseYaml(source.text);
-    if (source.text.length > mostValues && countValues(syntax.value) > mostValues) {
-      const message = `the file holds more than ${mostValues} values, expected fewer`;
-      throw new SyntaxProblem(
-        "file-size",
-        0,
-        message,
-        "Is it the right file? A release may have many manifests.",
-      );
-    }
+    syntax = parseWith(source.file.endsWith(".json") ? parseJson : parseYaml, source.text);
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
     const { code, message, hint, offset } = error;
@@ -52,7 +55,10 @@ const mostProblems = 500;
 
 /** Checks a parsed document against its schema. */
 export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
-  const place = (path: Path, part: "key" | "value" = "value") => placeAt(source, syntax.locate(path, part));
+  const place = (path: Path, part: "key" | "value" = "value") => ({
+    ...placeAt(source, syntax.locate(path, part)),
+    path,
+  });
   const result = schema.safeParse(syntax.value);
   const issues = [...(result.error?.issues ?? []), ...strayKeys(source, syntax.value)];
   if (result.success && issues.length === 0) {
@@ -167,6 +173,7 @@ function missingKey(path: Path, issue: Issue, at: Place): Problem {
 function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: Place): Problem {
   const { code, expected } = wordingOf(issue);
   const what = issue.path.length > 0 ? dotted(issue.path as Path) : "the document";
+  const isEmpty = value === null && issue.path.length === 0 && !/null|~/i.test(at.excerpt ?? "");
   const bare = spelling !== undefined && wantsText(issue);
   if (bare && typeof value === "number") {
     const reads = String(value) === spelling ? "as a number" : `as ${value}`;
@@ -179,15 +186,20 @@ function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: P
       at,
     };
   }
-  const hint = bare && hintForBare(value, spelling);
+  const hint =
+    isShortened(value) && code.endsWith("-format") ? giveWhole : bare && hintForBare(value, spelling);
   return {
     code,
     severity: "error",
-    message: `${what} is ${display(value)}, expected ${expected}`,
+    message: `${what} is ${isEmpty ? "empty" : display(value)}, expected ${expected}`,
     ...(hint && { hint }),
     at,
   };
 }
+
+/** Whether the end of a text, or its middle, was left out when it was shown. */
+export const isShortened = (value: unknown): boolean => typeof value === "string" && /…|\.{3}$/.test(value);
+export const giveWhole = "It was shortened when it was shown or copied: give the whole.";
 
 /** Text was wanted, and YAML read the bare word as something else. */
 function hintForBare(value: unknown, spelling: string): string | undefined {

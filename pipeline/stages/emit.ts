@@ -1,22 +1,32 @@
 import type { Site } from "../build.ts";
 import type { Config } from "../documents/config.ts";
-import type { OutputFile, PublishedPackage, PublishedRelease } from "../documents/published.ts";
+import type {
+  OutputFile,
+  OutputGroup,
+  PublishedPackage,
+  PublishedRelease,
+  ReleaseOutline,
+} from "../documents/published.ts";
 import { assetFiles } from "../emitters/assets.ts";
 import { listFiles, type RecordText } from "../emitters/catalog-list.ts";
 import { checksumFile } from "../emitters/checksums.ts";
+import { facetFiles, facetKeys } from "../emitters/facets.ts";
 import { feedEntry, feedFiles } from "../emitters/feeds.ts";
+import { hostingFiles } from "../emitters/hosting/hosting.ts";
+import { routingOf } from "../emitters/hosting/routing.ts";
 import { latestFiles } from "../emitters/latest.ts";
-import { releasePieces, sitePages } from "../emitters/list-pages.ts";
-import { jsonFile } from "../emitters/output.ts";
+import { pageGroups, releasePieces } from "../emitters/list-pages.ts";
+import { digestOf, jsonFile } from "../emitters/output.ts";
 import { recordFiles } from "../emitters/records.ts";
 import { releaseDocument, releaseIndexRow } from "../emitters/release-document.ts";
 import { releaseNotesFiles } from "../emitters/release-notes.ts";
 import { releasePage } from "../emitters/release-page.ts";
-import { schemaFiles } from "../emitters/schemas.ts";
+import { openApiFile, schemaFiles } from "../emitters/schemas.ts";
 import { compileTemplates, type Templates } from "../emitters/templates.ts";
+import { indexRecords, withoutData } from "../selection/record-index.ts";
 import type { IdentifiedRelease } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
-import { publishRelease } from "./publish-records.ts";
+import { outlineRelease, publishRelease } from "./publish-records.ts";
 
 /** The files a site is made with, by name. */
 export interface Sources {
@@ -31,29 +41,57 @@ export function emitSite(
   config: Config,
   sources: Sources,
 ): Site {
-  const published = releases.map((release) => publishRelease(release, ledger, config)).reverse();
+  const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
+  const open = onlyTheLast((release: IdentifiedRelease) => publishRelease(release, ledger, config));
+  const outlines = releases
+    .map((release) => outlineRelease(release, ledger, basis, () => open(release)))
+    .reverse();
   const templates = compileTemplates(sources.templates);
   return {
     config,
-    provisional: published
+    provisional: outlines
       .filter((release) => release.provisional)
       .map((release) => release.version)
       .reverse(),
-    releaseCount: published.length,
-    packageCount: published.reduce((sum, release) => sum + release.packages.length, 0),
-    files: {
+    releaseCount: outlines.length,
+    packageCount: outlines.reduce((sum, release) => sum + release.packages.length, 0),
+    groups: {
       *[Symbol.iterator]() {
-        yield* assetFiles(templates);
-        yield* schemaFiles(sources.schemas, config.wire);
-        for (const release of published) yield* recordFiles(release);
-        for (const release of published) yield* filesOfRelease(release, config, templates);
-        yield* filesAcrossReleases(published, config, templates);
+        yield { name: "constant", key: basis, files: constantFiles(config, templates, sources) };
+        for (const { version, key, open } of outlines) {
+          yield { name: `records ${version}`, key, files: lazily(() => recordFiles(open())) };
+          yield {
+            name: `release ${version}`,
+            key,
+            files: lazily(() => filesOfRelease(open(), config, templates)),
+          };
+        }
+        yield* groupsAcrossReleases(outlines, basis, config, sources, templates);
       },
     },
   };
 }
 
-/** A pure function of one release: what faster builds may keep. */
+/** Remembers one answer: what asks for a release asks for it several times, and then for the next one. */
+function onlyTheLast<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  let last: { key: Key; value: Value } | undefined;
+  return (key) => {
+    if (last?.key !== key) last = { key, value: make(key) };
+    return last.value;
+  };
+}
+
+const lazily = <T>(make: () => Iterable<T>): Iterable<T> => ({
+  [Symbol.iterator]: () => make()[Symbol.iterator](),
+});
+
+function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
+  yield* assetFiles(templates);
+  yield* schemaFiles(schemas, config.wire);
+  yield openApiFile(schemas, config);
+}
+
+/** A pure function of one release. */
 function* filesOfRelease(
   release: PublishedRelease,
   config: Config,
@@ -66,34 +104,58 @@ function* filesOfRelease(
 }
 
 /** Joined from the releases in order, newest first; last what leads to everything else. */
-function* filesAcrossReleases(
-  published: readonly PublishedRelease[],
+function* groupsAcrossReleases(
+  outlines: readonly ReleaseOutline[],
+  basis: string,
   config: Config,
+  sources: Sources,
   templates: Templates,
-): Generator<OutputFile> {
-  const records = published.flatMap(({ packages }) =>
-    packages.map(({ record, json }): RecordText => ({ id: record.id, json })),
-  );
-  yield* latestFiles(newestOfEachType(published), published[0]?.version ?? null);
-  yield* feedFiles(
-    published.slice(0, 50).map((release) => feedEntry(release, config)),
-    config,
-  );
-  const rows = published.map((release) => releaseIndexRow(release, config.baseUrl));
-  yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
-  yield* listFiles(records, config.baseUrl);
-  yield* sitePages(
-    published.map((release) => releasePieces(release, config, templates)),
-    config,
-    templates,
-  );
+): Generator<OutputGroup> {
+  const all = digestOf(basis, ...outlines.map(({ key }) => key));
+  if (config.hosts.size > 0)
+    yield { name: "hosts", key: all, files: filesForHosts(outlines, config, sources.templates) };
+  yield { name: "indexes", key: all, files: indexFiles(outlines, config) };
+  const pieces = outlines.map((release) => releasePieces(release, config, templates));
+  yield* pageGroups(pieces, basis, config, templates);
 }
 
-function newestOfEachType(published: readonly PublishedRelease[]): Map<string, PublishedPackage[]> {
+function* indexFiles(outlines: readonly ReleaseOutline[], config: Config): Generator<OutputFile> {
+  yield* latestFiles(newestOfEachType(outlines), outlines[0]?.version ?? null);
+  yield* feedFiles(
+    outlines.slice(0, 50).map((release) => feedEntry(release.open(), config)),
+    config,
+  );
+  const rows = outlines.map((release) => releaseIndexRow(release, config.baseUrl));
+  yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
+  yield* listFiles(outlines, config.baseUrl);
+}
+
+/** What hosts need that run no program of relcat's: lists rendered beforehand, and their own configuration. */
+function* filesForHosts(
+  outlines: readonly ReleaseOutline[],
+  config: Config,
+  templates: Sources["templates"],
+): Generator<OutputFile> {
+  const published = outlines.map((release) => release.open());
+  const packages = published.flatMap((release) => release.packages);
+  const rows = packages.map(({ record, published: imported }) => withoutData(imported ?? { ...record }));
+  const index = indexRecords(rows);
+  const keys = facetKeys(rows);
+  const records = packages.map(({ record, json }): RecordText => ({ id: record.id, json }));
+  yield* facetFiles(keys, index, records);
+  const routing = routingOf({ baseUrl: config.baseUrl, releases: published, rows, index, keys });
+  yield* hostingFiles(routing, config, templates);
+}
+
+function newestOfEachType(outlines: readonly ReleaseOutline[]): Map<string, PublishedPackage[]> {
   const newest = new Map<string, PublishedPackage[]>();
-  for (const { packages } of published) {
-    for (const [type, group] of Map.groupBy(packages, (entry) => entry.record.package_type)) {
-      if (!newest.has(type)) newest.set(type, group);
+  for (const { packages, open } of outlines) {
+    for (const type of new Set(packages.map(({ packageType }) => packageType))) {
+      if (newest.has(type)) continue;
+      newest.set(
+        type,
+        open().packages.filter(({ record }) => record.package_type === type),
+      );
     }
   }
   return newest;

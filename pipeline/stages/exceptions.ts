@@ -1,6 +1,7 @@
-import type { Exception } from "../documents/exceptions.ts";
+import { type Exception, exceptableRules } from "../documents/exceptions.ts";
 import type { Problem } from "../errors.ts";
 import type { Located } from "./document.ts";
+import type { Ledger } from "./ledger.ts";
 
 /** What a rule about records found in one release. */
 export interface Finding {
@@ -48,13 +49,24 @@ export function applyExceptions(
   const problems = open.map(({ problem }) => problem);
   for (const [index, exception] of document.value.entries()) {
     const found = covered.get(exception) ?? [];
-    if (found.length > exception.count) problems.push(...found.map(({ problem }) => problem));
+    if (found.length > exception.count) for (const { problem } of found) problems.push(problem);
     const judged = judge(exception, found.length, document.place([index, "count"]));
     const [first, last] = boundsOf(exception);
     const partly = unread.some((version) => version >= first && version <= last);
     if (judged && !(judged.severity === "warning" && partly)) problems.push(judged);
   }
   return problems;
+}
+
+/** Imported records break only what was accepted with them: without the file that says so, it was lost. */
+export function acceptedOnce(findings: readonly Finding[], { byId }: Pick<Ledger, "byId">): Finding[] {
+  const rules: readonly string[] = exceptableRules;
+  const imported = new Set([...byId.values()].flatMap(({ add }) => (add.imported ? [add.version] : [])));
+  return findings.map(({ version, problem }) => {
+    if (!imported.has(version) || !rules.includes(problem.code)) return { version, problem };
+    const hint = [problem.hint, "Was it imported so? Restore releases/exceptions.yaml from version control."];
+    return { version, problem: { ...problem, hint: hint.filter(Boolean).join(" ") } };
+  });
 }
 
 function judge(

@@ -1,4 +1,5 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type Node, parseTree } from "jsonc-parser";
+import { syntaxProblem } from "./json-faults.ts";
 import { maxDepth, type Path, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 
 const QUOTE = 0x22;
@@ -73,45 +74,6 @@ function countMembers(value: unknown): number {
   if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMembers(item), 0);
   const values = Object.values(value);
   return values.reduce((sum: number, item) => sum + countMembers(item), values.length);
-}
-
-/** What jsonc-parser finds, in words. */
-const wording: Partial<Record<ReturnType<typeof printParseErrorCode>, { text: string; hint?: string }>> = {
-  InvalidSymbol: {
-    text: "an unknown word",
-    hint: "JSON knows numbers, true, false, null and text in double quotes.",
-  },
-  InvalidNumberFormat: { text: "an incomplete number" },
-  UnexpectedEndOfNumber: { text: "an incomplete number" },
-  PropertyNameExpected: { text: "no key where one is expected", hint: "No comma stands before }." },
-  ValueExpected: { text: "no value where one is expected", hint: "No comma stands before ]." },
-  ColonExpected: { text: "no colon after a key" },
-  CommaExpected: { text: "no comma between two values" },
-  CloseBraceExpected: { text: "no } where one is expected" },
-  CloseBracketExpected: { text: "no ] where one is expected" },
-  EndOfFileExpected: { text: "more text after the value", hint: "One file holds one value." },
-  InvalidCommentToken: { text: "a comment", hint: "JSON has none: remove it, or write YAML." },
-  UnexpectedEndOfComment: { text: "a comment", hint: "JSON has none: remove it, or write YAML." },
-  UnexpectedEndOfString: {
-    text: "text without its closing quote",
-    hint: "Close it; a line break in text is written \\n.",
-  },
-  InvalidUnicode: { text: "a \\u without four hexadecimal digits" },
-  InvalidEscapeCharacter: { text: "an unknown escape in text", hint: "A backslash is written \\\\." },
-  InvalidCharacter: { text: "a control character in text", hint: "It is written as \\u and four digits." },
-};
-
-function syntaxProblem(text: string): SyntaxProblem {
-  const errors: ParseError[] = [];
-  parseTree(text, errors, { disallowComments: true });
-  const first = errors[0];
-  const offset = first?.offset ?? 0;
-  if (text.slice(offset).trim() === "") {
-    const message = text.trim() === "" ? "the file is empty, expected JSON" : "the JSON ends too early";
-    return new SyntaxProblem("json-syntax", offset, message, "Was it written or copied only in part?");
-  }
-  const { text: found = "a mistake", hint } = (first && wording[printParseErrorCode(first.error)]) ?? {};
-  return new SyntaxProblem("json-syntax", offset, `not valid JSON: ${found}`, hint);
 }
 
 function duplicateKey(key: Node): SyntaxProblem {

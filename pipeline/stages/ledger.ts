@@ -49,7 +49,7 @@ export const digest = (text: string) => createHash("sha256").update(text).digest
 /** The canonical line of an event: compact JSON, keys in the schema's order, a line feed. */
 export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
 
-const restore = "Restore the ledger from version control.";
+export const restore = "Restore the ledger from version control.";
 
 /** Reads a ledger and finds every way in which it cannot be what relcat wrote. */
 export function readLedger(source: Source): { ledger: Ledger; problems: Problem[] } {
@@ -218,15 +218,3 @@ class LedgerFold {
 
 /** An event of a record that is there already. */
 type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;
-
-/** Proves that a ledger only grew since an earlier text of it. */
-export function checkGrowth(ledger: Ledger, base: string, revision: string): Problem[] {
-  if (ledger.text.startsWith(base)) return [];
-  const ours = ledger.text.split("\n");
-  const line = base.split("\n").findIndex((text, index) => text !== ours[index]);
-  const what = ours[line] ? "the line differs from" : "the ledger lacks this line of";
-  const message = `${what} ${revision}, expected a ledger that only grows`;
-  const hint = `Restore the lines of ${revision}; events are appended, never changed. A branch that is behind merges it first.`;
-  const at = { file: ledger.file, line: line + 1, column: 1, excerpt: ours[line] ?? "" };
-  return [{ code: "ledger-rewritten", severity: "error", message, hint, at }];
-}

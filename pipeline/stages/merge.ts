@@ -1,4 +1,4 @@
-import type { Problem } from "../errors.ts";
+import type { Place, Problem } from "../errors.ts";
 import { display } from "./document.ts";
 import type { Artifact } from "./normalize.ts";
 
@@ -13,8 +13,8 @@ export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifa
   for (const claim of [...claims].sort(inAllocationOrder)) {
     const same = byFile.get(claim.file);
     if (same) {
-      const fields = differingFields(same, claim);
-      if (fields.length > 0) problems.push(conflict(same, claim, fields));
+      if (fingerprint(same) !== fingerprint(claim)) problems.push(conflict(same, claim));
+      else same.inspected ??= claim.inspected;
       continue;
     }
     const alike = byFoldedFile.get(fold(claim.file));
@@ -57,13 +57,39 @@ function nullable(a: string | null, b: string | null): number {
 const fingerprint = (artifact: Artifact) =>
   JSON.stringify([artifact.contentHash, artifact.url, artifact.size]);
 
-/** The fields in which two claims differ, `data` down to its leaves. */
-export function differingFields(a: Artifact, b: Artifact): string[] {
-  const [left, right] = [a, b].map(({ content, verbatim, url, size }) =>
-    leaves({ ...content, ...verbatim?.fields, url, size }),
-  );
-  const keys = new Set([...(left?.keys() ?? []), ...(right?.keys() ?? [])]);
-  return [...keys].filter((key) => left?.get(key) !== right?.get(key)).sort();
+/** Follow from the package type where nobody wrote them. */
+const derived = ["description", "operating_system", "platform"];
+
+/** The fields in which two claims differ, `data` down to its leaves, with both values. */
+function differences(a: Artifact, b: Artifact): string[] {
+  const [left = new Map(), right = new Map()] = [a, b].map(({ content, details, url, size }) => {
+    const { data, verbatim } = details();
+    return leaves({ ...content, data, ...verbatim?.fields, url, size });
+  });
+  const fields = differingLeaves(left, right);
+  const written = fields.includes("package_type")
+    ? fields.filter((field) => !derived.includes(field))
+    : fields;
+  const told = written.map((field) => {
+    const name = field === "checksum" ? "sha256" : field.replace(/^data\./, "");
+    return `${name} ${shortly(left.get(field))} ↔ ${shortly(right.get(field))}`;
+  });
+  return told.sort();
+}
+
+/** Paths under which two values have different leaves, sorted. An empty object is none beside its parts. */
+export function differingLeaves(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
+  const paths = [...new Set([...a.keys(), ...b.keys()])];
+  const isBranch = (path: string) => paths.some((other) => other.startsWith(`${path}.`));
+  return paths.filter((path) => a.get(path) !== b.get(path) && !isBranch(path)).sort();
+}
+
+/** A leaf as a sentence names it: of digests the beginning is enough. */
+export function shortly(json: string | undefined): string {
+  if (json === undefined || json === "null") return "nothing";
+  const text = json.replace(/^"(.*)"$/, "$1");
+  if (/^[0-9a-f]{32,}$/i.test(text)) return `${text.slice(0, 4)}…`;
+  return display(JSON.parse(json)).slice(0, 60);
 }
 
 /** Every leaf of a value under its dotted path. */
@@ -75,14 +101,17 @@ export function leaves(value: unknown, path = "", into = new Map<string, string>
   return into;
 }
 
-function conflict(first: Artifact, second: Artifact, fields: string[]): Problem {
-  const [a, b] = [first.place(), second.place()].sort((x, y) =>
-    text(`${x.file}:${x.line}`, `${y.file}:${y.line}`),
-  );
-  const message = `${display(first.file)} is described differently in ${a?.file}:${a?.line}: ${fields.join(", ")}`;
+function conflict(...claims: [Artifact, Artifact]): Problem {
+  const [[there, first], [at, second]] = claims
+    .map((claim) => [claim.place(), claim] as const)
+    .sort(([x], [y]) => text(`${x.file}:${x.line}`, `${y.file}:${y.line}`)) as [Placed, Placed];
+  const fields = differences(first, second).join(", ");
+  const message = `${display(first.file)} is described differently in ${there.file}:${there.line}: ${fields}`;
   const hint = "One file has one description: correct or remove one of the two.";
-  return { code: "artifact-conflict", severity: "error", message, hint, ...(b && { at: b }) };
+  return { code: "artifact-conflict", severity: "error", message, hint, at };
 }
+
+type Placed = readonly [Place, Artifact];
 
 function alikeFiles(first: Artifact, second: Artifact): Problem {
   const place = first.place();

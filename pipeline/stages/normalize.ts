@@ -5,6 +5,7 @@ import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { Note } from "../documents/note.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { PackageType } from "../documents/package-types.ts";
+import type { Inspected } from "../documents/policy.ts";
 import type { Place, Problem } from "../errors.ts";
 import { mergeArtifacts } from "./merge.ts";
 import { normalizeNotes } from "./notes.ts";
@@ -19,13 +20,26 @@ export interface Artifact {
   url: string | null;
   /** Bytes of the file people download. */
   size: number | null;
-  content: RecordContent;
-  /** Where an imported record says it differently. */
-  verbatim?: Verbatim | undefined;
+  /** The record without `data`. */
+  content: Omit<RecordContent, "data">;
+  /** The larger part of it, which few ask for: it may have to be read again. */
+  details(): ArtifactDetails;
+  /** An imported record says something differently: see `details`. */
+  isVerbatim: boolean;
+  /** What the job that ingested it found in its bytes; no part of the record. */
+  inspected?: Inspected | undefined;
   /** SHA-256 of the record's wire JSON without id and dates, `data`'s keys sorted. */
   contentHash: string;
-  /** Where its manifest names it. */
+  /** The manifest that names it, and where in that one's list. */
+  origin: { manifest: string; index: number };
+  /** Where that stands. */
   place(): Place;
+}
+
+export interface ArtifactDetails {
+  data: RecordData;
+  /** Where an imported record says it differently. */
+  verbatim?: Verbatim | undefined;
 }
 
 /** A release with its manifests merged. */
@@ -50,7 +64,9 @@ export function normalizeRelease(
     manifest.value.artifacts.flatMap((written, index) => {
       const type = config.packageTypes.get(written.package_type);
       const place = () => manifest.place(["artifacts", index]);
-      return type ? [normalizeArtifact(written, parsed.version, type, config, place)] : [];
+      if (!type) return [];
+      const artifact = normalizeArtifact(written, parsed.version, type, config);
+      return [{ ...artifact, origin: { manifest: manifest.file, index }, place }];
     }),
   );
   const { artifacts, problems } = mergeArtifacts(claims);
@@ -75,7 +91,7 @@ const count = ({ manifests }: ParsedRelease) =>
   manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
 
 /** An artifact that no member of the public may see. */
-export const isPrivate = (content: RecordContent) =>
+export const isPrivate = (content: Artifact["content"]) =>
   content.exclude_from_api || content.only_for_account !== null;
 
 function normalizeArtifact(
@@ -83,12 +99,11 @@ function normalizeArtifact(
   version: string,
   type: PackageType,
   config: Config,
-  place: () => Place,
-): Artifact {
+): Omit<Artifact, "origin" | "place"> {
   const written = readable(stated, config.wire);
   const verbatim = verbatimOf(stated);
   const importedData = verbatim?.fields.data;
-  const content: RecordContent = {
+  const content: Artifact["content"] = {
     name: written.name,
     version,
     description: written.description ?? type.description,
@@ -97,21 +112,22 @@ function normalizeArtifact(
     min_os_version: written.min_os_version ?? null,
     max_os_version: written.max_os_version ?? null,
     package_type: written.package_type,
-    data: isObject(importedData) ? importedData : wireData(written, config.wire),
     exclude_from_api: written.exclude_from_api ?? false,
     gui_only: written.gui_only ?? false,
     headless: written.headless ?? false,
     platform: written.platform ?? type.platform,
     only_for_account: written.only_for_account ?? null,
   };
+  const data = isObject(importedData) ? importedData : wireData(written, config.wire);
   return {
     file: written.file ?? written.name,
     url: written.url ?? null,
     size: written.size ?? null,
     content,
-    ...(verbatim && { verbatim }),
-    contentHash: hashContent(asImported(content, verbatim, [])),
-    place,
+    details: () => ({ data, verbatim }),
+    isVerbatim: verbatim !== undefined,
+    ...(written.inspected && { inspected: written.inspected }),
+    contentHash: hashContent(asImported(contentOf(content, data), verbatim, [])),
   };
 }
 
@@ -154,6 +170,12 @@ function wireAttestation(
 
 const compact = (object: RecordData): RecordData =>
   Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+
+/** The 14 fields that a release's files decide, in the order of section 2.1. */
+export function contentOf(content: Artifact["content"], data: RecordData): RecordContent {
+  const { exclude_from_api, gui_only, headless, platform, only_for_account, ...first } = content;
+  return { ...first, data, exclude_from_api, gui_only, headless, platform, only_for_account };
+}
 
 /** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
 export function hashContent(content: Readonly<Partial<RecordContent>>): string {

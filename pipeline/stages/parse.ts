@@ -26,26 +26,45 @@ export async function parseRelease(
   files: ReleaseFiles,
   source: AuthoredFiles = filesIn(root),
 ): Promise<ParsedRelease> {
+  return shapeRelease(root, files, await source.readAll(pathsOfRelease(files)));
+}
+
+/** A release's files, in the order that `shapeRelease` takes them in. */
+export const pathsOfRelease = ({ release, notes, manifests }: ReleaseFiles): string[] => [
+  ...(release === undefined ? [] : [release]),
+  ...notes,
+  ...manifests,
+];
+
+/** @param contents the bytes of `pathsOfRelease` */
+export function shapeRelease(
+  root: string,
+  files: ReleaseFiles,
+  contents: readonly Uint8Array[],
+): ParsedRelease {
   const folder = `${root}/${files.version}`;
   const problems: Problem[] = [];
-  const collect = <T>(reads: Read<T>[]) =>
-    reads.flatMap((read) => {
-      problems.push(...read.problems);
-      return read.document ? [read.document] : [];
+  const bytes = new Map(pathsOfRelease(files).map((path, index) => [path, contents[index]]));
+  const read = <S extends Schema>(paths: readonly string[], schema: S) =>
+    paths.flatMap((path) => {
+      const { document, problems: found } = readBytes(
+        `${root}/${path}`,
+        bytes.get(path) ?? new Uint8Array(),
+        schema,
+      );
+      problems.push(...found);
+      return document ? [document] : [];
     });
-  const [releases, notes, manifests] = await Promise.all([
-    readDocuments(root, files.release === undefined ? [] : [files.release], releaseSchema, source),
-    readDocuments(root, files.notes, noteSchema, source),
-    readDocuments(root, files.manifests, manifestSchema, source),
-  ]);
-  const [release] = collect(releases);
+  const [release] = read(files.release === undefined ? [] : [files.release], releaseSchema);
+  const notes = read(files.notes, noteSchema);
+  const manifests = read(files.manifests, manifestSchema);
   if (files.release === undefined) problems.push(noReleaseFile(folder, files.version));
   return {
     version: files.version,
     folder,
     release,
-    notes: collect(notes),
-    manifests: collect(manifests),
+    notes,
+    manifests,
     problems,
   };
 }

@@ -1,30 +1,76 @@
 import type { Config } from "../documents/config.ts";
 import type { WireRecord } from "../documents/package-record.ts";
-import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";
+import type { PublishedPackage, PublishedRelease, ReleaseOutline } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
+import { digestOf } from "../emitters/output.ts";
 import type { IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
 import { isPrivate } from "./normalize.ts";
 import { asImported } from "./verbatim.ts";
 
 /** The public view of a release; private records end here. */
-export function publishRelease(
-  { release, packages }: IdentifiedRelease,
-  ledger: Ledger,
-  config: Config,
-): PublishedRelease {
-  const open = packages.filter((entry) => !isPrivate(entry.artifact.content)).sort((a, b) => b.id - a.id);
+export function publishRelease(release: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
   return {
-    version: release.version,
-    date: release.date,
-    summary: release.summary,
-    notes: release.notes,
-    provisional: isProvisional({ release, packages }, ledger),
-    packages: open.filter((entry) => !entry.retraction).map((entry) => publishPackage(entry, config)),
+    ...headOf(release, ledger),
+    packages: listed(release).map((entry) => publishPackage(entry, config)),
+  };
+}
+
+/**
+ * A release as it is told from others, without its records' data.
+ * @param basis digest of everything else that its files are made of
+ */
+export function outlineRelease(
+  release: IdentifiedRelease,
+  ledger: Ledger,
+  basis: string,
+  open: () => PublishedRelease,
+): ReleaseOutline {
+  const head = headOf(release, ledger);
+  const { version, date, summary, provisional, retracted } = head;
+  const entries = listed(release);
+  return {
+    key: digestOf(basis, head, entries.map(madeOf)),
+    version,
+    date,
+    summary,
+    provisional,
+    packages: entries.map(({ id, artifact: { content } }) => {
+      return { id, platform: content.platform, packageType: content.package_type };
+    }),
+    retracted,
+    open,
+  };
+}
+
+/** What decides everything that is published of a package. */
+function madeOf({ id, created, modified, importedDates, artifact }: Package): unknown[] {
+  const { file, url, size, contentHash, content, details, isVerbatim } = artifact;
+  // The hash of an imported record is over what it says, and pages tell what was understood of it.
+  const imported = isVerbatim && [content, details(), importedDates];
+  return [id, created, modified, file, url, size, contentHash, imported];
+}
+
+function headOf(identified: IdentifiedRelease, ledger: Ledger): Omit<PublishedRelease, "packages"> {
+  const { version, date, summary, notes } = identified.release;
+  const open = publicOf(identified);
+  return {
+    version,
+    date,
+    summary,
+    notes,
+    provisional: isProvisional(identified, ledger),
     retracted: open.flatMap((entry) => retracted(entry)),
     replacements: replacements(open, ledger),
   };
 }
+
+/** Id descending. */
+const publicOf = ({ packages }: IdentifiedRelease): Package[] =>
+  packages.filter((entry) => !isPrivate(entry.artifact.content)).sort((a, b) => b.id - a.id);
+
+const listed = (release: IdentifiedRelease): Package[] =>
+  publicOf(release).filter((entry) => !entry.retraction);
 
 /** Without a ledger line of its own, or with content the ledger does not have. */
 export const isProvisional = ({ release, packages }: IdentifiedRelease, ledger: Ledger) =>
@@ -33,10 +79,10 @@ export const isProvisional = ({ release, packages }: IdentifiedRelease, ledger: 
 function publishPackage(entry: Package, config: Config): PublishedPackage {
   const { artifact } = entry;
   const record = wireRecord(entry);
-  const published = asImported(record, artifact.verbatim, entry.importedDates);
+  const published = asImported(record, artifact.details().verbatim, entry.importedDates);
   return {
     record,
-    ...(artifact.verbatim && { published }),
+    ...(artifact.isVerbatim && { published }),
     json: JSON.stringify(published),
     file: artifact.file,
     url: artifact.url ?? artifactUrl(record, artifact.file, config),
@@ -46,7 +92,7 @@ function publishPackage(entry: Package, config: Config): PublishedPackage {
 
 /** The record as everybody reads it: an imported one says what it always said. */
 export const publishedRecord = (entry: Package): Readonly<Record<string, unknown>> =>
-  asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
+  asImported(wireRecord(entry), entry.artifact.details().verbatim, entry.importedDates);
 
 /** The 17 fields in the order of section 2.1. */
 export function wireRecord({ id, created, modified, artifact }: Package): WireRecord {
@@ -63,7 +109,7 @@ export function wireRecord({ id, created, modified, artifact }: Package): WireRe
     package_type: content.package_type,
     created_date: created,
     modified_date: modified,
-    data: content.data,
+    data: artifact.details().data,
     exclude_from_api: content.exclude_from_api,
     gui_only: content.gui_only,
     headless: content.headless,

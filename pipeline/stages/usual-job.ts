@@ -1,5 +1,4 @@
-import type { RecordContent } from "../documents/package-record.ts";
-import type { Release } from "./normalize.ts";
+import type { Artifact, Release } from "./normalize.ts";
 
 /** A manifest of an earlier release, which most builds name after the job that wrote it. */
 export interface UsualJob {
@@ -12,7 +11,7 @@ export interface UsualJob {
  * @param releases ascending by version
  */
 export function usualJob(
-  fits: (content: RecordContent) => boolean,
+  fits: (content: Artifact["content"]) => boolean,
   version: string,
   releases: readonly Release[],
 ): UsualJob | undefined {

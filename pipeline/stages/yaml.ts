@@ -9,10 +9,10 @@ import {
   type Pair,
   Parser,
   visit,
-  type YAMLError,
   type YAMLMap,
 } from "yaml";
 import { maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
+import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
 import { startOf, YamlTree } from "./yaml-tree.ts";
 
 /**
@@ -89,8 +89,7 @@ function firstBeyond(
 function parseDocumentStrictly(text: string): Document {
   const { documents, faults } = compose(text);
   const [document, second] = documents;
-  const first = faults.sort((a, b) => a.offset - b.offset)[0];
-  if (first || !document) throw syntaxProblem(first);
+  if (faults.length > 0 || !document) throw syntaxProblem(faults, text);
   if (second) {
     const message = "the file holds more than one document";
     throw new SyntaxProblem(
@@ -102,12 +101,6 @@ function parseDocumentStrictly(text: string): Document {
   }
   checkNodes(document, text);
   return document;
-}
-
-interface Fault {
-  code: YAMLError["code"];
-  offset: number;
-  message: string;
 }
 
 /** At most two documents: the second is a fault. In garbage every character is one: a hundred are enough. */
@@ -239,19 +232,4 @@ function aliasProblem(document: Document): SyntaxProblem {
   const hint = "Write the values out instead of repeating anchors of anchors.";
   const message = "aliases repeat anchors more than 100 times, or by more than the file's own length";
   return problem ?? new SyntaxProblem("alias-expansion", first ?? 0, message, hint);
-}
-
-const noTags = [
-  "tags (!) are not supported",
-  "Write the plain value; quote text that starts with !.",
-] as const;
-
-function syntaxProblem(fault: Fault | undefined): SyntaxProblem {
-  const { code, offset = 0, message } = fault ?? {};
-  if (code === "TAG_RESOLVE_FAILED") return new SyntaxProblem("yaml-syntax", offset, ...noTags);
-  if (code === "TAB_AS_INDENT") {
-    return new SyntaxProblem("yaml-syntax", offset, "a tab is used as indentation", "Indent with spaces.");
-  }
-  const hint = 'Text with ": ", " #" or a special character in front stands in quotes.';
-  return new SyntaxProblem("yaml-syntax", offset, `not valid YAML: ${message}`, hint);
 }

@@ -1,3 +1,5 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import {
   attestation,
@@ -85,6 +87,17 @@ test("a document where everything is wrong shows the first five hundred problems
       "  Correct those before this one, then check again.",
   );
 });
+
+test.each(["ledger.jsonl", "catalog.yaml", "exceptions.yaml"])(
+  "an empty folder in the place of %s is seen",
+  async (name) => {
+    const catalog = releases(validRelease, { [name]: undefined });
+    mkdirSync(join(catalog.folder, name));
+    expect(await catalog.problems()).toEqual([
+      `${name}:1:1 error[folder-name] ${name} is a folder, expected a file\n  Remove the folder and restore the file from version control.`,
+    ]);
+  },
+);
 
 test("a released build is not stopped by what is open", async () => {
   const catalog = releases(validRelease);

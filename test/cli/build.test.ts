@@ -2,7 +2,7 @@ import { statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { artifact, cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
 
-const look = "To look at it: python3 -m http.server --directory dist 8080, then open http://127.0.0.1:8080/";
+const look = "To look at it: relcat serve, then open http://127.0.0.1:8080/";
 
 test("says what it made, what is provisional and what to do", async () => {
   const { stdout, stderr, exitCode } = await project(smallCatalog).run("build");
@@ -48,7 +48,7 @@ test("a second build changes nothing; warnings are counted, not repeated", async
 test("a folder with a space or a slash at its end is named so that it can be copied", async () => {
   const { stdout, stderr } = await project(smallCatalog).run("build", "--out", "my site/");
   expect(stdout).toContain(" into my site/: ");
-  expect(stderr).toContain("python3 -m http.server --directory 'my site/' 8080");
+  expect(stderr).toContain("relcat serve --dir 'my site/', then open");
 });
 
 test("problems end it before anything is written", async () => {

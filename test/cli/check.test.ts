@@ -160,13 +160,13 @@ describe("--ledger-base", () => {
     );
   });
 
-  test("an unknown revision is a usage error with the line that fetches it", async () => {
+  test("an unknown revision is a usage error with a way out", async () => {
     const { run, git } = await cutCatalog();
     await git("init", "--quiet", "--initial-branch=main");
     const { stderr, exitCode } = await run("check", "--ledger-base", "origin/main");
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      "error[git-revision] git does not know the revision origin/main\n  hint: Fetch it: git fetch --depth=1 origin main:refs/remotes/origin/main — or name another one with --ledger-base.",
+      "error[git-revision] git does not know the revision origin/main\n  hint: It is no branch, tag or commit of this clone, nor a branch of a remote it has. Another one is named with --ledger-base, for good with ledger: { base: … } in catalog.yaml.",
     );
   });
 

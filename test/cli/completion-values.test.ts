@@ -3,16 +3,13 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { cutCatalog, type Project, project, release } from "../support/project.ts";
-import { relcat, repository, temporaryFolder } from "../support/run.ts";
+import { program, relcat, repository, temporaryFolder } from "../support/run.ts";
 
 const isThere = async (shell: string) =>
   (await execa(shell, ["--version"], { reject: false })).exitCode === 0;
 
 const bin = temporaryFolder();
-writeFileSync(
-  join(bin, "relcat"),
-  `#!/bin/sh\nexec '${process.execPath}' '${join(repository, "cli/relcat.mjs")}' "$@"\n`,
-);
+writeFileSync(join(bin, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
 chmodSync(join(bin, "relcat"), 0o755);
 const env = { PATH: `${bin}:${process.env.PATH}`, TERM: "dumb" };
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { artifact, cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
+import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
 import { relcat } from "../support/run.ts";
 
 const stamp = "2026-09-20T10:00:00.000000Z";
@@ -144,15 +144,34 @@ test("--commit commits releases/ and nothing else", async () => {
   expect(await git("diff", "--cached", "--name-only")).toBe("other.txt");
 });
 
-test("--commit without a repository leaves the ledger and says so", async () => {
-  const { folder, read } = project(smallCatalog);
+test("--commit without a repository is refused before anything is written", async () => {
+  const { folder, list } = project(smallCatalog);
   const { stderr, exitCode } = await relcat(folder, ["cut", "--commit"], {
     env: { GIT_CEILING_DIRECTORIES: "/" },
   });
   expect(exitCode).toBe(2);
-  expect(stderr).toMatch(/^error\[git-missing\] git add failed: fatal: not a git repository/);
-  expect(stderr).toContain("  hint: The ledger is written; commit it by hand once git works.");
-  expect(read("releases/ledger.jsonl")).not.toBe("");
+  expect(stderr).toBe(
+    "error[git-missing] this folder is not in a git repository, so --commit has nowhere to go\n" +
+      "  hint: Nothing was written. Run git init first, or leave --commit out.",
+  );
+  expect(list("releases")).not.toContain("ledger.jsonl");
+});
+
+test("--commit that git refuses says whether the ledger is written", async () => {
+  const { folder, git, list, write } = project({ ...smallCatalog, ".gitignore": ".relcat-*\n" });
+  await git("init", "--quiet");
+  await git("config", "user.useConfigOnly", "true");
+  const env = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", EMAIL: "" };
+  const cut = () => relcat(folder, ["cut", "--commit"], { env });
+  const first = await cut();
+  expect(first.exitCode).toBe(2);
+  expect(first.stderr).toContain("error[git-missing] git commit failed: ");
+  expect(first.stderr).toContain("  hint: The ledger is written; commit it by hand once git works.");
+  expect(list("releases")).toContain("ledger.jsonl");
+  write("releases/next/notes/other.yaml", note("Another one."));
+  const second = await cut();
+  expect(second.stderr).toContain("error[git-missing] git commit failed: ");
+  expect(second.stderr).toContain("  hint: Nothing was cut.");
 });
 
 describe("--body", () => {
@@ -197,6 +216,18 @@ describe("--body", () => {
     expect(read("out/plan.md")).not.toContain("hidden");
   });
 
+  test("into a folder is refused before anything is written", async () => {
+    const made = project(smallCatalog);
+    expect(await made.run("cut", "--body", ".")).toMatchObject({
+      stderr: "error[file-access] cannot write .: it is a folder\n  hint: Name a file.",
+      exitCode: 2,
+    });
+    expect((await made.run("cut", "--body", "releases/catalog.yaml/body.md")).stderr).toBe(
+      "error[file-access] cannot write releases/catalog.yaml/body.md: a part of the path is a file, not a folder\n  hint: Check the path.",
+    );
+    expect(made.list("releases")).not.toContain("ledger.jsonl");
+  });
+
   test("a cut of nothing says so", async () => {
     const { succeed, read } = await cutCatalog();
     await succeed("cut", "--body", "plan.md");
@@ -232,7 +263,7 @@ describe("uncut", () => {
     await succeed("cut", "26.09.001");
     expect((await run("uncut", "26.08.001")).stderr).toBe(
       "error[version-settled] 26.08.001 is settled: main has its lines\n" +
-        "  hint: Withdraw single packages instead (relcat retract 26.08.001 --type …), or publish a new version.",
+        "  hint: Withdraw single packages instead (relcat retract 26.08.001 --type … --reason …), or publish a new version.",
     );
     const { document } = await json("uncut", "26.09.001");
     expect(document).toEqual({ schema_version: 1, version: "26.09.001", lines: 3, ids: [3, 4, 5] });

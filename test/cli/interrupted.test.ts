@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { artifact, type Files, project, release } from "../support/project.ts";
-import { repository } from "../support/run.ts";
+import { program } from "../support/run.ts";
 
 /** Enough files that an interrupt comes in the middle of them. */
 const months = ["01", "02", "03", "04", "05", "06"];
@@ -24,7 +24,7 @@ const manyReleases: Files = {
 /** Starts a command and sends Ctrl-C's signal once something under a name appears below a folder. */
 async function interruptAt(folder: string, below: string, name: string, args: readonly string[]) {
   mkdirSync(join(folder, below), { recursive: true });
-  const command = [join(repository, "cli/relcat.mjs"), ...args];
+  const command = [program, ...args];
   const running = execa(process.execPath, command, { cwd: folder, reject: false });
   const watcher = watch(join(folder, below), { recursive: true }, (_, path) => {
     if (path?.startsWith(name)) running.kill("SIGINT");

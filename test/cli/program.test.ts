@@ -17,6 +17,7 @@ const commands = [
   ["notes", "add"],
   ["check"],
   ["status"],
+  ["list"],
   ["build"],
   ["cut"],
   ["uncut"],
@@ -24,6 +25,21 @@ const commands = [
   ["ledger", "rebase"],
   ["retract"],
   ["reinstate"],
+  ["upload"],
+  ["serve"],
+  ["controller"],
+  ...["demo", "init", "serve", "keys", "users", "audit", "backup", "restore", "migrate"].map((name) => [
+    "controller",
+    name,
+  ]),
+  ...["create", "list", "rotate", "revoke", "disable", "enable"].map((name) => ["controller", "keys", name]),
+  ...["add", "list", "passwd", "role", "disable", "enable"].map((name) => ["controller", "users", name]),
+  ...["verify", "show"].map((name) => ["controller", "audit", name]),
+  ["login"],
+  ["logout"],
+  ["devices"],
+  ...["list", "show", "history", "watch", "accept", "reject"].map((name) => ["devices", name]),
+  ...["rename", "assign", "delete", "export", "import", "enroll"].map((name) => ["devices", name]),
   ["schema"],
   ["completion"],
 ];
@@ -55,6 +71,7 @@ test.each([[[]], [["notes"]]])("without a command, %j shows the help and fails a
 describe("what cannot be understood is refused in one sentence with a way out", () => {
   test.each([
     [["chekc"], "unknown command 'chekc'", "Did you mean check?"],
+    [["help", "chekc"], "unknown command 'chekc'", "Did you mean check?"],
     [["publish-everything"], "unknown command 'publish-everything'", "relcat --help shows how it is used."],
     [["notes", "shwo"], "unknown command 'shwo'", "Did you mean show?"],
     [["build", "--relesed"], "unknown option '--relesed'", "Did you mean --released?"],
@@ -76,6 +93,21 @@ describe("what cannot be understood is refused in one sentence with a way out", 
       "Give a calendar date such as 2026-08-19.",
     ],
     [["cut", "26.9.1"], '"26.9.1" is no version', "Give a version such as 26.08.002."],
+    [
+      ["cut", "26.0…"],
+      '"26.0…" is no version',
+      "It was shortened when it was shown or copied. Give a version such as 26.08.002.",
+    ],
+    [
+      ["plan", "26.08..."],
+      '"26.08..." is no version',
+      "It was shortened when it was shown or copied. Give a version such as 26.08.002.",
+    ],
+    [
+      ["retract", "26.08…", "--reason", "x"],
+      'cannot tell what "26.08…" means',
+      "It was shortened when it was shown or copied. Give ids of records, or one version such as 26.08.002.",
+    ],
     [
       ["cut", "--allow-revise", "-1"],
       '"-1" does not fit --allow-revise <count>',
@@ -127,6 +159,26 @@ describe("what cannot be understood is refused in one sentence with a way out", 
       stderr: `error[${code}] ${message}\n  hint: ${hint}`,
       exitCode: 2,
     });
+  });
+
+  test("-C with a file, two forms at once, a note without its section", async () => {
+    const made = project({ ...smallCatalog, file: "text" });
+    const said = async (...args: string[]) => (await made.run(...args)).stderr;
+    expect(await said("-C", "file", "check")).toBe(
+      "error[folder-missing] file is no folder\n  hint: Give an existing folder with -C; relcat init FOLDER makes a new project.",
+    );
+    expect(await said("check", "--json", "--format", "github")).toBe(
+      "error[usage] --json and --format github ask for two forms at once\n  hint: Give one of them.",
+    );
+    expect(await said("notes", "add", "x")).toBe(
+      "error[usage] the option --component <key> is missing\n  hint: Give one of server, documentation, meta_control_plane.",
+    );
+    expect(await said("notes", "add", "x", "--component", "server")).toBe(
+      "error[usage] the option --kind <key> is missing\n  hint: Give one of fix, feature.",
+    );
+    expect(await said("retract", "26.10.001", "--reason", "x")).toBe(
+      "error[version-unknown] the ledger has no line of 26.10.001\n  hint: Nothing is cut yet. From a release that is not cut, remove the manifests instead.",
+    );
   });
 
   test("as a document with --json, before or after the command", async () => {

@@ -1,7 +1,7 @@
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { cutCatalog } from "../support/project.ts";
-import { repository } from "../support/run.ts";
+import { program } from "../support/run.ts";
 
 const later = "2026-09-21T10:00:00Z";
 
@@ -99,7 +99,7 @@ describe("what a selection means", () => {
       ["26.07.001"],
       1,
       "version-unknown] the ledger has no line of 26.07.001",
-      "It is not cut: remove its manifests instead.",
+      "The newest that are cut: 26.08.001, 26.09.001. From a release that is not cut, remove the manifests instead.",
     ],
     [
       ["77"],
@@ -197,7 +197,7 @@ const { exitCode: hasScript } = await execa("script", ["--version"], { reject: f
 
 /** Runs it at a terminal, and types the answer once it is asked for. */
 async function atTerminal(folder: string, answer: string, env: Record<string, string> = {}) {
-  const command = `"${process.execPath}" "${repository}/cli/relcat.mjs" retract 1 --reason Bad.`;
+  const command = `"${process.execPath}" "${program}" retract 1 --reason Bad.`;
   const options = { cwd: folder, reject: false, env: { CI: "", ...env } } as const;
   const terminal = execa("script", ["--quiet", "--return", "--command", command, "/dev/null"], options);
   let text = "";

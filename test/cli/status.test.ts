@@ -29,6 +29,7 @@ test("where every release stands, and the next command", async () => {
       "26.09.001  changed  2026-09-15  3 packages, 1 private, 1 added since the cut, 1 revised since the cut",
       "26.10.001  open     2026-10-15  no artifacts yet",
       "1 note for the next release, 1 warning: relcat check shows it",
+      "no artifact is inspected: catalog.yaml names no signers",
       "Next: relcat cut 26.09.001 (it makes ids and dates permanent)",
     ].join("\n"),
     stderr: "",
@@ -45,6 +46,7 @@ test("as a document", async () => {
   expect({ exitCode, ...document }).toEqual({
     exitCode: 0,
     schema_version: 1,
+    sites: [],
     releases: [
       { version: "26.08.001", date: "2026-08-15", ...common, packages: 2, private: 0, missing: [] },
       { version: "26.09.001", date: "2026-09-15", ...common, packages: 2, private: 1, missing: ["pkg"] },
@@ -54,6 +56,7 @@ test("as a document", async () => {
     next_notes: 1,
     errors: 0,
     warnings: 1,
+    policies: [],
     next: { command: "relcat cut 26.08.001", why: "it makes ids and dates permanent" },
   });
 });
@@ -100,6 +103,8 @@ describe("the next command", () => {
 
   test("a folder without releases", async () => {
     const { stdout } = await project(alone).run("status");
-    expect(stdout).toMatch(/^no releases yet\n0 notes for the next release, no problems\n/);
+    expect(stdout).toMatch(
+      /^no releases yet\n0 notes for the next release, no problems\nno artifact is inspected: catalog.yaml names no signers\n/,
+    );
   });
 });

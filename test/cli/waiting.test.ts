@@ -3,7 +3,7 @@ import { execa } from "execa";
 import { expect, test } from "vitest";
 import { withLock } from "../../pipeline/outside/lock.ts";
 import { project, smallCatalog } from "../support/project.ts";
-import { repository } from "../support/run.ts";
+import { program } from "../support/run.ts";
 
 test("while another relcat writes, a command waits, names it, and goes on when it is done", async () => {
   const { folder, read } = project(smallCatalog);
@@ -12,7 +12,7 @@ test("while another relcat writes, a command waits, names it, and goes on when i
     4242,
     () => {},
     async () => {
-      const running = execa(process.execPath, [join(repository, "cli/relcat.mjs"), "cut"], { cwd: folder });
+      const running = execa(process.execPath, [program, "cut"], { cwd: folder });
       await new Promise<void>((resolve) => running.stderr.on("data", () => resolve()));
       // Handed out of the lock unfinished: a promise would be awaited inside it.
       return { running };

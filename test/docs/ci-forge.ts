@@ -1,7 +1,7 @@
 import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
-import { repository, temporaryFolder } from "../support/run.ts";
+import { program, repository, temporaryFolder } from "../support/run.ts";
 
 /** A machine that runs jobs: a clone of the shared repository, and programs on its PATH. */
 export interface Machine {
@@ -63,8 +63,14 @@ fi
 { echo "$number"; body "$@"; } >"$file.new" && mv "$file.new" "$file"
 `;
 
-/** A forge with one repository: a project, the steps in ci/steps, and a build of its own. */
-export async function forge(files: Record<string, string | object>): Promise<Forge> {
+/**
+ * A forge with one repository: a project, the steps in ci/steps, and a build of its own.
+ * @param env what its jobs have besides
+ */
+export async function forge(
+  files: Record<string, string | object>,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Promise<Forge> {
   const folder = temporaryFolder();
   const [origin, state, bin] = ["group/project.git", "state", "bin"].map((name) => join(folder, name)) as [
     string,
@@ -79,7 +85,7 @@ export async function forge(files: Record<string, string | object>): Promise<For
   program("gh", fake);
   program("glab", fake);
   await execa("git", ["init", "--quiet", "--bare", "--initial-branch=main", origin]);
-  const clone = () => cloneOf(origin, { state, bin, url: `file://${folder}` });
+  const clone = () => cloneOf(origin, { state, bin, url: `file://${folder}`, env });
   const first = await clone();
   for (const [path, content] of Object.entries(files)) first.write(path, content);
   cpSync(join(repository, "docs/ci/steps"), join(first.folder, "ci/steps"), { recursive: true });
@@ -104,6 +110,7 @@ interface Place {
   state: string;
   bin: string;
   url: string;
+  env: Readonly<Record<string, string | undefined>>;
 }
 
 async function cloneOf(origin: string, place: Place): Promise<Machine> {
@@ -141,14 +148,14 @@ async function cloneOf(origin: string, place: Place): Promise<Machine> {
 function installRelcat(folder: string): void {
   const bin = join(folder, "node_modules/.bin");
   mkdirSync(bin, { recursive: true });
-  const launcher = join(repository, "cli/relcat.mjs");
+  const launcher = program;
   writeFileSync(join(bin, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`);
   chmodSync(join(bin, "relcat"), 0o755);
   symlinkSync(process.execPath, join(bin, "node"));
 }
 
 /** As little as a CI job has: no configuration of the person who runs the tests. */
-const environment = ({ state, bin, url }: Place) => ({
+const environment = ({ state, bin, url, env }: Place) => ({
   PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
   HOME: state,
   FORGE_STATE: state,
@@ -168,4 +175,5 @@ const environment = ({ state, bin, url }: Place) => ({
   GITHUB_STEP_SUMMARY: join(state, "summary.md"),
   GITHUB_EVENT_NAME: "workflow_dispatch",
   CI_COMMIT_SHA: undefined,
+  ...env,
 });

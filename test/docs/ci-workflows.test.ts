@@ -19,19 +19,33 @@ interface Step {
   env?: Record<string, string>;
 }
 
+interface Job {
+  if?: string;
+  permissions?: object;
+  environment?: string;
+  concurrency?: { group: string; "cancel-in-progress": boolean };
+  steps: Step[];
+}
+
 interface Workflow {
   permissions: object;
-  jobs: Record<string, { permissions?: object; steps: Step[] }>;
+  jobs: Record<string, Job>;
 }
 
 const workflows: [string, Workflow][] = readdirSync(join(folder, "github"))
   .sort()
   .map((file) => [file, parse(text(`github/${file}`))]);
 
-const gitlab: Record<
-  string,
-  { script?: string[]; before_script?: string[]; environment?: { name: string } }
-> = parse(text("gitlab/.gitlab-ci.yml"));
+interface GitlabJob {
+  script?: string[];
+  before_script?: string[];
+  environment?: { name: string };
+  extends?: string;
+  resource_group?: string;
+  rules?: { if: string; when?: string }[];
+}
+
+const gitlab: Record<string, GitlabJob> = parse(text("gitlab/.gitlab-ci.yml"));
 const scripts = Object.entries(gitlab).flatMap(([name, job]) =>
   [...(job.before_script ?? []), ...(job.script ?? [])].map((line) => ({ name, line })),
 );
@@ -49,13 +63,16 @@ describe("GitHub", () => {
       ["default", {}],
       ["check", { contents: "read" }],
       ["site", { contents: "read" }],
+      ["publish", { contents: "read", "id-token": "write" }],
       ["default", {}],
-      ["build", { contents: "read" }],
+      ["refresh", { contents: "read", "id-token": "write" }],
+      ["default", {}],
+      ["build", { contents: "read", "id-token": "write" }],
       ["propose", { contents: "write", "pull-requests": "write" }],
     ]);
   });
 
-  test("only the job that pushes keeps credentials, only the step that asks the forge has its token, secrets there are none", () => {
+  test("only the job that pushes keeps credentials, only the step that asks the forge has its token", () => {
     for (const [file, { jobs }] of workflows) {
       for (const [name, job] of Object.entries(jobs)) {
         const checkout = job.steps.find(({ uses }) => uses?.startsWith("actions/checkout@"));
@@ -66,8 +83,51 @@ describe("GitHub", () => {
         const tokens = job.steps.filter((step) => JSON.stringify(step).includes("github.token"));
         expect(tokens.every(({ run }) => run?.startsWith("sh ci/steps/propose-github.sh"))).toBe(true);
       }
-      expect(text(`github/${file}`)).not.toMatch(/secrets\.|pull_request_target|id-token/);
+      expect(text(`github/${file}`)).not.toMatch(/pull_request_target/);
     }
+  });
+
+  test("the online key is the only secret, and only the steps that sign have it", () => {
+    const having = workflows.flatMap(([, { jobs }]) =>
+      Object.entries(jobs).flatMap(([name, { steps: all, ...job }]) => {
+        expect(JSON.stringify(job)).not.toContain("secrets.");
+        return all
+          .filter((step) => JSON.stringify(step).includes("secrets."))
+          .map(({ run, env }) => [name, run, env]);
+      }),
+    );
+    const key = { RELCAT_ONLINE_KEY: expect.stringMatching(/^\$\{\{ secrets\.RELCAT_ONLINE_KEY \}\}$/) };
+    expect(having).toEqual([
+      ["publish", 'sh ci/steps/publish.sh "$GITHUB_SHA"', key],
+      ["refresh", "sh ci/steps/refresh.sh", key],
+    ]);
+  });
+
+  test("publishing is approved, on main alone, one job at a time; refreshing takes its turn and needs no approval", () => {
+    const jobs = Object.assign({}, ...workflows.map(([, each]) => each.jobs)) as Workflow["jobs"];
+    const turn = { group: "publish-prod", "cancel-in-progress": false };
+    expect(jobs.publish).toMatchObject({ environment: "prod", concurrency: turn });
+    expect(jobs.refresh).toMatchObject({
+      environment: "prod-refresh",
+      concurrency: turn,
+      if: "github.ref == 'refs/heads/main'",
+    });
+    const checkout = jobs.publish?.steps.find(({ uses }) => uses?.startsWith("actions/checkout@"));
+    expect(checkout?.with?.ref).toMatch(/^\$\{\{ github\.sha \}\}$/);
+    const others = Object.entries(jobs).filter(([name]) => name !== "publish" && name !== "refresh");
+    expect(others.flatMap(([, { environment }]) => environment ?? [])).toEqual([]);
+  });
+
+  test("actions are those that all files pin, at one version each", () => {
+    const used = workflows.flatMap(([, { jobs }]) =>
+      Object.values(jobs).flatMap(({ steps: all }) => all.flatMap(({ uses }) => uses ?? [])),
+    );
+    expect([...new Set(used)].sort()).toEqual([
+      "actions/checkout@v5",
+      "actions/download-artifact@v6",
+      "actions/setup-node@v5",
+      "actions/upload-artifact@v5",
+    ]);
   });
 
   test("every script line only calls a step, and no expression is put into one", () => {
@@ -84,8 +144,24 @@ describe("GitLab", () => {
     const scoped = Object.entries(gitlab).flatMap(([name, { environment }]) =>
       environment ? [[name, environment.name]] : [],
     );
-    expect(scoped).toEqual([["propose", "release-request"]]);
-    expect(text("gitlab/.gitlab-ci.yml").replace(/#.*/g, "")).not.toMatch(/TOKEN|id_tokens|secrets/);
+    expect(scoped).toEqual([
+      ["propose", "release-request"],
+      ["publish", "prod"],
+      ["refresh", "prod-refresh"],
+    ]);
+    const said = text("gitlab/.gitlab-ci.yml").replace(/#.*/g, "").replaceAll("AWS_ID_TOKEN", "");
+    expect(said).not.toMatch(/TOKEN(?!_FILE)|_KEY|secrets/);
+  });
+
+  test("publishing is started by a person, on main alone, one job at a time; refreshing by the schedule", () => {
+    expect(gitlab[".publishing"]?.resource_group).toBe("prod");
+    for (const name of ["publish", "refresh"]) {
+      expect(gitlab[name]?.extends).toBe(".publishing");
+      expect(
+        gitlab[name]?.rules?.every((rule) => rule.if.includes("$CI_COMMIT_BRANCH == $CI_DEFAULT_BRANCH")),
+      ).toBe(true);
+    }
+    expect(gitlab.publish?.rules).toEqual([expect.objectContaining({ when: "manual" })]);
   });
 });
 
@@ -102,7 +178,7 @@ test("steps are files that are there, all of them are used, and a shell can read
 });
 
 test("both forges take the same way", () => {
-  const github = runs.map((line) => line.replace("propose-github", "propose")).sort();
-  const others = scripts.map(({ line }) => call.exec(line)?.[1]?.replace("propose-gitlab", "propose"));
+  const github = runs.map((line) => line.replace("-github", "")).sort();
+  const others = scripts.map(({ line }) => call.exec(line)?.[1]?.replace("-gitlab", ""));
   expect(new Set(others)).toEqual(new Set(github.map((line) => call.exec(line)?.[1])));
 });

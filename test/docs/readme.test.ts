@@ -2,9 +2,17 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { repository, temporaryFolder } from "../support/run.ts";
+import { codes, exitStatus } from "../../pipeline/errors.ts";
+import { program, repository, temporaryFolder } from "../support/run.ts";
 
 const readme = readFileSync(join(repository, "README.md"), "utf8");
+
+test("the exit statuses are those of the code, and of plan --detailed-exitcode", () => {
+  const [sentence = ""] = /^Exit status: [\s\S]*?\.$/m.exec(readme) ?? [];
+  const listed = [...sentence.matchAll(/\b(\d+) [a-z]/g)].map(([, status]) => Number(status));
+  expect(listed).toEqual([...Object.values(exitStatus), 10].sort((a, b) => a - b));
+  for (const status of Object.values(codes)) expect(Object.values(exitStatus)).toContain(status);
+});
 
 interface Step {
   command: string;
@@ -31,23 +39,26 @@ function steps(markdown: string): Step[] {
   return found;
 }
 
-/** Sizes change with every word of a template. */
-const withoutSizes = (text: string) => text.replace(/\d+\.\d kB in all/g, "… kB in all").trimEnd();
+/** Sizes change with every word of a template, a manifest's name with the version in it. */
+const withoutSizes = (text: string) =>
+  text
+    .replace(/\d+\.\d kB in all/g, "… kB in all")
+    .replace(/build-[0-9a-f]{8}/g, "build-…")
+    .trimEnd();
 
-/** The tour was written in November 2026; `init` takes the month of the day. */
-function inThisMonth(text: string): string {
-  const now = new Date().toISOString();
-  return text.replaceAll("26.11.001", `${now.slice(2, 4)}.${now.slice(5, 7)}.001`);
+/** The tour was written on a day in November 2026; `init` takes the day it runs on. */
+function asOfToday(text: string): string {
+  const today = new Date().toISOString().slice(0, 10);
+  return text
+    .replaceAll("26.11.001", `${today.slice(2, 4)}.${today.slice(5, 7)}.001`)
+    .replace(/2026-11-03(?= {2}added)/, today);
 }
 
 test("the tour prints what the README says it prints", async () => {
   const home = temporaryFolder();
-  writeFileSync(
-    join(home, "relcat"),
-    `#!/bin/sh\nexec '${process.execPath}' '${join(repository, "cli/relcat.mjs")}' "$@"\n`,
-  );
+  writeFileSync(join(home, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
   chmodSync(join(home, "relcat"), 0o755);
-  const tour = steps(inThisMonth(readme));
+  const tour = steps(asOfToday(readme));
   expect(tour.length).toBeGreaterThan(8);
   const marker = "----- next step";
   const script = tour.map(({ command }) => `${command}\necho '${marker}'`).join("\n");
@@ -57,8 +68,9 @@ test("the tour prints what the README says it prints", async () => {
     GITHUB_ACTIONS: undefined,
     SOURCE_DATE_EPOCH: undefined,
   };
-  const { all } = await execa("bash", ["-c", script], { cwd: home, env, all: true, reject: false });
-  const printed = String(all).split(`${marker}\n`);
+  // Through one pipe: what comes through two may be read in another order than it was written in.
+  const { stdout } = await execa("bash", ["-c", `exec 2>&1\n${script}`], { cwd: home, env, reject: false });
+  const printed = stdout.split(`${marker}\n`);
   for (const [index, { command, output }] of tour.entries()) {
     const shown = withoutSizes(printed[index]?.replace(marker, "") ?? "");
     expect(`$ ${command}\n${shown}`).toBe(`$ ${command}\n${withoutSizes(output)}`);
@@ -74,7 +86,7 @@ test("every file a document links to is there", () => {
 });
 
 test("every command of the table exists, and every command is in the table", async () => {
-  const { stdout } = await execa(process.execPath, [join(repository, "cli/relcat.mjs"), "--help"]);
+  const { stdout } = await execa(process.execPath, [program, "--help"]);
   const commands = [...stdout.matchAll(/^ {2}([a-z]+)\b(?! is)/gm)]
     .map(([, name]) => name)
     .filter((name) => name !== "relcat" && name !== "help");

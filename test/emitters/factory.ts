@@ -9,14 +9,23 @@ import type {
   SiteConfig,
 } from "../../pipeline/documents/published.ts";
 import type { RetractedRecord } from "../../pipeline/documents/site.ts";
-import { compileTemplates } from "../../pipeline/emitters/templates.ts";
+import { pageModels } from "../../pipeline/emitters/page-models.ts";
+import { compileTemplates, type Templates } from "../../pipeline/emitters/templates.ts";
 import { readTemplates } from "../../pipeline/outside/templates.ts";
 
 /** Text that tries to leave every place it is put into. */
 export const hostile = `]]><script>alert(1)</script>"'&amp; {{x}} \u0000\u001b[31m\u202Eשלום\u202C 😀 </title>`;
 
 export const templateSources = await readTemplates();
-export const templates = compileTemplates(templateSources);
+const compiled = compileTemplates(templateSources);
+/** relcat's templates; each page is given what its model says, and nothing else. */
+export const templates: Templates = {
+  ...compiled,
+  render(page, model) {
+    pageModels[page].parse(model);
+    return compiled.render(page, model);
+  },
+};
 
 export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   product: "Example Controller",

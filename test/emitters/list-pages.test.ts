@@ -1,57 +1,17 @@
 import { expect, test } from "vitest";
-import { platformFolder } from "../../pipeline/documents/package-types.ts";
-import type { PublishedRelease } from "../../pipeline/documents/published.ts";
-import { type PagePieces, releasePieces, sitePages } from "../../pipeline/emitters/list-pages.ts";
 import {
   attributeOf,
   configOf,
   dangers,
   type Element,
   elementsOf,
-  hostile,
   linksOf,
   packageOf,
   releaseOf,
-  retractedOf,
-  sectionOf,
-  templates,
   textOf,
   wordsOf,
 } from "./factory.ts";
-
-const config = configOf();
-
-const siteOf = (releases: readonly PublishedRelease[], changed = config): Map<string, string> => {
-  const pieces = releases.map((release) => releasePieces(release, changed, templates));
-  // What is kept between builds is kept as JSON.
-  const kept: PagePieces[] = JSON.parse(JSON.stringify(pieces));
-  return new Map([...sitePages(kept, changed, templates)].map((file) => [file.path, textOf(file)]));
-};
-
-const pageOf = (site: Map<string, string>, path: string): string => {
-  const html = site.get(path);
-  if (html === undefined) throw new Error(`no ${path} among ${[...site.keys()].join(" ")}`);
-  return html;
-};
-
-const deb = { package_type: "deb", platform: 7, operating_system: "linux" };
-const releases = [
-  releaseOf("26.09.001", { packages: [packageOf(32), packageOf(31, { ...deb, name: "new.deb" })] }),
-  releaseOf("26.08.002", { packages: [packageOf(22)], summary: "See [the notes](#notes)." }),
-  releaseOf("26.08.001", {
-    packages: [
-      packageOf(12, { package_type: "qcow-efi", name: "efi.qcow2" }),
-      packageOf(11, { ...deb, name: "old.deb" }),
-    ],
-    retracted: [retractedOf(10, { package_type: "xen" })],
-  }),
-];
-const site = siteOf(releases);
-
-const rowsOf = (html: string): string[] =>
-  elementsOf(html, "tr")
-    .filter((row) => attributeOf(row, "data-type") !== undefined)
-    .map((row) => wordsOf(row));
+import { pageOf, pagesOf, releases, rowsOf, site, siteOf } from "./site.ts";
 
 /** Where a page's links lead, as paths of the site. */
 const targetsOf = (path: string, html: string): URL[] =>
@@ -106,7 +66,7 @@ test("every page is a page: one h1, no gap in its headings, nothing that runs, n
 
 test("every link but those of 404.html is relative and leads below the base path", () => {
   const known =
-    /^(assets\/\w+\.[0-9a-f]{8}\.(css|js)|favicon\.svg|feed\.(atom|json)|api\/v1\/(latest|index|package\/index|release\/index)\.json|releases\/[\d.]+\/(SHA256SUMS)?|)$/;
+    /^(assets\/\w+\.[0-9a-f]{8}\.(css|js)|favicon\.svg|openapi\.json|feed\.(atom|json)|api\/v1\/(latest|index|package\/index|release\/index)\.json|releases\/[\d.]+\/(SHA256SUMS)?|)$/;
   for (const [path, html] of site) {
     if (path === "404.html") continue;
     expect(
@@ -149,6 +109,21 @@ test("home shows the newest month and leads to the others", () => {
   );
 });
 
+test("home leads to the platforms that have something to download", () => {
+  expect(linksOf(pageOf(site, "index.html"))).toEqual(
+    expect.arrayContaining(["platforms/KVM/", "platforms/Debian-and-Ubuntu/"]),
+  );
+  expect(linksOf(pageOf(site, "index.html"))).not.toContain("platforms/Xen/");
+});
+
+test("a list says that something of a release was withdrawn, and leads there", () => {
+  const html = pageOf(site, "page/26.08/index.html");
+  const [notice] = elementsOf(html, "p").filter(
+    (element) => attributeOf(element, "class") === "banner danger",
+  );
+  expect(notice && wordsOf(notice)).toBe("1 withdrawn: which of 26.08.001 must not be used, and why");
+});
+
 test("a month's page has its releases, newest first, and their artifacts", () => {
   const html = pageOf(site, "page/26.08/index.html");
   expect(elementsOf(html, "h2").map(wordsOf)).toEqual(["26.08.002", "26.08.001"]);
@@ -159,6 +134,21 @@ test("a month's page has its releases, newest first, and their artifacts", () =>
       "../../releases/26.08.002/#notes",
       "../../releases/26.08.001/#withdrawn",
     ]),
+  );
+});
+
+test("a row's name leads to the record's place on its release's page, its button to the file", () => {
+  const [row] = elementsOf(pageOf(site, "index.html"), "th").filter(
+    (cell) => attributeOf(cell, "scope") === "row",
+  );
+  const [button] = elementsOf(pageOf(site, "index.html"), "a").filter(
+    (link) => attributeOf(link, "class") === "button",
+  );
+  const [name] = row?.childNodes ?? [];
+  expect(name && "attrs" in name && attributeOf(name, "href")).toBe("releases/26.09.001/#p32");
+  expect(button && attributeOf(button, "href")).toBe(packageOf(32, { version: "26.08.002" }).url);
+  expect(button && wordsOf(button)).toBe(
+    "Download 1.5 KiB, controller-32.qcow2.gz, qcow of 26.09.001, record 32",
   );
 });
 
@@ -218,9 +208,9 @@ test("releases/ has every release with its date and counts", () => {
     .slice(1)
     .map((row) => wordsOf(row).replace(/\s+/g, " "));
   expect(rows).toEqual([
-    "26.09.0012026-08-192",
-    "26.08.0022026-08-191",
-    "26.08.0012026-08-192, 1 withdrawn from 26.08.001",
+    "26.09.0012026-08-192 artifacts",
+    "26.08.0022026-08-191 artifactSee the notes. ",
+    "26.08.0012026-08-192 artifacts 1 withdrawn from 26.08.001",
   ]);
 });
 
@@ -231,83 +221,6 @@ test("releases/latest/ leads to the newest release, with and without the refresh
   expect(linksOf(html)).toContain("../26.09.001/");
   for (const [path, other] of site)
     if (path !== "releases/latest/index.html") expect(other, path).not.toContain('http-equiv="refresh"');
-});
-
-test("a platform's page has each type in the highest version that has it", () => {
-  const html = pageOf(site, "platforms/KVM/index.html");
-  expect(elementsOf(html, "h2").map(wordsOf)).toEqual([
-    "Controller image for KVM",
-    "Controller image for KVM, UEFI",
-  ]);
-  const rows = rowsOf(html);
-  expect(rows).toHaveLength(2);
-  expect(rows[0]).toContain("controller-32.qcow2.gz");
-  expect(rows[1]).toContain("efi.qcow2");
-  expect(linksOf(html)).toEqual(
-    expect.arrayContaining(["../../releases/26.09.001/", "../../releases/26.08.001/"]),
-  );
-  expect(rowsOf(pageOf(site, "platforms/Debian-and-Ubuntu/index.html")).join()).not.toContain("old.deb");
-});
-
-test("a platform with nothing but retracted artifacts keeps its page", () => {
-  expect(wordsOf(sectionOf(pageOf(site, "platforms/Xen/index.html"), "main"))).toContain(
-    "no artifact for this platform at the moment",
-  );
-  expect(wordsOf(sectionOf(pageOf(site, "platforms/index.html"), "main"))).toContain("none at the moment");
-});
-
-test.each([
-  ["KVM", "KVM"],
-  ["Debian and Ubuntu", "Debian-and-Ubuntu"],
-  ["Hyper-V 2.0", "Hyper-V-2.0"],
-  ["../../etc", "..-..-etc"],
-  ["Ü/ß", "---"],
-])("the folder of %j is %s", (name, folder) => expect(platformFolder(name)).toBe(folder));
-
-const jsonOf = (html: string): unknown => {
-  const pre = elementsOf(html, "pre")[0] as Element;
-  return JSON.parse(wordsOf(pre).split("\n\n").slice(1).join("\n\n"));
-};
-
-test("the browsable list is the list: the same records, indented, under the answer's head", () => {
-  const html = pageOf(site, "api/v1/package/index.html");
-  expect(jsonOf(html)).toEqual(releases[0]?.packages.map((entry) => entry.record));
-  const older = releases.slice(1).flatMap((release) => release.packages.map((entry) => entry.record));
-  expect(jsonOf(pageOf(site, "api/v1/package/page/26.08/index.html"))).toEqual(older);
-  const words = wordsOf(elementsOf(html, "pre")[0] as Element);
-  expect(words).toMatch(
-    /^HTTP 200 OK\nAllow: GET, POST, HEAD, OPTIONS\nContent-Type: application\/json\nVary: Accept\n\n\[\n/,
-  );
-  expect(words).toContain('\n        "id": 32,\n');
-  expect(elementsOf(html, "h1").map(wordsOf)).toEqual(["Package List"]);
-  expect(wordsOf(sectionOf(html, "main"))).toContain("GET /base/api/v1/package/");
-  expect(linksOf(html)).toEqual(
-    expect.arrayContaining([
-      "../index.json",
-      "index.json",
-      "?format=api",
-      "page/26.08/",
-      "../../../releases/26.09.001/#p32",
-    ]),
-  );
-});
-
-test("addresses in records are links, hostile text in them is not", () => {
-  const odd = packageOf(5, {
-    name: "https://x.example/a?b=1&c='2'",
-    description: `"https://evil.example/" ${hostile} ="../../x`,
-    operating_system: 'javascript:alert(1) https://x.example/"',
-    data: { attestation: { key_id: 'https://x.example/\\" onclick=' } },
-  });
-  const odds = siteOf(
-    [releaseOf("26.08.002", { packages: [odd], summary: hostile })],
-    configOf({ product: hostile }),
-  );
-  const html = pageOf(odds, "api/v1/package/index.html");
-  expect(linksOf(html).filter((link) => link.includes("example"))).toEqual(["https://x.example/a?b=1&c='2'"]);
-  expect(jsonOf(html)).toEqual([odd.record]);
-  for (const [path, page] of odds) expect(dangers(page), path).toEqual([]);
-  expect(rowsOf(pageOf(odds, "index.html"))[0]).toContain('="../../x');
 });
 
 test("provisional versions are named on the pages that show them, and on no other", () => {
@@ -338,13 +251,11 @@ test("a site without releases has its pages all the same", () => {
     "releases/index.html",
     "releases/latest/index.html",
   ]);
-  expect(jsonOf(pageOf(empty, "api/v1/package/index.html"))).toEqual([]);
   expect(empty.get("releases/latest/index.html")).not.toContain("refresh");
   for (const [path, html] of empty) expect(dangers(html), path).toEqual([]);
 });
 
 test("the same pieces give the same bytes whenever they are asked for", () => {
-  const pieces = releases.map((release) => releasePieces(release, config, templates));
-  const files = [...sitePages(pieces, config, templates)];
+  const files = pagesOf(releases);
   expect(files.map(textOf)).toEqual(files.map(textOf));
 });

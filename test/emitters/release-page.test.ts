@@ -1,9 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { PublishedRelease } from "../../pipeline/documents/published.ts";
 import { sizeText } from "../../pipeline/emitters/artifact-view.ts";
 import { releasePage } from "../../pipeline/emitters/release-page.ts";
@@ -133,6 +128,20 @@ test("a record's section says all there is to know before a download", () => {
   expect(links).toEqual([deb.url, "../../api/v1/package/12/index.json"]);
 });
 
+test("when it was modified is said only of what was", () => {
+  const same = packageOf(1, { modified_date: packageOf(1).record.created_date });
+  const html = pageOf(releaseOf("26.08.002", { packages: [same, packageOf(2)] }));
+  expect(wordsOf(sectionOf(html, "p1"))).not.toContain("Modified");
+  expect(wordsOf(sectionOf(html, "p2"))).toContain("Modified");
+});
+
+test("a release says how many artifacts it has", () => {
+  const words = (packages: ReturnType<typeof packageOf>[]) =>
+    wordsOf(sectionOf(pageOf(releaseOf("26.08.002", { packages })), "main"));
+  expect(words([packageOf(1)])).toMatch(/· 1 artifact\n/);
+  expect(words([packageOf(1), packageOf(2)])).toMatch(/· 2 artifacts\n/);
+});
+
 test("an unknown size is said, not shown as zero; zero is a size", () => {
   const html = pageOf(
     releaseOf("26.08.002", { packages: [packageOf(1, { size: null }), packageOf(2, { size: 0 })] }),
@@ -259,65 +268,4 @@ test("a record's data of an unknown shape is not shown and does no harm", () => 
 test("a link that is not http stops the page", () => {
   const packages = [packageOf(1, { url: "javascript:alert(1)" })];
   expect(() => pageOf(releaseOf("26.08.002", { packages }))).toThrow();
-});
-
-const folder = mkdtempSync(join(tmpdir(), "relcat-verify-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
-
-const names = [
-  "plain-1.0.deb",
-  "-rf",
-  "-",
-  "--help",
-  "a b#c?.rpm",
-  "it's.deb",
-  `it's a "x" $HOME.deb`,
-  "$(touch hit)`touch hit`.deb",
-  " leading and trailing ",
-  "*x",
-  "!event ~ {a,b} [c] ; & | < >",
-  "日本語 שלום 😀.deb",
-  "%s%n\u200B.deb",
-];
-
-/** The command as a reader of the page copies it. */
-function copied(name: string, checksum: string, system: string): string {
-  const html = pageOf(
-    releaseOf("26.08.002", { packages: [packageOf(3, { name: "label", file: name, checksum })] }),
-  );
-  const codes = elementsOf(html, "code").filter(
-    (code) => attributeOf(code, "data-copy") === `${system} command`,
-  );
-  expect(codes).toHaveLength(1);
-  return wordsOf(codes[0] as Element);
-}
-
-test.each(names)("the commands for %j pass on its bytes and fail on others", (name) => {
-  const bytes = `bytes of ${name}`;
-  const checksum = createHash("sha256").update(bytes).digest("hex");
-  writeFileSync(join(folder, name), bytes);
-  const run = (shell: string, command: string) =>
-    execFileSync(shell, ["-c", command], {
-      cwd: folder,
-      encoding: "utf8",
-      stdio: "pipe",
-      env: { ...process.env, LC_ALL: "C.UTF-8" },
-    });
-
-  for (const system of ["Linux", "macOS"]) {
-    for (const shell of ["sh", "bash"]) expect(run(shell, copied(name, checksum, system))).toMatch(/: OK\n$/);
-    expect(() => run("sh", copied(name, "0".repeat(64), system))).toThrow();
-  }
-  expect(() => run("sh", "test -e hit")).toThrow();
-});
-
-test("PowerShell gets the name as one literal", () => {
-  const quoted = (name: string) =>
-    /-LiteralPath (.*)\)\.Hash -eq/.exec(copied(name, "0".repeat(64), "PowerShell"))?.[1];
-  expect(quoted('it\'s $HOME `x` "y".deb')).toBe("'it''s $HOME `x` \"y\".deb'");
-  expect(quoted("typographic \u2019; calc; \u2018.deb")).toBe(
-    "'typographic \u2019\u2019; calc; \u2018\u2018.deb'",
-  );
-  expect(quoted("-rf")).toBe("'./-rf'");
-  expect(copied("a", "0".repeat(64), "PowerShell")).toMatch(/\{ 'OK' \} else \{ 'DO NOT RUN' \}$/);
 });

@@ -1,3 +1,5 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test } from "vitest";
 import { prove } from "../../pipeline/import/prove.ts";
 import { RelcatError } from "../../pipeline/index.ts";
@@ -32,6 +34,16 @@ test.each([
   const found = complaints(stdout).filter((line) => line.includes(code));
   expect(found).toHaveLength(1);
   expect(found[0]).toMatch(sentence);
+});
+
+test("exceptions.yaml that was lost is named beside what it accepted", async () => {
+  const { made } = await imported();
+  rmSync(join(made.folder, "releases/exceptions.yaml"));
+  const { exitCode, stdout } = await made.run("check");
+  expect(exitCode).toBe(1);
+  const hints = stdout.split("\n").filter((line) => line.startsWith("  hint:"));
+  const lost = "Was it imported so? Restore releases/exceptions.yaml from version control.";
+  expect(hints.filter((hint) => hint.endsWith(lost)).length).toBeGreaterThan(1);
 });
 
 test("verbatim is for what breaks a rule, not a way around the manifest", async () => {

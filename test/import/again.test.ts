@@ -172,8 +172,8 @@ async function reviseHere() {
       .read(path)
       .replace('"name":"tool-5.tar.xz",', '"name":"tool-5.tar.xz","description":"Ours",')
       .replace(
-        '"description":"xz of 26.05.001","sha256":"' + String(first[1]?.checksum),
-        '"sha256":"' + String(first[1]?.checksum),
+        `"description":"xz of 26.05.001","sha256":"${first[1]?.checksum}`,
+        `"sha256":"${first[1]?.checksum}`,
       ),
   );
   await made.succeed("cut");

@@ -16,7 +16,7 @@ test("records that break rules are named one by one, and nothing is written", as
   expect(exitCode).toBe(1);
   expect(complaints(stderr)).toMatchInlineSnapshot(`
     [
-      "error[package-type-format] record 4093 ("initech.ova" of 26.01.002): package_type is "OVA_2/x", expected 1 to 32 lowercase letters, digits and dashes, not index",
+      "error[package-type-format] record 4093 ("initech.ova" of 26.01.002): package_type is "OVA_2/x", expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called",
       "error[operating-system-mismatch] record 4094 ("initech-old.qcow2" of 26.01.002): operating_system is "linux", expected "Linux" as the type qcow has it",
       "error[store-required] record 4094 ("initech-old.qcow2" of 26.01.002): store is missing, expected on every image",
       "error[vendor-required] record 4094 ("initech-old.qcow2" of 26.01.002): vendor is missing, expected on every image",

@@ -40,17 +40,17 @@ test("records that can never be imported are all named, and nothing accepts them
   );
   expect(lines).toMatchInlineSnapshot(`
     [
-      "error[import-record] element 2 of the list: it is "a text", expected an object",
-      "error[import-record] record 1 (element 3 of the list): its id stands already on element 1 of the list",
-      "error[import-record] record 2 (element 4 of the list): name is 5, expected text",
-      "error[import-record] record 2 (element 4 of the list): checksum is null, expected text",
-      "error[import-record] record 3 (element 5 of the list): package_type is a list, expected text",
-      "error[import-record] element 6 of the list: id is 0, expected a positive whole number below 2^53",
-      "error[import-record] element 7 of the list: id is 4.5, expected a positive whole number below 2^53",
-      "error[import-record] element 8 of the list: id is "5", expected a positive whole number below 2^53",
-      "error[import-record] record 6 (element 9 of the list): version is "26.13.001", expected YY.MM.NNN with a month from 01 to 12",
-      "error[import-record] record 7 (element 10 of the list): version is missing, expected YY.MM.NNN with a month from 01 to 12",
-      "error[import-record] element 11 of the list: id is 9007199254740992, expected a positive whole number below 2^53",
+      "live.json:1:461 error[import-record] element 2 of the list: it is "a text", expected an object",
+      "live.json:1:470 error[import-record] record 1 (element 3 of the list): its id stands already on element 1 of the list",
+      "live.json:1:927 error[import-record] record 2 (element 4 of the list): name is 5, expected text",
+      "live.json:1:927 error[import-record] record 2 (element 4 of the list): checksum is null, expected text",
+      "live.json:1:1312 error[import-record] record 3 (element 5 of the list): package_type is a list, expected text",
+      "live.json:1:1773 error[import-record] element 6 of the list: id is 0, expected a positive whole number below 2^53",
+      "live.json:1:2232 error[import-record] element 7 of the list: id is 4.5, expected a positive whole number below 2^53",
+      "live.json:1:2695 error[import-record] element 8 of the list: id is "5", expected a positive whole number below 2^53",
+      "live.json:1:3156 error[import-record] record 6 (element 9 of the list): version is "26.13.001", expected YY.MM.NNN with a month from 01 to 12",
+      "live.json:1:3615 error[import-record] record 7 (element 10 of the list): version is missing, expected YY.MM.NNN with a month from 01 to 12",
+      "live.json:1:4052 error[import-record] element 11 of the list: id is 9007199254740992, expected a positive whole number below 2^53",
     ]
   `);
 });
@@ -100,12 +100,35 @@ test("a release that fits into no single manifest gets several", async () => {
 test("a file that is not there", async () => {
   const made = liveProject([]);
   const { exitCode, stderr } = await made.run("import", "none.json");
-  expect([exitCode, complaints(stderr)]).toEqual([2, ["error[file-access] cannot read none.json (ENOENT)"]]);
+  expect([exitCode, complaints(stderr)]).toEqual([
+    2,
+    ["error[file-access] cannot read none.json: there is no such file"],
+  ]);
+});
+
+test("a folder, and an address that is not of the web", async () => {
+  const made = liveProject([]);
+  expect((await made.run("import", "releases")).stderr).toBe(
+    "error[file-access] cannot read releases: there is no such file\n  hint: Check the path.",
+  );
+  expect((await made.run("import", ".")).stderr).toBe(
+    "error[file-access] cannot read .: it is a folder\n  hint: Name a file.",
+  );
+  for (const command of [
+    ["import", "ftp://x/list"],
+    ["plan", "--against", "ftp://x/list"],
+  ]) {
+    made.write("releases/catalog.yaml", "");
+    expect(await made.run(...command)).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error[usage] ftp://x/list cannot be read: ftp addresses are not supported\n" +
+        "  hint: Give an https address, or a file.",
+    });
+  }
 });
 
 test("an empty list is nothing to import", async () => {
   const made = liveProject([]);
-  expect((await made.succeed("import", "live.json")).stdout).toBe(
-    "Nothing to import: all 0 records are here as they are there.",
-  );
+  expect((await made.succeed("import", "live.json")).stdout).toBe("Nothing to import: the list is empty.");
 });

@@ -104,3 +104,14 @@ test("--wire says what it takes", async () => {
     ['error[usage] --wire is "vendor", expected vendor=NAME or cryptolib_post=NAME'],
   ]);
 });
+
+test.each(["vendor=store", "cryptolib_post=key_id"])("--wire %s: a name that is taken", async (wire) => {
+  const made = liveProject([image(1, "acme")]);
+  const name = wire.split("=")[1];
+  expect(await made.run("import", "live.json", "--wire", wire)).toMatchObject({
+    exitCode: 2,
+    stderr:
+      `error[usage] --wire ${wire}: ${name} is taken by another part of data\n` +
+      "  hint: Give the key under which the live records have it.",
+  });
+});

@@ -95,8 +95,8 @@ test("without an open release nothing is written, and relcat new is named", asyn
   const { stderr, exitCode } = await relcat(folder, ["ingest", "--release", "26.08.003", "dist"]);
   expect({ stderr, exitCode }).toMatchInlineSnapshot(`
     {
-      "exitCode": 2,
-      "stderr": "error[folder-missing] there is no release 26.08.003 in releases/
+      "exitCode": 1,
+      "stderr": "error[version-unknown] there is no release 26.08.003 in releases/
       hint: Open it with relcat new 26.08, or write the manifest elsewhere with --out FILE.",
     }
   `);
@@ -197,6 +197,9 @@ test("--rev ci and git read what the process has", async () => {
   expect(await rev("ci", { GITHUB_SHA: revision, GITHUB_EVENT_NAME: "pull_request" })).toBe(
     "error[revision-unsure]",
   );
+  expect(await rev("git", {})).toBe(git("rev-parse", "HEAD"));
+  mkdirSync(join(folder, "releases/26.08.002/manifests"));
+  writeFileSync(join(folder, "releases/26.08.002/manifests/build.json"), "{}");
   expect(await rev("git", {})).toBe(git("rev-parse", "HEAD"));
   writeFileSync(join(folder, "dist/new"), "");
   expect(await rev("git", {})).toBe("error[revision-unsure]");

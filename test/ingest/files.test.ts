@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { temporaryFolder } from "../support/run.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
 import { artifactOf, file, image, ingest, problemsOf, selfCheck } from "./ingesting.ts";
 
 const plain = (name: string) => `plain/${name}`;
@@ -56,7 +56,7 @@ test("a file no rule fits names the line to add", async () => {
   expect(await problemsOf([plain("client.flatpak")])).toMatchInlineSnapshot(`
     [
       "plain/client.flatpak:1:1 artifact-unmatched: nothing says what "client.flatpak" is
-    → Add this line to ingest: in catalog.yaml: - { match: "*.flatpak", package_type: … } — or give --set package_type=…, or write client.flatpak.relcat.yaml.",
+    → Add this line to ingest: in catalog.yaml, where ingest: may still be a comment: - { match: "*.flatpak", package_type: … } (… is one of helm, rpm, deb, xz, pkg, msi, qcow, qcow-efi, esxi, vmware, xen, azure, hyperv, amazon, proxmox, gce, gce-efi, incus) — or give --set package_type=…, or write client.flatpak.relcat.yaml. Not for download? Leave it out of the inputs.",
     ]
   `);
   expect(
@@ -64,7 +64,7 @@ test("a file no rule fits names the line to add", async () => {
   ).toMatchInlineSnapshot(`
     [
       "plain/client_2204_core_amd64.deb:1:1 artifact-unmatched: nothing says what "client_2204_core_amd64.deb" is
-    → Add this line to ingest: in catalog.yaml: - { match: "*.deb", package_type: deb, min_os_version: "22.04" } — or give --set package_type=…, or write client_2204_core_amd64.deb.relcat.yaml.",
+    → Add this line to ingest: in catalog.yaml, where ingest: may still be a comment: - { match: "*.deb", package_type: deb, min_os_version: "22.04" } — or give --set package_type=…, or write client_2204_core_amd64.deb.relcat.yaml. Not for download? Leave it out of the inputs.",
     ]
   `);
 });
@@ -92,8 +92,8 @@ test("--set says what a file is, typed by the schema", async () => {
   });
   expect(await problemsOf([plain("client.flatpak")], { settings })).toMatchInlineSnapshot(`
     [
-      "plain/client.flatpak:1:1 ingest-conflict: size of client.flatpak is stated as 1, but is 38
-    → Correct or leave out what the sidecar, --set or manifest states.",
+      "plain/client.flatpak:1:1 ingest-conflict: size of client.flatpak is stated as 1 by --set, but is 38
+    → Correct or leave out what --set states.",
     ]
   `);
 });
@@ -101,6 +101,8 @@ test("--set says what a file is, typed by the schema", async () => {
 test.each([
   "headles=true",
   "headless=yes",
+  "sha256=5f0c3b…",
+  "vendor.rev=4d18f38...",
   "min_os_version=22 04",
   "attestation=1",
   "attestation.cryptolib_post.expected=1",
@@ -171,8 +173,8 @@ test("what is stated must be what is found", async () => {
   const settings = [`sha256=${"0".repeat(64)}`];
   expect(await problemsOf([plain("client-x86_64.rpm")], { settings })).toMatchInlineSnapshot(`
     [
-      "plain/client-x86_64.rpm:1:1 ingest-conflict: sha256 of client-x86_64.rpm is stated as "0000000000000000000000000000000000000000000000000000000000000000", but is "e0a16ad07d2bffc3cb3721f80111e54455459f56fdaba86c0b0becdf513cde9f"
-    → Correct or leave out what the sidecar, --set or manifest states.",
+      "plain/client-x86_64.rpm:1:1 ingest-conflict: sha256 of client-x86_64.rpm is stated as "0000000000000000000000000000000000000000000000000000000000000000" by --set, but is "e0a16ad07d2bffc3cb3721f80111e54455459f56fdaba86c0b0becdf513cde9f"
+    → Correct or leave out what --set states.",
     ]
   `);
   const store = ["nix-build/array.json", "nix-path-info/map.json", image.file];
@@ -182,10 +184,20 @@ test("what is stated must be what is found", async () => {
     }),
   ).toMatchInlineSnapshot(`
     [
-      "images/controller-qcow-efi.qcow2.gz:1:1 ingest-conflict: store.size of controller-qcow-efi.qcow2.gz is stated as 5, but is 4371958628
-    → Correct or leave out what the sidecar, --set or manifest states.",
+      "images/controller-qcow-efi.qcow2.gz:1:1 ingest-conflict: store.size of controller-qcow-efi.qcow2.gz is stated as 5 by --set, but is 4371958628
+    → Correct or leave out what --set states.",
     ]
   `);
+});
+
+test("what a sidecar states wrongly is shown in the sidecar", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "client.rpm"), "bytes");
+  writeFileSync(join(folder, "client.rpm.relcat.yaml"), "package_type: rpm\nsize: 7\n");
+  const problems = await problemsOf([join(folder, "client.rpm")], { config: file("empty.yaml") });
+  expect(problems.map((problem) => problem.replace(`${folder}/`, ""))).toEqual([
+    "client.rpm.relcat.yaml:2:7 ingest-conflict: size of client.rpm is stated as 7, but is 5\n→ Correct or leave out what the sidecar states.",
+  ]);
 });
 
 test("an empty file is a build that failed", async () => {
@@ -206,6 +218,33 @@ test("a path that is not there", async () => {
   `);
 });
 
+test.each([
+  ["out/*.rpm", "The shell found nothing that fits the pattern: see what the build wrote, and where."],
+  ["client-26.08….rpm", "It was shortened when it was shown or copied: give the whole."],
+])("a path that is not there, and what it looks like: %s", async (path, hint) => {
+  expect(await problemsOf([path])).toEqual([expect.stringMatching(/input-missing: there is no file /)]);
+  expect((await problemsOf([path]))[0]).toContain(`→ ${hint}`);
+});
+
+test("an address is no path", async () => {
+  const { stderr } = await relcat(temporaryFolder(), [
+    ...["ingest", "--release", "26.08.002", "--out", "-", "https://downloads.example.com/client.rpm"],
+  ]);
+  expect(stderr).toBe(
+    "https://downloads.example.com/client.rpm error[input-missing] there is no file https://downloads.example.com/client.rpm\n" +
+      "  hint: Files are read, not addresses: download it, or give its checksum file with --sums.",
+  );
+});
+
+test("a page for logging in that was saved as a document", async () => {
+  const file = `${temporaryFolder()}/build.json`;
+  writeFileSync(file, "<!DOCTYPE html><title>Log in</title>");
+  const [problem = ""] = await problemsOf([file]);
+  expect(problem).toMatch(
+    /json-syntax: not valid JSON: a page of HTML or XML\n→ Was a page saved instead, such as one for logging in\?$/,
+  );
+});
+
 test("two files of one name are one only when they are the same", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "a"));
@@ -218,7 +257,7 @@ test("two files of one name are one only when they are the same", async () => {
   const both = [join(folder, "b/client.rpm"), join(folder, "a/client.rpm")];
   expect((await problemsOf(both)).map((problem) => problem.replaceAll(folder, ""))).toMatchInlineSnapshot(`
     [
-      "/b/client.rpm:1:1 ingest-conflict: SHA-256 of client.rpm is 27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a here, but 2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806 in /a/client.rpm:1
+      "/b/client.rpm:1:1 ingest-conflict: SHA-256 of client.rpm is 27dd8ed44a83ff94d557f9fd0412ed5a8cbca69ea04922d88c01184a07300a5a here, but 2c8b08da5ce60398e1f19af0e5dccc744df274b826abe585eaba68c525434806 in /a/client.rpm
     → Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….",
     ]
   `);

@@ -32,7 +32,7 @@ test("metadata.json states the revision that images of the same job were built f
 test("a package that changed after GoReleaser measured it is refused before it is read", async () => {
   expect(await problemsOf(["goreleaser/stale"])).toMatchInlineSnapshot(`
     [
-      "goreleaser/stale/client_core_26.08.002_amd64.deb:1:1 ingest-conflict: the size of client_core_26.08.002_amd64.deb is 49 here, but 33 in goreleaser/stale/artifacts.json:2
+      "goreleaser/stale/artifacts.json:2:3 ingest-conflict: the size of client_core_26.08.002_amd64.deb is 33 here, but 49 in goreleaser/stale/client_core_26.08.002_amd64.deb
     → Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….",
     ]
   `);

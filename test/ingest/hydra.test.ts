@@ -150,7 +150,7 @@ test("bytes that are at hand must be those that Hydra measured", async () => {
   const problems = await problemsOf(["hydra-run-command/succeeded.json", join(folder, "image.qcow2.gz")]);
   expect(problems.map((problem) => problem.replaceAll(folder, ""))).toMatchInlineSnapshot(`
     [
-      "hydra-run-command/succeeded.json:25:5 ingest-conflict: the size of image.qcow2.gz is 47 here, but 42 in /image.qcow2.gz:1
+      "hydra-run-command/succeeded.json:25:5 ingest-conflict: the size of image.qcow2.gz is 47 here, but 42 in /image.qcow2.gz
     → Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….",
     ]
   `);

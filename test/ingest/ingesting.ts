@@ -28,7 +28,7 @@ const request = (inputs: readonly string[], more: Partial<IngestRequest>): Inges
   ...more,
 });
 
-const quiet = { environment: {}, onProgress: () => {} };
+const quiet = { environment: {}, clock: 0, onProgress: () => {} };
 
 /** Ingests fixtures; paths are relative to the fixtures' folder. */
 export const ingest = (inputs: readonly string[], more: Partial<IngestRequest> = {}) =>

@@ -47,6 +47,16 @@ test("elsewhere a plain line every ten seconds", () => {
   ]);
 });
 
+test("what is done with the files is named", () => {
+  const written: string[] = [];
+  const output = { write: (text: string) => written.push(text), style: () => "", columns: undefined };
+  let time = 0;
+  const sending = showReading(output, () => time, "Uploading");
+  time = 10_000;
+  sending.onProgress({ file: "kvm.qcow2", done: 1_000, total: 4_000 });
+  expect(written).toEqual(["Uploading kvm.qcow2: 1.0 kB of 4.0 kB (25 %)\n"]);
+});
+
 test("what fits no narrow terminal is left out, and no name reaches it unmasked", () => {
   for (const columns of [10, 20, 40, 60]) {
     const { written, until } = watch(columns);

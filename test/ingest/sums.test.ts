@@ -37,11 +37,40 @@ test("named files are taken, the others not; what is not in the file is read", a
   ]);
 });
 
-test("the bytes are not read", async () => {
-  // The size is stated wrongly for the file at hand; were it read, its digest would be compared too.
+test("of a file that is here the checksum file must be right", async () => {
+  const sums = `${temporaryFolder()}/SHA256SUMS`;
+  writeFileSync(sums, `${"0".repeat(64)}  ${rpm}\n`);
+  const problems = await problemsOf([`plain/${rpm}`], { sums: [sums] });
+  expect(
+    problems.map((problem) => problem.replaceAll(/\/\S*\/relcat-test-\S*\//g, "")),
+  ).toMatchInlineSnapshot(`
+    [
+      "SHA256SUMS:1:1 ingest-conflict: SHA-256 of client-x86_64.rpm is 0000000000000000000000000000000000000000000000000000000000000000 here, but e0a16ad07d2bffc3cb3721f80111e54455459f56fdaba86c0b0becdf513cde9f in plain/client-x86_64.rpm
+    → Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….",
+    ]
+  `);
+});
+
+test("a checksum file that names none of the inputs, or nothing at all", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(`${folder}/other`, `${"0".repeat(64)}  other.rpm\n`);
+  writeFileSync(`${folder}/empty`, "\n");
+  for (const name of ["other", "empty"]) {
+    const problems = await problemsOf([`plain/${rpm}`], {
+      sums: [`${folder}/${name}`, file("plain/SHA256SUMS")],
+    });
+    expect(problems.map((problem) => problem.replace(`${folder}/`, ""))).toEqual([
+      name === "other"
+        ? `other:1:1 sidecar-unused: the checksum file names none of ${rpm}\n→ Give the checksum file of these files, or leave it out.`
+        : "empty:1:1 sums-line: the checksum file names no file\n→ Give a file that sha256sum, or shasum -a 256, wrote.",
+    ]);
+  }
+});
+
+test("a size that is stated wrongly", async () => {
   expect(await problemsOf([`plain/${core}`], { sums: [file("sums/debian")] })).toMatchInlineSnapshot(`
     [
-      "sums/debian:1:1 ingest-conflict: the size of client_2204_core_amd64.deb is 1024 here, but 50 in plain/client_2204_core_amd64.deb:1
+      "sums/debian:1:1 ingest-conflict: the size of client_2204_core_amd64.deb is 1024 here, but 50 in plain/client_2204_core_amd64.deb
     → Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….",
     ]
   `);
@@ -62,11 +91,20 @@ test("lines that are no checksums, and names that stand twice", async () => {
   `);
 });
 
+test("a checksum pasted from shortened output", async () => {
+  const sums = `${temporaryFolder()}/SHA256SUMS`;
+  writeFileSync(sums, "5f0c3b…  image.qcow2.gz\n");
+  const [problem = ""] = await problemsOf([], { sums: [sums] });
+  expect(problem).toMatch(
+    /sums-line: [\s\S]*→ It was shortened when it was shown or copied: give the whole\.$/,
+  );
+});
+
 test("what an input measured must be what the checksum file says", async () => {
   const sums = `${temporaryFolder()}/SHA256SUMS`;
   writeFileSync(sums, `${"0".repeat(64)}  image.qcow2.gz\n`);
   const problems = await problemsOf(["hydra-run-command/succeeded.json"], { sums: [sums] });
-  expect(problems.map((problem) => problem.replace(/\/tmp\/\S+\//, ""))).toMatchInlineSnapshot(`
+  expect(problems.map((problem) => problem.replace(/\/\S*\/relcat-test-\S*\//, ""))).toMatchInlineSnapshot(`
     [
       "hydra-run-command/succeeded.json:25:5 ingest-conflict: SHA-256 of image.qcow2.gz is bfc1f3bca246441cc75e2e0fd54d8199e363b23b58432eb4afefe7461ac4e65b here, but 0000000000000000000000000000000000000000000000000000000000000000 in SHA256SUMS:1
     → Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….",

@@ -40,12 +40,12 @@ test("main is merged into the second branch: its lines follow, with new ids and 
   const { stdout, stderr, exitCode } = await made.run("ledger", "rebase", "--now", after);
   expect({ stdout, stderr, exitCode }).toEqual({
     stdout: [
-      "Kept the lines of MERGE_HEAD; 2 lines of ours follow, dated 2026-09-04T10:00:00.000000Z or later:",
+      "Kept the lines of main; 2 lines of ours follow, dated 2026-09-04T10:00:00.000000Z or later:",
       "  3 → 5  26.09.002  msi  tool-26.09.002.msi",
       "  4 → 6  26.09.002  rpm  tool-26.09.002.rpm",
     ].join("\n"),
     stderr:
-      "Next: git add releases/ledger.jsonl, then git merge --continue, then relcat check --ledger-base main",
+      "Next: git add releases/ledger.jsonl, then git merge --continue, then relcat check --ledger-base main; a plan made before no longer fits: relcat plan",
     exitCode: 0,
   });
   expect(ledgerText(made).startsWith(await made.git("show", "main:releases/ledger.jsonl"))).toBe(true);
@@ -56,13 +56,28 @@ test("main is merged into the second branch: its lines follow, with new ids and 
   expect(checked.exitCode).toBe(0);
 });
 
+test("check sees a ledger that git could not merge, until it is joined", async () => {
+  const made = await bothCut();
+  await conflicting(made, "merge", "main");
+  const unresolved =
+    "releases/ledger.jsonl:1:1 error[ledger-conflict-marker] a merge conflict is not resolved: git left one side of the ledger, without the lines of the other\n" +
+    "  hint: Run relcat ledger rebase: it keeps the base's lines and puts ours after them.\n";
+  const before = await made.run("check");
+  expect(before.exitCode).toBe(1);
+  expect(before.stdout).toContain(unresolved);
+  await made.succeed("ledger", "rebase");
+  expect((await made.run("check")).stdout).not.toContain("ledger-conflict-marker");
+  await commitAll(made, "Merge main");
+  await made.succeed("check");
+});
+
 test("run again it changes nothing", async () => {
   const made = await bothCut();
   await conflicting(made, "merge", "main");
   await made.succeed("ledger", "rebase");
   const text = ledgerText(made);
   const again = await made.run("ledger", "rebase");
-  expect(again.stdout).toBe("Nothing to rebase: the ledger has every line of MERGE_HEAD first.");
+  expect(again.stdout).toBe("Nothing to rebase: the ledger has every line of main first.");
   await made.git("add", ".");
   await made.succeed("ledger", "rebase");
   await commitAll(made, "Merge main");
@@ -140,7 +155,7 @@ test("without a merge under way, the file is put on top of the revision", async 
   const made = await bothCut();
   const { stderr } = await made.succeed("ledger", "rebase");
   expect(stderr).toBe(
-    "Next: commit releases/ledger.jsonl, then git merge main brings the releases its lines are of",
+    "Next: commit releases/ledger.jsonl, then git merge main brings the releases its lines are of; a plan made before no longer fits: relcat plan",
   );
   expect(records(made)).toEqual(joined);
   await commitAll(made, "Rebase the ledger");

@@ -110,7 +110,7 @@ test("lines that continue neither side are not thrown away", async () => {
   const { stderr, exitCode } = await made.run("ledger", "rebase");
   expect({ stderr, exitCode }).toEqual({
     stderr:
-      "error[rebase-conflict] the ledger has a line that neither MERGE_HEAD nor HEAD has\n" +
+      "error[rebase-conflict] the ledger has a line that neither main nor HEAD has\n" +
       "  hint: Put them aside, run git checkout --merge releases/ledger.jsonl, then this again; then repeat what wrote them.",
     exitCode: 1,
   });
@@ -123,8 +123,8 @@ test("without settled lines on either side, --onto says whose ids stay", async (
   await conflicting(made, "merge", "ours");
   expect(await made.run("ledger", "rebase")).toMatchObject({
     stderr:
-      "error[rebase-conflict] neither HEAD nor MERGE_HEAD has all ledger lines of main\n" +
-      "  hint: Give up this merge and merge main first; or say whose ids stay: --onto HEAD or --onto MERGE_HEAD.",
+      "error[rebase-conflict] neither HEAD nor ours has all ledger lines of main\n" +
+      "  hint: Give up this merge and merge main first; or say whose ids stay: --onto HEAD or --onto ours.",
     exitCode: 1,
   });
   await made.succeed("ledger", "rebase", "--onto", "MERGE_HEAD");
@@ -154,7 +154,7 @@ test("a revision git does not know, and no git at all", async () => {
   expect(await made.run("ledger", "rebase", "--onto", "origin/release")).toMatchObject({
     stderr:
       "error[git-revision] git does not know the revision origin/release\n" +
-      "  hint: Fetch it: git fetch --depth=1 origin release:refs/remotes/origin/release — or name another one with --onto.",
+      "  hint: It is no branch, tag or commit of this clone, nor a branch of a remote it has. Another one is named with --onto, for good with ledger: { base: … } in catalog.yaml.",
     exitCode: 2,
   });
   const plain = project(smallCatalog);
@@ -162,7 +162,7 @@ test("a revision git does not know, and no git at all", async () => {
   expect(await plain.run("ledger", "rebase")).toMatchObject({
     stderr:
       "error[git-revision] this folder is not in a git repository, so origin/main cannot be looked up\n" +
-      "  hint: Run it in a clone, or give --onto none to say that nothing is settled.",
+      "  hint: Run it in a clone.",
     exitCode: 2,
   });
 });

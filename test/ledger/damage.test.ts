@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from "vitest";
 import { assignIds } from "../../pipeline/stages/assign-ids.ts";
-import { checkGrowth, readLedger } from "../../pipeline/stages/ledger.ts";
+import { checkGrowth } from "../../pipeline/stages/growth.ts";
+import { readLedger } from "../../pipeline/stages/ledger.ts";
 import type { Release } from "../../pipeline/stages/normalize.ts";
 import { history, linesOf } from "./history.ts";
 

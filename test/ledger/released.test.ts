@@ -90,3 +90,14 @@ test("without a single cut release a released build is an empty catalog", async 
   await catalog.build({ released: true });
   expect(list(catalog)).toEqual([]);
 });
+
+test("cutting a version is stopped by nothing that another open release holds, as its preview is not", async () => {
+  const catalog = await cutAndOpen();
+  catalog.write({ "26.10.001/release.yaml": "{", "26.10.001/manifests/all.json": "{" });
+  await catalog.build({ released: true, versions: ["26.09.001"] });
+  const preview = readFileSync(join(catalog.out, "api/v1/package/3/index.json"), "utf8");
+  await catalog.cut({ versions: ["26.09.001"] });
+  await catalog.build({ released: true });
+  expect(ids(catalog)).toEqual([3, 2, 1]);
+  expect(JSON.parse(preview)).toMatchObject({ id: 3, version: "26.09.001" });
+});

@@ -63,7 +63,7 @@ test("a file with the list alone: documents are not compared, and that is said",
   const { stdout } = await made.run("plan", "--against", "list.json");
   expect(stdout.split("\n").slice(0, 2)).toEqual([
     "Compared with list.json: 4 records.",
-    "list.json has no build.json: its documents are not compared.",
+    "list.json has no build.json that can be read: its documents are not compared.",
   ]);
 });
 
@@ -185,6 +185,7 @@ describe("what is live and not here", () => {
         {
           code: "record-vanished",
           message: `${join(made.folder, "list.json")} has "other.msi" of 26.07.001 as id 77, but no manifest names it`,
+          hint: "The ledger here lacks lines of what is published: merge the branch that published it, or import it (relcat import).",
         },
       ],
     });
@@ -198,7 +199,19 @@ describe("what is live and not here", () => {
     expect(forbidden).toMatchObject([
       {
         code: "id-taken",
-        message: `the id 6 is to go to "tool-26.10.001.msi" of 26.10.001, but ${join(made.folder, "list.json")} has it for something else`,
+        message: `the id 6 is to go to "tool-26.10.001.msi" of 26.10.001 here, but ${join(made.folder, "list.json")} has it for something else`,
+      },
+    ]);
+  });
+
+  test("an id that both have, for different versions", async () => {
+    const made = await built(await cutCatalog());
+    made.write("list.json", [...listOf(made).filter(({ id }) => id !== 1), unknown(1)]);
+    const { forbidden } = await planOf(made, { against: join(made.folder, "list.json") });
+    expect(forbidden).toMatchObject([
+      {
+        code: "id-taken",
+        message: `the id 1 is that of "tool-26.08.001.msi" of 26.08.001 here, but ${join(made.folder, "list.json")} has it for something else`,
       },
     ]);
   });
@@ -236,56 +249,5 @@ describe("what is live and not here", () => {
     expect(plan.forbidden).toEqual([]);
     expect(plan.removed).toMatchObject([{ id: 8, forbidden: false }]);
     expect(plan.changed).toMatchObject([{ id: 6, ledger: "planned" }]);
-  });
-});
-
-describe("what is no live catalog", () => {
-  const refused = async (made: Project, target: string) => {
-    const { stderr, exitCode } = await made.run("plan", "--against", target);
-    return { exitCode, stderr };
-  };
-
-  test("nothing there", async () => {
-    expect(await refused(await cutCatalog(), "nowhere")).toEqual({
-      exitCode: 2,
-      stderr:
-        "error[input-missing] there is no nowhere here\n" +
-        "  hint: Give --against a built folder, an address starting with https://, or a file with the list.",
-    });
-  });
-
-  test("a folder without a list", async () => {
-    expect(await refused(await cutCatalog(), "releases/")).toEqual({
-      exitCode: 2,
-      stderr:
-        "error[input-missing] releases has no api/v1/package/index.json, expected a folder that relcat build made\n" +
-        "  hint: Build into it first, or give the address of the site.",
-    });
-  });
-
-  test("a file that is no list", async () => {
-    const made = await cutCatalog();
-    made.write("list.json", { results: [] });
-    expect(await refused(made, "list.json")).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining(
-        "error[import-list] list.json is an object, expected a JSON array of records\n",
-      ),
-    });
-  });
-
-  test("two things at once", async () => {
-    const { stderr, exitCode } = await (await cutCatalog()).run(
-      "plan",
-      "--against",
-      "live",
-      "--ledger-base",
-      "main",
-    );
-    expect(exitCode).toBe(2);
-    expect(stderr).toBe(
-      "error[usage] --against and --ledger-base both say what to compare with\n" +
-        "  hint: Give one of them: what is live, or a git revision.",
-    );
   });
 });

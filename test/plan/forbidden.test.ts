@@ -92,7 +92,7 @@ test("a ledger whose settled lines were edited", async () => {
     [
       "ledger-rewritten",
       "the line differs from main, expected a ledger that only grows",
-      "Restore the lines of main; events are appended, never changed. A branch that is behind merges it first.",
+      `Put it back as it was (git diff main -- ${made.folder}/releases/ledger.jsonl); events are appended, never changed.`,
     ],
   ]);
 });
@@ -108,11 +108,39 @@ test("a branch that is behind: one problem, not the removal of every record it h
   expect(plan.forbidden).toMatchObject([
     {
       code: "ledger-rewritten",
-      message: "the ledger lacks this line of main, expected a ledger that only grows",
+      message: "the ledger lacks the lines that main has after line 5",
       line: 6,
     },
   ]);
   expect(plan.removed).toEqual([]);
+});
+
+test("two branches gave one id: the ledger is joined, nothing is withdrawn", async () => {
+  const made = await settledProject();
+  await made.git("switch", "--quiet", "main");
+  writeAll(made, october);
+  await made.succeed("cut", "--now", "2026-09-25T10:00:00Z");
+  await commitAll(made);
+  await made.git("switch", "--quiet", "work");
+  writeAll(made, release("26.11.001", [artifact("ours.rpm", "rpm", "9")]));
+  await made.succeed("cut", "--now", "2026-09-26T10:00:00Z");
+  const words = [
+    "ledger-rewritten",
+    "main has other lines after line 5 than the ledger here: both were written to",
+    "Run git merge main, then relcat ledger rebase --onto main: it keeps those lines and puts ours after them, with the next ids.",
+  ];
+  const plan = await planOf(made);
+  expect(plan.forbidden.map(({ code, message, hint }) => [code, message, hint])).toEqual([words]);
+  expect(plan.removed).toEqual([]);
+  const { stdout } = await made.run("check", "--ledger-base", "main");
+  expect(stdout).toContain(`error[ledger-rewritten] ${words[1]}\n`);
+  expect(stdout).toContain(`hint: ${words[2]}\n`);
+  await commitAll(made);
+  await made.git("merge", "--quiet", "main").catch(() => undefined);
+  await made.succeed("ledger", "rebase", "--onto", "main");
+  expect((await made.run("check", "--ledger-base", "main")).stdout).toContain(
+    "the ledger only grew since main",
+  );
 });
 
 test("a cut that is taken back after main has it", async () => {
@@ -145,8 +173,20 @@ test("forbidden changes in words: exit status 1, whatever is asked for", async (
 Records: 1 forbidden and 1 removed.
 Forbidden:
   releases/ledger.jsonl:2:1  record-vanished  the ledger has "tool-26.08.001.rpm" of 26.08.001 as id 2, but no manifest names it
-     Restore its manifest in 26.08.001/manifests/; to withdraw it keep the manifest and run relcat retract 2.
+     Bring its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….
 Removed, which is forbidden:
   2  26.08.001  rpm  tool-26.08.001.rpm
 The ledger gets no lines.`);
+});
+
+test("what would be cut beside a forbidden change is not: the ledger gets no line of it", async () => {
+  const made = await settledProject();
+  writeAll(made, october);
+  writeAll(made, release("26.08.001", [artifact("tool-26.08.001.msi", "msi", "1")]));
+  const { stdout } = await made.run("plan");
+  expect(stdout).toContain("\nAdded, with new ids");
+  expect(stdout).toMatch(/\nThe ledger gets no lines while anything is forbidden\.$/);
+  const before = made.read("releases/ledger.jsonl");
+  expect((await made.run("cut")).exitCode).toBe(1);
+  expect(made.read("releases/ledger.jsonl")).toBe(before);
 });

@@ -108,12 +108,12 @@ test("a baseline's name is only a name", async () => {
 
 describe("cut to fit", () => {
   async function bigPlan(): Promise<Plan> {
-    const made = await cutCatalog();
+    const made = await settledProject();
     const packages = Array.from({ length: 800 }, (_, index) =>
       artifact(`package-${index}-${"ä".repeat(50)}.msi`, "msi", "a", { size: index }),
     );
     writeAll(made, release("26.10.001", packages));
-    return planOf(made, { ledgerBase: "none", documents: true });
+    return planOf(made, { documents: true });
   }
 
   /** Rows that are there, and rows that are said to be missing. */
@@ -134,7 +134,6 @@ describe("cut to fit", () => {
     expect(markdown.length).toBeGreaterThan(59_000);
     const { missing, folds } = countRows(markdown);
     const [added = 0, documents = 0] = missing;
-    // Ids are given for 800 packages here; the other four have theirs.
     expect(20 + (folds[0] ?? 0) + added).toBe(800);
     expect((folds[1] ?? 0) + documents).toBe(Object.values(plan.documents ?? {}).flat().length);
     expect(markdown).toContain("### Releases\n\n| version |");

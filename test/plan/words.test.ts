@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { jsonSchemaText } from "../../pipeline/documents/schemas.ts";
 import { artifact, cutCatalog, project, release, smallCatalog } from "../support/project.ts";
 import { relcat } from "../support/run.ts";
-import { edited, october, settledCatalog, settledProject, writeAll } from "./planning.ts";
+import { commitAll, edited, october, settledCatalog, settledProject, writeAll } from "./planning.ts";
 
 const now = ["--now", "2026-10-02T10:00:00Z"];
 
@@ -74,6 +74,18 @@ test("nothing to do", async () => {
   expect(stderr).toBe("Next: relcat build --released");
 });
 
+test("a first site: its documents are counted, not listed one by one", async () => {
+  const made = project(smallCatalog);
+  const { stdout } = await made.run("plan", ...now);
+  const { document } = await made.json("plan", ...now);
+  const { length } = (document as { documents: { added: string[] } }).documents.added;
+  expect(length).toBeGreaterThan(20);
+  expect(stdout).not.toContain("index.html");
+  expect(stdout).toContain(`\nThe site gets ${length} documents.\n`);
+  const markdown = await made.run("plan", ...now, "--format", "markdown");
+  expect(markdown.stdout).toContain(`\n\nThe site gets ${length} documents. `);
+});
+
 test("what is still missing comes before a cut", async () => {
   const made = await settledProject();
   writeAll(made, {
@@ -114,15 +126,36 @@ test("more than 50 revisions want to be allowed by the next command", async () =
 });
 
 describe("the settled revision", () => {
-  test("that git does not know: the line that fetches it", async () => {
+  test("that git does not know: the line that fetches it, or what it may be called", async () => {
     const made = await cutCatalog();
     await made.git("init", "--quiet", "--initial-branch=main");
-    expect(await made.run("plan")).toMatchObject({
-      exitCode: 2,
-      stderr:
-        "error[git-revision] git does not know the revision origin/main\n" +
-        "  hint: Fetch it: git fetch --depth=1 origin main:refs/remotes/origin/main — or name another one with --ledger-base.",
-    });
+    const another =
+      "Another one is named with --ledger-base, for good with ledger: { base: … } in catalog.yaml.";
+    const foreign = "It is no branch, tag or commit of this clone, nor a branch of a remote it has.";
+    const hintFor = async (...args: string[]) => {
+      const { stderr, exitCode } = await made.run("plan", ...args);
+      expect({ exitCode, stderr }).toEqual({
+        exitCode: 2,
+        stderr: expect.stringMatching(
+          /^error\[git-revision\] git does not know the revision \S+\n {2}hint: /,
+        ),
+      });
+      return stderr.split("hint: ")[1];
+    };
+    expect(await hintFor()).toBe(`${foreign} ${another}`);
+    await commitAll(made);
+    expect(await hintFor()).toBe(`${foreign} Did you mean main? ${another}`);
+    expect(await hintFor("--ledger-base", "mian")).toBe(`${foreign} Did you mean main? ${another}`);
+    await made.git("remote", "add", "origin", "https://example.invalid/catalog.git");
+    const fetched = "origin main:refs/remotes/origin/main. Did you mean main?";
+    expect(await hintFor()).toBe(`Fetch it: git fetch ${fetched} ${another}`);
+    const clone = project();
+    await clone.git("clone", "--quiet", "--depth=1", `file://${made.folder}`, "clone");
+    await clone.git("-C", "clone", "update-ref", "-d", "refs/remotes/origin/main");
+    await clone.git("-C", "clone", "symbolic-ref", "--delete", "refs/remotes/origin/HEAD");
+    expect((await clone.run("-C", "clone", "plan")).stderr.split("hint: ")[1]).toBe(
+      `Fetch it: git fetch --depth=1 ${fetched} ${another}`,
+    );
     expect((await made.run("plan", "--ledger-base", "none")).stdout).toContain(
       "Compared with an empty catalog.\nRecords: 4 added.\n",
     );

@@ -92,7 +92,7 @@ const fillings: ["yaml" | "json", string, string, string][] = [
   ["yaml", "commas in lists", "[,]", "1:2 yaml-syntax"],
   ["yaml", "directives", "%a\n", "1:1 yaml-syntax"],
   ["yaml", "tags", "- !a x\n", "1:3 yaml-syntax"],
-  ["yaml", "open quotes", "a: 'b\n", "1:6 yaml-syntax"],
+  ["yaml", "open quotes", "a: 'b\n", "1:4 yaml-syntax"],
   ["yaml", "document markers", "---\n", "2:1 yaml-syntax"],
   ["yaml", "one key again and again", "a: 1\n", "2:1 duplicate-key"],
   ["yaml", "aliases", "- *a\n", "1:3 yaml-syntax"],

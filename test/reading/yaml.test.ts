@@ -1,4 +1,6 @@
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { readDocument } from "../../pipeline/stages/document.ts";
 import { saidOf } from "./complaint.ts";
 
 const said = (text: string) => saidOf("yaml", text);
@@ -39,37 +41,105 @@ const troubles: [string, string, string][] = [
   ["a tag on an object", "a: !!map { b: 1 }", "1:4 yaml-syntax tags (!) are not supported"],
   ["two documents", "a: 1\n---\nb: 2", "2:1 yaml-syntax the file holds more than one document"],
   ["text after a document's end", "a: 1\n...\nb: 2", "3:1 yaml-syntax the file holds more than one document"],
-  [
-    "an unknown directive",
-    "%TAG x\n---\na: 1",
-    "1:1 yaml-syntax not valid YAML: %TAG directive should contain exactly two parts",
-  ],
-  ["an open quote", 'a: "b\nc: 1\n', '3:1 yaml-syntax not valid YAML: Missing closing "quote'],
-  [
-    "an open list",
-    "a: [1, 2\nb: 3\n",
-    "2:1 yaml-syntax not valid YAML: Flow sequence in block collection must be sufficiently indented and end with a ]",
-  ],
-  [
-    "a colon in bare text",
-    "a: b: c",
-    "1:4 yaml-syntax not valid YAML: Nested mappings are not allowed in compact mappings",
-  ],
-  [
-    "text and keys side by side",
-    "a: 1\nb\n",
-    "2:1 yaml-syntax not valid YAML: Implicit map keys need to be followed by map values",
-  ],
-  [
-    "a reserved character",
-    "a: @b",
-    "1:4 yaml-syntax not valid YAML: Plain value cannot start with reserved character @",
-  ],
-  ["an unknown escape", 'a: "\\d"', "1:5 yaml-syntax not valid YAML: Invalid escape sequence \\d"],
+  ["an unknown directive", "%TAG x\n---\na: 1", "1:1 yaml-syntax not valid YAML: a line starts with %"],
+  ["an open quote", 'a: "b\nc: 1\n', "1:4 yaml-syntax not valid YAML: text without its closing quote"],
+  ["an open list", "a: [1, 2\nb: 3\n", "2:1 yaml-syntax not valid YAML: a list without its closing ]"],
+  ["a colon in bare text", "a: b: c", "1:4 yaml-syntax not valid YAML: a second colon in one value"],
+  ["text and keys side by side", "a: 1\nb\n", '2:1 yaml-syntax not valid YAML: the line is no "key: value"'],
+  ["a reserved character", "a: @b", "1:4 yaml-syntax not valid YAML: text starts with @"],
+  ["an unknown escape", 'a: "\\d"', "1:5 yaml-syntax not valid YAML: an unknown escape \\d"],
 ];
 
 test.each(troubles)("%s is reported where it stands", (_, text, expected) => {
   expect(said(text)).toBe(expected);
+});
+
+/** The same mistakes as people make them, and what they are told to do. */
+const column = "Keys of one object start in the same column, and so do the items of one list.";
+const mistakes: [string, string, string][] = [
+  [
+    "a: 1\n<<<<<<< HEAD\nb: 1\n=======\nb: 2\n>>>>>>> other\n",
+    "2:1 a merge conflict is not resolved",
+    "Keep one of its two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>.",
+  ],
+  ["a:\n    b: 1\n  c: 2\n", "3:1 not valid YAML: the indentation does not fit the lines above", column],
+  ["- a: 1\n b: 2\n", "2:1 not valid YAML: the indentation does not fit the lines above", column],
+  [" a: 1\nb: 2\n", "2:1 not valid YAML: the indentation does not fit the lines above", column],
+  ["a: 1\n- b\n", "2:1 not valid YAML: the indentation does not fit the lines above", column],
+  ["a:\n  - x\n - y\n", "3:1 not valid YAML: the indentation does not fit the lines above", column],
+  ["a: 1\n  b: 2\n", "1:4 not valid YAML: a value is followed by a line that is indented deeper", column],
+  [
+    "a: 'b\nc: 1\n",
+    "1:4 not valid YAML: text without its closing quote",
+    "Close it with ', or use the other kind of quotes where ' is part of the text.",
+  ],
+  [
+    "a: {b: 1\nc: 2\n",
+    "2:1 not valid YAML: an object without its closing }",
+    "Close it. Where it goes on over several lines, they are indented deeper than its key.",
+  ],
+  [
+    "a: 1\nb 2\nc: 3\n",
+    '2:1 not valid YAML: the line is no "key: value"',
+    "A colon and a blank follow each key.",
+  ],
+  ["a:1\nb: 2\n", '1:1 not valid YAML: the line is no "key: value"', "A blank follows the colon."],
+  [
+    "text: Fix: it\n",
+    "1:7 not valid YAML: a second colon in one value",
+    'Text with ": " in it stands in quotes.',
+  ],
+  [
+    "a: `b`\n",
+    "1:4 not valid YAML: text starts with `",
+    "Text with a special character in front stands in quotes.",
+  ],
+  [
+    "a: **b** c\n",
+    "1:10 not valid YAML: text starts with *",
+    "Text with a special character in front stands in quotes.",
+  ],
+  [
+    "a: 'it's'\n",
+    "1:8 not valid YAML: text goes on after its closing quote",
+    "Quote all of it; in single quotes, ' is written ''.",
+  ],
+  [
+    "a: - b\n",
+    "1:4 not valid YAML: a list item on the line of its key",
+    "Start the list on the next line; text that starts with a dash stands in quotes.",
+  ],
+  [
+    "a: >x\n",
+    "1:5 not valid YAML: text on the line of > or |",
+    "Text after them starts on the next line; text that begins with them stands in quotes.",
+  ],
+  [
+    "a: [b: 1, c: d: 2]\n",
+    "1:14 not valid YAML: a colon where a comma is expected",
+    'Commas stand between the parts of a list or object; text with ": " in it stands in quotes.',
+  ],
+  ["a: [1,,2]\n", "1:7 not valid YAML: a comma with nothing before it", "Remove it."],
+  ["a: ]\n", "1:4 not valid YAML: a ] that closes nothing", "Remove it, or quote the text it is part of."],
+  [
+    'a: "\\d"\n',
+    "1:5 not valid YAML: an unknown escape \\d",
+    "In double quotes a backslash is written \\\\; in single quotes it is one.",
+  ],
+  [
+    "%x\n---\na: 1\n%y\n",
+    "1:1 not valid YAML: a line starts with %",
+    "Remove it; text that starts with % stands in quotes.",
+  ],
+];
+
+test.each(mistakes)("%j: the way out", (text, expected, hint) => {
+  const { problems } = readDocument({ file: "a.yaml", text }, z.unknown());
+  const [first] = problems;
+  expect([`${first?.at?.line}:${first?.at?.column} ${first?.message}`, first?.hint]).toEqual([
+    expected,
+    hint,
+  ]);
 });
 
 test("what only looks like trouble is read", () => {
@@ -103,9 +173,7 @@ test.each([
   ["-0", "is the number 0", '"-0" (YAML reads -0 as 0)'],
   ["1e400", "is the number Infinity", '"1e400" (YAML reads 1e400 as Infinity)'],
   [".nan", "is the number NaN", '".nan" (YAML reads .nan as NaN)'],
-])("an unquoted %s is not taken for text", async (spelling, message, hint) => {
-  const { z } = await import("zod");
-  const { readDocument } = await import("../../pipeline/stages/document.ts");
+])("an unquoted %s is not taken for text", (spelling, message, hint) => {
   const { problems } = readDocument(
     { file: "a.yaml", text: `a:\n  - ${spelling}` },
     z.object({ a: z.array(z.string()) }),

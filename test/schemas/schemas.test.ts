@@ -4,6 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
+import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
+import { controllerOpenApiText } from "../../service/controller/openapi.ts";
 import { repository } from "../support/run.ts";
 import { examples } from "./examples.ts";
 import { mutated } from "./mutations.ts";
@@ -15,10 +17,18 @@ const validators = new Map(names.map((name) => [name, ajv.compile(JSON.parse(jso
 
 test("schemas/ holds what `npm run schemas` writes", () => {
   const folder = join(repository, "schemas");
-  expect(readdirSync(folder).sort()).toEqual(names.map((name) => `${name}.schema.json`).sort());
+  const schemas = readdirSync(folder).filter((file) => file.endsWith(".schema.json"));
+  expect(schemas.sort()).toEqual(names.map((name) => `${name}.schema.json`).sort());
   for (const name of names) {
     expect(readFileSync(join(folder, `${name}.schema.json`), "utf8"), name).toBe(jsonSchemaText(name));
   }
+});
+
+test.each([
+  ["catalog", catalogOpenApiText],
+  ["controller", controllerOpenApiText],
+])("the description of the %s's API is what its routes and schemas say", (name, text) => {
+  expect(readFileSync(join(repository, `schemas/${name}.openapi.json`), "utf8")).toBe(text());
 });
 
 test("each schema names its draft and has an id of its own", () => {

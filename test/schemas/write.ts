@@ -1,12 +1,20 @@
 import { readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
+import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
+import { controllerOpenApiText } from "../../service/controller/openapi.ts";
 
-/** `npm run schemas`: writes schemas/ from pipeline/documents/ and removes what is no longer a document. */
+/**
+ * `npm run schemas`: writes schemas/ from pipeline/documents/ and the routes of service/, and removes what is
+ * no longer a document.
+ */
 const folder = resolve(import.meta.dirname, "../../schemas");
 const names = Object.keys(documentSchemas) as SchemaName[];
+const texts = new Map([
+  ...names.map((name) => [`${name}.schema.json`, jsonSchemaText(name)] as const),
+  ["catalog.openapi.json", catalogOpenApiText()],
+  ["controller.openapi.json", controllerOpenApiText()],
+]);
 
-for (const file of readdirSync(folder)) {
-  if (!names.some((name) => file === `${name}.schema.json`)) rmSync(join(folder, file));
-}
-for (const name of names) writeFileSync(join(folder, `${name}.schema.json`), jsonSchemaText(name));
+for (const file of readdirSync(folder)) if (!texts.has(file)) rmSync(join(folder, file));
+for (const [file, text] of texts) writeFileSync(join(folder, file), text);

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "nod
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { copyProject, relcat, repository, temporaryFolder } from "../support/run.ts";
+import { copyProject, program, relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
 
 /** Copies file by file in the opposite order, so that folders list them differently. */
@@ -20,9 +20,7 @@ test("folder, time zone, locale, umask, file order and time of day change no byt
   const here = copyProject(".");
   const there = join(temporaryFolder(), "another folder/with ünïcode");
   copyBackwards(join(here, "releases"), join(there, "releases"));
-  const command = [process.execPath, join(repository, "cli/relcat.mjs"), "build"]
-    .map((part) => `'${part}'`)
-    .join(" ");
+  const command = [process.execPath, program, "build"].map((part) => `'${part}'`).join(" ");
 
   const first = await execa("sh", ["-c", `umask 022; ${command}`], {
     cwd: here,

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { copyProject, relcat } from "../support/run.ts";
@@ -25,6 +25,30 @@ test("a file in the folder's place is refused by name", async () => {
     "error[folder-not-ours] dist is a file, expected a folder\n  hint: Give another folder with --out.",
   );
 });
+
+test.each([
+  ["releases", "is"],
+  ["releases/", "is"],
+  ["releases/dist", "lies in"],
+  ["link/26.08.002", "lies in"],
+  [".", "holds"],
+])(
+  "--out %s: a folder that %s the releases folder is refused, also when relcat locked it",
+  async (out, relation) => {
+    const folder = copyProject("site/small");
+    symlinkSync("releases", join(folder, "link"));
+    await relcat(folder, ["cut"]);
+    const before = [...readTree(join(folder, "releases")).keys()];
+    const { exitCode, stderr } = await relcat(folder, ["build", "--out", out]);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr:
+        `error[folder-not-ours] ${out} ${relation} the releases folder, expected a folder for the site alone\n` +
+        "  hint: Give another folder with --out, such as dist.",
+    });
+    expect([...readTree(join(folder, "releases")).keys()]).toEqual(before);
+  },
+);
 
 test("a build removes what the last build made, and nothing else", async () => {
   const folder = copyProject("site/small");
@@ -74,6 +98,7 @@ test("build.json names every file with its size and digest, and itself nowhere",
   const build = JSON.parse(tree.get("build.json")?.toString() ?? "");
   tree.delete("build.json");
   const { createHash } = await import("node:crypto");
+  const ledger = readFileSync(join(folder, "releases/ledger.jsonl"));
   const actual = Object.fromEntries(
     [...tree].map(([path, bytes]) => [
       path,
@@ -84,6 +109,13 @@ test("build.json names every file with its size and digest, and itself nowhere",
     schema_version: 1,
     base_url: "https://downloads.example.com/catalog",
     provisional: [],
+    ledger: {
+      lines: ledger
+        .toString()
+        .split("\n")
+        .filter((line) => line !== "" && !line.includes('"private":true')).length,
+      sha256: createHash("sha256").update(ledger).digest("hex"),
+    },
     files: actual,
   });
   expect(Object.keys(build.files)).toEqual(Object.keys(build.files).sort());

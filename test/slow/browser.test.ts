@@ -1,104 +1,155 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import type { Server } from "node:http";
-import { join } from "node:path";
-import { type Browser, chromium, type Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { copyProject, relcat, repository } from "../support/run.ts";
-import { serve } from "../support/serve.ts";
-import { readTree, type Tree } from "../support/tree.ts";
+import { liveProject } from "../import/importing.ts";
+import {
+  onePageOfEachKind,
+  picture,
+  sampleTree,
+  startBrowser,
+  type Visit,
+  type Visited,
+  visit,
+} from "../support/browser.ts";
+import { hostileRecords } from "../support/hostile.ts";
+import { readTree } from "../support/tree.ts";
 
-/** The sample site in Debian's chromium, below a base path. Screenshots are kept in test/output/. */
-const output = join(repository, "test/output");
-let tree: Tree;
-let url: string;
-let server: Server;
+/** The sample site in Debian's chromium, below a base path. Pictures are kept in test/output/. */
 let browser: Browser;
+let site: Visited;
 
 beforeAll(async () => {
-  const folder = copyProject(".");
-  const config = join(folder, "releases/catalog.yaml");
-  const base = "base_url: https://downloads.example.com/some/base";
-  writeFileSync(config, readFileSync(config, "utf8").replace(/^base_url: .*$/m, base));
-  const { exitCode, stderr } = await relcat(folder, ["build"]);
-  expect(exitCode, stderr).toBe(0);
-  tree = readTree(join(folder, "dist"));
-  ({ url, server } = await serve(tree, "/some/base/"));
-  mkdirSync(output, { recursive: true });
-  const args =
-    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
-  browser = await chromium.launch({ executablePath: "/usr/bin/chromium", args: args.split(" ") });
-}, 60_000);
+  browser = await startBrowser();
+  site = await visit(browser, await sampleTree());
+});
 afterAll(async () => {
+  await site?.stop();
   await browser?.close();
-  server?.close();
 });
 
-/** Opens a page and collects everything that went wrong in it. */
-async function open(page: Page, path: string): Promise<string[]> {
-  const complaints: string[] = [];
-  page.on("console", (message) => complaints.push(`${path}: ${message.text()}`));
-  page.on("pageerror", (error) => complaints.push(`${path}: ${error.message}`));
-  page.on("response", (response) => {
-    if (response.status() >= 400) complaints.push(`${path}: ${response.status()} ${response.url()}`);
-  });
-  page.on("request", (request) => {
-    if (!request.url().startsWith(url)) complaints.push(`${path} asks ${request.url()}`);
-  });
-  await page.goto(url + path);
-  return complaints;
-}
+const valueIn = (page: Page, expression: string) => page.evaluate<unknown>(expression);
+const widthOf = (page: Page) => valueIn(page, "document.documentElement.scrollWidth");
+
+test("every page loads in silence and fits 360 pixels", async () => {
+  for (const path of site.pages) {
+    const { close } = await expectToFit(path, 360, "dark");
+    await close();
+  }
+}, 180_000);
 
 test.each([
-  [360, "dark"],
+  [360, "light"],
   [1280, "light"],
+  [1280, "dark"],
+  [2560, "light"],
+  [2560, "dark"],
 ] as const)(
-  "every page loads in silence and fits %i pixels, %s",
-  async (width, colorScheme) => {
-    const context = await browser.newContext({ viewport: { width, height: 900 }, colorScheme });
-    // The way to the newest release leads away at once; it has a test of its own.
-    const leadsAway = "releases/latest/index.html";
-    const pages = [...tree.keys()].filter((path) => path.endsWith(".html") && path !== leadsAway);
-    for (const path of pages.map((file) => file.replace(/index\.html$/, ""))) {
-      const page = await context.newPage();
-      expect(await open(page, path)).toEqual([]);
-      const needed = await page.evaluate("document.documentElement.scrollWidth");
-      expect(needed, path).toBe(width);
-      expect(await page.locator("h1").count(), path).toBe(1);
-      if (/^$|26\.08\.001\/$|KVM\/$|package\/$/.test(path)) {
-        await page.screenshot({ path: join(output, `${path.replace(/\W+/g, "-")}${width}.png`) });
-      }
-      await page.close();
+  "pages of each kind load in silence and fit %i pixels, %s",
+  async (width, scheme) => {
+    for (const path of onePageOfEachKind) {
+      const { page, close } = await expectToFit(path, width, scheme);
+      await picture(page, `${path || "home"}-${width}-${scheme}`);
+      await close();
     }
-    await context.close();
   },
   180_000,
 );
 
-test("the filter narrows the list and can be linked to", async () => {
-  const page = await browser.newPage();
-  await open(page, "");
-  const rows = () => page.locator("tbody tr:visible").count();
-  const all = await rows();
-  await page.getByLabel("Search").fill("qcow");
-  await expect.poll(rows).toBe(2);
-  expect(all).toBeGreaterThan(20);
-  const again = await browser.newPage();
-  await again.goto(page.url());
-  expect(await again.locator("tbody tr:visible").count()).toBe(2);
+async function expectToFit(path: string, width: number, colorScheme: "light" | "dark"): Promise<Visit> {
+  const visited = await site.open(path, { viewport: { width, height: 900 }, colorScheme });
+  expect(visited.complaints).toEqual([]);
+  expect(await widthOf(visited.page), path).toBe(width);
+  expect(await visited.page.locator("h1").count(), path).toBe(1);
+  return visited;
+}
+
+test("pages full of hostile values load in silence and fit 360 pixels", async () => {
+  const made = liveProject(hostileRecords());
+  await made.succeed("import", "live.json", "--accept-violations");
+  await made.succeed("build", "--released");
+  const hostile = await visit(browser, readTree(`${made.folder}/dist`), "/");
+  for (const path of hostile.pages) {
+    const { page, complaints, close } = await hostile.open(path, { viewport: { width: 360, height: 900 } });
+    const rows = await page.locator("tr[data-type]").all();
+    for (const row of rows.slice(0, 40)) expect((await row.boundingBox())?.height, path).toBeLessThan(1000);
+    await page.evaluate("for (const all of document.querySelectorAll('details')) all.open = true");
+    expect(complaints, path).toEqual([]);
+    expect(await widthOf(page), path).toBe(360);
+    if (path.includes("26.08")) await picture(page, `hostile-${path}`);
+    await close();
+  }
+  await hostile.stop();
+}, 120_000);
+
+test("without JavaScript everything is there, and nothing that would not work", async () => {
+  const { page, complaints, close } = await site.open("", { javaScriptEnabled: false });
+  expect(await page.locator("tbody tr:visible").count()).toBeGreaterThan(20);
+  expect(await page.locator("search:visible, button:visible").count()).toBe(0);
+  const verify = page.locator("details").first();
+  await verify.locator("summary").click();
+  expect(await verify.locator("code:visible").count()).toBe(3);
+  await picture(page, "without-script");
+  await page.getByRole("link", { name: "Release notes" }).first().click();
+  await page.waitForURL(/releases\/26\.09\.001\/$/);
+  expect(await page.locator("h1").textContent()).toContain("26.09.001");
+  expect(complaints).toEqual([]);
+  await close();
 });
 
-test("without JavaScript everything is there", async () => {
-  const context = await browser.newContext({ javaScriptEnabled: false });
-  const page = await context.newPage();
-  await open(page, "");
-  expect(await page.locator("tbody tr:visible").count()).toBeGreaterThan(20);
-  await page.getByRole("link", { name: "Release notes" }).first().click();
-  expect(await page.locator("h1").textContent()).toContain("26.09.001");
-  await context.close();
+test("a withdrawn artifact is seen first, struck out, with its replacement and without a link", async () => {
+  const { page, close } = await site.open("releases/26.08.001/", { viewport: { width: 360, height: 700 } });
+  const withdrawn = page.locator(".withdrawn");
+  expect(
+    await valueIn(page, "getComputedStyle(document.querySelector('.withdrawn s')).textDecorationLine"),
+  ).toBe("line-through");
+  expect((await withdrawn.locator("strong").boundingBox())?.y).toBeLessThan(400);
+  expect(await withdrawn.getByRole("link").allTextContents()).toEqual([
+    "northgate-client-gui-26.08.002-x64.msi",
+  ]);
+  await withdrawn.getByRole("link").click();
+  await page.waitForURL(/26\.08\.002\/#p93$/);
+  await close();
 });
 
 test("the newest release has an address of its own", async () => {
-  const page = await browser.newPage();
-  await open(page, "releases/latest/");
-  await page.waitForURL(`${url}releases/26.09.001/`);
+  const { page, close } = await site.open("releases/latest/");
+  await page.waitForURL(`${site.url}releases/26.09.001/`);
+  await close();
+});
+
+test("on paper there are the commands, and nothing to click", async () => {
+  const { page, close } = await site.open("");
+  await page.emulateMedia({ media: "print" });
+  expect(await page.locator("search:visible, button:visible, summary:visible").count()).toBe(0);
+  expect(await page.locator("tbody tr").first().innerText()).toContain("31.2 MiB");
+  expect(await page.locator("tbody tr:visible").count()).toBeGreaterThan(20);
+  await page.goto(`${site.url}releases/26.08.001/`);
+  expect(
+    await page.locator("header nav:visible, footer:visible, button:visible, summary:visible").count(),
+  ).toBe(0);
+  const command = page.locator("details code").first();
+  expect((await command.boundingBox())?.height).toBeGreaterThan(10);
+  expect(await page.locator(".withdrawn:visible").count()).toBe(1);
+  await close();
+});
+
+test("everything can be reached and used with the keyboard, and one sees where one is", async () => {
+  const { page, close } = await site.open("");
+  await page.keyboard.press("Tab");
+  expect(await valueIn(page, "document.activeElement.textContent")).toBe("Skip to content");
+  expect((await page.getByText("Skip to content").boundingBox())?.x).toBeGreaterThan(0);
+  await page.keyboard.press("Enter");
+  const seen = new Set<string>();
+  for (let step = 0; step < 40; step++) {
+    await page.keyboard.press("Tab");
+    const { tag, outline } = await page.evaluate<{ tag: string; outline: string }>(
+      "({ tag: document.activeElement.tagName, outline: getComputedStyle(document.activeElement).outlineStyle })",
+    );
+    expect(outline, tag).toBe("solid");
+    seen.add(tag);
+  }
+  expect([...seen].sort()).toEqual(["A", "BUTTON", "INPUT", "SELECT", "SUMMARY"]);
+  await page.locator("summary").first().focus();
+  await page.keyboard.press("Enter");
+  expect(await page.locator("details[open] code:visible").count()).toBe(3);
+  await close();
 });

@@ -1,4 +1,4 @@
-import { readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
@@ -9,40 +9,37 @@ const size = 6 * 1024 ** 3;
 const sha256 = "5c32c2b28999325bc5ad39d6530bcb46fbdf1f86375a991b7269764c50b0d109";
 
 let folder: string;
+let installed: string;
 
+/** As build jobs have it: compiled, without its source; `npm run compile` comes first. */
 beforeAll(() => {
   folder = temporaryFolder();
   writeFileSync(join(folder, "large.rpm"), "");
   truncateSync(join(folder, "large.rpm"), size);
   writeFileSync(join(folder, "small.rpm"), "x");
+  installed = temporaryFolder();
+  mkdirSync(join(installed, "cli"));
+  for (const file of ["cli/relcat.mjs", "package.json"])
+    copyFileSync(join(repository, file), join(installed, file));
+  symlinkSync(join(repository, "build"), join(installed, "build"));
 });
 
-/** Runs Node and returns what it printed and the most memory it held, in bytes. */
-async function run(args: readonly string[]): Promise<{ stdout: string; peak: number }> {
+/** Ingests one file, and returns the manifest and the most memory the process held, in bytes. */
+async function ingest(file: string) {
   const report = join(folder, "peak");
-  const preload = join(repository, "test/support/peak-memory.mjs");
-  const options = { cwd: folder, env: { PEAK_MEMORY: report } };
-  const { stdout } = await execa(process.execPath, ["--import", preload, ...args], options);
-  return { stdout, peak: Number(readFileSync(report, "utf8")) };
+  const args = ["ingest", "--release", "26.08.002", "--set", "package_type=rpm", "--out", "-", file];
+  const preload = ["--import", join(repository, "test/support/peak-memory.mjs")];
+  const { stdout } = await execa(process.execPath, [...preload, join(installed, "cli/relcat.mjs"), ...args], {
+    cwd: folder,
+    // Compiling everything anew, as in a fresh container, is what takes the most.
+    env: { PEAK_MEMORY: report, NODE_COMPILE_CACHE: temporaryFolder() },
+  });
+  return { manifest: JSON.parse(stdout), peak: Number(readFileSync(report, "utf8")) };
 }
 
-test("6 GiB are hashed in less than 100 MB of memory", async () => {
-  const module = join(repository, "pipeline/outside/hash-file.ts");
-  const script = `const { hashFile } = await import(${JSON.stringify(module)});
-    console.log(JSON.stringify(await hashFile("large.rpm")));`;
-  const { stdout, peak } = await run(["--input-type=module", "--eval", script]);
-  expect(JSON.parse(stdout)).toEqual({ sha256, size });
-  expect(peak).toBeLessThan(100_000_000);
-}, 180_000);
-
-test("ingesting 6 GiB takes hardly more memory than ingesting one byte", async () => {
-  const ingest = (file: string) =>
-    run([
-      join(repository, "cli/relcat.mjs"),
-      ...["ingest", "--release", "26.08.002", "--set", "package_type=rpm", "--out", "-", file],
-    ]);
-  const small = await ingest("small.rpm");
+test("6 GiB are ingested in less than 100 MB of memory, hardly more than one byte takes", async () => {
   const large = await ingest("large.rpm");
-  expect(JSON.parse(large.stdout).artifacts[0]).toMatchObject({ sha256, size });
-  expect(large.peak - small.peak).toBeLessThan(20_000_000);
+  expect(large.manifest.artifacts[0]).toMatchObject({ sha256, size });
+  expect(large.peak).toBeLessThan(100_000_000);
+  expect(large.peak - (await ingest("small.rpm")).peak).toBeLessThan(20_000_000);
 }, 180_000);

@@ -1,9 +1,10 @@
 import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
-import { brokenLinks, differences, readTree, type Tree } from "../support/tree.ts";
+import { brokenLinks, differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
 const base = "https://downloads.example.com/catalog";
 const minutes = 60_000;
@@ -26,22 +27,38 @@ async function twoSites() {
   ]);
   await relcat(folder, ["build", "--out", "after"]);
   const after = readTree(join(folder, "after"));
+  const siblings = [...readSiblings(join(folder, "after")).keys()];
   rmSync(join(folder, "after"), { recursive: true });
-  return { folder, before, after };
+  return { folder, before, after, siblings };
 }
+
+/** Compressed files that are not those of the file beside them. */
+const foreignSiblings = (dist: string, tree: Tree) =>
+  [...readSiblings(dist)]
+    .filter(
+      ([path, bytes]) => !decompressed(path, bytes).equals(tree.get(path.replace(/\.\w+$/, "")) ?? bytes),
+    )
+    .map(([path]) => path);
+
+const decompressed = (path: string, bytes: Buffer) =>
+  path.endsWith(".gz") ? gunzipSync(bytes) : brotliDecompressSync(bytes);
 
 const whole = (tree: Tree, before: Tree, after: Tree) =>
   [...tree]
     .filter(([path, bytes]) => !before.get(path)?.equals(bytes) && !after.get(path)?.equals(bytes))
     .map(([path]) => path);
 
+/** What earlier runs kept would leave fewer calls to the next. */
+const forget = (folder: string) => rmSync(join(folder, ".relcat-cache"), { recursive: true, force: true });
+
 test(
   "a build killed before any write leaves every file old or new, every link whole, and the next one finishes",
   async () => {
-    const { folder, before, after } = await twoSites();
+    const { folder, before, after, siblings } = await twoSites();
     const dist = join(folder, "dist");
     const start = join(temporaryFolder(), "dist");
     cpSync(dist, start, { recursive: true, preserveTimestamps: true });
+    forget(folder);
     const calls = await countCalls(folder, ["build"]);
     expect(calls).toBeGreaterThan(100);
     let sawOld = 0;
@@ -49,10 +66,12 @@ test(
     for (let call = 1; call <= calls; call++) {
       rmSync(dist, { recursive: true });
       cpSync(start, dist, { recursive: true, preserveTimestamps: true });
+      forget(folder);
       await killedAt(call, folder, ["build"]);
       const tree = readTree(dist);
       expect(whole(tree, before, after), `killed at ${call}`).toEqual([]);
       expect(brokenLinks(tree, base), `killed at ${call}`).toEqual([]);
+      expect(foreignSiblings(dist, tree), `killed at ${call}`).toEqual([]);
       const buildIsNew = tree.get("build.json")?.equals(after.get("build.json") ?? Buffer.alloc(0));
       if (buildIsNew) {
         sawNew++;
@@ -62,6 +81,7 @@ test(
       if (call % 10 === 0 || buildIsNew) {
         expect((await relcat(folder, ["build"])).exitCode).toBe(0);
         expect(differences(readTree(dist), after)).toEqual([]);
+        expect([...readSiblings(dist).keys()]).toEqual(siblings);
         expect(readdirSync(dist).filter((name) => name.startsWith(".relcat-tmp"))).toEqual([]);
       }
     }
@@ -78,9 +98,11 @@ test(
     await relcat(folder, ["build"]);
     const complete = readTree(dist);
     rmSync(dist, { recursive: true });
+    forget(folder);
     const calls = await countCalls(folder, ["build"]);
     for (let call = 1; call <= calls; call += 7) {
       rmSync(dist, { recursive: true, force: true });
+      forget(folder);
       await killedAt(call, folder, ["build"]);
       const { exitCode, stderr } = await relcat(folder, ["build"]);
       expect(exitCode, stderr).toBe(0);

@@ -29,7 +29,7 @@ const relcat = (args: string[], cwd = folder) =>
 
 test("it holds compiled code, types, templates and schemas, and nothing of the workshop", () => {
   for (const file of [
-    "build/cli/main.js",
+    "build/program/main.js",
     "build/pipeline/index.js",
     "build/pipeline/index.d.ts",
     "templates/style.css",

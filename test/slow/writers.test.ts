@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { execa } from "execa";
 import { expect, test } from "vitest";
 import { readLedgerNow } from "../../pipeline/index.ts";
-import { copyProject, relcat, repository } from "../support/run.ts";
+import { copyProject, program, relcat } from "../support/run.ts";
 
 const writers = 20;
 
@@ -23,7 +23,7 @@ test("twenty writers at once, some of them killed: every finished one is in the 
       join(manifests, `job-${index}.json`),
       JSON.stringify({ release: "26.08.002", artifacts: [artifact(index)] }),
     );
-    const child = execa(process.execPath, [join(repository, "cli/relcat.mjs"), "cut"], {
+    const child = execa(process.execPath, [program, "cut"], {
       cwd: folder,
       reject: false,
     });

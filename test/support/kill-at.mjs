@@ -18,6 +18,8 @@ for (const name of [
   "utimesSync",
   "closeSync",
   "linkSync",
+  "symlinkSync",
+  "cpSync",
 ]) {
   fs[name] = (...args) => {
     // Reading changes nothing, and Node itself reads every module through these.

@@ -2,9 +2,11 @@ import { cpSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { execa, type Options } from "execa";
-import { afterAll } from "vitest";
+import { afterAll, inject } from "vitest";
 
 export const repository = resolve(import.meta.dirname, "../..");
+/** relcat's launcher, as it is installed. */
+export const program = inject("program");
 
 const made: string[] = [];
 afterAll(() => {
@@ -34,7 +36,7 @@ export async function relcat(
   options: Options & { nodeArgs?: readonly string[] } = {},
 ) {
   const { nodeArgs = [], ...rest } = options;
-  const result = await execa(process.execPath, [...nodeArgs, join(repository, "cli/relcat.mjs"), ...args], {
+  const result = await execa(process.execPath, [...nodeArgs, program, ...args], {
     cwd: folder,
     reject: false,
     ...rest,

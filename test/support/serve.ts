@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { contentSecurityPolicy } from "../../service/http/answers.ts";
 import type { Tree } from "./tree.ts";
 
 const types: Record<string, string> = {
@@ -12,20 +13,26 @@ const types: Record<string, string> = {
   md: "text/markdown; charset=utf-8",
 };
 
-/** Serves a built site as a plain file host does, below `base`. */
+/** Serves a built site as a plain file host does, below `base`, pages under the policy that relcat's hosts send. */
 export async function serve(tree: Tree, base: string): Promise<{ url: string; server: Server }> {
   const server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
     const path = decodeURIComponent(pathname.slice(base.length));
     const found = [path, `${path}index.html`, `${path}index.json`].find((name) => tree.has(name));
     if (!pathname.startsWith(base) || found === undefined) {
-      response.writeHead(404, { "content-type": "text/html" }).end(tree.get("404.html"));
+      response.writeHead(404, headersOf("404.html")).end(tree.get("404.html"));
       return;
     }
-    response
-      .writeHead(200, { "content-type": types[found.split(".").at(-1) ?? ""] ?? "text/plain" })
-      .end(tree.get(found));
+    response.writeHead(200, headersOf(found)).end(tree.get(found));
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${base}`, server };
+}
+
+function headersOf(path: string): Record<string, string> {
+  const type = types[path.split(".").at(-1) ?? ""] ?? "text/plain";
+  return {
+    "content-type": type,
+    ...(path.endsWith(".html") && { "content-security-policy": contentSecurityPolicy }),
+  };
 }

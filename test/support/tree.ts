@@ -2,12 +2,31 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
 
-/** The files of a built site by path; relcat's own working files left out. */
+/** The files of a built site by path; relcat's own working files and compressed siblings left out. */
 export type Tree = Map<string, Buffer>;
 
+const isSibling = (path: string, paths: ReadonlySet<string>) =>
+  paths.has(path.replace(/\.(?:gz|br|zst)$/, "")) && /\.(?:gz|br|zst)$/.test(path);
+
 export function readTree(folder: string): Tree {
+  const files = allFiles(folder);
+  const paths = new Set(files.keys());
+  return new Map([...files].filter(([path]) => !isSibling(path, paths)));
+}
+
+/** The compressed files of a site, by path. */
+export function readSiblings(folder: string): Tree {
+  const files = allFiles(folder);
+  const paths = new Set(files.keys());
+  return new Map([...files].filter(([path]) => isSibling(path, paths)));
+}
+
+function allFiles(folder: string): Tree {
+  // A published build has a link to the artifacts, which are as large as they say.
+  const linked = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
+  const isLinked = (path: string) => linked.some(({ name }) => path.startsWith(`${join(folder, name)}/`));
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile())
+    .filter((entry) => entry.isFile() && !isLinked(`${entry.parentPath}/`))
     .map((entry) => posix.relative(folder, join(entry.parentPath, entry.name)))
     .filter((path) => !path.split("/").some((part) => part.startsWith(".relcat-")));
   return new Map(files.sort().map((path) => [path, readFileSync(join(folder, path))]));

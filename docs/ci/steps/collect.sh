@@ -1,9 +1,9 @@
 #!/bin/sh
-# collect.sh VERSION FOLDER BODY: takes the manifests the build jobs left in FOLDER into the release, checks, cuts and
-# commits it, and writes the plan into the file BODY.
+# collect.sh VERSION FOLDER BODY [PACKAGES]: takes the manifests the build jobs left in FOLDER into the release, checks, cuts
+# and commits it, and writes the plan into the file BODY. What lies in PACKAGES is looked into again, whatever its job said.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
-version=$1 handed=$2 body=$3 main=${MAIN:-main} release=releases/$1
+version=$1 handed=$2 body=$3 packages=${4:-} main=${MAIN:-main} release=releases/$1
 
 if [ ! -f "$release/release.yaml" ]; then
   echo "collect.sh: $version is not open: run relcat new ${version%.*} and push what it wrote to $main" >&2
@@ -31,5 +31,8 @@ fi
 
 relcat check --ledger-base "origin/$main"
 plan=${body%.md}.json
-relcat plan "$version" --ledger-base "origin/$main" --out "$plan" --format markdown >"$body"
-relcat cut --plan "$plan" --commit
+set --
+[ ! -d "$packages" ] || set -- --artifacts "$packages"
+# What the plan says is refused, cut refuses, and says in this job's log.
+relcat plan "$version" --ledger-base "origin/$main" --out "$plan" --format markdown "$@" >"$body" || [ $? = 1 ]
+relcat cut --plan "$plan" "$@" --commit

@@ -1,5 +1,6 @@
 #!/bin/sh
-# ingest.sh VERSION JOB OUTPUT…: says in manifests/JOB.json what this build left. That file is all the job hands over.
+# ingest.sh VERSION JOB OUTPUT…: says in manifests/JOB.json what this build left. With signers: in releases/catalog.yaml it opens
+# every package, refuses what its policy refuses, and says in the manifest who signed what.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 version=$1 job=$2

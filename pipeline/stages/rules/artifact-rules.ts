@@ -1,13 +1,14 @@
-import { registerType } from "../config.ts";
 import { display } from "../document.ts";
+import { unknownTypeHint } from "../unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { type ArtifactRule, error, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 
-const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place }) {
+const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, config }) {
   if (type) return;
   const message = `the package type ${display(artifact.package_type)} is not known`;
-  yield error("package-type-unknown", place(["package_type"]), message, registerType(artifact.package_type));
+  const hint = unknownTypeHint(artifact.package_type, config.packageTypes.keys());
+  yield error("package-type-unknown", place(["package_type"]), message, hint);
 };
 
 /** The operating system keeps the case of its row: `linux` and `Linux` are different values (section 2.2). */
@@ -97,20 +98,26 @@ const partsRequired: ArtifactRule = function* ({ artifact, type, version, config
   const hint = (part: string) =>
     `Let the build write it, or take ${type.kind} out of require.${part} in catalog.yaml.`;
   for (const part of ["store", "vendor"] as const) {
-    if (!require[part].includes(type.kind) || artifact[part] !== undefined) continue;
+    if (!require[part].includes(type.kind) || !isEmpty(artifact[part])) continue;
     yield error(
       `${part}-required`,
       place([]),
-      `${part} is missing, expected on every ${type.kind}`,
+      `${part} is ${absence(artifact[part])}, expected on every ${type.kind}`,
       hint(part),
     );
   }
-  if (!require.attestation.includes(type.kind) || artifact.attestation !== undefined) return;
+  // An empty attestation attests nothing.
+  if (!require.attestation.includes(type.kind) || !isEmpty(artifact.attestation)) return;
   if (version < require.attestationFrom) return;
   const since = require.attestationFrom === "" ? "" : ` from ${require.attestationFrom} on`;
-  const message = `attestation is missing, expected on every ${type.kind}${since}`;
+  const message = `attestation is ${absence(artifact.attestation)}, expected on every ${type.kind}${since}`;
   yield error("attestation-required", place([]), message, hint("attestation"));
 };
+
+const isEmpty = (part: unknown): boolean =>
+  part === undefined || (typeof part === "object" && Object.values(part ?? {}).every(isEmpty));
+
+const absence = (part: object | undefined) => (part === undefined ? "missing" : "empty");
 
 /** Only images have a build output of their own in the catalog (section 2.3). */
 const partsOfImagesOnly: ArtifactRule = function* ({ artifact, type, place }) {

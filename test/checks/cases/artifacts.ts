@@ -12,6 +12,22 @@ export const artifactCases: Case[] = [
     ],
   },
   {
+    behaviour: "a package type that is nearly one of the table is reported with that one first",
+    files: withClient({ package_type: "debian" }),
+    problems: [
+      '26.08.001/manifests/client.json:6:23 error[package-type-unknown] the package type "debian" is not known' +
+        "\n  Did you mean deb? If not, register it in catalog.yaml: package_types: { debian: { operating_system: linux, platform: 17, kind: client, description: … } }",
+    ],
+  },
+  {
+    behaviour: "a package type with two letters in the wrong order is reported with the right one",
+    files: withClient({ package_type: "rmp" }),
+    problems: [
+      '26.08.001/manifests/client.json:6:23 error[package-type-unknown] the package type "rmp" is not known' +
+        "\n  Did you mean rpm? If not, register it in catalog.yaml: package_types: { rmp: { operating_system: linux, platform: 17, kind: client, description: … } }",
+    ],
+  },
+  {
     behaviour: "a package type named like a property of every object is just unknown",
     files: withClient({ package_type: "constructor" }),
     problems: [
@@ -89,6 +105,22 @@ export const artifactCases: Case[] = [
     problems: [
       "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
         "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "an attestation with nothing in it counts for nothing",
+    files: withClient({ attestation: { signature: {} } }),
+    problems: [
+      "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is empty, expected on every client from 26.08 on" +
+        "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "a build output with nothing in it counts for nothing",
+    files: withImage({ store: {} }),
+    problems: [
+      "26.08.001/manifests/image.json:4:5 error[store-required] store is empty, expected on every image" +
+        "\n  Let the build write it, or take image out of require.store in catalog.yaml.",
     ],
   },
   {

@@ -27,7 +27,7 @@ export const changeCases: Case[] = [
     ),
     problems: [
       '26.08.001/manifests/client.json:4:5 error[bytes-changed] "tool_26.08.001_amd64.deb" is published as id 1 and cannot change: checksum 1111111111111111111111111111111111111111111111111111111111111111 → 9999999999999999999999999999999999999999999999999999999999999999' +
-        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1); or, while nobody has them, take the cut back (relcat uncut 26.08.001).",
+        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1 --reason …); or, while nobody has them, take the cut back (relcat uncut 26.08.001).",
     ],
   },
   {
@@ -39,7 +39,7 @@ export const changeCases: Case[] = [
     ),
     problems: [
       '26.08.001/manifests/client.json:4:5 error[bytes-changed] "tool_26.08.001_amd64.deb" is published as id 1 and cannot change: package_type deb → xz' +
-        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1); or, while nobody has them, take the cut back (relcat uncut 26.08.001).",
+        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1 --reason …); or, while nobody has them, take the cut back (relcat uncut 26.08.001).",
     ],
   },
   {
@@ -48,7 +48,7 @@ export const changeCases: Case[] = [
     action: cutThen((catalog) => catalog.write({ "26.08.001/manifests/chart.json": undefined }), check),
     problems: [
       'ledger.jsonl:2:1 error[record-vanished] the ledger has "tool-chart-26.08.001.tgz" of 26.08.001 as id 2, but no manifest names it' +
-        "\n  Restore its manifest in 26.08.001/manifests/; to withdraw it keep the manifest and run relcat retract 2.",
+        "\n  Bring its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….",
     ],
   },
   {
@@ -201,7 +201,7 @@ export const commandCases: Case[] = [
     ),
     problems: [
       "error[version-settled] 26.08.001 is settled: HEAD has its lines" +
-        "\n  Withdraw single packages instead (relcat retract 26.08.001 --type …), or publish a new version.",
+        "\n  Withdraw single packages instead (relcat retract 26.08.001 --type … --reason …), or publish a new version.",
     ],
   },
   {
@@ -214,7 +214,7 @@ export const commandCases: Case[] = [
     ),
     problems: [
       "ledger.jsonl:1:1 error[ledger-rewritten] the line differs from HEAD, expected a ledger that only grows" +
-        "\n  Restore the lines of HEAD; events are appended, never changed. A branch that is behind merges it first.",
+        "\n  Put it back as it was (git diff HEAD -- ledger.jsonl); events are appended, never changed.",
     ],
   },
   {
@@ -226,8 +226,8 @@ export const commandCases: Case[] = [
       (catalog) => grown(catalog),
     ),
     problems: [
-      "ledger.jsonl:2:1 error[ledger-rewritten] the ledger lacks this line of HEAD, expected a ledger that only grows" +
-        "\n  Restore the lines of HEAD; events are appended, never changed. A branch that is behind merges it first.",
+      "ledger.jsonl:2:1 error[ledger-rewritten] the ledger lacks the lines that HEAD has after line 1" +
+        "\n  Run git merge HEAD. Where that is done already, lines were lost: git checkout HEAD -- ledger.jsonl",
     ],
   },
 ];

@@ -32,7 +32,7 @@ export const configCases: Case[] = [
     behaviour: "a package type that cannot stand in a URL is reported",
     files: config({ package_types: { index: { kind: "client" } } }),
     problems: [
-      'catalog.yaml:3:5 error[config-package-type] the package type "index" cannot stand in a URL, expected 1 to 32 lowercase letters, digits and dashes, not index' +
+      'catalog.yaml:3:5 error[config-package-type] the package type "index" cannot stand in a URL, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called' +
         "\n  Rename it.",
     ],
   },
@@ -91,11 +91,50 @@ export const configCases: Case[] = [
     ],
   },
   {
+    behaviour: "artifacts among a site's own documents are reported",
+    files: config({ artifact_url: "{base_url}/metadata/{file}" }),
+    problems: [
+      "catalog.yaml:2:3 error[config-url] artifact_url puts artifacts below metadata/, among the documents of the site" +
+        "\n  Give them a folder of their own: begin it with {base_url}/files/.",
+    ],
+  },
+  {
+    behaviour: "artifacts among the documents of a site with an address of its own are reported",
+    files: config({
+      artifact_url: "https://staging.example.com/x/api/{file}",
+      sites: { staging: { url: "dir:www", base_url: "https://staging.example.com/x/" } },
+    }),
+    problems: [
+      "catalog.yaml:2:3 error[config-url] artifact_url puts artifacts below api/, among the documents of the site" +
+        "\n  Give them a folder of their own: begin it with {base_url}/files/.",
+    ],
+  },
+  {
     behaviour: "a base URL that only looks like one is reported",
     files: config({ base_url: "https://example.com:99999" }),
     problems: [
       'catalog.yaml:2:3 error[config-url] base_url is "https://example.com:99999", expected an http or https URL' +
         "\n  Correct its host or port.",
+    ],
+  },
+  {
+    behaviour: "a host that relcat writes nothing for is reported",
+    files: config({ hosts: ["nginx", "apache"] }),
+    problems: [
+      'catalog.yaml:4:5 error[option-value] hosts.1 is "apache", expected one of nginx, caddy, cloudflare, cloudfront',
+    ],
+  },
+  {
+    behaviour: "an encoding that is not known is reported",
+    files: config({ precompress: ["gzip"] }),
+    problems: ['catalog.yaml:3:5 error[option-value] precompress.0 is "gzip", expected one of gz, br, zst'],
+  },
+  {
+    behaviour: "a base path that would mean something in a host's patterns is reported",
+    files: config({ base_url: "https://example.com/some(base)", hosts: ["nginx", "caddy"] }),
+    problems: [
+      'catalog.yaml:2:3 error[config-url] the path of base_url is "/some(base)", expected letters, digits and . _ ~ - for the nginx, caddy of hosts' +
+        "\n  Serve the site below another path, or write that host's configuration by hand and leave hosts out.",
     ],
   },
   {
@@ -137,7 +176,7 @@ export const configCases: Case[] = [
     },
     problems: [
       'catalog.yaml:2:3 error[unknown-key] the key "colour" is not known' +
-        "\n  Known keys: product, base_url, artifact_url, authority, wire, require, platforms, package_types, ingest, nix, expected, ledger, notes.",
+        "\n  Known keys: product, base_url, artifact_url, authority, wire, require, platforms, package_types, ingest, nix, expected, hosts, trust, builder, sites, signers, policy, version_map, precompress, ledger, notes.",
       "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
         "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
     ],

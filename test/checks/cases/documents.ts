@@ -49,7 +49,7 @@ export const documentCases: Case[] = [
         "\n  Move, rename or remove it.",
       "26.08.001/notes/note.json:1:1 error[file-unexpected] the file has no place here, expected release.yaml, notes/*.yaml and manifests/*.json, *.yaml or *.yml" +
         "\n  Move, rename or remove it.",
-      "catalog.yml:1:1 error[file-unexpected] the file has no place here, expected catalog.yaml, ledger.jsonl, exceptions.yaml, next/ and one folder per version" +
+      "catalog.yml:1:1 error[file-unexpected] the file has no place here, expected catalog.yaml, ledger.jsonl, exceptions.yaml, next/, signers/, trust/ and one folder per version" +
         "\n  Move, rename or remove it.",
       "next/notes.yaml:1:1 error[file-unexpected] the file has no place here, expected next/notes/*.yaml" +
         "\n  Move, rename or remove it.",
@@ -75,8 +75,8 @@ export const documentCases: Case[] = [
     behaviour: "YAML that is not YAML is reported with the library's words",
     files: withYaml("- name: a: b"),
     problems: [
-      "26.08.001/manifests/hand.yaml:3:9 error[yaml-syntax] not valid YAML: Nested mappings are not allowed in compact mappings" +
-        '\n  Text with ": ", " #" or a special character in front stands in quotes.',
+      "26.08.001/manifests/hand.yaml:3:9 error[yaml-syntax] not valid YAML: a second colon in one value" +
+        '\n  Text with ": " in it stands in quotes.',
     ],
   },
   {
@@ -219,7 +219,7 @@ export const documentCases: Case[] = [
     behaviour: "a missing key is reported at the object that lacks it",
     files: withClient({ package_type: undefined }),
     problems: [
-      "26.08.001/manifests/client.json:4:5 error[missing-key] the key package_type is missing in artifacts.0, expected 1 to 32 lowercase letters, digits and dashes, not index",
+      "26.08.001/manifests/client.json:4:5 error[missing-key] the key package_type is missing in artifacts.0, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called",
     ],
   },
   {
@@ -228,6 +228,11 @@ export const documentCases: Case[] = [
     problems: [
       '26.08.001/manifests/client.json:30:19 error[wrong-type] artifacts.0.gui_only is "yes", expected true or false',
     ],
+  },
+  {
+    behaviour: "a document without anything in it is reported",
+    files: { "26.08.001/notes/empty.yaml": "# Later.\n" },
+    problems: ["26.08.001/notes/empty.yaml:1:1 error[wrong-type] the document is empty, expected an object"],
   },
   {
     behaviour: "a document of the wrong type is reported",

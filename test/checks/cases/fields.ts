@@ -75,6 +75,14 @@ export const fieldCases: Case[] = [
     ],
   },
   {
+    behaviour: "a checksum pasted from shortened output is reported as such",
+    files: withClient({ sha256: "5f0c3b…" }),
+    problems: [
+      '26.08.001/manifests/client.json:7:17 error[checksum-format] artifacts.0.sha256 is "5f0c3b…", expected 64 lowercase hexadecimal characters' +
+        "\n  It was shortened when it was shown or copied: give the whole.",
+    ],
+  },
+  {
     behaviour: "a negative size is reported",
     files: withClient({ size: -1 }),
     problems: [
@@ -135,7 +143,7 @@ export const fieldCases: Case[] = [
     behaviour: "a package type in capitals is reported",
     files: withClient({ package_type: "DEB" }),
     problems: [
-      '26.08.001/manifests/client.json:6:23 error[package-type-format] artifacts.0.package_type is "DEB", expected 1 to 32 lowercase letters, digits and dashes, not index',
+      '26.08.001/manifests/client.json:6:23 error[package-type-format] artifacts.0.package_type is "DEB", expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called',
     ],
   },
   {

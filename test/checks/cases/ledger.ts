@@ -21,7 +21,15 @@ export const ledgerCases: Case[] = [
     files: { "ledger.jsonl": new Uint8Array([0x7b, 0xff]) },
     problems: [
       "ledger.jsonl:1:2 error[file-encoding] the file is not UTF-8, expected UTF-8 text" +
-        "\n  Save it as UTF-8; a binary file does not belong here.",
+        "\n  Restore the ledger from version control.",
+    ],
+  },
+  {
+    behaviour: "a folder in the ledger's place is reported",
+    files: { "ledger.jsonl/part.jsonl": "" },
+    problems: [
+      "ledger.jsonl:1:1 error[folder-name] ledger.jsonl is a folder, expected a file" +
+        "\n  Remove the folder and restore the file from version control.",
     ],
   },
   {

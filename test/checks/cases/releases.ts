@@ -66,10 +66,24 @@ export const releaseCases: Case[] = [
       ]),
     },
     problems: [
-      '26.08.001/manifests/client.json:4:5 error[artifact-conflict] "tool_26.08.001_amd64.deb" is described differently in 26.08.001/manifests/again.json:4: data, data.attestation.cryptolib_post.expected_hash, data.attestation.file_signatures.0.name, data.attestation.file_signatures.0.signature.fingerprint, data.attestation.key_id, data.attestation.sha256, data.attestation.signature.display, data.attestation.signature.fingerprint, data.attestation.signature.signer, description, size' +
+      '26.08.001/manifests/client.json:4:5 error[artifact-conflict] "tool_26.08.001_amd64.deb" is described differently in 26.08.001/manifests/again.json:4: attestation.cryptolib_post.expected_hash nothing ↔ BBBB…, attestation.file_signatures.0.name nothing ↔ "usr/bin/tool", attestation.file_signatures.0.signature.fingerprint nothing ↔ "cd34", attestation.key_id nothing ↔ aaaa…, attestation.sha256 nothing ↔ 1111…, attestation.signature.display nothing ↔ "EdDSA, 2026-08-18", attestation.signature.fingerprint nothing ↔ "ab12", attestation.signature.signer nothing ↔ "Release key", description "Another" ↔ "Linux package (Debian, Ubuntu)", size 2 ↔ 1000' +
         "\n  One file has one description: correct or remove one of the two.",
       "26.08.001/manifests/again.json:4:5 error[attestation-required] attestation is missing, expected on every client from 26.08 on" +
         "\n  Let the build write it, or take client out of require.attestation in catalog.yaml.",
+    ],
+  },
+  {
+    behaviour: "of two package types what follows from them is not told apart",
+    files: {
+      "26.08.001/manifests/again.json": manifest([
+        client({ package_type: "xz", sha256: hex("2"), attestation: { sha256: hex("2") } }),
+      ]),
+      ...withClient({ attestation: { sha256: hex("1") } }),
+      "catalog.yaml": { require: {} },
+    },
+    problems: [
+      '26.08.001/manifests/client.json:4:5 error[artifact-conflict] "tool_26.08.001_amd64.deb" is described differently in 26.08.001/manifests/again.json:4: attestation.sha256 2222… ↔ 1111…, package_type "xz" ↔ "deb", sha256 2222… ↔ 1111…' +
+        "\n  One file has one description: correct or remove one of the two.",
     ],
   },
   {

@@ -1,0 +1,93 @@
+import { added, cold, nothing, sizeTitle, unchanged } from "./builds.ts";
+import { ours } from "./contenders.ts";
+import { hashing } from "./hashing.ts";
+import type { Aim, Figure } from "./outcomes.ts";
+import { startup } from "./startup.ts";
+
+const [small, middle, large, largest] = [10, 100, 1000, 10_000].map(sizeTitle) as [
+  string,
+  string,
+  string,
+  string,
+];
+
+const same = (title: string): Figure => [title, ours];
+const site = (title: string): Figure => [title, cold];
+
+/** From CPU profiles of 1,000 × 25. */
+const reading =
+  "Half of it is reading: of 2.9 s, opening and reading 25,000 files is 0.24, JSON with its duplicate keys and places 0.17, YAML 0.30, shapes (zod) 0.29, rules 0.15, normalizing and hashing 0.37, the ledger 0.18; the collector has 0.42, pages and writing 0.45. The others parse JSON and check next to nothing. Tried: a release at a time, js-yaml before yaml, one pass for duplicate keys.";
+const adding =
+  "Of 2.7 s of CPU brotli has 0.65 for the list, looking at 56,000 files 0.3, the list's text (every record is read back and written) 0.3, the collector 0.2, SHA-256 0.15, the ledger 0.13. Tried: gzip fragments under the release's key, which need no text (0.3 less); outlines instead of whole releases.";
+const starting =
+  "Node's module loader for eight chunks, node:crypto (4 ms) and the look at inputs and outputs (6 ms) are what is left. Tried: Node's modules without their ES faces (a quarter less), commander and everything else loaded later.";
+const remembering =
+  "About 100 MB are alive at the end: 2 KB a record for outlines, ledger, states and digests of files, over 25 MB of program. The rest is what V8 has not collected: it doubles its heap before it looks. Tried: records' data read back a release at a time (776 MB before), large files compressed as streams, --heap-growing-percent=20 (430 MB, 20 % slower), smaller semi-spaces (375 MB, 25 % slower), one malloc arena (no change).";
+
+export const aims: readonly Aim[] = [
+  {
+    work: `cold, the same outputs, ${large}`,
+    of: same(large),
+    against: [large, "Eleventy"],
+    most: 0.5,
+    because: reading,
+  },
+  {
+    work: `cold, the same outputs, ${large}`,
+    of: same(large),
+    against: [large, "createrepo_c"],
+    most: 1,
+    because: reading,
+  },
+  { work: `cold, the same outputs, ${small}`, of: same(small), against: [small, "Hugo"], most: 1 },
+  { work: `cold, the whole site, ${large}`, of: site(large), against: same(large), most: 4 },
+  {
+    work: `one release added, ${large}`,
+    of: [large, added],
+    against: site(large),
+    most: 0.15,
+    because: adding,
+  },
+  {
+    work: `nothing changed, ${small}`,
+    of: [small, unchanged],
+    against: [small, nothing],
+    most: 1.4,
+    because: starting,
+  },
+  { work: `nothing changed, ${large}`, of: [large, unchanged], against: [large, nothing], most: 4.5 },
+  {
+    work: startup.ours,
+    of: [startup.title, startup.ours],
+    against: [startup.title, startup.empty],
+    most: 1.3,
+  },
+  {
+    work: `memory, the whole site, ${large}`,
+    of: site(large),
+    against: undefined,
+    most: 220,
+    because: remembering,
+  },
+  {
+    work: `memory, the whole site, ${largest}`,
+    of: site(largest),
+    against: undefined,
+    most: 300,
+    because: remembering,
+  },
+  { work: `growth to ${large}, the same outputs`, of: same(large), against: same(middle), most: 10 },
+  { work: `growth to ${large}, the whole site`, of: site(large), against: site(middle), most: 10 },
+  {
+    work: hashing.one,
+    of: [hashing.title, hashing.one],
+    against: [hashing.title, hashing.opensslOne],
+    most: 1.05,
+  },
+  {
+    work: hashing.two,
+    of: [hashing.title, hashing.two],
+    against: [hashing.title, hashing.opensslTwo],
+    most: 1.1,
+  },
+];

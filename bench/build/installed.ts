@@ -1,0 +1,61 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+
+const repository = join(import.meta.dirname, "../..");
+const longest = 600_000;
+
+/** What `npm pack` compiles and packs. */
+const packed = [
+  "cli",
+  "pipeline",
+  "service",
+  "templates",
+  "schemas",
+  "README.md",
+  "package.json",
+  "tsconfig.json",
+  "tsconfig.build.json",
+];
+
+/**
+ * Packs and installs relcat as users have it. A copy is compiled: the clone's own build/ stays as it is.
+ * @param work an existing folder
+ * @returns the path of the installed relcat.mjs
+ */
+export async function installRelcat(work: string): Promise<string> {
+  const source = emptied(join(work, "source"));
+  for (const name of packed) cpSync(join(repository, name), join(source, name), { recursive: true });
+  symlinkSync(join(repository, "node_modules"), join(source, "node_modules"));
+  await npm(source, "pack", "--pack-destination", source);
+  const tarball = readdirSync(source).find((name) => name.endsWith(".tgz"));
+  if (!tarball) throw new Error(`npm pack left no package in ${source}`);
+  const folder = emptied(join(work, "installed"));
+  writeFileSync(join(folder, "package.json"), '{"private":true}\n');
+  await npm(folder, "install", "--prefer-offline", join(source, tarball));
+  return join(folder, "node_modules/relcat/cli/relcat.mjs");
+}
+
+/**
+ * Installs Eleventy, in a folder of its own.
+ * @returns the folder, and the path of its command
+ */
+export async function installEleventy(work: string): Promise<{ folder: string; command: string }> {
+  const folder = join(work, "eleventy");
+  cpSync(join(import.meta.dirname, "peers/eleventy"), folder, { recursive: true });
+  await npm(folder, "install", "--prefer-offline");
+  return { folder, command: join(folder, "node_modules/@11ty/eleventy/cmd.cjs") };
+}
+
+/** The version of a package in a folder's node_modules. */
+export const versionOf = (folder: string, name: string): string =>
+  JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")).version;
+
+const npm = (cwd: string, ...args: string[]) =>
+  execa("npm", [...args, "--no-audit", "--no-fund"], { cwd, timeout: longest });
+
+function emptied(folder: string): string {
+  rmSync(folder, { recursive: true, force: true });
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}

@@ -1,0 +1,72 @@
+type Input = NodeJS.ReadStream;
+
+/** What came beyond the line that was asked for. */
+let rest = "";
+
+/** Where lines come from. */
+export interface Dialogue {
+  input: Input;
+  messages: NodeJS.WriteStream;
+  /** Ctrl-C, which a terminal in raw mode hands over like any other key. */
+  interrupt: () => void;
+}
+
+/** Asks on a terminal; elsewhere takes the next line of standard input, and says nothing. */
+export function ask(question: string, isSecret: boolean, dialogue: Dialogue): Promise<string | undefined> {
+  const { input, messages } = dialogue;
+  if (!input.isTTY) return nextLine(input);
+  // Before the question: what is typed at once must not be shown either.
+  if (isSecret) input.setRawMode(true);
+  messages.write(`${question}: `);
+  return isSecret ? unseenLine(dialogue) : nextLine(input);
+}
+
+async function nextLine(input: Input): Promise<string | undefined> {
+  while (!rest.includes("\n")) {
+    const more = await nextChunk(input);
+    if (more !== undefined) rest += more;
+    else if (rest === "") return undefined;
+    else rest += "\n";
+  }
+  const end = rest.indexOf("\n");
+  const line = rest.slice(0, end).replace(/\r$/, "");
+  rest = rest.slice(end + 1);
+  return line;
+}
+
+/** Reads on only while somebody waits: an input that flows would keep the process. */
+function nextChunk(input: Input): Promise<string | undefined> {
+  if (input.readableEnded) return Promise.resolve(undefined);
+  return new Promise((resolve) => {
+    const settle = (chunk?: string | Buffer) => {
+      input.pause();
+      input.off("data", settle).off("end", settle);
+      resolve(chunk === undefined ? undefined : String(chunk));
+    };
+    input.setEncoding("utf8").once("data", settle).once("end", settle).resume();
+  });
+}
+
+const [controlC, controlD, backspace, erase] = ["\u0003", "\u0004", "\u007f", "\b"];
+
+/** The terminal shows nothing in raw mode, and leaves the keys' meaning to us. */
+async function unseenLine({ input, messages, interrupt }: Dialogue): Promise<string | undefined> {
+  let line = "";
+  try {
+    for (;;) {
+      const chunk = await nextChunk(input);
+      for (const key of chunk ?? controlD) {
+        if (key === "\r" || key === "\n") return line;
+        if (key === controlD) return line === "" ? undefined : line;
+        if (key === controlC) {
+          interrupt();
+          return undefined;
+        }
+        line = key === backspace || key === erase ? [...line].slice(0, -1).join("") : line + key;
+      }
+    }
+  } finally {
+    input.setRawMode(false);
+    messages.write("\n");
+  }
+}

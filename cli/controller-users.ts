@@ -1,0 +1,88 @@
+import { exitStatus, failure } from "../pipeline/errors.ts";
+import type { Api } from "./api.ts";
+import { table } from "./cells.ts";
+import { type ControllerPlace, withApi } from "./controller-access.ts";
+import { newPassword } from "./controller-init.ts";
+import { answer, type Host, say } from "./host.ts";
+
+export interface User {
+  id: string;
+  name: string | null;
+  email: string;
+  username: string | null;
+  role: string;
+  status: string;
+}
+
+/** `relcat controller users add` */
+export async function addUser(
+  email: string,
+  options: ControllerPlace & { role: string; name?: string },
+  host: Host,
+): Promise<number> {
+  const password = await newPassword(host);
+  return withApi(options, host, async (api) => {
+    const { role, name } = options;
+    const body = { email, role, password, ...(name !== undefined && { name }) };
+    const { user } = await api.ask<{ user: User }>("POST", "/user/upsert", body);
+    answer(host, { user }, () => `Made the user ${user.email} with the role ${user.role}.`);
+    return exitStatus.done;
+  });
+}
+
+/** `relcat controller users list` */
+export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const users = await readUsers(api);
+    answer(host, { users }, () =>
+      table([
+        ["email", "name", "role", "status", "id"],
+        ...users.map(({ email, name, role, status, id }) => [email, name ?? "", role, status, id]),
+      ]),
+    );
+    return exitStatus.done;
+  });
+}
+
+const readUsers = async (api: Api): Promise<User[]> =>
+  Object.values((await api.ask<{ users: Record<string, User> }>("GET", "/users")).users);
+
+/** By email address, user name or id. */
+export async function requireUser(api: Api, word: string): Promise<User> {
+  const name = word.toLowerCase();
+  const user = (await readUsers(api)).find(({ id, email, username }) => [id, email, username].includes(name));
+  if (user) return user;
+  throw failure(
+    "user-unmatched",
+    `no user has the email address, name or id ${JSON.stringify(word)}`,
+    "relcat controller users list shows them all.",
+  );
+}
+
+/** `relcat controller users passwd`: another password, and all sessions end. */
+export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const { id, email } = await requireUser(api, word);
+    const password = await newPassword(host);
+    await api.ask("POST", "/user/upsert", { id, password });
+    answer(host, { id, email }, () => `${email} has another password; sessions that were open have ended.`);
+    return exitStatus.done;
+  });
+}
+
+/** `relcat controller users disable`, `enable` and `role` */
+export function changeUser(
+  word: string,
+  change: { status: "Active" | "Disabled" } | { role: string },
+  place: ControllerPlace,
+  host: Host,
+): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const { id } = await requireUser(api, word);
+    const { user } = await api.ask<{ user: User }>("POST", "/user/upsert", { id, ...change });
+    answer(host, { user }, () => `${user.email}: ${user.role}, ${user.status}.`);
+    if (user.status === "Disabled")
+      say(host, "Sessions and tokens of theirs work no more; API keys they made do.");
+    return exitStatus.done;
+  });
+}

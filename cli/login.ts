@@ -1,0 +1,61 @@
+import { exitStatus } from "../pipeline/errors.ts";
+import { connect, connectAsNobody, type Place } from "./api.ts";
+import { answer, type Host, say, sayNext } from "./host.ts";
+import { forgetSession, keepSession, keptSessions } from "./login-state.ts";
+import { UsageError } from "./usage.ts";
+
+interface SignedIn {
+  user: { email: string; role: string };
+}
+
+/** `relcat login`: a session of a user, for what API keys may not do. */
+export async function login(options: Place & { email?: string }, host: Host): Promise<number> {
+  const connection = connectAsNobody(options, host);
+  const email = options.email ?? (await answered("Email", false, host));
+  const password = await answered("Password", true, host);
+  const { user } = await connection.ask<SignedIn>("POST", "/user/login", {
+    email_or_username: email,
+    password,
+  });
+  const cookie = connection.headers()?.get("set-cookie") ?? "";
+  const seconds = Number(/max-age=(\d+)/i.exec(cookie)?.[1] ?? 0);
+  const expires = new Date(host.clock + seconds * 1000).toISOString();
+  const { url } = connection;
+  keepSession({ url, email: user.email, cookie: cookie.split(";")[0] ?? "", expires }, host);
+  answer(
+    host,
+    { url, email: user.email, role: user.role, expires },
+    () => `Signed in to ${url} as ${user.email} (${user.role}) until ${expires}.`,
+  );
+  sayNext(host, "relcat devices list, or relcat controller keys create --name NAME for a program");
+  return exitStatus.done;
+}
+
+/** What somebody types, or standard input has. */
+export async function answered(what: string, isSecret: boolean, host: Host): Promise<string> {
+  const line = await host.ask(what, isSecret);
+  if (line) return line;
+  throw new UsageError(
+    `there is no ${what.toLowerCase()} on standard input`,
+    isSecret
+      ? "Type it on a terminal, or send it as a line of standard input."
+      : "Give --email, or type it on a terminal.",
+  );
+}
+
+/** `relcat logout`: ends the session here and at the controller. */
+export async function logout(options: Place, host: Host): Promise<number> {
+  const connection = connect(options, host, "session");
+  const { url } = connection;
+  if (!keptSessions(host).some((session) => session.url === url)) {
+    throw new UsageError(`you are not signed in to ${url}`, "There is nothing to end.");
+  }
+  try {
+    await connection.ask("POST", "/user/logout");
+  } finally {
+    forgetSession(url, host);
+  }
+  answer(host, { url }, () => `Signed out of ${url}.`);
+  say(host, "API keys go on working.");
+  return exitStatus.done;
+}

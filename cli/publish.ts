@@ -1,0 +1,91 @@
+import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../pipeline/index.ts";
+import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { showProgress } from "./reading-progress.ts";
+import { UsageError } from "./usage.ts";
+import { count } from "./words.ts";
+
+export interface PublishCommandOptions {
+  out: string;
+  dryRun?: boolean;
+  releaseHold?: true;
+  artifactsKnown?: true;
+  refresh?: true;
+}
+
+/** `relcat publish`: the built site goes live. */
+export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
+  const { out, dryRun = false, releaseHold = false, artifactsKnown = false } = options;
+  if (options.refresh && releaseHold)
+    throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
+  const progress = showPublishing(host);
+  const request = {
+    dryRun,
+    releaseHold,
+    artifactsKnown,
+    environment: host.environment,
+    now: passing(host),
+    onFile: progress.onFile,
+  };
+  const publishing = options.refresh
+    ? refreshSite(releasesFolder, site, request, surroundings(host))
+    : publishSite(releasesFolder, out, site, request, surroundings(host));
+  const done: PublishDelivery & { trust?: string; isCommitted?: boolean } = await publishing.finally(
+    progress.end,
+  );
+  const { trust, isCommitted = true, ...delivery } = done;
+  if (trust === "none")
+    say(host, "This site is not signed: nobody can check what they get. relcat trust init");
+  if (!isCommitted && delivery.result !== "unchanged")
+    say(
+      host,
+      "releases/ has changes that are not committed: the site's history names no commit for this build.",
+    );
+  answer(host, { ...delivery }, () => describe(delivery, out));
+  listChanges(delivery, dryRun, host);
+  if (delivery.result === "published") sayNext(host, `relcat verify ${site}`);
+  return exitStatus.done;
+}
+
+/** The clock goes on while publishing takes its time, from where the command began. */
+export function passing(host: Host): () => number {
+  const start = performance.now();
+  return () => Math.round(host.clock + performance.now() - start);
+}
+
+const short = (build: string) => build.slice(0, 12);
+
+export function describe(delivery: PublishDelivery, what: string): string {
+  const { site, build, result, added, changed, removed, unchanged, artifacts } = delivery;
+  const files = `${added.length} files added, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
+  if (result === "unchanged") return `${site} has build ${short(build)} already: nothing to do.`;
+  const asked = artifacts > 0 ? `; ${count(artifacts, "new artifact")} can be downloaded` : "";
+  return result === "planned"
+    ? `Would publish ${what} (build ${short(build)}) to ${site}: ${files}${asked}.`
+    : `Published build ${short(build)} to ${site}: ${files}${asked}.`;
+}
+
+const mostShown = 20;
+
+export function listChanges(
+  { added, changed, removed }: PublishDelivery,
+  isShown: boolean,
+  host: Host,
+): void {
+  if (!isShown) return;
+  const lines = [
+    ...added.map(({ path }) => `  + ${path}`),
+    ...changed.map(({ path }) => `  ~ ${path}`),
+    ...removed.map((path) => `  - ${path}`),
+  ];
+  for (const line of lines.slice(0, mostShown)) say(host, line);
+  if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more: --json lists all`);
+}
+
+export function showPublishing({ messages }: Host) {
+  const { onProgress, end } = showProgress<{ done: number; all: number }>(
+    messages,
+    () => performance.now(),
+    ({ done, all }) => `Publishing: ${done} of ${all} files`,
+  );
+  return { onFile: (done: number, all: number) => onProgress({ done, all }), end };
+}

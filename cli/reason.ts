@@ -1,0 +1,17 @@
+import { UsageError } from "./usage.ts";
+
+/** Ends a line, moves a cursor, or turns what is around it: everybody who reads the reason would be misled. */
+const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
+
+/** The value of --reason. @param hint what it is for @throws UsageError */
+export function reasonOf(text: string, hint: string): string {
+  const reason = text.trim();
+  const [found] = misleading.exec(reason) ?? [];
+  if (reason !== "" && found === undefined) return reason;
+  const isLineBreak = found === undefined || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(found);
+  const code = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
+  throw new UsageError(
+    isLineBreak ? "the reason is empty or has line breaks" : `the reason has U+${code}, which nobody sees`,
+    hint,
+  );
+}

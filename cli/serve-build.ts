@@ -1,0 +1,35 @@
+import { build, RelcatError, watchFolder } from "../pipeline/index.ts";
+import type { Origin } from "../service/catalog/node.ts";
+import { type Host, releasesFolder, say, surroundings } from "./host.ts";
+import { renderProblems } from "./render.ts";
+import { count } from "./words.ts";
+
+/** Builds what is written, provisional as it may be, for people who look at what they write. */
+export async function buildInto(folder: string, host: Host): Promise<void> {
+  const { site, catalog } = await build(
+    releasesFolder,
+    folder,
+    {},
+    { ...surroundings(host), clock: Date.now() },
+  );
+  host.messages.write(renderProblems(catalog.problems, host.messages));
+  say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
+}
+
+/**
+ * Builds again after each change; what cannot be built is reported, and the last good site stays.
+ * @returns ends it
+ */
+export function rebuildOnChange(folder: string, origin: Origin, host: Host): () => void {
+  let running = Promise.resolve();
+  return watchFolder(releasesFolder, () => {
+    running = running
+      .then(() => buildInto(folder, host))
+      .then(() => origin.refresh())
+      .catch((error: unknown) => {
+        if (!(error instanceof RelcatError)) throw error;
+        host.messages.write(renderProblems(error.problems, host.messages));
+        say(host, "Not built: the last good site is still served.");
+      });
+  });
+}

@@ -1,0 +1,29 @@
+import { exitStatus, metadataAtSite, signSite } from "../pipeline/index.ts";
+import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { timeOf } from "./trust.ts";
+import { UsageError } from "./usage.ts";
+import { folderName } from "./words.ts";
+
+/** `relcat sign`: adds what makes a built site checkable by anyone. */
+export async function signBuild(
+  { out, live: place, site, now }: { out: string; live?: string; site?: string; now?: string },
+  host: Host,
+): Promise<number> {
+  if (place !== undefined && site !== undefined)
+    throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
+  const live = site === undefined ? place : await metadataAtSite(releasesFolder, site, host);
+  const options = { live, environment: host.environment, now: timeOf(now, host) };
+  const done = await signSite(releasesFolder, out, options, surroundings(host));
+  const { written, unchanged, removed, expires } = done;
+  answer(host, { out, ...done }, () => {
+    const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;
+    return `Signed ${folderName(out)}: ${files}. The first of it ends ${expires}.`;
+  });
+  sayNext(
+    host,
+    site === undefined
+      ? `relcat publish SITE, or put ${folderName(out)} where it is served`
+      : `relcat publish ${site}`,
+  );
+  return exitStatus.done;
+}

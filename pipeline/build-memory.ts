@@ -1,0 +1,62 @@
+import { join } from "node:path";
+import type { Remember } from "./build.ts";
+import { cacheIn } from "./outside/cache.ts";
+import type { FileState } from "./outside/file-stats.ts";
+import type { Fragments } from "./outside/gzip-fragments.ts";
+import { inputTable } from "./outside/input-table.ts";
+import { type OutputTable, outputTable } from "./outside/output-table.ts";
+import { releaseCache } from "./release-cache.ts";
+
+/** What a build needs to know to use what earlier ones left. */
+export interface Remembering {
+  /** What tells this program from any other, as `programIdentity` has it. */
+  program: string;
+  /** Files that it may read, with their states from before it began. */
+  inputs: ReadonlyMap<string, FileState>;
+}
+
+/** What earlier builds of a project left, and this one leaves for later ones. */
+export interface BuildMemory {
+  fragments: Fragments;
+  /** What was made of releases whose files did not change. */
+  remember: Remember;
+  outputs: OutputTable;
+  /** After everything is written. */
+  save(): void;
+}
+
+/** Beside the releases folder; git-ignored. */
+export const cacheFolder = (folder: string) => join(folder, "../.relcat-cache");
+
+/**
+ * @param site whose address the build is for
+ */
+export function openBuildMemory(
+  folder: string,
+  out: string,
+  site: string | undefined,
+  { pid, clock }: { pid: number; clock: number },
+  { program, inputs: states }: Remembering,
+): BuildMemory | undefined {
+  const cache = cacheIn(cacheFolder(folder), pid, clock);
+  if (!cache) return undefined;
+  const inputs = inputTable(cache, folder, states);
+  const outputs = outputTable(cache, out, program);
+  let digests: ReadonlyMap<string, string> = new Map();
+  return {
+    fragments: { cache, program },
+    outputs,
+    remember(found, files) {
+      const config = found.config === undefined ? "" : new TextDecoder().decode(files.read(found.config));
+      const basis = JSON.stringify([program, config, site ?? null, folder]);
+      const releases = releaseCache(cache, basis, folder, files, inputs.known);
+      digests = releases.digests;
+      return releases;
+    },
+    save() {
+      inputs.save(digests);
+      outputs.save();
+      cache.prune();
+    },
+  };
+}

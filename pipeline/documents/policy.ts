@@ -1,0 +1,62 @@
+import { z } from "zod";
+import { expects, line, list, object, text } from "./fields.ts";
+
+/**
+ * Verdicts that a project may accept beside `ok`. What is damaged, was forged, could be forged or is by a revoked key is
+ * refused whatever is written.
+ */
+export const acceptable = [
+  "ok",
+  "unsigned",
+  "adhoc",
+  "untrusted-key",
+  "expired-certificate",
+  "unsupported-format",
+] as const;
+
+/** What artifacts of one package type must be. */
+export const policySchema = z.record(
+  z.string(),
+  object({
+    verdict: list(z.enum(acceptable, expects("option-value", `one of ${acceptable.join(", ")}`)))
+      .optional()
+      .meta({ description: "Accepted verdicts; default: ok alone." }),
+    self_check: line.optional().meta({
+      description: "File inside that has the hash of the self-check, which must be there; * for any name.",
+    }),
+    unsigned: list(line)
+      .optional()
+      .meta({ description: "Executables inside that nobody signs, as relcat inspect names them." }),
+  }),
+  expects("wrong-type", "an object of package_type: {verdict, self_check, unsigned}"),
+);
+
+export const versionMapSchema = z.record(
+  z.string(),
+  text(
+    "option-value",
+    /^(?:\{(?:YY|MM?|N|NNN)\}|[A-Za-z0-9.+~_-])+$/,
+    "a version with placeholders, such as {YY}.{M}.{N} or {YY}.{MM}.{NNN}",
+  ),
+  expects("wrong-type", 'an object of package_type: "{YY}.{M}.{N}"'),
+);
+
+/** A policy with every default filled in. */
+export interface Policy {
+  verdict: readonly string[];
+  selfCheck: string | undefined;
+  unsigned: readonly string[];
+  /** What the version inside may be, with placeholders of the release's. */
+  versions: readonly string[];
+}
+
+/** What a build job found, under which policy: a claim of whoever wrote the manifest. */
+export const inspectedSchema = object({
+  verdict: line.meta({ description: "Of relcat inspect." }),
+  key_id: line.nullable().meta({ description: "Who signed it; null: nobody." }),
+  policy: text("checksum-format", /^[0-9a-f]{64}$/, "64 lowercase hexadecimal characters").meta({
+    description: "SHA-256 of the signers and the policy that it was held against.",
+  }),
+});
+
+export type Inspected = z.infer<typeof inspectedSchema>;

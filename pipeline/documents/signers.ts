@@ -1,0 +1,20 @@
+import { date, line, list, object } from "./fields.ts";
+
+/** Who may sign artifacts. */
+export const signersSchema = list(
+  object({
+    file: line.meta({
+      description:
+        "OpenPGP or X.509 certificates; relative to the folder of catalog.yaml, such as signers/release.asc.",
+    }),
+    not_before: date.optional().meta({ description: "First day on which they may have signed (UTC)." }),
+    not_after: date.optional().meta({ description: "Last day on which they may have signed (UTC)." }),
+  }),
+);
+
+export interface SignerFile {
+  file: string;
+  /** Milliseconds since 1970, the last day included; open where undefined. */
+  notBefore: number | undefined;
+  notAfter: number | undefined;
+}

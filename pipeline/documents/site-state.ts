@@ -1,0 +1,77 @@
+import { z } from "zod";
+import { flag, line, list, object, sha256, size, table, timestamp, version } from "./fields.ts";
+
+export const ledgerMark = object({
+  lines: z.int().min(0).meta({ description: "Lines of public records; private ones are not counted." }),
+  sha256: sha256.meta({ description: "Of the whole ledger, up to its last line." }),
+});
+
+/** A publish that was finished. */
+const historyEntry = object({
+  build: sha256,
+  files: line.meta({ description: "Name under which the site keeps what was published." }),
+  bundles: list(line).meta({ description: "What else must be kept for going back to it." }),
+  at: timestamp,
+  publisher: line,
+  commit: line.nullable(),
+  action: z.enum(["publish", "refresh", "rollback"]),
+});
+
+/** current.json: what a site has, who is at work there, and what may follow. */
+export const siteStateSchema = object({
+  schema_version: z.literal(1),
+  build: sha256.nullable().meta({ description: "The build that is live, or on its way; null: none yet." }),
+  signed: sha256.nullable().meta({ description: "SHA-256 of the list of what signing added to it." }),
+  previous: sha256.nullable().meta({ description: "The build before it." }),
+  state: z.enum(["publishing", "done"]),
+  action: z.enum(["publish", "refresh", "rollback"]).meta({ description: "What is done, or was." }),
+  publisher: line.meta({ description: "Who published last, or is at it." }),
+  run: line.meta({ description: "Tells two runs of one publisher apart." }),
+  lease_until: timestamp.meta({ description: "Until then nobody else begins." }),
+  at: timestamp,
+  commit: line.nullable(),
+  ledger: ledgerMark,
+  ledger_high: ledgerMark.meta({ description: "Of the longest ledger that was ever published here." }),
+  hold: object({ reason: line, by: line, since: timestamp, commit: line.nullable() })
+    .nullable()
+    .meta({ description: "Why nothing newer is published; its commit: of the build that was gone back to." }),
+  pending: object({ purge: flag, announce: list(version) })
+    .nullable()
+    .meta({ description: "Programs that have not been run for what is live." }),
+  history: list(historyEntry).meta({ description: "Newest first." }),
+}).meta({ title: "State of a site" });
+
+/** What a site keeps of one publish, beside its public files. */
+export const siteIndexSchema = object({
+  schema_version: z.literal(1),
+  build: sha256,
+  files: table(
+    object({
+      sha256,
+      size,
+      headers: line,
+      etag: line.optional(),
+      bundle: line.optional(),
+      offset: size.optional(),
+    }),
+  ).meta({ description: "Public files by path; the last three where they are objects of a bucket." }),
+  leaving: table(timestamp).meta({
+    description: "Files that nothing names any more, and since when: readers under way still fetch them.",
+  }),
+}).meta({ title: "Files of a publish" });
+
+/** A time as everything here is dated, with microseconds. */
+export const timestampOf = (milliseconds: number): string =>
+  new Date(milliseconds).toISOString().replace(/Z$/, "000Z");
+
+/** The name under which a site keeps what a run publishes. */
+export const publishName = (build: string, run: string): string => `${build.slice(0, 12)}-${run}`;
+
+/** Somebody else may keep things beside what is published too. */
+export const isPublishName = (name: string): boolean => /^[0-9a-f]{12}-\d+-[0-9a-f]{8}$/.test(name);
+
+export type SiteState = z.infer<typeof siteStateSchema>;
+export type HistoryEntry = z.infer<typeof historyEntry>;
+export type LedgerMark = z.infer<typeof ledgerMark>;
+export type SiteIndex = z.infer<typeof siteIndexSchema>;
+export type PublishedFile = SiteIndex["files"][string];

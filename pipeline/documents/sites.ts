@@ -1,0 +1,113 @@
+import { z } from "zod";
+import { expects, flag, line, list, object, text } from "./fields.ts";
+
+/** A program and its arguments. */
+export const command = list(line).min(1);
+
+const program = object({
+  exec: command.meta({ description: "Program and arguments; it runs without a shell." }),
+});
+
+const count = (least: number) => z.int(expects("option-value", "a whole number")).min(least).max(1_000_000);
+
+/** The address that readers know. */
+export const baseUrl = text(
+  "url-format",
+  /^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#]*)?$/,
+  "an http or https URL without credentials, query or fragment",
+);
+
+/** A place that a catalog is published to. */
+export const siteSchema = object({
+  url: text(
+    "url-format",
+    /^(dir:.+|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._/-]*)?)$/,
+    "dir:FOLDER or s3://BUCKET/PREFIX",
+  ).meta({ description: "dir:FOLDER or s3://BUCKET/PREFIX" }),
+  base_url: baseUrl
+    .optional()
+    .meta({ description: "Where its readers find it; default: the catalog's base_url." }),
+  settles: flag
+    .optional()
+    .meta({ description: "Whether what is published there is permanent; false for a staging site." }),
+  endpoint: line.optional().meta({ description: "Address of an S3 service other than Amazon's." }),
+  region: line.optional().meta({ description: "S3 region; default: what the environment says." }),
+  path_style: flag
+    .optional()
+    .meta({ description: "Bucket in the path, not in the host; default: with an endpoint of one's own." }),
+  unquoted_etags: flag
+    .optional()
+    .meta({ description: "For Ceph, which compares the ETag in If-Match without its quotes." }),
+  purge: program
+    .optional()
+    .meta({ description: "Gets the changed URLs as lines of JSON, to take them out of the CDN's cache." }),
+  after_publish: program
+    .optional()
+    .meta({ description: "Gets what was published as JSON: to announce it, for instance." }),
+  keep: object({
+    builds: count(1).optional().meta({ description: "How many builds one can go back to; default: 10." }),
+    days: count(0).optional().meta({
+      description: "How long what nothing names any more stays for readers under way; default: 14.",
+    }),
+  })
+    .optional()
+    .meta({ description: "When old files go." }),
+});
+
+/** A site with every default filled in. */
+export interface SiteSettings {
+  name: string;
+  /** As it was written. */
+  url: string;
+  /** Without a final slash. */
+  baseUrl: string;
+  settles: boolean;
+  place: { kind: "dir"; folder: string } | S3Place;
+  purge: readonly string[] | undefined;
+  afterPublish: readonly string[] | undefined;
+  keep: { builds: number; days: number };
+}
+
+export interface S3Place {
+  kind: "s3";
+  bucket: string;
+  /** Empty, or with a final slash. */
+  prefix: string;
+  endpoint: string | undefined;
+  region: string | undefined;
+  pathStyle: boolean;
+  unquotedEtags: boolean;
+}
+
+/** @param baseUrl the catalog's own, without a final slash */
+export function siteSettings(
+  name: string,
+  written: z.infer<typeof siteSchema>,
+  baseUrl: string,
+): SiteSettings {
+  return {
+    name,
+    url: written.url,
+    baseUrl: (written.base_url ?? baseUrl).replace(/\/+$/, ""),
+    settles: written.settles ?? true,
+    place: placeOf(written),
+    purge: written.purge?.exec,
+    afterPublish: written.after_publish?.exec,
+    keep: { builds: written.keep?.builds ?? 10, days: written.keep?.days ?? 14 },
+  };
+}
+
+function placeOf(written: z.infer<typeof siteSchema>): SiteSettings["place"] {
+  if (written.url.startsWith("dir:")) return { kind: "dir", folder: written.url.slice("dir:".length) };
+  const [bucket = "", ...prefix] = written.url.slice("s3://".length).split("/");
+  const folders = prefix.filter((part) => part !== "");
+  return {
+    kind: "s3",
+    bucket,
+    prefix: folders.map((folder) => `${folder}/`).join(""),
+    endpoint: written.endpoint,
+    region: written.region,
+    pathStyle: written.path_style ?? written.endpoint !== undefined,
+    unquotedEtags: written.unquoted_etags ?? false,
+  };
+}

@@ -1,0 +1,10 @@
+/** none: nothing is signed; simple: one root key; full: two of three people sign a new root. */
+export const trustProfiles = ["none", "simple", "full"] as const;
+export type TrustProfile = (typeof trustProfiles)[number];
+
+/** How many root keys there are, and how many of them must sign. */
+export const rootKeys: Readonly<Record<Exclude<TrustProfile, "none">, { count: number; threshold: number }>> =
+  {
+    simple: { count: 1, threshold: 1 },
+    full: { count: 3, threshold: 2 },
+  };

@@ -1,0 +1,62 @@
+import type { OutputFile } from "../documents/published.ts";
+import { readListQuery } from "../selection/query.ts";
+import { matcher, type RecordIndex, type Row } from "../selection/record-index.ts";
+import { select } from "../selection/select.ts";
+import { array, type RecordText } from "./catalog-list.ts";
+import { canBeFacet, emptyFacet, type FacetKey, facetPath } from "./facets-paths.ts";
+import { joinedFile, textFile } from "./output.ts";
+
+/** The parameters of the list that hosts without a program of their own can answer. */
+export const facetParameters = {
+  system: "operating_system",
+  type: "package_type",
+  min: "min_os_version",
+  max: "max_os_version",
+} as const satisfies Record<keyof FacetKey, string>;
+
+/**
+ * Every list that is rendered beforehand: each operating system, and each package type with the bounds that
+ * its records have. Missing bounds are no facets.
+ */
+export function facetKeys(rows: readonly Row[]): FacetKey[] {
+  const systems = distinct(rows.map((row) => row.operating_system)).map((system) => ({ system }));
+  const types = distinct(rows.map((row) => row.package_type));
+  return [...systems, ...types.flatMap((type) => keysOfType(rows, type))];
+}
+
+const distinct = (values: readonly unknown[]): string[] => [...new Set(values.filter(canBeFacet))].sort();
+
+function keysOfType(rows: readonly Row[], type: string): FacetKey[] {
+  const keys = new Map<string, FacetKey>();
+  for (const row of rows) {
+    if (!matcher(type)(row.package_type)) continue;
+    const min = canBeFacet(row.min_os_version) ? row.min_os_version : undefined;
+    const max = canBeFacet(row.max_os_version) ? row.max_os_version : undefined;
+    for (const key of [{ type }, { type, min }, { type, max }, { type, min, max }])
+      keys.set(facetPath(key), key);
+  }
+  return [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
+}
+
+/** `facets/`: the lists, selected by the very code that servers select with. */
+export function* facetFiles(
+  keys: readonly FacetKey[],
+  index: RecordIndex,
+  records: readonly RecordText[],
+): Generator<OutputFile> {
+  yield textFile(emptyFacet, "[]");
+  for (const key of keys) {
+    const positions = select(index, readListQuery(facetQuery(key)));
+    yield joinedFile(facetPath(key), () => array(positions.flatMap((position) => records[position] ?? [])));
+  }
+}
+
+/** The query string that asks for a facet. */
+export function facetQuery(key: FacetKey): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const [part, name] of Object.entries(facetParameters)) {
+    const value = key[part as keyof FacetKey];
+    if (value !== undefined) query.set(name, value);
+  }
+  return query;
+}

@@ -1,0 +1,234 @@
+import type { Encoding } from "../../documents/hosting.ts";
+import type { OutputFile } from "../../documents/published.ts";
+import { textFile } from "../output.ts";
+import {
+  allow,
+  always,
+  bodies,
+  caching,
+  contentSecurityPolicy,
+  description,
+  descriptions,
+  fileDescription,
+  hashedAsset,
+  vary,
+} from "./answers.ts";
+import { block, dataMaps, handle, quoted, requestMaps } from "./caddy-maps.ts";
+import { slashless } from "./rules.ts";
+import type { HostSources } from "./sources.ts";
+
+/** Caddy: what a site block imports. */
+export function caddyFiles({ routing, encodings }: HostSources): OutputFile[] {
+  const { base } = routing;
+  const { downloads, latest } = dataMaps(routing);
+  const lines = [
+    ...(base === "" ? [] : [`redir ${base} ${base}/ 301`]),
+    ...block(`route ${base}/*`, [
+      ...(base === "" ? [] : [`uri strip_prefix ${base}`]),
+      ...requestMaps(routing),
+      ...matchers,
+      "",
+      ...header({ ...always, Allow: allow.other, Vary: vary.file, "Cache-Control": caching.none }),
+      ...apiRoutes(base, latest, encodings),
+      ...fileRoutes(base, encodings),
+    ]),
+  ];
+  return [
+    textFile("hosting/caddy/downloads.caddy", `${note}${downloads.join("\n")}\n`),
+    textFile("hosting/caddy/Caddyfile", `${usage}\n${lines.join("\n")}\n`),
+  ];
+}
+
+const note = "# Written by relcat: see Caddyfile beside it.\n";
+
+const usage = `# Written by relcat. With the site in /srv/catalog, your Caddyfile needs these lines:
+#
+#   downloads.example.com {
+#     root * /srv/catalog
+#     import /srv/catalog/hosting/caddy/Caddyfile
+#   }
+#
+# After every build: caddy reload. The tables of downloads are read only then.
+`;
+
+const is = (name: string, value: string) => `@relcat_${name}_${value} vars {relcat_${name}} ${value}`;
+
+/** Questions to the tables, and the addresses of the API. */
+const matchers = [
+  is("format", "bad"),
+  is("format", "none"),
+  is("format", "html"),
+  is("method", "options"),
+  is("method", "other"),
+  is("method", "read"),
+  is("target", "unready"),
+  is("refused", "yes"),
+  is("known", "no"),
+  is("other_latest", "yes"),
+  is("negotiated", "page"),
+  "@relcat_record path_regexp relcat_record ^/api/v1/package/([1-9][0-9]*)/$",
+  "@relcat_download path_regexp relcat_download ^/api/v1/package/([1-9][0-9]*)/download/$",
+  `@relcat_slashless path_regexp ${slashless}`,
+];
+
+const header = (values: Readonly<Record<string, string>>, matcher = "*") =>
+  Object.entries(values).map(([name, value]) => `header ${matcher} ${name} ${quoted(value)}`);
+
+const answer = (matcher: string, status: number | string, body: string) => [
+  ...handle(matcher === "" ? "" : `@relcat_${matcher}`, [
+    ...header({ "Content-Type": "application/json" }),
+    `respond ${quoted(body)} ${status}`,
+  ]),
+];
+
+const notFound = answer("", 404, bodies.notFound);
+const notAllowed = answer("method_other", 405, JSON.stringify({ detail: 'Method "{method}" not allowed.' }));
+
+/** What every address of the API looks at first, in this order. */
+const opening = (what: string, methods: string) => [
+  ...header({ Allow: methods, Vary: vary.negotiated }),
+  ...answer("format_bad", 404, bodies.notFound),
+  ...answer("format_none", 406, bodies.notAcceptable),
+  ...answer("method_options", 200, what),
+  ...notAllowed,
+];
+
+function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[] {
+  const names = { br: "br", zst: "zstd", gz: "gzip" };
+  const known = (["br", "zst", "gz"] as const)
+    .filter((each) => encodings.has(each))
+    .map((each) => names[each]);
+  return block("file_server", [
+    "hide .*",
+    ...(known.length > 0 ? [`precompressed ${known.join(" ")}`] : []),
+    ...(status === undefined ? [] : [`status ${status}`]),
+  ]);
+}
+
+const publicly = header({ "Cache-Control": caching.public });
+
+/** @param file from the site's root */
+const serve = (file: string, encodings: ReadonlySet<Encoding>, status?: number) => [
+  ...publicly,
+  ...header({ "Cache-Control": caching.none }, "@relcat_negotiated_page"),
+  `rewrite * /${file}`,
+  "@relcat_policy path *.html",
+  ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
+  ...fileServer(encodings, status),
+];
+
+function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlySet<Encoding>): string[] {
+  const gone = (matcher: string) => {
+    const file = `api/v1/package/{re.${matcher}.1}/gone.json`;
+    return [
+      `@${matcher}_gone file /${file}`,
+      ...handle(`@${matcher}_gone`, [...publicly, `rewrite * /${file}`, ...fileServer(encodings, 410)]),
+      ...block(`map {re.${matcher}.1} {relcat_version} {relcat_url}`, ["import downloads.caddy"]),
+      `@${matcher}_unknown vars {relcat_version} none`,
+      ...handle(`@${matcher}_unknown`, notFound),
+    ];
+  };
+  return [
+    ...handle("/api/v1/package/", [
+      ...opening(description(descriptions.list), allow.list),
+      ...answer("refused_yes", 400, bodies.unknownParameter),
+      ...answer("target_unready", 501, bodies.notPrepared),
+      ...handle("", serve("{relcat_target}", encodings)),
+    ]),
+    ...handle("/api/v1/package/latest/", [
+      ...opening(description(descriptions.latest), allow.other),
+      ...answer("known_no", 400, bodies.unknownParameter),
+      ...answer("other_latest_yes", 501, bodies.notPreparedLatest),
+      ...latest,
+      "@relcat_found vars {relcat_latest_status} 302",
+      ...handle("@relcat_found", [...publicly, "redir * {relcat_latest_text} 302"]),
+      "@relcat_unprepared vars {relcat_latest_status} 501",
+      ...answer("unprepared", 501, bodies.notPreparedLatest),
+      "@relcat_unnamed vars {relcat_latest_text} unnamed",
+      ...answer("unnamed", 400, bodies.unnamedType),
+      "@relcat_ambiguous vars {relcat_latest_status} 400",
+      ...answer("ambiguous", 400, "{ {relcat_latest_text} }"),
+      ...notFound,
+    ]),
+    ...handle("@relcat_record", [
+      ...opening(description(descriptions.record), allow.other),
+      ...gone("relcat_record"),
+      ...handle("@relcat_format_html", [
+        ...publicly,
+        ...header({ "Cache-Control": caching.none }, "@relcat_negotiated_page"),
+        `redir * ${base}/releases/{relcat_version}/#p{re.relcat_record.1} 302`,
+      ]),
+      ...handle("", [
+        ...publicly,
+        "rewrite * /api/v1/package/{re.relcat_record.1}/index.json",
+        ...fileServer(encodings),
+      ]),
+    ]),
+    ...handle("@relcat_download", [
+      ...opening(description(descriptions.download), allow.other),
+      ...gone("relcat_download"),
+      ...handle("", [...publicly, "redir * {relcat_url} 302"]),
+    ]),
+    ...handle("/api/v1/", [
+      ...opening(description(descriptions.root), allow.other),
+      ...handle("", [...publicly, "rewrite * /api/v1/index.json", ...fileServer(encodings)]),
+    ]),
+    ...handle("@relcat_slashless", [
+      ...publicly,
+      `redir @relcat_method_read ${base}{path}/{relcat_suffix} 301`,
+      `redir * ${base}{path}/{relcat_suffix} 308`,
+    ]),
+  ];
+}
+
+function fileRoutes(base: string, encodings: ReadonlySet<Encoding>): string[] {
+  const found = [
+    ...publicly,
+    `@relcat_asset path_regexp ^${hashedAsset}$`,
+    ...header({ "Cache-Control": caching.immutable }, "@relcat_asset"),
+    "@relcat_policy path *.html",
+    ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
+    ...types,
+    ...fileServer(encodings),
+  ];
+  const missing = [
+    "@relcat_api path /api/*",
+    ...handle("@relcat_api", notFound),
+    ...handle("", [
+      "rewrite * /404.html",
+      ...header({ "Content-Security-Policy": contentSecurityPolicy }),
+      ...fileServer(encodings, 404),
+    ]),
+  ];
+  return [
+    `@relcat_hidden path_regexp /[.]|^/hosting(?:/|$)`,
+    ...handle("@relcat_hidden", missing),
+    ...handle("", [
+      ...answer("method_options", 200, fileDescription),
+      ...notAllowed,
+      "@relcat_folder {",
+      "\tfile {path}/",
+      "\tnot path */",
+      "}",
+      ...handle("@relcat_folder", [...publicly, `redir * ${base}{path}/{relcat_suffix} 301`]),
+      "@relcat_file file {path}",
+      ...handle("@relcat_file", found),
+      "@relcat_index {",
+      "\tfile {path}index.html {path}index.json",
+      "\tpath */",
+      "}",
+      ...handle("@relcat_index", ["rewrite * {http.matchers.file.relative}", ...found]),
+      ...handle("", missing),
+    ]),
+  ];
+}
+
+/** Types that not every system knows. */
+const types = [
+  ["feed", "*.atom", "application/atom+xml"],
+  ["notes", "*.md", "text/markdown; charset=utf-8"],
+  ["sums", "*/SHA256SUMS", "text/plain; charset=utf-8"],
+].flatMap(([name, path, type = ""]) => [
+  `@relcat_${name} path ${path}`,
+  ...header({ "Content-Type": type }, `@relcat_${name}`),
+]);

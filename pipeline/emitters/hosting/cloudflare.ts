@@ -1,0 +1,31 @@
+import type { OutputFile } from "../../documents/published.ts";
+import { textFile } from "../output.ts";
+import type { HostSources } from "./sources.ts";
+
+const worker = "hosting/cloudflare/worker.js";
+
+/** Cloudflare: the handler that `relcat serve` runs, as a worker before the site's files. */
+export function cloudflareFiles({ routing: { base }, templates }: HostSources): OutputFile[] {
+  const program = templates.get(worker);
+  return [
+    ...(program === undefined ? [] : [textFile(worker, program)]),
+    textFile("hosting/cloudflare/wrangler.jsonc", settings(base)),
+  ];
+}
+
+const settings = (base: string) => `// Written by relcat. In the site's folder:
+//   npx wrangler deploy --config hosting/cloudflare/wrangler.jsonc --name YOUR-WORKER --route 'YOUR-HOST${base}/*'
+// hosting/ goes up with the site's files, and the worker, which sees every request first, hands none of it out.
+{
+  "name": "catalog",
+  "main": "worker.js",
+  "compatibility_date": "2026-06-01",
+  "assets": {
+    "directory": "../..",
+    "binding": "ASSETS",
+    "html_handling": "none",
+    "not_found_handling": "none",
+    "run_worker_first": true
+  }
+}
+`;

@@ -1,0 +1,151 @@
+import type { OutputFile } from "../../documents/published.ts";
+import { filterFields } from "../../selection/fields.ts";
+import { jsonFile, textFile } from "../output.ts";
+import {
+  allow,
+  always,
+  bodies,
+  caching,
+  contentSecurityPolicy,
+  description,
+  descriptions,
+  fileDescription,
+  hashedAsset,
+  vary,
+} from "./answers.ts";
+import { type Routing, wholeList } from "./routing.ts";
+import { acceptRules, flagRules, type Rule, ready, settings, slashless, variants } from "./rules.ts";
+import type { HostSources } from "./sources.ts";
+
+const folder = "hosting/cloudfront";
+
+/** CloudFront: a function before the cache, one after it, and the table the first looks things up in. */
+export function cloudfrontFiles({ routing, templates }: HostSources): OutputFile[] {
+  return [
+    jsonFile(`${folder}/redirects.json`, { data: storeEntries(routing) }),
+    textFile(`${folder}/viewer-request.js`, withSite(templates, "viewer-request.js", requestSite(routing))),
+    textFile(`${folder}/viewer-response.js`, withSite(templates, "viewer-response.js", responseSite)),
+  ];
+}
+
+function withSite(templates: ReadonlyMap<string, string>, name: string, site: object): string {
+  const text = templates.get(`hosting/cloudfront/${name}`) ?? "";
+  return withoutSpace(text).replace("site={};", () => `site=${literal(site)};`);
+}
+
+/** CloudFront takes 10 KB: what is there for people stays in the template, but for the first lines. */
+function withoutSpace(text: string): string {
+  const lines = text.split("\n");
+  const start = lines.findIndex((line) => !line.startsWith("//"));
+  const code = lines.slice(start).filter((line) => line !== "" && !/^ *\/\//.test(line));
+  return [...lines.slice(0, start), ...code.map(packed), ""].join("\n");
+}
+
+const texts = /("(?:[^"\\]|\\.)*"|`[^`]*`)/;
+
+/** Outside of texts and patterns, space only parts words. */
+function packed(line: string): string {
+  const parts = line.trim().split(texts);
+  if (parts.some((part, index) => index % 2 === 0 && part.includes("/"))) return line.trim();
+  return parts
+    .map((part, index) => (index % 2 === 0 ? part.replace(/ ?([^\w $]+) ?/g, "$1") : part))
+    .join("");
+}
+
+/** JavaScript for a value; patterns become regular expressions. */
+function literal(value: unknown): string {
+  if (value instanceof RegExp) return String(value);
+  if (Array.isArray(value)) return `[${value.map(literal).join(",")}]`;
+  if (value === null || typeof value !== "object") return JSON.stringify(value);
+  const members = Object.entries(value).map(
+    ([key, each]) => `${/^[a-z]+$/i.test(key) ? key : JSON.stringify(key)}:${literal(each)}`,
+  );
+  return `{${members.join(",\n")}}`;
+}
+
+const pattern = (text: string) =>
+  text.startsWith("(?i)") ? new RegExp(text.slice(4), "i") : new RegExp(text);
+
+const patterns = (rules: readonly Rule[]) => rules.map(([text, result]) => [pattern(text), result]);
+
+const lowerCase = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
+
+const requestSite = ({ base, values, otherScopes, otherLists, otherLatest }: Routing) => ({
+  base,
+  always: lowerCase(always),
+  public: caching.public,
+  allow,
+  vary: vary.negotiated,
+  accept: patterns(acceptRules),
+  format: [
+    [/^$/, "accept"],
+    [/^json$/, "json"],
+    [/^api$/, "html"],
+  ],
+  flags: patterns(flagRules),
+  otherScopes: patterns(otherScopes),
+  otherLists: patterns(otherLists),
+  otherLatest: patterns(otherLatest),
+  fields: filterFields.join("|"),
+  ready: ready.join("|"),
+  variants: variants.join("|"),
+  settings: settings.join("|"),
+  slashless: pattern(slashless),
+  folders:
+    /^[/](?:releases|platforms|page[/][0-9.]+|schemas|api[/]v1[/]release)$|^[/](?:releases|platforms|api[/]v1[/]release)[/](?!index[.])[^/]+$/,
+  apiFolders: /^[/]api[/]v1[/](?:release[/](?:[^/]+[/])?|package[/]page[/][^/]+[/])$/,
+  list: wholeList,
+  newest: "api/v1/package/ordering=-id.json",
+  page: "api/v1/package/index.html",
+  unready: Object.values(values).some((rules) => rules.some(([, name]) => name === "unready")),
+});
+
+const responseSite = {
+  always: lowerCase(always),
+  public: caching.public,
+  immutable: caching.immutable,
+  policy: contentSecurityPolicy,
+  allow,
+  vary: vary.negotiated,
+  asset: pattern(`^${hashedAsset}$`),
+  packages: /^[/](?:api[/]v1[/]package[/]|facets[/])/,
+  list: /^[/]api[/]v1[/]package[/](?:index[.]|ordering=)|^[/]facets[/]/,
+};
+
+/** Longest value that a store takes, in bytes. */
+const longestValue = 1024;
+
+interface Entry {
+  key: string;
+  value: string;
+}
+
+function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entry[] {
+  const entries = (prefix: string, table: ReadonlyMap<string | number, string>) =>
+    [...table].map(([key, value]) => ({ key: `${prefix}:${key}`, value }));
+  return [
+    ...Object.entries({ ...bodies, file: fileDescription }).map(([key, value]) => ({
+      key: `text:${key}`,
+      value,
+    })),
+    ...Object.entries(descriptions).map(([key, value]) => ({
+      key: `text:${key}`,
+      value: description(value),
+    })),
+    ...entries("scope", scopes),
+    ...entries("list", lists),
+    ...entries("latest", latest),
+    ...entries("id", downloads),
+    ...[...gone].map(([id, body]) => ({ key: `id:${id}`, value: `gone ${shortened(body)}` })),
+  ];
+}
+
+/** A long reason is cut: the rest of it is on the release's page. */
+function shortened(body: string): string {
+  const record = JSON.parse(body);
+  while (new TextEncoder().encode(JSON.stringify(record)).length > longestValue - "gone ".length) {
+    record.reason = `${[...record.reason].slice(0, -20).join("")}…`;
+  }
+  return JSON.stringify(record);
+}

@@ -1,0 +1,25 @@
+import type { Config } from "../../documents/config.ts";
+import type { Host } from "../../documents/hosting.ts";
+import type { OutputFile } from "../../documents/published.ts";
+import { caddyFiles } from "./caddy.ts";
+import { cloudflareFiles } from "./cloudflare.ts";
+import { cloudfrontFiles } from "./cloudfront.ts";
+import { nginxFiles } from "./nginx.ts";
+import type { Routing } from "./routing.ts";
+import type { HostSources } from "./sources.ts";
+
+const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> = {
+  nginx: nginxFiles,
+  caddy: caddyFiles,
+  cloudflare: cloudflareFiles,
+  cloudfront: cloudfrontFiles,
+};
+
+/** `hosting/`: the configuration of each host that is named. It is for the host alone: never served. */
+export function* hostingFiles(
+  routing: Routing,
+  { hosts, precompress }: Pick<Config, "hosts" | "precompress">,
+  templates: ReadonlyMap<string, string>,
+): Generator<OutputFile> {
+  for (const host of [...hosts].sort()) yield* emitters[host]({ routing, encodings: precompress, templates });
+}

@@ -1,0 +1,146 @@
+import type { Encoding } from "../../documents/hosting.ts";
+import { caching, contentSecurityPolicy, hashedAsset, vary } from "./answers.ts";
+import type { Routing } from "./routing.ts";
+import { unknownValue } from "./routing.ts";
+import {
+  absent,
+  acceptRules,
+  empty,
+  flagRules,
+  formatRules,
+  onlyKnown,
+  orderingRules,
+  otherFilter,
+  otherLatestFilter,
+  parameters,
+  type Rule,
+  rawValue,
+  strictly,
+} from "./rules.ts";
+
+/** Between single quotes. */
+export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
+
+/** How requests are read: look-ups in tables, so that nothing a client sends becomes part of a path. */
+export function requestMaps(routing: Routing): string {
+  const names = Object.entries(parameters);
+  return [
+    map("$request_method", "method", "other", [], { GET: "read", HEAD: "read", OPTIONS: "options" }),
+    ...names.map(([short, name]) => rawMap(short, name)),
+    map("$http_accept", "accepted", "none", acceptRules),
+    map("$relcat_raw_format", "asked", "bad", formatRules),
+    map("$relcat_asked", "format", "$relcat_asked", [], { accept: "$relcat_accepted" }),
+    map('"$relcat_asked:$relcat_accepted"', "negotiated", "", [], { "accept:html": "page" }),
+    map("$relcat_raw_ordering", "ordering", "", orderingRules),
+    ...(["system", "type", "min", "max"] as const).map((name) =>
+      map(`$relcat_raw_${name}`, name, unknownValue, routing.values[name]),
+    ),
+    map("$relcat_raw_gui", "gui", unknownValue, flagRules),
+    map("$relcat_raw_headless", "headless", unknownValue, flagRules),
+    map("$args", "known", "no", [[onlyKnown, "yes"]]),
+    map("$args", "strict", "no", [[strictly, "yes"]]),
+    map('"$relcat_strict:$relcat_known"', "refused", "no", [], { "yes:no": "yes" }),
+    map("$args", "other", "no", [[otherFilter, "yes"]]),
+    map("$args", "other_latest", "no", [[otherLatestFilter, "yes"]]),
+    ...listMaps(routing),
+    targetMap,
+    responseMaps(routing.base),
+  ].join("\n");
+}
+
+function rawMap(short: string, name: string): string {
+  const pattern = rawValue(name).replace("([^&]*)", `(?<relcat_value_${short}>[^&]*)`);
+  return `map $args $relcat_raw_${short} {\n  default ${quoted(absent)};\n  ${quoted(`~${pattern}`)} $relcat_value_${short};\n}`;
+}
+
+function map(
+  source: string,
+  name: string,
+  otherwise: string,
+  rules: readonly Rule[],
+  exact: Readonly<Record<string, string>> = {},
+): string {
+  const value = (text: string) => (text.startsWith("$") ? text : quoted(text));
+  return [
+    `map ${source} $relcat_${name} {`,
+    `  default ${value(otherwise)};`,
+    ...Object.entries(exact).map(([key, result]) => `  ${quoted(hashable(key))} ${value(result)};`),
+    ...rules.map(([pattern, result]) => `  ${quoted(regex(pattern))} ${value(result)};`),
+    "}",
+  ].join("\n");
+}
+
+/** Longer keys do not fit into the cells of nginx's tables, and their size cannot be set from an included file. */
+const hashable = (key: string) => (key.length <= 40 ? key : `~^${key.replace(/[.|]/g, "[$&]")}$`);
+
+const regex = (pattern: string) =>
+  pattern === empty ? "" : pattern.startsWith("(?i)") ? `~*${pattern.slice(4)}` : `~${pattern}`;
+
+const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing) => [
+  map('"$relcat_system|$relcat_type"', "scope", "none", otherScopes, Object.fromEntries(scopes)),
+  map('"$relcat_scope|$relcat_min|$relcat_max"', "list", "unready", otherLists, Object.fromEntries(lists)),
+];
+
+/** Rendering, other filters, ordering and list → the file that is the answer. */
+const targetMap = map(
+  '"$relcat_format:$relcat_other:$relcat_ordering:$relcat_list"',
+  "target",
+  "unready",
+  [["^json:no::(?<relcat_value_list>facets/.*)$", "$relcat_value_list"]],
+  {
+    "html:no::api/v1/package/index.json": "api/v1/package/index.html",
+    "json:no::api/v1/package/index.json": "api/v1/package/index.json",
+    "json:no:-id:api/v1/package/index.json": "api/v1/package/ordering=-id.json",
+  },
+);
+
+const responseMaps = (base: string) =>
+  [
+    map("$uri", "policy", "", [["[.]html$", contentSecurityPolicy]]),
+    map("$relcat_route", "vary", vary.file, [["^api$", vary.negotiated]]),
+    map('"$status:$relcat_page:$uri"', "cache", caching.none, [
+      ["^[0-9]*:page:", caching.none],
+      [`^(?:200|304):[^:]*:(?:${base.replace(/[.]/g, "[.]")})?${hashedAsset}$`, caching.immutable],
+      ["^(?:200|304|301|302|308|410):", caching.public],
+    ]),
+  ].join("\n");
+
+/** The data that changes with every release: where downloads lie, and what `latest/` leads to. */
+export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloads: string; latest: string } {
+  return {
+    downloads: [
+      map("$relcat_id", "download", "", [], Object.fromEntries(downloads)),
+      map("$relcat_download", "version", "", [["^(?<relcat_value_version>[^ ]+) ", "$relcat_value_version"]]),
+      map("$relcat_download", "url", "", [["^[^ ]+ (?<relcat_value_url>.*)$", "$relcat_value_url"]]),
+    ].join("\n"),
+    latest: [
+      map(
+        '"$relcat_scope|$relcat_min|$relcat_max|$relcat_gui|$relcat_headless"',
+        "latest",
+        "404",
+        otherLatest,
+        Object.fromEntries(latest),
+      ),
+      map("$relcat_latest", "latest_status", "404", [
+        ["^(?<relcat_value_status>[0-9]+)", "$relcat_value_status"],
+      ]),
+      map("$relcat_latest", "latest_text", "", [["^[0-9]+ (?<relcat_value_text>.*)$", "$relcat_value_text"]]),
+    ].join("\n"),
+  };
+}
+
+/** What nginx warns of when a table has more entries than it expects. */
+export function tableSizes({ downloads, latest }: Routing): string {
+  const count = Math.max(downloads.size, latest.size);
+  if (count < 1500) return "";
+  const size = 2 ** Math.ceil(Math.log2(count * 2));
+  return `#\n# A line "map_hash_max_size ${size};" above the first keeps nginx from warning about large tables.\n`;
+}
+
+/** Modules for the compressed files that lie beside their originals. */
+export const compression = (encodings: ReadonlySet<Encoding>): string[] => [
+  "gzip off;",
+  "gzip_vary off;",
+  `gzip_static ${encodings.has("gz") ? "on" : "off"};`,
+  ...(encodings.has("br") ? ["brotli_static on;"] : []),
+];

@@ -1,0 +1,192 @@
+import type { PublishedRelease } from "../../documents/published.ts";
+import { readListQuery } from "../../selection/query.ts";
+import type { RecordIndex, Row } from "../../selection/record-index.ts";
+import { chooseLatest } from "../../selection/select.ts";
+import { canBeFacet, emptyFacet, type FacetKey, facetPath, facetSegment } from "../facets-paths.ts";
+import { goneBody } from "../records.ts";
+import { latestKeys, latestQuery } from "./latest-keys.ts";
+import { anything, empty, exactly, type Rule } from "./rules.ts";
+
+/** Everything that a site's own data decides about its hosting; each host writes it in its language. */
+export interface Routing {
+  /** Path of the base URL, without a final slash. */
+  base: string;
+  /** What raw parameter values stand for: a name of their own, "null" or, where no file knows them, "unready". */
+  values: Record<"system" | "type" | "min" | "max", readonly Rule[]>;
+  /** `system|type` in those names → what they narrow the list to: "whole", `os/…`, `type/…`. */
+  scopes: ReadonlyMap<string, string>;
+  /** Where `scopes` has no entry: "unready", or "none". First match wins, as in all tables of rules. */
+  otherScopes: readonly Rule[];
+  /** `scope|min|max` → the file that has exactly these records. */
+  lists: ReadonlyMap<string, string>;
+  /** Where `lists` has no entry: "unready", or the empty list. */
+  otherLists: readonly Rule[];
+  /** id → `version URL`. */
+  downloads: ReadonlyMap<number, string>;
+  /** id → the body of its 410. */
+  gone: ReadonlyMap<number, string>;
+  /** `scope|min|max|gui_only|headless` → `302 URL`, or `400 body` where they do not suffice. */
+  latest: ReadonlyMap<string, string>;
+  /** Where `latest` has no entry: "501", "400" without a type, or "404". */
+  otherLatest: readonly Rule[];
+}
+
+/** What the routing is made of. */
+export interface RoutingSources {
+  baseUrl: string;
+  /** Newest first. */
+  releases: readonly PublishedRelease[];
+  rows: readonly Row[];
+  index: RecordIndex;
+  keys: readonly FacetKey[];
+}
+
+/** No value of a parameter has this name; what a rule leads nowhere else. */
+export const unknownValue = "-";
+/** The whole list's file. */
+export const wholeList = "api/v1/package/index.json";
+
+export function routingOf({ baseUrl, releases, rows, index, keys }: RoutingSources): Routing {
+  const downloads = new Map(
+    releases.flatMap(({ packages }) =>
+      packages.map(({ record, url }) => [record.id, `${record.version} ${location(url)}`] as const),
+    ),
+  );
+  const systems = systemsOfTypes(rows);
+  return {
+    base: new URL(baseUrl).pathname.replace(/\/$/, ""),
+    values: {
+      system: valueRules(rows, "operating_system", []),
+      type: valueRules(rows, "package_type", []),
+      min: valueRules(rows, "min_os_version", nullRules),
+      max: valueRules(rows, "max_os_version", nullRules),
+    },
+    scopes: scopeTable(keys, systems),
+    otherScopes: [
+      [unready, "unready"],
+      ...mixedTypes(systems).map((type): Rule => [`^[^|]+[|]${type}$`, "unready"]),
+      [anything, "none"],
+    ],
+    lists: new Map([["whole||", wholeList], ...keys.map((key) => [listKey(key), facetPath(key)] as const)]),
+    otherLists,
+    downloads,
+    gone: new Map(
+      releases.flatMap(({ retracted }) =>
+        retracted.map((each) => [each.id, JSON.stringify(goneBody(each))] as const),
+      ),
+    ),
+    latest: latestTable(rows, index, downloads),
+    otherLatest: [
+      [unready, "501"],
+      ["^(?:whole|os/)", "400"],
+      [anything, "404"],
+    ],
+  };
+}
+
+const nullRules: readonly Rule[] = [
+  [empty, "null"],
+  [exactly("null"), "null"],
+];
+
+/** The raw forms of a field's values; a value that cannot stand in a path is known, but has no file. */
+function valueRules(rows: readonly Row[], field: string, first: readonly Rule[]): Rule[] {
+  const values = [...new Set(rows.map((row) => row[field]))]
+    .filter((value) => typeof value === "string")
+    .sort();
+  return [
+    ["^&$", ""],
+    ...first,
+    ...values.map((value): Rule => [exactly(value), canBeFacet(value) ? facetSegment(value) : "unready"]),
+  ];
+}
+
+/** The operating systems of each type's records: one, unless history was imported that says otherwise. */
+function systemsOfTypes(rows: readonly Row[]): Map<string, Set<unknown>> {
+  const systems = new Map<string, Set<unknown>>();
+  for (const { package_type: type, operating_system: system } of rows) {
+    if (!canBeFacet(type)) continue;
+    systems.set(type, (systems.get(type) ?? new Set()).add(system));
+  }
+  return systems;
+}
+
+const impliedSystem = (systems: Set<unknown> | undefined): string | undefined => {
+  const [only, ...others] = systems ?? [];
+  return others.length === 0 && canBeFacet(only) ? only : undefined;
+};
+
+const named = (value: string | undefined) => (value === undefined ? "" : facetSegment(value));
+
+function scopeTable(
+  keys: readonly FacetKey[],
+  systems: ReadonlyMap<string, Set<unknown>>,
+): Map<string, string> {
+  const table = new Map([["|", "whole"]]);
+  for (const { system, type } of keys) {
+    if (type === undefined) table.set(`${named(system)}|`, scopeOf({ system }));
+    else {
+      table.set(`|${named(type)}`, scopeOf({ type }));
+      const implied = impliedSystem(systems.get(type));
+      if (implied !== undefined) table.set(`${named(implied)}|${named(type)}`, scopeOf({ type }));
+    }
+  }
+  return table;
+}
+
+const scopeOf = ({ system, type }: FacetKey) =>
+  type === undefined ? `os/${named(system)}` : `type/${named(type)}`;
+
+const listKey = (key: FacetKey) => [scopeOf(key), named(key.min), named(key.max)].join("|");
+
+const unready = "(?:^|[|])unready(?:[|]|$)";
+
+/** Types whose records do not agree on an operating system. */
+const mixedTypes = (systems: ReadonlyMap<string, Set<unknown>>): string[] =>
+  [...systems].filter(([, all]) => impliedSystem(all) === undefined).map(([type]) => facetSegment(type));
+
+/** Missing bounds, and bounds of no type in particular, have no file; all that is left matches no record. */
+const otherLists: readonly Rule[] = [
+  [unready, "unready"],
+  ["^none[|]", emptyFacet],
+  ["[|]null(?:[|]|$)", "unready"],
+  ["^(?:whole|os/)", "unready"],
+  [anything, emptyFacet],
+];
+
+function latestTable(
+  rows: readonly Row[],
+  index: RecordIndex,
+  downloads: ReadonlyMap<number, string>,
+): Map<string, string> {
+  const table = new Map<string, string>();
+  for (const { type, key, bounds } of latestKeys(rows)) {
+    const choice = chooseLatest(index, readListQuery(latestQuery(type, bounds)));
+    if (choice.kind === "one") {
+      const [, url = ""] = downloads.get(Number(index.value("id", choice.position)))?.split(" ") ?? [];
+      table.set(key, `302 ${url}`);
+    } else if (choice.kind === "many") {
+      table.set(key, `400 ${ambiguous(choice.positions.length, choice.distinguishing)}`);
+    }
+  }
+  return table;
+}
+
+const telling = ["min_os_version", "max_os_version", "gui_only", "headless"];
+
+function ambiguous(count: number, distinguishing: readonly string[]): string {
+  const parameters = distinguishing.filter((field) => telling.includes(field));
+  const way =
+    parameters.length > 0
+      ? `tell them apart by one of: ${parameters.join(", ")}`
+      : "api/v1/latest.json lists them";
+  return JSON.stringify({ detail: `${count} packages match; ${way}.`, parameters });
+}
+
+/** A URL as it may stand in a header and between quotes of every configuration language. */
+function location(url: string): string {
+  const href = URL.canParse(url) ? new URL(url).href : url;
+  return href.replace(/[^!#%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu, (character) =>
+    character === "'" ? "%27" : character === "$" ? "%24" : encodeURIComponent(character),
+  );
+}

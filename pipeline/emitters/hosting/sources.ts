@@ -1,0 +1,10 @@
+import type { Config } from "../../documents/config.ts";
+import type { Routing } from "./routing.ts";
+
+/** What a host's files are made of. */
+export interface HostSources {
+  routing: Routing;
+  encodings: Config["precompress"];
+  /** Texts of templates/, by path. */
+  templates: ReadonlyMap<string, string>;
+}

@@ -1,0 +1,35 @@
+import { readChecksums } from "./checksums-asc.ts";
+import { hashWhole } from "./hash-ranges.ts";
+import { Fault, type InspectOptions, type Reader, settled, type Verdict } from "./inspection.ts";
+import { verifierOf } from "./openpgp.ts";
+import { claimedSignature, type Found } from "./openpgp-claim.ts";
+import { isCleartext } from "./openpgp-cleartext.ts";
+import { readSmall } from "./small-file.ts";
+
+/** A signature on its own: of the file beside it that has its name without the ending, or around checksums. */
+export const inspectSignatureFile: Reader = (source, options) => {
+  const found: Found = {};
+  return settled("openpgp", found, () => {
+    const bytes = readSmall(source);
+    const read = isCleartext(bytes) ? readChecksums : readDetached;
+    return read(source.name, bytes, options, found);
+  });
+};
+
+async function readDetached(
+  name: string,
+  bytes: Uint8Array,
+  options: InspectOptions,
+  found: Found,
+): Promise<Verdict> {
+  const signature = await claimedSignature(bytes, { base: 0, what: name, style: "gpg", options, found });
+  const signs = name.replace(/\.(?:asc|sig|gpg)$/, "");
+  const signed = signs === name ? undefined : options.beside?.(signs);
+  if (!signed)
+    throw new Fault("bad-signature", `what ${name} signs is not beside it, expected ${signs} there`);
+  const { hash, conclude } = verifierOf(signature, "binary", options);
+  await hashWhole(signed, hash);
+  await conclude();
+  found.facts = { signs };
+  return "ok";
+}

@@ -1,0 +1,14 @@
+import { Fault, type Inspection } from "./inspection.ts";
+import type { SelfCheckFinder } from "./self-check.ts";
+
+/** Adds what was found for the self-check. That it is not as asked for makes worse only what was well before. */
+export function withSelfCheck(inspection: Inspection, finder: SelfCheckFinder): Inspection {
+  try {
+    const { cryptolib_post, note } = finder.found();
+    return { ...inspection, cryptolib_post, notes: [...inspection.notes, ...(note ? [note] : [])] };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    if (inspection.verdict === "ok") return { ...inspection, verdict: error.verdict, reason: error.message };
+    return { ...inspection, notes: [...inspection.notes, error.message] };
+  }
+}

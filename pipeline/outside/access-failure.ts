@@ -1,0 +1,27 @@
+import { type Code, failure, type RelcatError } from "../errors.ts";
+
+/** What the operating system says, in words, and what there is to do about it. */
+const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
+  ENOENT: ["there is no such file", "Check the path."],
+  ENOTDIR: ["a part of the path is a file, not a folder", "Check the path."],
+  EISDIR: ["it is a folder", "Name a file."],
+  EACCES: ["it may not be VERB", "Check its permissions, and those of its folders."],
+  EPERM: ["it may not be VERB", "Check its permissions, and those of its folders."],
+  EROFS: ["the file system is read-only", "Choose another place."],
+  ENOSPC: ["no space is left", "Free some, then run the command again."],
+  ENAMETOOLONG: ["the name is too long", "Choose a shorter one."],
+  ELOOP: ["its links lead in a circle", "Mend or remove the link."],
+};
+
+/**
+ * A file-system error as a sentence; the cause is kept.
+ * @param message such as `cannot read FILE`
+ */
+export function accessFailure(message: string, error: unknown, code: Code = "file-access"): RelcatError {
+  const { code: name = String(error) } = error as NodeJS.ErrnoException;
+  const fallback = [undefined, "Check the path, its permissions and the free space."] as const;
+  const [reason, hint] = reasons[name] ?? fallback;
+  const verb = message.startsWith("cannot read") ? "read" : "written";
+  const words = reason === undefined ? ` (${name})` : `: ${reason.replace("VERB", verb)}`;
+  return failure(code, message + words, hint, undefined, error);
+}

@@ -1,0 +1,35 @@
+import { join } from "node:path";
+import { type BuildDocument, buildSchema } from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import { exists, readIfPresent } from "./files.ts";
+
+/** What a built site says of itself, and the bytes that say it. */
+export interface Build {
+  document: BuildDocument;
+  bytes: Uint8Array;
+}
+
+/** @throws RelcatError folder-missing, folder-not-ours */
+export function readBuild(out: string): Build {
+  const bytes = readIfPresent(join(out, "build.json"));
+  if (!bytes) throw missing(out);
+  try {
+    return { document: buildSchema.parse(JSON.parse(new TextDecoder().decode(bytes))), bytes };
+  } catch (error) {
+    throw failure(
+      "folder-not-ours",
+      `${out}/build.json is not a build of relcat's`,
+      "Build it again: relcat build --released",
+      undefined,
+      error,
+    );
+  }
+}
+
+/** Asked before a folder is locked: locking makes it. @throws RelcatError folder-missing */
+export function requireBuild(out: string): void {
+  if (!exists(join(out, "build.json"))) throw missing(out);
+}
+
+const missing = (out: string) =>
+  failure("folder-missing", `${out} holds no built site`, "Build one first: relcat build --released");

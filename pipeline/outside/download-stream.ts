@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
+import { Attention, follow, isTemporary, networkProblem, unreachable } from "./download-request.ts";
+
+/** An artifact that is being read. */
+export interface ArtifactStream {
+  /** 200: from its beginning; 206: from where it was asked for; 416: there is nothing from there on. */
+  status: number;
+  /** Of what follows; undefined where the server does not say. */
+  length: number | undefined;
+  /** A strong one; undefined where there is none. */
+  etag: string | undefined;
+  chunks: AsyncIterable<Uint8Array>;
+  /** Also of a stream that is not read to its end. */
+  end(): void;
+}
+
+const encodings = { "accept-encoding": "identity", accept: "*/*" };
+
+/** Length of an artifact as its place says it. @throws RelcatError network */
+export async function artifactLength(place: string): Promise<{ status: number; length: number | undefined }> {
+  if (!isUrl(place)) {
+    const stats = statSync(place, { throwIfNoEntry: false });
+    return { status: stats ? 200 : 404, length: stats?.size };
+  }
+  const attention = new Attention();
+  try {
+    const response = await follow(place, { method: "HEAD", headers: encodings }, attention);
+    if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
+    return { status: response.status, length: lengthOf(response) };
+  } catch (error) {
+    throw networkProblem(place, error, attention);
+  } finally {
+    attention.end();
+  }
+}
+
+const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
+
+function lengthOf({ headers }: Response): number | undefined {
+  const length = headers.get("content-length");
+  return length !== null && /^\d+$/.test(length) && !headers.has("content-encoding")
+    ? Number(length)
+    : undefined;
+}
+
+/**
+ * Opens an artifact for reading. What fails while it is read is a RelcatError network too.
+ * @param from first byte that is wanted
+ * @param etag of what is there already: where it changed, all of it comes
+ */
+export async function openArtifact(place: string, from = 0, etag?: string): Promise<ArtifactStream> {
+  if (!isUrl(place)) return openFile(place, from);
+  const attention = new Attention();
+  const range = from > 0 ? { range: `bytes=${from}-`, ...(etag !== undefined && { "if-range": etag }) } : {};
+  try {
+    const response = await follow(place, { headers: { ...encodings, ...range } }, attention);
+    if (isTemporary(response.status)) throw unreachable(place, `answered ${response.status}`);
+    const strong = response.headers.get("etag");
+    return {
+      status: isFrom(response, from) ? response.status : 416,
+      length: lengthOf(response),
+      etag: strong?.startsWith('"') ? strong : undefined,
+      chunks: bodyOf(place, response, attention),
+      end: () => attention.end(),
+    };
+  } catch (error) {
+    const problem = networkProblem(place, error, attention);
+    attention.end();
+    throw problem;
+  }
+}
+
+/** A part that begins elsewhere is of no use. */
+const isFrom = ({ status, headers }: Response, from: number): boolean =>
+  status !== 206 || (headers.get("content-range") ?? "").startsWith(`bytes ${from}-`);
+
+async function* bodyOf(place: string, response: Response, attention: Attention): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const chunk of response.body ?? []) {
+      attention.heard();
+      yield chunk;
+    }
+  } catch (error) {
+    throw networkProblem(place, error, attention);
+  }
+}
+
+function openFile(path: string, from: number): ArtifactStream {
+  const stats = statSync(path, { throwIfNoEntry: false });
+  if (!stats) return { status: 404, length: undefined, etag: undefined, chunks: nothing(), end: () => {} };
+  const stream = createReadStream(path, { start: from, highWaterMark: 512 * 1024 });
+  return {
+    status: from > 0 ? 206 : 200,
+    length: Math.max(0, stats.size - from),
+    etag: undefined,
+    chunks: stream,
+    end: () => stream.destroy(),
+  };
+}
+
+async function* nothing(): AsyncGenerator<Uint8Array> {}
+
+export interface ArtifactMeasure {
+  status: number;
+  size: number;
+  sha256: string;
+  /** It had more than the limit; the rest was not read. */
+  isEndless: boolean;
+}
+
+/**
+ * Reads an artifact once, in the memory of a few chunks.
+ * @param copy new file that gets its bytes, where there are any
+ * @throws RelcatError network
+ */
+export async function measureArtifact(
+  place: string,
+  limit: number,
+  onBytes: (bytes: number) => void,
+  copy?: string,
+): Promise<ArtifactMeasure> {
+  const stream = await openArtifact(place);
+  const hash = createHash("sha256");
+  let size = 0;
+  let descriptor: number | undefined;
+  try {
+    if (stream.status !== 200) return { status: stream.status, size, sha256: "", isEndless: false };
+    if (copy !== undefined) descriptor = openSync(copy, "wx");
+    for await (const chunk of stream.chunks) {
+      size += chunk.length;
+      if (size > limit) return { status: 200, size, sha256: "", isEndless: true };
+      hash.update(chunk);
+      if (descriptor !== undefined) writeWhole(descriptor, chunk);
+      onBytes(chunk.length);
+    }
+    return { status: 200, size, sha256: hash.digest("hex"), isEndless: false };
+  } finally {
+    if (descriptor !== undefined) closeSync(descriptor);
+    stream.end();
+  }
+}
+
+function writeWhole(descriptor: number, bytes: Uint8Array): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(descriptor, bytes, at);
+}

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, open } from "node:fs/promises";
+import type { MeasuredFile } from "../documents/object-store.ts";
+import { failure, RelcatError } from "../errors.ts";
+import { accessFailure } from "./access-failure.ts";
+
+/** Reads a file once, in order, and proves at its end that it is what was measured. */
+export interface FileReader {
+  /** Fills a buffer, or as much of it as there is. @returns the part that was filled */
+  next(buffer: Buffer): Promise<Buffer>;
+  /** @throws RelcatError file-changed unless all that was read is the measured file */
+  finish(): void;
+}
+
+/** @throws RelcatError file-access, file-changed, and what `work` throws */
+export async function withFile<T>(
+  path: string,
+  { sha256, size }: MeasuredFile,
+  work: (reader: FileReader) => Promise<T>,
+): Promise<T> {
+  const hash = createHash("sha256");
+  let at = 0;
+  let handle: FileHandle | undefined;
+  try {
+    const file = await open(path);
+    handle = file;
+    return await work({
+      async next(buffer) {
+        let filled = 0;
+        while (filled < buffer.length) {
+          const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, at);
+          if (bytesRead === 0) break;
+          filled += bytesRead;
+          at += bytesRead;
+        }
+        const part = buffer.subarray(0, filled);
+        hash.update(part);
+        return part;
+      },
+      finish() {
+        if (at !== size || hash.digest("hex") !== sha256) throw changed(path, sha256);
+      },
+    });
+  } catch (error) {
+    if (error instanceof RelcatError || !(error as NodeJS.ErrnoException).syscall) throw error;
+    throw accessFailure(`cannot read ${path}`, error);
+  } finally {
+    await handle?.close();
+  }
+}
+
+const changed = (path: string, sha256: string) =>
+  failure(
+    "file-changed",
+    `${path} was changed while it was uploaded: it no longer has SHA-256 ${sha256}`,
+    "Wait until the build has finished, then run the command again.",
+    { file: path, line: 1, column: 1 },
+  );

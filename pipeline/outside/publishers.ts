@@ -1,0 +1,56 @@
+import { createHash, randomBytes } from "node:crypto";
+import { readFileSync, readlinkSync } from "node:fs";
+import { hostname, userInfo } from "node:os";
+
+/** Who publishes, as others see it in the state of a site. */
+export interface Publisher {
+  /** NAME@MACHINE */
+  name: string;
+  /** Of this run. */
+  run: string;
+}
+
+/** @param environment what CI calls the person or job */
+export function thisPublisher(
+  environment: Readonly<Record<string, string | undefined>>,
+  pid: number,
+): Publisher {
+  const who =
+    environment.RELCAT_PUBLISHER ?? environment.GITHUB_ACTOR ?? environment.GITLAB_USER_LOGIN ?? userName();
+  return { name: `${who}@${hostname()}`, run: `${pid}-${machine()}${randomBytes(2).toString("hex")}` };
+}
+
+/** Containers may share a name, but not their process ids: four digits of where this id means something. */
+function machine(): string {
+  const places = ["/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"].map((path) => {
+    try {
+      return path.endsWith("boot_id") ? readFileSync(path, "utf8") : readlinkSync(path);
+    } catch {
+      return ""; // Not on Linux.
+    }
+  });
+  return createHash("sha256").update(places.join("\n")).digest("hex").slice(0, 4);
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return "somebody"; // Containers may run under a number without a name.
+  }
+}
+
+/** Whether a run was on this machine and has died; of other machines nobody can know. */
+export function hasDied({ name, run }: Publisher, here: Publisher): boolean {
+  const host = (whole: string) => whole.slice(whole.lastIndexOf("@"));
+  const [id, nonce = ""] = run.split("-");
+  const pid = Number(id);
+  const isHere = host(name) === host(here.name) && nonce.startsWith(machine());
+  if (!isHere || !Number.isSafeInteger(pid) || pid <= 0) return false;
+  try {
+    process.kill(pid, 0);
+    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === "ESRCH";
+  }
+}

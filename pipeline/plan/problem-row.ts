@@ -1,0 +1,12 @@
+import type { ForbiddenChange } from "../documents/plan.ts";
+import type { Problem } from "../errors.ts";
+
+/** A problem as a plan has it: every key always there. */
+export const problemRow = ({ code, message, hint, at }: Problem): ForbiddenChange => ({
+  code,
+  message,
+  hint: hint ?? null,
+  file: at?.file ?? null,
+  line: at?.line ?? null,
+  column: at?.column ?? null,
+});

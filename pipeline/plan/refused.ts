@@ -1,0 +1,58 @@
+import type { Catalog } from "../build.ts";
+import type { Cut } from "../cut.ts";
+import type { Plan } from "../documents/plan.ts";
+import { type Problem, throwErrors } from "../errors.ts";
+import { isPrivate } from "../stages/normalize.ts";
+import { problemRow } from "./problem-row.ts";
+
+/** What `cut` refuses of the artifacts that get ids, and what it warns of. */
+export interface Refused {
+  problems: Problem[];
+  /** Of private records. */
+  hidden: Problem[];
+}
+
+/**
+ * What the policies do not accept of the artifacts that get ids, and what nobody inspected.
+ * @param artifacts folder with the artifacts themselves; undefined: what was found when they were ingested counts
+ * @throws RelcatError for signers or artifacts that cannot be read
+ */
+export async function refusedArtifacts(
+  catalog: Catalog,
+  { events }: Cut,
+  artifacts: string | undefined,
+  clock: number,
+): Promise<Refused> {
+  if (catalog.config.policies.size === 0) return { problems: [], hidden: [] };
+  const { judgeArtifacts } = await import("../policy/judge.ts");
+  const added = new Set(
+    events.map((event) => (event.event === "add" ? `${event.version}/${event.file}` : "")),
+  );
+  const due = catalog.releases
+    .flatMap((release) => release.artifacts)
+    .filter(({ file, content }) => added.has(`${content.version}/${file}`));
+  const judge = (hidden: boolean) =>
+    judgeArtifacts(
+      catalog,
+      due.filter(({ content }) => isPrivate(content) === hidden),
+      { artifacts, needsClaims: true, clock },
+    );
+  return { problems: await judge(false), hidden: await judge(true) };
+}
+
+/** @throws RelcatError policy-refused, inspection-missing, inspection-outdated, checksum-mismatch */
+export const throwRefused = ({ problems, hidden }: Refused): void => throwErrors([...problems, ...hidden]);
+
+/** A plan may stand where everybody reads it: of private records it says only that there is something. */
+export function refusedRows({ problems, hidden }: Refused): Plan["refused"] {
+  const isError = ({ severity }: Problem) => severity === "error";
+  const unnamed = hidden.filter(isError).map(
+    ({ code }): Problem => ({
+      code,
+      severity: "error",
+      message: "the artifact of a private record is not what its policy asks for, or was not inspected",
+      hint: "relcat cut names it and what to do.",
+    }),
+  );
+  return [...problems.filter(isError), ...unnamed].map(problemRow);
+}

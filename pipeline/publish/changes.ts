@@ -1,0 +1,90 @@
+import { headersDigest } from "../documents/file-headers.ts";
+import { type PublishedFile, timestampOf } from "../documents/site-state.ts";
+import type { Changes, PublicFile } from "../documents/site-store.ts";
+import { timestampPath } from "./site-files.ts";
+
+type Live = Readonly<Record<string, PublishedFile>>;
+
+/**
+ * What must be written and removed to get from what is live to what shall be.
+ * @param owned paths that were published by relcat: nobody else's are removed
+ */
+export function changesBetween(
+  live: Live,
+  files: readonly PublicFile[],
+  owned: ReadonlySet<string>,
+): Changes {
+  const changed = files.filter((file) => {
+    const before = at(live, file.path);
+    return before?.sha256 !== file.sha256 || before.headers !== headersDigest(file.headers);
+  });
+  const paths = new Set(files.map(({ path }) => path));
+  const mutable = changed
+    .filter(({ path, isImmutable }) => !isImmutable && path !== timestampPath)
+    .map((file) => ({ file, order: [at(live, file.path) ? 1 : 0, ...rank(file.path)] }))
+    .sort((a, b) => compare(a.order, b.order) || (a.file.path < b.file.path ? -1 : 1));
+  const waves = Map.groupBy(mutable, ({ order }) => order.join(" "));
+  return {
+    immutable: changed.filter(({ isImmutable }) => isImmutable),
+    mutable: [...waves.values()].map((wave) => wave.map(({ file }) => file)),
+    removed: Object.keys(live)
+      .filter((path) => owned.has(path) && !paths.has(path) && !isKept(path))
+      .sort((a, b) => compare(rank(b), rank(a)) || (a < b ? -1 : 1)),
+    last: changed.find(({ path }) => path === timestampPath),
+  };
+}
+
+/** Own entries only: paths are other people's text. */
+const at = (live: Live, path: string) => (Object.hasOwn(live, path) ? live[path] : undefined);
+
+/** What somebody who began to read a moment ago still needs; it goes after a while. */
+export const isKept = (path: string): boolean => /^(metadata|targets|assets)\//.test(path);
+
+/** Leaves before what leads to them: programs read upwards from records to the list, people from pages to the start. */
+function rank(path: string): readonly [number, number] {
+  if (path === "build.json") return [9, 0];
+  const isPage = path.endsWith(".html");
+  // Every other page leads to those of releases, and to their sections.
+  if (isPage && path.startsWith("releases/")) return [6, -path.split("/").length];
+  if (isPage) return [path === "index.html" ? 8 : 7, -path.split("/").length];
+  if (/^api\/v1\/package\/\d+\//.test(path)) return [0, 0];
+  if (/^api\/v1\/release\/\d/.test(path)) return [1, 0];
+  if (path.startsWith("releases/")) return [2, 0];
+  if (/^api\/v1\/package\/(index\.json)?$/.test(path)) return [5, 0];
+  if (/(^|\/)(latest|feed|index)\b/.test(path)) return [4, 0];
+  return [3, 0];
+}
+
+function compare(a: readonly number[], b: readonly number[]): number {
+  for (const [index, number] of a.entries()) {
+    const difference = number - (b[index] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return 0;
+}
+
+/**
+ * Files that nothing names any more, and since when; and those whose time has come.
+ * @param owned paths that were published
+ * @param before when it was noticed of which
+ * @param days how long a reader may have been under way
+ */
+export function leavingFiles(
+  owned: Iterable<string>,
+  files: readonly PublicFile[],
+  before: Readonly<Record<string, string>>,
+  { now, days }: { now: number; days: number },
+): { leaving: Record<string, string>; gone: string[] } {
+  const paths = new Set(files.map(({ path }) => path));
+  const at = timestampOf(now);
+  const left = new Set([...owned, ...Object.keys(before)]);
+  const dated = [...left]
+    .filter((path) => isKept(path) && !paths.has(path))
+    .sort()
+    .map((path) => [path, Object.hasOwn(before, path) ? before[path] : at] as const);
+  const isOver = (since: string | undefined) => now - Date.parse(since ?? at) >= days * 86_400_000;
+  return {
+    leaving: Object.fromEntries(dated.filter(([, since]) => !isOver(since))) as Record<string, string>,
+    gone: dated.filter(([, since]) => isOver(since)).map(([path]) => path),
+  };
+}

@@ -1,0 +1,129 @@
+import type { BuildDocument } from "../documents/site.ts";
+import type { SiteState } from "../documents/site-state.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { failure } from "../errors.ts";
+import type { Ledger } from "../stages/ledger.ts";
+import { beginsWith, eventsAfter, ledgerMark } from "./ledger-mark.ts";
+
+/** Host names as URL parsers write them: 127.1 is 127.0.0.1 by then, 0 is 0.0.0.0, capitals are small. */
+const ownMachine =
+  /^((.+\.)?localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])\.?$/;
+
+/** A build that was made for another address, or of what is not permanent. @throws RelcatError */
+export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void {
+  if (build.base_url !== site.baseUrl) {
+    throw failure(
+      "build-other-site",
+      `the build is made for ${build.base_url}, and ${site.name} is at ${site.baseUrl}`,
+      `Build it for that site: relcat build --released --site ${site.name}`,
+    );
+  }
+  if (!site.settles) return;
+  if (build.provisional.length > 0) {
+    throw failure(
+      "build-provisional",
+      `the build has content that is not cut: ${build.provisional.join(", ")}`,
+      "Build what is cut alone: relcat build --released",
+    );
+  }
+  if (ownMachine.test(URL.parse(site.baseUrl)?.hostname ?? "")) {
+    throw failure(
+      "build-other-site",
+      `${site.name} would tell its readers to come to ${site.baseUrl}, which is their own machine`,
+      "Give catalog.yaml the address under which the site is found: base_url.",
+    );
+  }
+}
+
+/** A build that was made under another ledger than the one here. @throws RelcatError build-stale */
+export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger): void {
+  if (mark?.sha256 === ledgerMark(ledger).sha256) return;
+  const behind = mark && beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : undefined;
+  const what =
+    mark === undefined
+      ? "does not say under which ledger it was made"
+      : behind === undefined
+        ? "was made under a ledger that the one here does not begin with"
+        : `was made before the last ${behind === 1 ? "line" : `${behind} lines`} of the ledger`;
+  throw failure(
+    "build-stale",
+    `the build ${what}`,
+    "Make it anew, under the ledger as it is: relcat build --released, then relcat sign",
+  );
+}
+
+/** A checkout that lacks what is published already. @throws RelcatError site-newer */
+export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSettings): void {
+  if (beginsWith(ledger, state.ledger_high)) return;
+  throw failure(
+    "site-newer",
+    `${site.name} has a ledger of ${state.ledger_high.lines} public lines that the one here does not begin with`,
+    "This checkout is older than what is published, or another branch: publish from the newest main.",
+  );
+}
+
+/** A checkout that what is live grew from: a job that was approved late, or run again. @throws RelcatError site-newer */
+export async function refuseOvertaken(
+  isOvertaken: (commit: string) => Promise<boolean>,
+  { commit }: SiteState,
+  { name }: SiteSettings,
+): Promise<void> {
+  if (commit === null || !(await isOvertaken(commit))) return;
+  throw failure(
+    "site-newer",
+    `${name} has what was made of commit ${short(commit)}, which came after the one here`,
+    `Publish from the newest main. To go back on purpose: relcat rollback ${name} --reason TEXT`,
+  );
+}
+
+/** A site that somebody went back on, and a build that goes back. @throws RelcatError site-held, build-stale */
+export function refuseHeld(build: BuildDocument, state: SiteState, site: SiteSettings): void {
+  const { hold } = state;
+  if (build.at !== undefined && build.at !== hold?.commit) {
+    throw failure(
+      "build-stale",
+      `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} does not stand at that`,
+      `To go back to it: relcat rollback ${site.name} --out FOLDER --reason TEXT`,
+    );
+  }
+  if (!hold || build.at !== undefined) return;
+  const at = hold.commit?.slice(0, 12) ?? "COMMIT";
+  throw failure(
+    "site-held",
+    `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
+    `When that is mended: relcat publish ${site.name} --release-hold. To withdraw a package meanwhile: relcat build --released --at ${at}`,
+  );
+}
+
+/** A site where somebody else is at work. @throws RelcatError site-taken */
+export function refuseTaken(
+  state: SiteState,
+  { now, isGone }: { now: number; isGone: (publisher: string, run: string) => boolean },
+): void {
+  if (state.state === "done" || Date.parse(state.lease_until) <= now) return;
+  if (isGone(state.publisher, state.run)) return;
+  throw failure(
+    "site-taken",
+    `${state.publisher} is publishing ${short(state.build)} there, until ${state.lease_until} at the latest`,
+    "Nothing was changed. Run the command again then.",
+  );
+}
+
+/** Going back must not offer what was withdrawn since. @throws RelcatError build-retracted */
+export function refuseRetracted(
+  list: readonly { id: number }[],
+  ledger: Ledger,
+  commit: string | null,
+): void {
+  const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
+  if (gone.length === 0) return;
+  const ids = gone.map(({ id }) => id).join(", ");
+  throw failure(
+    "build-retracted",
+    `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
+    `Make it anew under today's ledger, and go back to that: relcat build --released --at ${commit?.slice(0, 12) ?? "COMMIT"} --out earlier, then relcat rollback with --out earlier`,
+  );
+}
+
+/** The beginning of a build's id. */
+export const short = (build: string | null): string => build?.slice(0, 12) ?? "nothing";

@@ -1,0 +1,73 @@
+import type { Config } from "../documents/config.ts";
+import type { Manifest } from "../documents/manifest.ts";
+import { resolveAlias } from "../documents/package-types.ts";
+import { type Problem, throwErrors } from "../errors.ts";
+import { contradictions } from "../ingest/contradictions.ts";
+import { type Claimed, problem, wholeFile } from "../ingest/evidence.ts";
+import { evidenceOf } from "../ingest/finished-manifest.ts";
+import { lookAtArtifacts, type Named } from "../ingest/look.ts";
+import type { Seen } from "../ingest/measure.ts";
+import { ruleFor } from "../ingest/rules.ts";
+import { signedBeside } from "../ingest/signed-beside.ts";
+import type { FileWithNeighbours } from "../outside/beside.ts";
+import { attestationOf } from "../policy/attestation.ts";
+import type { Located } from "../stages/document.ts";
+import type { NamedFile } from "../upload.ts";
+
+/** What files are held against before they are uploaded. */
+export interface Standard {
+  config: Config;
+  /** Path or URL of catalog.yaml. */
+  catalog: string;
+  version: string;
+  /** What says what the files are; without one the rules of catalog.yaml do, by their names. */
+  manifest: Located<Manifest> | undefined;
+  /** When certificates must be valid, in milliseconds since 1970. */
+  clock: number;
+}
+
+/**
+ * How files are looked into before they are uploaded: their policy must accept them, and what their manifest claims must be so.
+ * @throws RelcatError artifact-unmatched for files of which nothing says what they are; for signers that cannot be read
+ */
+export async function lookAtUploads(
+  files: readonly NamedFile[],
+  { config, catalog, version: release, manifest, clock }: Standard,
+): Promise<(file: NamedFile, opened: FileWithNeighbours) => Promise<Seen | undefined>> {
+  const claimed = new Map<string, Claimed>(
+    manifest && evidenceOf(manifest).files?.map((each) => [each.name, each]),
+  );
+  const artifacts = manifest ? manifest.value.artifacts : namedByRules(files, config);
+  const look = await lookAtArtifacts(config, catalog, { release, artifacts }, clock);
+  return async ({ file, path }, opened) => {
+    const claim = claimed.get(file) ?? { name: file, at: wholeFile(path) };
+    const seen = await look(claim, opened);
+    const stated = claim.finished?.value;
+    const type = stated && config.packageTypes.get(stated.package_type);
+    if (!seen || !type) return seen;
+    const facts = { attestation: attestationOf(seen.inspection, stated.package_type, type) };
+    const untrue = contradictions(claim, { attestation: stated.attestation }, facts, true);
+    return { ...seen, problems: [...seen.problems, ...untrue] };
+  };
+}
+
+/** A signature beside its file is no artifact of its own. @throws RelcatError artifact-unmatched */
+function namedByRules(files: readonly NamedFile[], config: Config): Named[] {
+  const problems: Problem[] = [];
+  const named = files.flatMap(({ file, path }) => {
+    const type = ruleFor(file, config)?.package_type;
+    if (type !== undefined) return [{ name: file, package_type: resolveAlias(type, config.packageTypes) }];
+    if (signedBeside(path, config) === undefined) problems.push(unmatched(file, path));
+    return [];
+  });
+  throwErrors(problems);
+  return named;
+}
+
+const unmatched = (file: string, path: string) =>
+  problem(
+    "artifact-unmatched",
+    wholeFile(path),
+    `nothing says what ${file} is, and so which policy it is held against`,
+    "Give the manifest it is in with --manifest, or add a rule to ingest: in catalog.yaml.",
+  );

@@ -1,0 +1,34 @@
+import type { ReleaseDocument } from "../documents/site.ts";
+
+/** An artifact that a list is about to name. */
+export interface NamedArtifact {
+  id: number;
+  version: string;
+  file: string;
+  url: string;
+  /** null: not known. */
+  size: number | null;
+  /** Lower-case hexadecimal; undefined where the record has another kind of checksum. */
+  sha256: string | undefined;
+}
+
+/** What release documents name that the live ones do not name yet. */
+export function newlyNamed(
+  documents: readonly { now: ReleaseDocument; before: ReleaseDocument | undefined }[],
+): NamedArtifact[] {
+  return documents.flatMap(({ now, before }) => {
+    const known = new Map((before?.packages ?? []).map((record) => [record.id, record.checksum]));
+    return now.packages.flatMap((record) => {
+      const artifact = now.artifacts[record.id];
+      const same = before?.artifacts[record.id];
+      const isKnown =
+        known.get(record.id) === record.checksum &&
+        same?.url === artifact?.url &&
+        same?.size === artifact?.size;
+      if (!artifact || isKnown) return [];
+      const { file, url, size } = artifact;
+      const sha256 = /^[0-9a-f]{64}$/i.test(record.checksum) ? record.checksum.toLowerCase() : undefined;
+      return [{ id: record.id, version: now.version, file, url, size, sha256 }];
+    });
+  });
+}

@@ -1,0 +1,39 @@
+import { type Config, usualKey } from "../documents/config.ts";
+import { type Changes, type SiteStore, type StoredState, writtenFiles } from "../documents/site-store.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { runHook } from "../outside/hooks.ts";
+import type { LocalBuild } from "./local-build.ts";
+import { announcement, purgeLines } from "./news.ts";
+import { listAddress } from "./site-files.ts";
+import { taken } from "./turn.ts";
+
+type Trust = Config["trust"];
+
+/**
+ * Runs the programs that are named for what is live and have not been run; one that fails is run again next time.
+ * @param changes undefined: of an earlier run, and nobody knows any more what changed: everything that may
+ * @throws RelcatError hook-failed, site-taken
+ */
+export async function runPending(
+  { site, store, local, trust }: { site: SiteSettings; store: SiteStore; local: LocalBuild; trust: Trust },
+  { state, tag }: StoredState,
+  changes: Changes | undefined,
+): Promise<void> {
+  const { pending } = state;
+  if (!pending) return;
+  // Who tells others has nothing to sign.
+  const keys = [usualKey, ...("env" in trust.online ? [trust.online.env] : [])];
+  if (pending.purge && site.purge) {
+    const files = changes ? writtenFiles(changes) : local.files;
+    const cached = files.filter(({ isImmutable }) => !isImmutable).map(({ path }) => path);
+    const paths = [...cached, ...(changes?.removed ?? [])];
+    const served = paths.filter((path) => path !== listAddress);
+    await runHook(`the purge of ${site.name}`, site.purge, purgeLines(site.baseUrl, served), keys);
+  }
+  if (pending.announce.length > 0 && site.afterPublish) {
+    const news = announcement(site, local, state, pending.announce);
+    await runHook(`after_publish of ${site.name}`, site.afterPublish, news, keys);
+  }
+  const done = await store.writeState({ ...state, pending: null }, tag);
+  if (done === "changed") throw taken(site);
+}

@@ -1,0 +1,92 @@
+import type { ReleaseDocument } from "../documents/site.ts";
+import type { SiteIndex } from "../documents/site-state.ts";
+import type { SiteStore } from "../documents/site-store.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { type Problem, RelcatError } from "../errors.ts";
+import { headArtifact } from "../outside/artifact-heads.ts";
+import { inParallel } from "../outside/in-parallel.ts";
+import type { Ledger } from "../stages/ledger.ts";
+import type { LocalBuild } from "./local-build.ts";
+import { type NamedArtifact, newlyNamed } from "./named-artifacts.ts";
+
+const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
+
+const atOnce = 8;
+
+/** Everything that the lists name for the first time can be downloaded. @throws RelcatError artifact-unpublished */
+export async function requireArtifacts({
+  site,
+  store,
+  local,
+  ledger,
+  live,
+  artifactsKnown,
+}: {
+  site: SiteSettings;
+  store: SiteStore;
+  local: LocalBuild;
+  ledger: Ledger;
+  live: SiteIndex | undefined;
+  /** Those of imported records were there before relcat. */
+  artifactsKnown: boolean;
+}): Promise<number> {
+  const documents: { now: ReleaseDocument; before: ReleaseDocument | undefined }[] = [];
+  for (const { path, sha256 } of local.files) {
+    if (!/^api\/v1\/release\/\d[^/]*\/index\.json$/.test(path)) continue;
+    const known = Object.hasOwn(live?.files ?? {}, path) ? live?.files[path] : undefined;
+    if (known?.sha256 === sha256) continue;
+    const before = known && (await store.read(path));
+    documents.push({
+      now: parse(local.read(path)) as ReleaseDocument,
+      before: before && (parse(before) as ReleaseDocument),
+    });
+  }
+  const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
+  const named = newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
+  const looked = await inParallel(named, atOnce, async (artifact) => {
+    const fault = await faultOf(artifact, site, store);
+    return fault === undefined ? [] : [{ ...artifact, fault }];
+  });
+  const problems = [...Map.groupBy(looked.flat(), ({ version }) => version)].map(([version, those]) =>
+    problemOf(version, those, site),
+  );
+  if (problems.length > 0) throw new RelcatError(problems);
+  return named.length;
+}
+
+/** Why an artifact cannot be downloaded as it is described. */
+async function faultOf(
+  { url, size, sha256 }: NamedArtifact,
+  site: SiteSettings,
+  store: SiteStore,
+): Promise<string | undefined> {
+  const head = await headArtifact(url, site.baseUrl, store);
+  if ("reason" in head) return head.reason;
+  if (size !== null && head.size !== size)
+    return `${url} has ${head.size ?? "an unknown number of"} bytes, expected ${size}`;
+  const isOther = head.sha256 !== undefined && sha256 !== undefined && head.sha256 !== sha256;
+  return isOther ? `${url} has the SHA-256 ${head.sha256}, expected ${sha256}` : undefined;
+}
+
+const mostShown = 3;
+
+function problemOf(
+  version: string,
+  faulty: readonly (NamedArtifact & { fault: string })[],
+  { name, baseUrl }: SiteSettings,
+): Problem {
+  const shown = faulty.slice(0, mostShown).map(({ fault }) => fault);
+  const more = faulty.length > mostShown ? [`and ${faulty.length - mostShown} more`] : [];
+  const count = faulty.length === 1 ? "1 artifact" : `${faulty.length} artifacts`;
+  const file = faulty.length === 1 ? (faulty[0]?.file ?? "FILE") : "FILE…";
+  const isOwn = faulty.every(({ url }) => url.startsWith(`${baseUrl}/`));
+  const way = isOwn
+    ? `Upload where they were built: relcat upload ${file} --site ${name} --release ${version}`
+    : `Its address is not below ${baseUrl}: put it there by the means it came from, then publish again.`;
+  return {
+    code: "artifact-unpublished",
+    severity: "error",
+    message: `${count} of ${version} cannot be downloaded as described: ${[...shown, ...more].join("; ")}`,
+    hint: `Nothing was published. ${way}`,
+  };
+}

@@ -1,0 +1,17 @@
+import type { Config } from "../documents/config.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { failure } from "../errors.ts";
+
+/** The site of a name. @throws RelcatError site-unknown */
+export function siteNamed({ sites }: Config, name: string): SiteSettings {
+  const site = sites.get(name);
+  if (site) return site;
+  const known = [...sites.keys()];
+  throw failure(
+    "site-unknown",
+    `catalog.yaml has no site ${JSON.stringify(name)}`,
+    known.length > 0
+      ? `It has ${known.join(", ")}.`
+      : 'Name one there: sites: { prod: { url: "dir:/srv/catalog" } }',
+  );
+}

@@ -1,0 +1,139 @@
+import { createHash } from "node:crypto";
+import { manifestSchema } from "./documents/manifest.ts";
+import { failure, type Place, type Problem } from "./errors.ts";
+import type { AuthoredFiles } from "./outside/authored-files.ts";
+import type { Cache } from "./outside/cache.ts";
+import type { ReleaseFiles } from "./stages/discover.ts";
+import type { Artifact, ArtifactDetails, Release } from "./stages/normalize.ts";
+import { pathsOfRelease, readBytes } from "./stages/parse.ts";
+
+/** What a release's files, the configuration and the program make of it, before ids: read, checked, normalized. */
+export interface ReadRelease {
+  release: Release;
+  /** What kept files from being read, and conflicts between manifests. */
+  problems: Problem[];
+  /** What the rules say. */
+  findings: Problem[];
+}
+
+/** Makes a release from the bytes of its files, which stand in the order of `pathsOfRelease`. */
+export type MakeRelease = (contents: readonly Uint8Array[]) => ReadRelease;
+
+export interface ReleaseCache {
+  recall(files: ReleaseFiles, make: MakeRelease): ReadRelease | undefined;
+  /** Makes a release of these bytes and keeps it under them, never under what lay there before or after. */
+  keep(files: ReleaseFiles, contents: readonly Uint8Array[], make: MakeRelease): ReadRelease;
+}
+
+/** Digest of a file's bytes that were not read now, if it is certain that they are the same as then. */
+export type KnownDigest = (path: string) => string | undefined;
+
+/**
+ * Releases that were kept have all of an artifact at hand but its details, three quarters of a record: that is read
+ * from the cache when somebody asks for it, a release at a time.
+ * @param basis everything else that a result depends on: program, configuration, folder
+ * @param known digests of files that did not change
+ */
+export function releaseCache(
+  cache: Cache,
+  basis: string,
+  root: string,
+  files: AuthoredFiles,
+  known: KnownDigest,
+): ReleaseCache & { digests: ReadonlyMap<string, string> } {
+  const digests = new Map<string, string>();
+  const digestOf = (path: string): string => {
+    const digest = digests.get(path) ?? known(path) ?? sha256(files.read(path) ?? new Uint8Array());
+    digests.set(path, digest);
+    return digest;
+  };
+  const reading = (release: ReleaseFiles) =>
+    pathsOfRelease(release).map((path) => files.read(path) ?? new Uint8Array());
+  let opened: { key: string; details: ArtifactDetails[] } | undefined;
+  const decoded = (key: string, bytes: Uint8Array, release: ReleaseFiles, make: MakeRelease): ReadRelease => {
+    const read = parsed<ReadRelease>(bytes, 0);
+    const { folder } = read.release;
+    const hashes = hashesOf(read.release);
+    const detailsNow = (): ArtifactDetails[] => {
+      if (opened?.key === key) return opened.details;
+      const kept = cache.get(key);
+      // Somebody took the cache away meanwhile: what it held can still be made.
+      const details = kept
+        ? parsed<ArtifactDetails[]>(kept, 1)
+        : madeAgain(make(reading(release)), folder, hashes);
+      opened = { key, details };
+      return details;
+    };
+    for (const [index, artifact] of read.release.artifacts.entries())
+      artifact.details = () => detailsNow()[index] ?? { data: {} };
+    return { ...read, release: withoutSources(read.release, root, files) };
+  };
+  return {
+    digests,
+    recall(release, make) {
+      const key = keyOf(basis, release, digestOf);
+      const bytes = cache.get(key);
+      return bytes && decoded(key, bytes, release, make);
+    },
+    keep(release, contents, make) {
+      for (const [index, path] of pathsOfRelease(release).entries())
+        digests.set(path, sha256(contents[index] ?? new Uint8Array()));
+      const key = keyOf(basis, release, digestOf);
+      const bytes = encoded(make(contents));
+      cache.put(key, bytes);
+      return decoded(key, bytes, release, make);
+    },
+  };
+}
+
+const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
+
+const keyOf = (basis: string, release: ReleaseFiles, digestOf: (path: string) => string): string =>
+  sha256(
+    JSON.stringify([basis, release.version, pathsOfRelease(release).map((path) => [path, digestOf(path)])]),
+  );
+
+/** Two lines: everything but the artifacts' details, and those. */
+function encoded(read: ReadRelease): Uint8Array {
+  const details = read.release.artifacts.map((artifact) => artifact.details());
+  return new TextEncoder().encode(`${JSON.stringify(read)}\n${JSON.stringify(details)}`);
+}
+
+const hashesOf = ({ artifacts }: Release): string => artifacts.map(({ contentHash }) => contentHash).join();
+
+/**
+ * @param hashes of the release as it was kept
+ * @throws RelcatError file-changed
+ */
+function madeAgain({ release }: ReadRelease, folder: string, hashes: string): ArtifactDetails[] {
+  if (hashesOf(release) === hashes) return release.artifacts.map((artifact) => artifact.details());
+  throw failure(
+    "file-changed",
+    `the files of ${folder} were changed while relcat read them`,
+    "Run the command again.",
+  );
+}
+
+function parsed<T>(bytes: Uint8Array, line: 0 | 1): T {
+  const end = bytes.indexOf(10);
+  const part = line === 0 ? bytes.subarray(0, end) : bytes.subarray(end + 1);
+  return JSON.parse(new TextDecoder().decode(part));
+}
+
+/**
+ * The same release, holding none of its files' text. Where something stands is looked up when a problem asks for it:
+ * that is rare, and costs a manifest's second reading.
+ */
+export function withoutSources(release: Release, root: string, files: AuthoredFiles): Release {
+  for (const artifact of release.artifacts) {
+    const { origin } = artifact;
+    artifact.place = () => placeOf(origin, root, files);
+  }
+  return release;
+}
+
+function placeOf({ manifest, index }: Artifact["origin"], root: string, files: AuthoredFiles): Place {
+  const bytes = files.read(manifest.slice(root.length + 1)) ?? new Uint8Array();
+  const { document } = readBytes(manifest, bytes, manifestSchema);
+  return document?.place(["artifacts", index]) ?? { file: manifest, line: 1, column: 1 };
+}

@@ -1,0 +1,48 @@
+/** The fields of a record in their order (source: section 2.1). */
+export const recordFields = [
+  "id",
+  "name",
+  "version",
+  "description",
+  "checksum",
+  "operating_system",
+  "min_os_version",
+  "max_os_version",
+  "package_type",
+  "created_date",
+  "modified_date",
+  "data",
+  "exclude_from_api",
+  "gui_only",
+  "headless",
+  "platform",
+  "only_for_account",
+] as const;
+
+export type Field = (typeof recordFields)[number];
+
+/** Fields that a request may filter by: all but the nested one. */
+export const filterFields = recordFields.filter((field) => field !== "data");
+
+export const isField = (name: string): name is Field => (recordFields as readonly string[]).includes(name);
+
+export const isFilter = (name: string): boolean => name !== "data" && isField(name);
+
+/** What a value is ordered by: null first, then false and true, numbers, texts by code unit, anything else by its JSON. */
+export interface SortKey {
+  rank: number;
+  key: unknown;
+}
+
+export function sortKey(value: unknown): SortKey {
+  if (value === null || value === undefined) return { rank: 0, key: null };
+  if (typeof value === "boolean") return { rank: 1, key: value };
+  if (typeof value === "number") return { rank: 2, key: value };
+  return typeof value === "string" ? { rank: 3, key: value } : { rank: 4, key: JSON.stringify(value) };
+}
+
+export function compareKeys(a: SortKey | undefined, b: SortKey | undefined): number {
+  if (a?.rank !== b?.rank) return (a?.rank ?? 0) - (b?.rank ?? 0);
+  const [left, right] = [a?.key, b?.key] as [string, string];
+  return left < right ? -1 : left > right ? 1 : 0;
+}

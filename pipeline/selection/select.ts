@@ -1,0 +1,79 @@
+import { type Field, filterFields } from "./fields.ts";
+import type { ListQuery, OrderTerm } from "./query.ts";
+import type { RecordIndex } from "./record-index.ts";
+
+/** Positions of the records a query selects, in the order it asks for. */
+export function select(index: RecordIndex, query: ListQuery): readonly number[] {
+  return order(index, choose(index, query), query.ordering);
+}
+
+/** `line` and `latest` are looked at after all other filters, so that they mean the same everywhere. */
+function choose(index: RecordIndex, { filters, line, latest }: ListQuery): readonly number[] {
+  let chosen = filter(index, filters);
+  const version = (position: number) => String(index.value("version", position));
+  if (line !== undefined) chosen = chosen.filter((position) => version(position).startsWith(`${line}.`));
+  if (!latest) return chosen;
+  const newest = chosen.reduce((best, position) => (version(position) > best ? version(position) : best), "");
+  return chosen.filter((position) => version(position) === newest);
+}
+
+/** Walks the shortest of the fields' tables and asks the others about each record there. */
+function filter(index: RecordIndex, filters: ListQuery["filters"]): readonly number[] {
+  const tables = filters.map(({ field, text }) => index.having(field, text));
+  const [shortest, ...others] = tables.sort((a, b) => a.positions.length - b.positions.length);
+  if (!shortest) return Array.from({ length: index.count }, (_, position) => position);
+  const chosen: number[] = [];
+  for (const position of shortest.positions) {
+    if (others.every((matches) => matches.includes(position))) chosen.push(position);
+  }
+  return chosen;
+}
+
+function order(
+  index: RecordIndex,
+  positions: readonly number[],
+  terms: readonly OrderTerm[],
+): readonly number[] {
+  if (terms.length === 0) return positions;
+  const keys = [...terms, byId].map(({ field, descending }) => ({
+    ranks: index.ranks(field),
+    sign: descending ? -1 : 1,
+  }));
+  return positions.toSorted((a, b) => {
+    for (const { ranks, sign } of keys) {
+      const difference = (ranks[a] ?? 0) - (ranks[b] ?? 0);
+      if (difference !== 0) return sign * difference;
+    }
+    return 0;
+  });
+}
+
+const byId: OrderTerm = { field: "id", descending: false };
+
+/** What `latest/` leads to. */
+export type LatestChoice =
+  | { kind: "none" }
+  | { kind: "one"; position: number }
+  | { kind: "many"; positions: readonly number[]; distinguishing: Field[] };
+
+/** The one artifact of the highest version that has a match. */
+export function chooseLatest(index: RecordIndex, query: ListQuery): LatestChoice {
+  const positions = select(index, { ...query, latest: true, ordering: [byId] });
+  const [position] = positions;
+  if (position === undefined) return { kind: "none" };
+  if (positions.length === 1) return { kind: "one", position };
+  const differs = (field: Field) => new Set(positions.map((each) => index.value(field, each))).size > 1;
+  const kinds = filterFields.filter((field) => !ofOneFile.has(field) && differs(field));
+  const distinguishing = kinds.length > 0 ? kinds : (["id", "name"] as const).filter(differs);
+  return { kind: "many", positions, distinguishing };
+}
+
+/** What names a single file tells nothing about the kind of file somebody wants. */
+const ofOneFile: ReadonlySet<Field> = new Set([
+  "id",
+  "name",
+  "description",
+  "checksum",
+  "created_date",
+  "modified_date",
+]);

@@ -1,0 +1,70 @@
+import type { Problem } from "../errors.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** How a ledger stands to an earlier one, or to one of another branch. */
+export interface Growth {
+  /**
+   * grown: it starts with all lines of the other; behind: it ends before the other does; parted: both went on after
+   * a common start; rewritten: a line that the other has was changed or removed.
+   */
+  kind: "grown" | "behind" | "parted" | "rewritten";
+  /** Lines both start with. */
+  common: number;
+}
+
+/** @param base text of the other ledger */
+export function compareGrowth({ text }: Pick<Ledger, "text">, base: string): Growth {
+  const [ours, theirs] = [linesOf(text), linesOf(base)];
+  const common = theirs.findIndex((line, index) => line !== ours[index]);
+  if (common === -1) return { kind: "grown", common: theirs.length };
+  if (common === ours.length) return { kind: "behind", common };
+  const own = new Set(ours.slice(common));
+  const isRewritten =
+    theirs.slice(common).some((line) => own.has(line)) || isEdited(ours[common] ?? "", theirs[common] ?? "");
+  return { kind: isRewritten ? "rewritten" : "parted", common };
+}
+
+/** With their line feeds: a line that lost it is another line. */
+const linesOf = (text: string) => text.split(/(?<=\n)/).filter((line) => line !== "");
+
+/** Two branches write different events; an edit leaves all of an event but one field, or no event at all. */
+function isEdited(ours: string, theirs: string): boolean {
+  try {
+    const [a, b] = [JSON.parse(ours) as object, JSON.parse(theirs) as object];
+    const keys = new Set([...Object.keys(a), ...Object.keys(b)]);
+    const value = (event: object, key: string) => JSON.stringify(Reflect.get(event, key));
+    return [...keys].filter((key) => value(a, key) !== value(b, key)).length <= 1;
+  } catch {
+    return true;
+  }
+}
+
+/** Proves that a ledger only grew since another text of it. */
+export function checkGrowth(ledger: Ledger, base: string, revision: string): Problem[] {
+  const { kind, common } = compareGrowth(ledger, base);
+  if (kind === "grown") return [];
+  const { message, hint } = words(kind, common, revision, ledger.file);
+  const excerpt = ledger.text.split("\n")[common] ?? "";
+  const at = { file: ledger.file, line: common + 1, column: 1, excerpt };
+  return [{ code: "ledger-rewritten", severity: "error", message, hint, at }];
+}
+
+function words(kind: Exclude<Growth["kind"], "grown">, common: number, revision: string, file: string) {
+  const after = common === 0 ? "from the first one on" : `after line ${common}`;
+  if (kind === "behind") {
+    return {
+      message: `the ledger lacks the lines that ${revision} has ${after}`,
+      hint: `Run git merge ${revision}. Where that is done already, lines were lost: git checkout ${revision} -- ${file}`,
+    };
+  }
+  if (kind === "parted") {
+    return {
+      message: `${revision} has other lines ${after} than the ledger here: both were written to`,
+      hint: `Run git merge ${revision}, then relcat ledger rebase --onto ${revision}: it keeps those lines and puts ours after them, with the next ids.`,
+    };
+  }
+  return {
+    message: `the line differs from ${revision}, expected a ledger that only grows`,
+    hint: `Put it back as it was (git diff ${revision} -- ${file}); events are appended, never changed.`,
+  };
+}

@@ -1,0 +1,11 @@
+import type { WrittenConfig } from "../documents/config.ts";
+import { defaultPackageTypes, type PackageType } from "../documents/package-types.ts";
+
+/** The package types of a catalog: those everybody has, and catalog.yaml's own rows over them. */
+export function packageTypes(written: WrittenConfig): Map<string, PackageType> {
+  const types = new Map<string, PackageType>(Object.entries(defaultPackageTypes));
+  for (const [name, row] of Object.entries(written.package_types ?? {})) {
+    types.set(name, { ...types.get(name), ...row } as PackageType);
+  }
+  return types;
+}

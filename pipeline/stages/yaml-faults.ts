@@ -1,0 +1,129 @@
+import type { YAMLError } from "yaml";
+import { SyntaxProblem } from "./source.ts";
+
+/** What the YAML library finds wrong, in its own words. */
+export interface Fault {
+  code: YAMLError["code"];
+  offset: number;
+  message: string;
+}
+
+type Words = readonly [message: string, hint: string, offset?: number];
+
+const quoteIt = (what: string) => `${what} stands in quotes.`;
+const sameColumn = "Keys of one object start in the same column, and so do the items of one list.";
+const indentation: Words = ["the indentation does not fit the lines above", sameColumn];
+const noKey: Words = ['the line is no "key: value"', "A colon and a blank follow each key."];
+
+export const noTags = [
+  "tags (!) are not supported",
+  "Write the plain value; quote text that starts with !.",
+] as const;
+
+/** The first of several faults, said in words of those who write the file. */
+export function syntaxProblem(faults: readonly Fault[], text: string): SyntaxProblem {
+  const conflict = /^<{7}(?: |$)/m.exec(text);
+  if (conflict) {
+    const hint = "Keep one of its two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>.";
+    return new SyntaxProblem("yaml-syntax", conflict.index, "a merge conflict is not resolved", hint);
+  }
+  const sorted = [...faults].sort((a, b) => a.offset - b.offset);
+  const [{ offset } = { offset: 0 }] = sorted;
+  const [message, hint, at = offset] = wordsOf(
+    sorted.filter((fault) => fault.offset === offset),
+    text,
+  );
+  const isOwn = message === noTags[0] || message === "a tab is used as indentation";
+  return new SyntaxProblem("yaml-syntax", at, isOwn ? message : `not valid YAML: ${message}`, hint);
+}
+
+/** @param faults those of one place: together they tell more than each alone */
+function wordsOf(faults: readonly Fault[], text: string): Words {
+  const has = (code: Fault["code"]) => faults.some((fault) => fault.code === code);
+  const said = faults.map(({ message }) => message).join("\n");
+  const at = faults[0]?.offset ?? 0;
+  if (has("TAG_RESOLVE_FAILED")) return noTags;
+  if (has("TAB_AS_INDENT")) return ["a tab is used as indentation", "Indent with spaces."];
+  if (/^Missing closing/m.test(said)) return openQuote(said, text, at);
+  if (/^Flow (?:sequence|map)/m.test(said)) return openBracket(/^Flow sequence/m.test(said));
+  if (/block-seq-ind|without - indicator/.test(said)) return listItem(text, at);
+  if (has("BAD_INDENT")) return indentation;
+  if (has("BLOCK_AS_IMPLICIT_KEY")) return nested(has("MULTILINE_IMPLICIT_KEY"), said);
+  if (has("MULTILINE_IMPLICIT_KEY") || has("MISSING_CHAR")) return missingColon(text, at);
+  if (has("BAD_SCALAR_START") || has("BAD_ALIAS")) return specialStart(text, at);
+  if (has("BLOCK_IN_FLOW"))
+    return [
+      "a colon where a comma is expected",
+      `Commas stand between the parts of a list or object; ${quoteIt('text with ": " in it')}`,
+    ];
+  if (has("BAD_DQ_ESCAPE"))
+    return [
+      `an unknown escape ${text.slice(at, at + 2)}`,
+      "In double quotes a backslash is written \\\\; in single quotes it is one.",
+    ];
+  if (has("BAD_DIRECTIVE"))
+    return ["a line starts with %", `Remove it; ${quoteIt("text that starts with %")}`];
+  return unexpected(said, text, at);
+}
+
+/** What is not closed has no other quote of its kind after it: the last one opens it. */
+function openQuote(said: string, text: string, end: number): Words {
+  const quote = said.includes("'") ? "'" : '"';
+  return [
+    "text without its closing quote",
+    `Close it with ${quote}, or use the other kind of quotes where ${quote} is part of the text.`,
+    Math.max(0, text.lastIndexOf(quote, end)),
+  ];
+}
+
+const openBracket = (isList: boolean): Words => [
+  isList ? "a list without its closing ]" : "an object without its closing }",
+  "Close it. Where it goes on over several lines, they are indented deeper than its key.",
+];
+
+function listItem(text: string, at: number): Words {
+  const before = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
+  if (before.trim() === "" || text[at] !== "-") return indentation;
+  return [
+    "a list item on the line of its key",
+    `Start the list on the next line; ${quoteIt("text that starts with a dash")}`,
+  ];
+}
+
+function nested(isOverLines: boolean, said: string): Words {
+  if (/block sequence/.test(said)) return indentation;
+  if (isOverLines) return ["a value is followed by a line that is indented deeper", sameColumn];
+  return ["a second colon in one value", quoteIt('Text with ": " in it')];
+}
+
+function missingColon(text: string, at: number): Words {
+  const line = text.slice(text.lastIndexOf("\n", at - 1) + 1).split("\n", 1)[0] ?? "";
+  if (/^\s*- /.test(line)) return ["a list item where a key is expected", sameColumn];
+  return /^\s*[\w-]+:\S/.test(line) ? [noKey[0], "A blank follows the colon."] : noKey;
+}
+
+const specialStart = (text: string, at: number): Words => {
+  const start = text[at] === "*" || text[at - 1] !== "*" ? text[at] : "*";
+  return [`text starts with ${start}`, quoteIt("Text with a special character in front")];
+};
+
+function unexpected(said: string, text: string, at: number): Words {
+  const bracket = /token in YAML \w+: "([\]}])"/.exec(said)?.[1];
+  if (bracket !== undefined)
+    return [`a ${bracket} that closes nothing`, "Remove it, or quote the text it is part of."];
+  if (/Unexpected , in/.test(said)) return ["a comma with nothing before it", "Remove it."];
+  if (/Block scalar header|Not a YAML token/.test(said))
+    return [
+      "text on the line of > or |",
+      `Text after them starts on the next line; ${quoteIt("text that begins with them")}`,
+    ];
+  if (!/at node end/.test(said))
+    return [
+      "something is not as it must be here",
+      "See that each key has its colon, and each bracket and quote is closed.",
+    ];
+  if (/["']\s*$/.test(text.slice(0, at)))
+    return ["text goes on after its closing quote", "Quote all of it; in single quotes, ' is written ''."];
+  const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
+  return /[:-]\s+\*/.test(line) ? specialStart("*", 0) : indentation;
+}

@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { canonicalize } from "@tufjs/canonical-json";
+import { Metadata, MetadataKind, MetaFile, Root, Snapshot, Targets, Timestamp } from "@tufjs/models";
+import { type Signer, tufKey, tufSignature } from "./keys.ts";
+import { expiryOf, pathsOf } from "./roles.ts";
+
+export const specVersion = "1.0.31";
+
+/** A signed document: its bytes are what is hashed, stored and served. */
+export interface Signed<T extends Root | Targets | Snapshot | Timestamp> {
+  metadata: Metadata<T>;
+  bytes: Uint8Array;
+}
+
+/** What all of them have. */
+export interface AnySigned {
+  metadata: { signed: { version: number; expires: string }; signatures: Readonly<Record<string, unknown>> };
+  bytes: Uint8Array;
+}
+
+export type SignedRoot = Signed<Root>;
+export type SignedTargets = Signed<Targets>;
+export type SignedSnapshot = Signed<Snapshot>;
+export type SignedTimestamp = Signed<Timestamp>;
+
+/** @throws Error of @tufjs/models for what is no metadata of this kind */
+export const readRoot = (bytes: Uint8Array): SignedRoot => ({
+  metadata: Metadata.fromJSON(MetadataKind.Root, parse(bytes)),
+  bytes,
+});
+export const readTargets = (bytes: Uint8Array): SignedTargets => ({
+  metadata: Metadata.fromJSON(MetadataKind.Targets, parse(bytes)),
+  bytes,
+});
+export const readSnapshot = (bytes: Uint8Array): SignedSnapshot => ({
+  metadata: Metadata.fromJSON(MetadataKind.Snapshot, parse(bytes)),
+  bytes,
+});
+export const readTimestamp = (bytes: Uint8Array): SignedTimestamp => ({
+  metadata: Metadata.fromJSON(MetadataKind.Timestamp, parse(bytes)),
+  bytes,
+});
+
+const parse = (bytes: Uint8Array) => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+
+/** Signs with each of the keys. @param before signatures that stay */
+export async function signed<T extends Root | Targets | Snapshot | Timestamp>(
+  content: T,
+  signers: readonly Signer[],
+  before: Metadata<T> = new Metadata<T>(content),
+): Promise<Signed<T>> {
+  const message = Buffer.from(canonicalize(content.toJSON()));
+  const signatures = { ...before.signatures };
+  for (const signer of signers) signatures[signer.id] = tufSignature(signer.id, await signer.sign(message));
+  const metadata = new Metadata(content, signatures);
+  return { metadata, bytes: new TextEncoder().encode(`${JSON.stringify(metadata.toJSON())}\n`) };
+}
+
+export interface RootKeys {
+  root: { keys: readonly Uint8Array[]; threshold: number };
+  targets: Uint8Array;
+  online: Uint8Array;
+}
+
+/** The keys of all top-level roles (TUF 1.0, 4.3). @param now milliseconds since 1970 */
+export function rootContent(version: number, { root, targets, online }: RootKeys, now: number): Root {
+  const all = [...root.keys, targets, online].map(tufKey);
+  const role = (keys: readonly Uint8Array[], threshold = 1) => ({
+    keyids: keys.map((key) => tufKey(key).keyID),
+    threshold,
+  });
+  return Root.fromJSON({
+    _type: "root",
+    spec_version: specVersion,
+    version,
+    expires: expiryOf("root", now),
+    consistent_snapshot: true,
+    keys: Object.fromEntries(all.map((key) => [key.keyID, key.toJSON()])),
+    roles: {
+      root: role(root.keys, root.threshold),
+      targets: role([targets]),
+      snapshot: role([online]),
+      timestamp: role([online]),
+    },
+  });
+}
+
+/** Who may speak for the catalog and for each year's releases. */
+export const targetsContent = (
+  version: number,
+  online: Uint8Array,
+  years: readonly string[],
+  now: number,
+): Targets =>
+  targetsOf("targets", version, [], ["catalog", ...years.map((year) => `releases-${year}`)], online, now);
+
+function targetsOf(
+  role: string,
+  version: number,
+  targets: readonly Target[],
+  names: readonly string[],
+  online: Uint8Array,
+  now: number,
+): Targets {
+  return Targets.fromJSON({
+    _type: "targets",
+    spec_version: specVersion,
+    version,
+    expires: expiryOf(role, now),
+    targets: Object.fromEntries(
+      targets.map(({ path, size, sha256 }) => [path, { length: size, hashes: { sha256 } }]),
+    ),
+    ...(names.length > 0 && { delegations: delegations(online, names) }),
+  });
+}
+
+function delegations(online: Uint8Array, names: readonly string[]) {
+  const key = tufKey(online);
+  const role = (name: string) => ({
+    name,
+    paths: pathsOf(name),
+    terminating: true,
+    keyids: [key.keyID],
+    threshold: 1,
+  });
+  return { keys: { [key.keyID]: key.toJSON() }, roles: names.map(role) };
+}
+
+/** What an online role says, without its version and end. */
+export type RoleContent =
+  | { kind: "targets"; targets: readonly Target[] }
+  | { kind: "delegations"; names: readonly string[] };
+
+export interface Target {
+  path: string;
+  size: number;
+  sha256: string;
+}
+
+export const roleContent = (
+  role: string,
+  version: number,
+  content: RoleContent,
+  online: Uint8Array,
+  now: number,
+): Targets =>
+  content.kind === "targets"
+    ? targetsOf(role, version, content.targets, [], online, now)
+    : targetsOf(role, version, [], content.names, online, now);
+
+/** @param parts by role: targets and all delegated ones */
+export const snapshotContent = (
+  version: number,
+  parts: ReadonlyMap<string, SignedTargets>,
+  now: number,
+): Snapshot =>
+  new Snapshot({
+    version,
+    specVersion,
+    expires: expiryOf("snapshot", now),
+    meta: Object.fromEntries(
+      [...parts].sort(([a], [b]) => (a < b ? -1 : 1)).map(([role, part]) => [`${role}.json`, metaFile(part)]),
+    ),
+  });
+
+export const timestampContent = (version: number, snapshot: SignedSnapshot, now: number): Timestamp =>
+  new Timestamp({
+    version,
+    specVersion,
+    expires: expiryOf("timestamp", now),
+    snapshotMeta: metaFile(snapshot),
+  });
+
+const metaFile = ({ metadata, bytes }: AnySigned): MetaFile =>
+  new MetaFile({ version: metadata.signed.version, length: bytes.length, hashes: { sha256: sha256(bytes) } });
+
+export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");

@@ -1,0 +1,56 @@
+import type { ReleaseDocument } from "../documents/site.ts";
+import type { Signer } from "./keys.ts";
+
+const payloadType = "application/vnd.in-toto+json";
+
+/**
+ * Where a release's artifacts come from: an in-toto statement v1 with a SLSA provenance v1 predicate.
+ * @param builder who vouches for the builds; relcat saw none of them itself
+ * @param vendor the key in `data` that has the source revision
+ */
+export function provenanceStatement(release: ReleaseDocument, builder: string, vendor: string): object {
+  const { version, packages, artifacts } = release;
+  const builds = packages.map(({ data }) => (data as Record<string, Build | undefined>)[vendor] ?? {});
+  const distinct = (values: (string | undefined)[]) =>
+    [...new Set(values.filter((value) => value !== undefined))].sort();
+  return {
+    _type: "https://in-toto.io/Statement/v1",
+    subject: packages.map(({ id, checksum }) => ({
+      name: artifacts[id]?.file,
+      digest: { sha256: checksum },
+    })),
+    predicateType: "https://slsa.dev/provenance/v1",
+    predicate: {
+      buildDefinition: {
+        buildType: "urn:relcat:build:1",
+        externalParameters: { version, derivations: distinct(builds.map(({ image }) => image?.drv)) },
+        resolvedDependencies: distinct(builds.map(({ rev }) => rev)).map((gitCommit) => ({
+          uri: "git",
+          digest: { gitCommit },
+        })),
+      },
+      runDetails: { builder: { id: builder } },
+    },
+  };
+}
+
+interface Build {
+  rev?: string;
+  image?: { drv?: string };
+}
+
+/** A statement in its signed envelope (DSSE 1.0). */
+export async function envelope(signer: Signer, statement: object): Promise<string> {
+  const payload = Buffer.from(JSON.stringify(statement));
+  const covered = Buffer.concat([
+    Buffer.from(`DSSEv1 ${payloadType.length} ${payloadType} ${payload.length} `),
+    payload,
+  ]);
+  const sig = Buffer.from(await signer.sign(covered)).toString("base64");
+  const signed = {
+    payloadType,
+    payload: payload.toString("base64"),
+    signatures: [{ keyid: signer.id, sig }],
+  };
+  return `${JSON.stringify(signed)}\n`;
+}

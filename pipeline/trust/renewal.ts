@@ -1,0 +1,159 @@
+import type { Root } from "@tufjs/models";
+import { rootKeys, type TrustProfile } from "../documents/trust.ts";
+import type { Signer } from "./keys.ts";
+import {
+  type RootKeys,
+  rootContent,
+  type SignedRoot,
+  type SignedTargets,
+  signed,
+  targetsContent,
+} from "./metadata.ts";
+import { isDue } from "./roles.ts";
+
+/** What offline keys signed, and what waits for more of them. */
+export interface OfflineTrust {
+  roots: readonly SignedRoot[];
+  targets: SignedTargets;
+  pending: SignedRoot | undefined;
+}
+
+/** What signing changed: absent parts stay as they are; `pending` null: nothing waits any more. */
+export interface TrustChange {
+  root?: SignedRoot;
+  targets?: SignedTargets;
+  pending?: SignedRoot | null;
+  /** What still needs somebody's key: root keys, and whether the targets key is needed. */
+  missing: { root: number; targets: boolean };
+}
+
+/** Years from the first that has releases to two ahead, as versions name them. @param first such as 2025 */
+export function yearsFrom(first: number, now: number): string[] {
+  const last = new Date(now).getUTCFullYear() + 2;
+  return Array.from({ length: Math.max(0, last - first) + 1 }, (_, index) =>
+    String((first + index) % 100).padStart(2, "0"),
+  );
+}
+
+/** The first root and targets. @param signers as many root keys as the profile has, then the targets key */
+export async function beginTrust(
+  profile: Exclude<TrustProfile, "none">,
+  { roots, targets, online }: { roots: readonly Signer[]; targets: Signer; online: Uint8Array },
+  years: readonly string[],
+  now: number,
+): Promise<{ root: SignedRoot; targets: SignedTargets }> {
+  const { threshold } = rootKeys[profile];
+  const keys: RootKeys = {
+    root: { keys: roots.map((key) => key.publicKey), threshold },
+    targets: targets.publicKey,
+    online,
+  };
+  return {
+    root: await signed(rootContent(1, keys, now), roots),
+    targets: await signed(targetsContent(1, online, years, now), [targets]),
+  };
+}
+
+/** The keys that a root names. */
+export function keysOf(root: Root): RootKeys {
+  const bytes = (id: string | undefined) => Buffer.from(root.keys[id ?? ""]?.keyVal.public ?? "", "hex");
+  const { root: top, targets, timestamp } = root.roles;
+  return {
+    root: { keys: (top?.keyIDs ?? []).map(bytes), threshold: top?.threshold ?? 1 },
+    targets: bytes(targets?.keyIDs[0]),
+    online: bytes(timestamp?.keyIDs[0]),
+  };
+}
+
+const newest = ({ roots }: OfflineTrust): SignedRoot => roots.at(-1) as SignedRoot;
+
+/** A root with other keys, signed by those that are at hand. @param keys what becomes of them */
+export async function changeKeys(
+  trust: OfflineTrust,
+  keys: RootKeys,
+  signers: readonly Signer[],
+  years: readonly string[],
+  now: number,
+): Promise<TrustChange> {
+  const version = newest(trust).metadata.signed.version + 1;
+  const waiting = await signed(rootContent(version, keys, now), []);
+  return signPending({ ...trust, pending: waiting }, signers, years, now);
+}
+
+/**
+ * Signs what waits, or renews what is past half of its life, with the keys that are at hand.
+ * @returns what changed; nothing where there was nothing to sign
+ */
+export function signOffline(
+  trust: OfflineTrust,
+  signers: readonly Signer[],
+  years: readonly string[],
+  now: number,
+): Promise<TrustChange> {
+  if (trust.pending) return signPending(trust, signers, years, now);
+  const { signed: root } = newest(trust).metadata;
+  if (isDue("root", root.expires, now)) return changeKeys(trust, keysOf(root), signers, years, now);
+  return signTargets(trust, root, signers, years, now);
+}
+
+async function signPending(
+  trust: OfflineTrust,
+  signers: readonly Signer[],
+  years: readonly string[],
+  now: number,
+): Promise<TrustChange> {
+  const { pending } = trust;
+  if (!pending) throw new RangeError("nothing waits");
+  const before = newest(trust).metadata.signed;
+  const content = pending.metadata.signed;
+  const wanted = new Set([...roleIds(before), ...roleIds(content)]);
+  const root = await signed(
+    content,
+    signers.filter(({ id }) => wanted.has(id)),
+    pending.metadata,
+  );
+  const ids = new Set(Object.keys(root.metadata.signatures));
+  const lacks = (of: Root) =>
+    Math.max(0, (of.roles.root?.threshold ?? 1) - roleIds(of).filter((id) => ids.has(id)).length);
+  const missing = Math.max(lacks(before), lacks(content));
+  if (missing > 0) return { pending: root, missing: { root: missing, targets: false } };
+  const targets = await signTargets(
+    { ...trust, roots: [...trust.roots, root] },
+    content,
+    signers,
+    years,
+    now,
+  );
+  return { ...targets, root, pending: null };
+}
+
+const roleIds = (root: Root): string[] => root.roles.root?.keyIDs ?? [];
+
+/** The delegations: made anew for another key, for more years, or because they end. */
+async function signTargets(
+  trust: OfflineTrust,
+  root: Root,
+  signers: readonly Signer[],
+  years: readonly string[],
+  now: number,
+): Promise<TrustChange> {
+  const { signed: content, signatures } = trust.targets.metadata;
+  const { online } = keysOf(root);
+  const [targetsKey = ""] = root.roles.targets?.keyIDs ?? [];
+  const [onlineKey = ""] = root.roles.timestamp?.keyIDs ?? [];
+  const delegated = content.delegations;
+  const isGood =
+    Object.hasOwn(signatures, targetsKey) &&
+    Object.hasOwn(delegated?.keys ?? {}, onlineKey) &&
+    years.every((year) => Object.hasOwn(delegated?.roles ?? {}, `releases-${year}`)) &&
+    !isDue("targets", content.expires, now);
+  if (isGood) return { missing: { root: 0, targets: false } };
+  const signer = signers.find(({ id }) => id === targetsKey);
+  if (!signer) return { missing: { root: 0, targets: true } };
+  const known = Object.keys(delegated?.roles ?? {}).flatMap(
+    (role) => /^releases-(\d\d)$/.exec(role)?.[1] ?? [],
+  );
+  const all = [...new Set([...known, ...years])].sort();
+  const targets = await signed(targetsContent(content.version + 1, online, all, now), [signer]);
+  return { targets, missing: { root: 0, targets: false } };
+}

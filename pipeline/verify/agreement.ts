@@ -1,0 +1,131 @@
+import type { PackageRecord } from "../documents/package-record.ts";
+import type { BuildDocument, LatestDocument, ReleaseDocument } from "../documents/site.ts";
+import { isHosting } from "../publish/site-files.ts";
+import { sha256 } from "../trust/metadata.ts";
+import type { SignedDocuments } from "./documents.ts";
+import type { Finding } from "./finding.ts";
+
+/**
+ * The list, the releases' documents, their records, latest.json and the listed files are made of one text; each must
+ * be in the others. Who signed something else signed a contradiction.
+ */
+export function disagreements(documents: SignedDocuments): Finding[] {
+  return [
+    ...listAgainstReleases(documents),
+    ...[...documents.releases].flatMap(([version, release]) => releaseFindings(version, release, documents)),
+    ...latestFindings(documents),
+  ];
+}
+
+const releasePath = (version: string) => `releases/${version}/release.json`;
+
+function listAgainstReleases({ list, releases }: SignedDocuments): Finding[] {
+  const findings: Finding[] = [];
+  const texts = new Map(list.map((record) => [record.id, JSON.stringify(record)]));
+  if (texts.size < list.length) findings.push({ path: "catalog/index.json", what: "has an id twice" });
+  const seen = new Set<number>();
+  for (const [version, { packages }] of releases) {
+    for (const record of packages) {
+      if (seen.has(record.id))
+        findings.push({ path: releasePath(version), what: `has package ${record.id}, as another release` });
+      seen.add(record.id);
+      if (texts.get(record.id) !== JSON.stringify(record)) {
+        const what = `says something else of package ${record.id} than the list`;
+        findings.push({ path: releasePath(version), what });
+      }
+    }
+  }
+  for (const { id, version } of list.filter((record) => !seen.has(record.id)))
+    findings.push({ path: releasePath(version), what: `lacks package ${id}, which is in the list` });
+  return findings;
+}
+
+function releaseFindings(version: string, release: ReleaseDocument, documents: SignedDocuments): Finding[] {
+  const { listed } = documents;
+  const findings: Finding[] = [];
+  const path = releasePath(version);
+  const expect = (isRight: boolean, what: string) => {
+    if (!isRight) findings.push({ path, what });
+  };
+  const hasText = (file: string, text: string) =>
+    listed[file]?.sha256 === sha256(new TextEncoder().encode(text));
+  expect(release.version === version, `is of ${release.version}`);
+  for (const record of release.packages) {
+    const { id } = record;
+    expect(record.version === version, `has package ${id} of ${record.version}`);
+    expect(Object.hasOwn(release.artifacts, id), `does not say where package ${id} lies`);
+    expect(
+      hasText(`api/v1/package/${id}/index.json`, JSON.stringify(record)),
+      `says something else of package ${id} than api/v1/package/${id}/index.json`,
+    );
+  }
+  const live = new Set(documents.list.map((record) => record.id));
+  for (const { id } of release.retracted) {
+    expect(!live.has(id), `has withdrawn package ${id}, which is in the list`);
+    expect(Object.hasOwn(listed, `api/v1/package/${id}/gone.json`), `lacks api/v1/package/${id}/gone.json`);
+    expect(
+      !Object.hasOwn(listed, `api/v1/package/${id}/index.json`),
+      `has withdrawn package ${id}, which is there`,
+    );
+  }
+  return findings;
+}
+
+/** Each type at its own highest version, with what its release says of it. */
+function latestFindings({ list, latest, releases }: SignedDocuments): Finding[] {
+  const findings: Finding[] = [];
+  const say = (path: string, what: string) => findings.push({ path, what });
+  const newest = newestByType(list);
+  const packages = Array.isArray(latest.packages) ? latest.packages : [];
+  const wanted = new Set([...newest.values()].flat().map(({ id }) => id));
+  for (const entry of packages) {
+    const record = newest.get(entry.package_type)?.find(({ id }) => id === entry.id);
+    if (!record)
+      say("catalog/latest.json", `names package ${entry.id}, which is not the newest ${entry.package_type}`);
+    else if (!isSame(entry, record, releases.get(record.version)))
+      say("catalog/latest.json", `says something else of package ${entry.id} than its release`);
+    wanted.delete(entry.id);
+  }
+  for (const id of wanted) say("catalog/latest.json", `lacks package ${id}, the newest of its type`);
+  return findings;
+}
+
+function newestByType(list: readonly PackageRecord[]): Map<string, PackageRecord[]> {
+  const newest = new Map<string, PackageRecord[]>();
+  for (const record of list) {
+    const [best] = newest.get(record.package_type) ?? [];
+    if (!best || record.version > best.version) newest.set(record.package_type, [record]);
+    else if (record.version === best.version) newest.get(record.package_type)?.push(record);
+  }
+  return newest;
+}
+
+function isSame(
+  entry: LatestDocument["packages"][number],
+  record: PackageRecord,
+  release: ReleaseDocument | undefined,
+): boolean {
+  const artifact = release?.artifacts[record.id];
+  const { sha256: hash, file, url, size, ...rest } = entry;
+  const shared = Object.entries(rest).every(
+    ([field, value]) => record[field as keyof PackageRecord] === value,
+  );
+  const { checksum } = record as { checksum: string };
+  return (
+    shared &&
+    hash === (checksum === "unknown" ? null : checksum) &&
+    [file, url, size].join("\n") === [artifact?.file, artifact?.url, artifact?.size].join("\n")
+  );
+}
+
+/** build.json against the signed lists, which also have what signing added; both name every file that is served. */
+export function buildFindings(build: BuildDocument, { listed }: SignedDocuments): Finding[] {
+  const added = /^(allowed_signers|build\.json|releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json))$/;
+  const paths = new Set([...Object.keys(build.files), ...Object.keys(listed)]);
+  return [...paths].sort().flatMap((path) => {
+    const [built, signed] = [build.files[path], listed[path]];
+    if (built && built.sha256 === signed?.sha256 && built.size === signed.size) return [];
+    if ((!built && added.test(path)) || (!signed && isHosting(path))) return [];
+    return [{ path, what: "is not listed in build.json as it is in the signed lists" }];
+  });
+}

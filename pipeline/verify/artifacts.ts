@@ -1,0 +1,144 @@
+import { join } from "node:path";
+import type { ReleaseDocument } from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import { artifactLength, measureArtifact } from "../outside/download-stream.ts";
+import { exists } from "../outside/files.ts";
+import { inParallel } from "../outside/in-parallel.ts";
+import { isAddress, liveFolder, type SiteReader } from "../outside/site-reader.ts";
+import { withWorkFolder } from "../outside/work-folder.ts";
+import type { Finding } from "./finding.ts";
+import type { InspectAgain } from "./inspect-again.ts";
+
+/** A file for download, as its release's signed document says it. */
+export interface Artifact {
+  id: number;
+  version: string;
+  file: string;
+  url: string;
+  /** undefined: an imported record's, which nobody knows. */
+  sha256: string | undefined;
+  size: number | null;
+  packageType: string;
+  /** When it was cut. */
+  createdDate: string;
+}
+
+/** Downloads that are under way at a time. */
+const atOnce = 4;
+
+/** What a file of unknown size may have. */
+export const mostArtifactBytes = 16 * 1024 ** 3;
+
+/** Every file of the releases that is not withdrawn, by its path on the site. */
+export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map<string, Artifact> {
+  const found = new Map<string, Artifact>();
+  for (const [version, { packages, artifacts }] of releases) {
+    for (const { id, checksum, package_type: packageType, created_date: createdDate } of packages) {
+      const { file, url, size } = artifacts[id] ?? { file: "", url: "", size: null };
+      const known = /^[0-9a-f]{64}$/.test(checksum) ? checksum : undefined;
+      found.set(`${version}/${file}`, {
+        id,
+        version,
+        file,
+        url,
+        sha256: known,
+        size,
+        packageType,
+        createdDate,
+      });
+    }
+  }
+  return found;
+}
+
+/** Where an artifact is read from: beside the site in its folder, if it lies there. @param base the build's address */
+export function placeOf(
+  { url }: Pick<Artifact, "url">,
+  { place, isRemote }: Pick<SiteReader, "place" | "isRemote">,
+  base: string | undefined,
+): string {
+  // Anything else would be read as a path of this machine.
+  if (!isAddress(url))
+    throw failure(
+      "site-tampered",
+      `${place}: ${JSON.stringify(url)} is no address of a file for download`,
+      "Use nothing of it, and tell whoever publishes it.",
+    );
+  if (isRemote || base === undefined || !url.startsWith(`${base}/`)) return url;
+  const path = decodeURIComponent(new URL(url).pathname.slice(new URL(`${base}/`).pathname.length));
+  const file = join(liveFolder(place.replace(/^dir:/, "")), path);
+  return !path.split("/").includes("..") && exists(file) ? file : url;
+}
+
+export interface ArtifactProgress {
+  file: string;
+  done: number;
+  total: number;
+}
+
+/**
+ * Reads artifacts and compares them with what the releases say.
+ * @param again looks into those that are as they should be
+ * @throws RelcatError network
+ */
+export async function compareArtifacts(
+  artifacts: ReadonlyMap<string, Artifact>,
+  paths: readonly string[],
+  place: (artifact: Artifact) => string,
+  onProgress: (progress: ArtifactProgress) => void,
+  again?: InspectAgain,
+): Promise<Finding[]> {
+  const total = paths.reduce((sum, path) => sum + (artifacts.get(path)?.size ?? 0), 0);
+  let done = 0;
+  const findings = await inParallel(paths, atOnce, async (path) => {
+    const artifact = artifacts.get(path);
+    if (!artifact) return [];
+    const onBytes = (bytes: number) => {
+      done += bytes;
+      onProgress({ file: artifact.file, done, total });
+    };
+    const what = await (again?.concerns(artifact)
+      ? compareAndInspect(artifact, place(artifact), onBytes, again)
+      : compareArtifact(artifact, place(artifact), onBytes));
+    return what === undefined ? [] : [{ path: artifact.url, what }];
+  });
+  return findings.flat();
+}
+
+/** Of an address the bytes are kept meanwhile: formats are not read from one end to the other. */
+async function compareAndInspect(
+  artifact: Artifact,
+  place: string,
+  onBytes: (bytes: number) => void,
+  again: InspectAgain,
+): Promise<string | undefined> {
+  if (/^\.{0,2}$|[/\\\0]/.test(artifact.file)) return "is of no file that can have this name";
+  return withWorkFolder(async (folder) => {
+    const copy = isAddress(place) ? join(folder, artifact.file) : undefined;
+    const what = await compareArtifact(artifact, place, onBytes, copy);
+    if (what === undefined && artifact.sha256 !== undefined)
+      await again.inspect(artifact, copy ?? place, copy !== undefined);
+    return what;
+  });
+}
+
+async function compareArtifact(
+  { sha256, size }: Artifact,
+  place: string,
+  onBytes: (bytes: number) => void,
+  copy?: string,
+): Promise<string | undefined> {
+  const head = await artifactLength(place);
+  const canAsk = head.status !== 405 && head.status !== 501;
+  if (canAsk && head.status !== 200) return `is missing (${head.status})`;
+  // A long download is not begun for a file that has another length already.
+  if (size !== null && head.length !== undefined && canAsk && head.length !== size)
+    return `has ${head.length} bytes, expected ${size}`;
+  const limit = size ?? mostArtifactBytes;
+  const read = await measureArtifact(place, limit, onBytes, copy);
+  if (read.status !== 200) return `is missing (${read.status})`;
+  if (read.isEndless) return `has more than ${limit} bytes`;
+  if (size !== null && read.size !== size) return `has ${read.size} bytes, expected ${size}`;
+  if (sha256 === undefined || read.sha256 === sha256) return undefined;
+  return `has the SHA-256 ${read.sha256}, expected ${sha256}`;
+}

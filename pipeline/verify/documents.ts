@@ -1,0 +1,163 @@
+import { z } from "zod";
+import type { PackageRecord } from "../documents/package-record.ts";
+import {
+  type LatestDocument,
+  latestSchema,
+  type ReleaseDocument,
+  releaseDocumentSchema,
+} from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import type { TrustedSite } from "../outside/tuf-client.ts";
+import { pathsOf } from "../trust/roles.ts";
+import type { Finding, Listed } from "./finding.ts";
+
+/** What a site's signed targets say. */
+export interface SignedDocuments {
+  /** The build's id. */
+  build: string;
+  /** Every file of the site. */
+  listed: Listed;
+  /** The release that a file belongs to, where it belongs to one. */
+  owners: ReadonlyMap<string, string>;
+  list: readonly PackageRecord[];
+  latest: LatestDocument;
+  /** By version, ascending. */
+  releases: ReadonlyMap<string, ReleaseDocument>;
+  /** Records that break the published schema in a detail, as imported history may. */
+  irregular: number;
+  findings: Finding[];
+}
+
+/** Targets that are files of the site too, and as which. */
+const copies = (versions: Iterable<string>): [string, string][] => [
+  ["catalog/index.json", "api/v1/package/index.json"],
+  ["catalog/latest.json", "api/v1/latest.json"],
+  ...[...versions].map((version): [string, string] => [
+    `releases/${version}/release.json`,
+    `api/v1/release/${version}/index.json`,
+  ]),
+];
+
+const filesSchema = z.object({
+  schema_version: z.literal(1),
+  files: z.record(z.string(), z.object({ sha256: z.string(), size: z.number() })),
+});
+
+/** Reads every document that a role speaks for. @throws RelcatError site-tampered, site-expired, network */
+export async function readDocuments(trusted: TrustedSite): Promise<SignedDocuments> {
+  const findings: Finding[] = [];
+  const catalog = await readFiles(trusted, "catalog/files.json");
+  const listed: Record<string, Listed[string]> = { ...catalog };
+  const owners = new Map<string, string>();
+  const releases = new Map<string, ReleaseDocument>();
+  let irregular = 0;
+  for (const version of await versionsOf(trusted, findings)) {
+    const path = `releases/${version}/release.json`;
+    const shape = checkShape(await readTarget(trusted, path), releaseDocumentSchema);
+    irregular += shape.irregular;
+    findings.push(...shape.wrong.map((what) => ({ path, what })));
+    if (shape.wrong.length === 0) releases.set(version, shape.value);
+    for (const [file, known] of Object.entries(await readFiles(trusted, `releases/${version}/files.json`))) {
+      if (Object.hasOwn(listed, file)) findings.push({ path: file, what: "is listed twice" });
+      listed[file] = known;
+      owners.set(file, version);
+    }
+  }
+  const list = await readTarget(trusted, "catalog/index.json");
+  if (!Array.isArray(list)) throw notAsDescribed(trusted, "catalog/index.json", "is no list");
+  const latest = checkShape(await readTarget(trusted, "catalog/latest.json"), latestSchema);
+  findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
+  for (const [path, file] of copies(releases.keys())) {
+    if ((await trusted.describe(path))?.sha256 !== listed[file]?.sha256)
+      findings.push({ path, what: `is not what is listed as ${file}` });
+  }
+  const build = catalog["build.json"]?.sha256;
+  if (build === undefined) throw notAsDescribed(trusted, "catalog/files.json", "lacks build.json");
+  return { build, listed, owners, list, latest: latest.value, releases, irregular, findings };
+}
+
+/** The id of the build that is signed now. */
+export async function liveBuild(trusted: TrustedSite): Promise<string> {
+  return (await readFiles(trusted, "catalog/files.json"))["build.json"]?.sha256 ?? "";
+}
+
+export async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
+  const read = filesSchema.safeParse(await readTarget(trusted, path));
+  if (!read.success) throw notAsDescribed(trusted, path, "is no list of files");
+  return read.data.files;
+}
+
+/** @throws RelcatError site-tampered where nobody speaks for it, or it is no JSON */
+export async function readTarget(trusted: TrustedSite, path: string): Promise<unknown> {
+  const bytes = await trusted.target(path);
+  if (!bytes)
+    throw notAsDescribed(trusted, path, "has nobody who speaks for it: it is no target of this site");
+  try {
+    return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    throw notAsDescribed(trusted, path, "is no JSON");
+  }
+}
+
+const notAsDescribed = ({ site }: TrustedSite, path: string, what: string) =>
+  failure(
+    "site-tampered",
+    `${site.place}: ${path} ${what}`,
+    "Use nothing of it, and tell whoever publishes it.",
+  );
+
+/** Every release that a role speaks for, ascending; not from the site's own index, which a cache may hold back. */
+export async function versionsOf(trusted: TrustedSite, findings: Finding[] = []): Promise<string[]> {
+  const versions = new Set<string>();
+  for (const file of Object.keys(trusted.snapshot.metadata.signed.meta)) {
+    const name = file.replace(/\.json$/, "");
+    const role = await trusted.role(name);
+    const path = `metadata/${trusted.snapshot.metadata.signed.meta[file]?.version}.${file}`;
+    if (!role) {
+      findings.push({ path, what: "is in the snapshot, but nobody lets that role speak" });
+      continue;
+    }
+    for (const target of Object.keys(role.metadata.signed.targets)) {
+      if (!maySpeak(name, target))
+        findings.push({ path, what: `speaks for ${target}, which is not its own` });
+      else if (target.endsWith("/release.json")) versions.add(target.split("/")[1] ?? "");
+    }
+  }
+  return [...versions].sort();
+}
+
+/** Whether clients would ask that role about the path. */
+function maySpeak(role: string, target: string): boolean {
+  if (role !== "catalog" && !/^releases-\d\d\.\d\d$/.test(role)) return false;
+  return pathsOf(role).some((pattern) => {
+    const [start = ""] = pattern.split("*");
+    return target.startsWith(start) && target.split("/").length === pattern.split("/").length;
+  });
+}
+
+interface Shape<T> {
+  value: T;
+  /** Sentences that begin with the document's path. */
+  wrong: string[];
+  irregular: number;
+}
+
+/**
+ * Whether a document has the fields of its schema, with their types. Key names inside `data` are configuration, and
+ * what an import took over as it was may break a format: such records are counted, they are no tampering.
+ */
+function checkShape<T>(value: unknown, schema: z.ZodType<T>): Shape<T> {
+  const { error } = schema.safeParse(value);
+  const issues = error?.issues ?? [];
+  const isDetail = ({ code, path }: (typeof issues)[number]) =>
+    path.includes("data") || ["invalid_format", "too_small", "too_big", "custom"].includes(code);
+  const wrong = issues
+    .filter((issue) => !isDetail(issue))
+    .map(({ path, message }) => `breaks its schema at ${path.join(".") || "its top"}: ${message}`);
+  const records = issues.filter((issue) => isDetail(issue) && !issue.path.includes("data"));
+  return {
+    value: value as T,
+    wrong,
+    irregular: new Set(records.map(({ path }) => path.slice(0, 2).join())).size,
+  };
+}

@@ -1,0 +1,131 @@
+import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { extensionOf, mediaType } from "../documents/file-headers.ts";
+import { inParallel } from "../outside/in-parallel.ts";
+import type { Answer, SiteReader } from "../outside/site-reader.ts";
+import { sha256 } from "../trust/metadata.ts";
+import type { Finding, Listed } from "./finding.ts";
+
+/** Requests that are under way at a time. */
+const atOnce = 8;
+
+/** What more than the listed size a file may have before it is not read on: enough to tell another file from a flood. */
+const slack = 1024 * 1024;
+
+/** Compares files with what was signed, and the headers they come with. */
+export async function compareFiles(
+  site: SiteReader,
+  paths: readonly string[],
+  listed: Listed,
+  onFile: (done: number, all: number) => void,
+): Promise<Finding[]> {
+  let done = 0;
+  const findings = await inParallel(paths, atOnce, async (path) => {
+    const found = await compareFile(site, path, listed[path] as Listed[string]);
+    onFile(++done, paths.length);
+    return found;
+  });
+  return findings.flat();
+}
+
+async function compareFile(site: SiteReader, path: string, known: Listed[string]): Promise<Finding[]> {
+  // A query's characters in a path would ask for another file.
+  const address = site.isRemote ? encodeURI(path).replace(/[?#]/g, encodeURIComponent) : path;
+  const answer = await site.read(address, known.size + slack);
+  if (answer.status !== 200) return [{ path, what: `is missing (${answer.status})` }];
+  if (answer.damage !== undefined) return [{ path, what: broken(answer, "although nobody asked for one") }];
+  const other = difference(answer, known);
+  if (other !== undefined) return [{ path, what: "is not what was signed", instead: other }];
+  if (!site.isRemote) return siblingFindings(site, path, answer.bytes);
+  const headers = headerFindings(path, answer);
+  return isCompressible(path)
+    ? [...headers, ...(await encodingFindings(site, path, address, known))]
+    : headers;
+}
+
+/** SHA-256 of what came instead; undefined where it is right. */
+export const difference = ({ bytes }: Answer, known: Listed[string]): string | undefined => {
+  const hash = sha256(bytes);
+  return hash === known.sha256 && bytes.length === known.size ? undefined : hash;
+};
+
+const compressible = new Set(["atom", "css", "html", "js", "json", "md", "svg", "txt"]);
+
+const isCompressible = (path: string): boolean =>
+  compressible.has(extensionOf(path)) || path.endsWith("SHA256SUMS");
+
+/** Compressed copies are in no signature: decoded, they must be the signed bytes. Sending none is fine. */
+async function encodingFindings(
+  site: SiteReader,
+  path: string,
+  address: string,
+  known: Listed[string],
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const encoding of ["gzip", "br"]) {
+    const answer = await site.read(address, known.size + slack, { "accept-encoding": encoding });
+    const sent = answer.headers["content-encoding"] ?? "identity";
+    const other = difference(answer, known);
+    if (answer.status !== 200)
+      findings.push({ path, what: `is missing for clients that take ${encoding} (${answer.status})` });
+    else if (answer.damage !== undefined) findings.push({ path, what: broken(answer, `for ${encoding}`) });
+    else if (other !== undefined)
+      findings.push({ path, what: `is not what was signed once its ${sent} is undone`, instead: other });
+    else if (sent !== "identity" && sent !== encoding)
+      findings.push({ path, what: `is sent as ${sent} to clients that take ${encoding} alone` });
+  }
+  return findings;
+}
+
+const siblings: readonly [string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array][] =
+  [
+    [".gz", gunzipSync],
+    [".br", brotliDecompressSync],
+    [".zst", zstdDecompressSync],
+  ];
+
+/** Beside a folder's files lie those that hosts hand out in their place. */
+async function siblingFindings(site: SiteReader, path: string, bytes: Uint8Array): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const [ending, decode] of siblings) {
+    const { status, bytes: packed } = await site.read(path + ending, bytes.length + slack);
+    if (status !== 200) continue;
+    try {
+      if (Buffer.compare(decode(packed, { maxOutputLength: bytes.length + 1 }), bytes) === 0) continue;
+    } catch {
+      // Broken, or a flood: either way it is not the file.
+    }
+    findings.push({ path: path + ending, what: `is not ${path} once it is decompressed` });
+  }
+  return findings;
+}
+
+const broken = ({ headers, damage }: Answer, when: string): string =>
+  `is sent as a broken ${headers["content-encoding"]} ${when}: ${damage}`;
+
+/** Other names that a type goes by. */
+const also: Readonly<Record<string, readonly string[]>> = {
+  "application/atom+xml": ["application/xml", "text/xml"],
+  "text/javascript": ["application/javascript"],
+  "text/markdown": ["text/plain"],
+};
+
+function headerFindings(path: string, { headers }: Answer): Finding[] {
+  const findings: Finding[] = [];
+  const type = headers["content-type"] ?? "";
+  if (!isFitting(path, type)) findings.push({ path, what: `has the Content-Type ${JSON.stringify(type)}` });
+  const encoding = headers["content-encoding"];
+  if (encoding !== undefined && encoding !== "identity")
+    findings.push({ path, what: `is sent as ${encoding} to clients that did not ask for it` });
+  return findings;
+}
+
+/** What browsers and installers make of a file depends on it; of what has no type of its own nobody may make a page. */
+function isFitting(path: string, type: string): boolean {
+  const wanted = mediaType(path).replace(/;.*/, "");
+  const given = type.replace(/;.*/, "").trim().toLowerCase();
+  if (wanted === "application/octet-stream" || path.endsWith("SHA256SUMS")) return given !== "text/html";
+  return given === wanted || (also[wanted] ?? []).includes(given) || isJsonKind(wanted, given);
+}
+
+const isJsonKind = (wanted: string, given: string): boolean =>
+  wanted === "application/json" && /^application\/[\w.-]+\+json$/.test(given);

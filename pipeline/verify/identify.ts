@@ -1,0 +1,141 @@
+import { basename } from "node:path";
+import { distance } from "fastest-levenshtein";
+import type { PackageRecord } from "../documents/package-record.ts";
+import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
+import { hashFile, type OnBytes } from "../outside/hash-file.ts";
+import { siteAt } from "../outside/site-reader.ts";
+import { openTrustedSite, signersOf, type TrustedSite } from "../outside/tuf-client.ts";
+import { rolesOfRelease } from "../trust/roles.ts";
+import { readTarget, versionsOf } from "./documents.ts";
+
+/** What a catalog says of a file that somebody has. */
+export type FileAnswer = { file: string; sha256: string; size: number } & (
+  | ({ verdict: "listed" } & Listing)
+  | ({ verdict: "withdrawn"; reason: string; replacedBy: Replacement | null } & Listing)
+  | { verdict: "unlisted"; nearest: { file: string; version: string; isSameName: boolean } | null }
+);
+
+export interface Listing {
+  id: number;
+  version: string;
+  packageType: string;
+  name: string;
+  /** The role whose metadata covers the release's document. */
+  role: string;
+  /** Ids of the keys that signed it. */
+  signedBy: string[];
+}
+
+export interface Replacement {
+  id: number;
+  version: string | null;
+  name: string | null;
+}
+
+/**
+ * Says of each file what the catalog lists it as, by its SHA-256. Only documents that are needed are read: the list,
+ * and of releases that of the file, or all until one is found that withdrew it.
+ * @throws RelcatError site-tampered, site-stale, site-expired, clock, network; file-access, file-changed
+ */
+export async function identifyFiles(
+  files: readonly string[],
+  { place, root, state }: { place: string; root: Uint8Array; state: string },
+  onBytes: (file: string) => OnBytes = () => () => {},
+): Promise<FileAnswer[]> {
+  const trusted = await openTrustedSite(siteAt(place), root, state);
+  try {
+    const catalog = await openCatalog(trusted);
+    const answers: FileAnswer[] = [];
+    for (const file of files) {
+      const { sha256, size } = await hashFile(file, onBytes(file));
+      answers.push({ file, sha256, size, ...(await catalog.find(file, sha256)) });
+    }
+    trusted.remember();
+    return answers;
+  } finally {
+    trusted.close();
+  }
+}
+
+type Found = FileAnswer extends infer A
+  ? A extends unknown
+    ? Omit<A, "file" | "sha256" | "size">
+    : never
+  : never;
+
+async function openCatalog(trusted: TrustedSite) {
+  const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];
+  const byHash = new Map(list.map((record) => [record.checksum as string, record]));
+  const byId = new Map(list.map((record) => [record.id, record]));
+  const documents = new Map<string, ReleaseDocument>();
+  const read = async (version: string): Promise<ReleaseDocument> => {
+    const known =
+      documents.get(version) ??
+      ((await readTarget(trusted, `releases/${version}/release.json`)) as ReleaseDocument);
+    documents.set(version, known);
+    return known;
+  };
+  /** The release that a file's name speaks of first, then the newest. */
+  const versionsFor = async (file: string) => {
+    const named = /\d{2}\.\d{2}\.\d{3}/.exec(basename(file))?.[0];
+    const versions = (await versionsOf(trusted)).reverse();
+    return versions.toSorted((a, b) => Number(b === named) - Number(a === named));
+  };
+  const replacement = (id: number | null): Replacement | null => {
+    const record = id === null ? undefined : byId.get(id);
+    return id === null ? null : { id, version: record?.version ?? null, name: record?.name ?? null };
+  };
+  const withdrawn = async (version: string, entry: RetractedRecord): Promise<Found> => ({
+    verdict: "withdrawn",
+    reason: entry.reason,
+    replacedBy: replacement(entry.replaced_by),
+    ...(await listing(trusted, version, entry)),
+  });
+  return {
+    async find(file: string, sha256: string): Promise<Found> {
+      const record = byHash.get(sha256);
+      const own = record && (await read(record.version)).packages.find(({ id }) => id === record.id);
+      if (record && own?.checksum === sha256)
+        return { verdict: "listed", ...(await listing(trusted, record.version, record)) };
+      const names: { file: string; version: string }[] = [];
+      for (const version of await versionsFor(file)) {
+        const { artifacts, retracted } = await read(version);
+        const entry = retracted.find(({ checksum }) => checksum === sha256);
+        if (entry) return withdrawn(version, entry);
+        for (const known of [...Object.values(artifacts), ...retracted])
+          names.push({ file: known.file, version });
+      }
+      return { verdict: "unlisted", nearest: nearest(basename(file), names) };
+    },
+  };
+}
+
+async function listing(
+  trusted: TrustedSite,
+  version: string,
+  record: Pick<PackageRecord, "id" | "package_type" | "name">,
+): Promise<Listing> {
+  const { year, month } = rolesOfRelease(version);
+  const [delegator, role] = [await trusted.role(year), await trusted.role(month)];
+  return {
+    id: record.id,
+    version,
+    packageType: record.package_type,
+    name: record.name,
+    role: month,
+    signedBy: delegator && role ? signersOf(delegator.metadata, month, role) : [],
+  };
+}
+
+/** The most a name may differ to be taken for another one's. */
+const mostDifference = 0.3;
+
+function nearest(name: string, names: readonly { file: string; version: string }[]) {
+  const same = names.find(({ file }) => file === name);
+  if (same) return { ...same, isSameName: true };
+  const [best] = names
+    .map((each) => ({ ...each, far: distance(each.file, name) }))
+    .sort((a, b) => a.far - b.far);
+  if (!best || best.far > name.length * mostDifference) return null;
+  return { file: best.file, version: best.version, isSameName: false };
+}

@@ -1,0 +1,44 @@
+import type { Answer, SiteReader } from "../outside/site-reader.ts";
+import { difference } from "./files.ts";
+import type { Finding, Listed } from "./finding.ts";
+
+/** Where installers ask for the list, and people for a page of it. */
+const path = "api/v1/package/";
+/** The file that has the list's bytes. */
+export const listFile = "api/v1/package/index.json";
+/** A page of the list is small; what is longer is not read. */
+const mostPageBytes = 16 * 1024 * 1024;
+
+/**
+ * Asks the list's address as an installer and as a browser. A host that cannot negotiate is fine, one that gives
+ * installers a page, or lets caches keep a negotiated page for them, is not.
+ */
+export async function listAddressFindings(site: SiteReader, listed: Listed): Promise<Finding[]> {
+  const known = listed[listFile];
+  if (!site.isRemote || !known) return [];
+  const limit = Math.max(known.size, mostPageBytes) + 1;
+  const json = await site.read(path, limit, { accept: "application/json" });
+  const html = await site.read(path, limit, { accept: "text/html" });
+  return [...jsonFindings(json, known), ...htmlFindings(html, known)];
+}
+
+const isHtml = ({ headers }: Answer): boolean => /^text\/html\b/i.test(headers["content-type"] ?? "");
+
+function jsonFindings(answer: Answer, known: Listed[string]): Finding[] {
+  if (answer.status !== 200) return [];
+  if (isHtml(answer)) return [{ path, what: "answers with a page where JSON was asked for" }];
+  const other = difference(answer, known);
+  return other === undefined ? [] : [{ path, what: "is not the signed list", instead: other }];
+}
+
+function htmlFindings(answer: Answer, known: Listed[string]): Finding[] {
+  if (answer.status !== 200) return [];
+  if (isHtml(answer)) {
+    const caching = answer.headers["cache-control"] ?? "";
+    if (/(^|[\s,])no-store([\s,]|$)/i.test(caching)) return [];
+    const said = caching === "" ? "no Cache-Control" : `Cache-Control: ${caching}`;
+    return [{ path, what: `has a page with ${said}, expected no-store: caches may give it to installers` }];
+  }
+  const other = difference(answer, known);
+  return other === undefined ? [] : [{ path, what: "is not the signed list for browsers", instead: other }];
+}

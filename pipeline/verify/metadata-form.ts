@@ -1,0 +1,140 @@
+import type { Metadata, Root, Timestamp } from "@tufjs/models";
+import type { TrustedSite } from "../outside/tuf-client.ts";
+import { readRoot, sha256 } from "../trust/metadata.ts";
+import type { Finding } from "./finding.ts";
+
+const mostRootBytes = 512_000;
+const mostListBytes = 64 * 1024 * 1024;
+
+/**
+ * The bytes that no signature and no hash covers: signatures themselves, white space, roots that were read at an
+ * earlier time, the list of what signing added. What a client never looks at is checked for those that will.
+ * @param pinned the root that the user trusts
+ */
+export async function metadataFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<Finding[]> {
+  return [
+    ...(await rootFindings(trusted, pinned)),
+    ...timestampFindings(trusted),
+    ...(await partFindings(trusted)),
+    ...(await signedListFindings(trusted)),
+  ];
+}
+
+async function rootFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const newest = trusted.root.metadata.signed.version;
+  const pinnedVersion = readRoot(pinned).metadata.signed.version;
+  let before: Metadata<Root> | undefined;
+  for (let version = 1; version <= newest; version++) {
+    const path = `metadata/${version}.root.json`;
+    const bytes = trusted.answered.get(path) ?? (await read(trusted, path, mostRootBytes));
+    const root = bytes && parsed(bytes);
+    if (!bytes)
+      findings.push({ path, what: "is missing: who trusts an older root cannot follow to the newest" });
+    else if (!root) findings.push({ path, what: "is no root metadata" });
+    else if (version === pinnedVersion && Buffer.compare(bytes, pinned) !== 0)
+      findings.push({ path, what: "is not the root that is pinned" });
+    else findings.push(...formFindings(path, bytes, root, [root, ...(before ? [before] : [])], "root"));
+    before = root;
+  }
+  return findings;
+}
+
+function parsed(bytes: Uint8Array): Metadata<Root> | undefined {
+  try {
+    return readRoot(bytes).metadata;
+  } catch {
+    return undefined;
+  }
+}
+
+function timestampFindings({ answered, timestamp, root }: TrustedSite): Finding[] {
+  const path = "metadata/timestamp.json";
+  const bytes = answered.get(path);
+  if (!bytes) return [];
+  if (Buffer.compare(bytes, timestamp.bytes) !== 0)
+    return [{ path, what: "differs from the one of this version that was seen before" }];
+  return formFindings(path, bytes, timestamp.metadata, [root.metadata], "timestamp");
+}
+
+/** Written as signing writes it, and each of its signatures by a key that may sign. */
+function formFindings(
+  path: string,
+  bytes: Uint8Array,
+  metadata: Metadata<Root> | Metadata<Timestamp>,
+  delegators: readonly Metadata<Root>[],
+  role: string,
+): Finding[] {
+  const text = `${JSON.stringify(metadata.toJSON())}\n`;
+  if (text !== new TextDecoder().decode(bytes))
+    return [{ path, what: "is not written as it was when it was signed" }];
+  return Object.values(metadata.signatures).flatMap(({ keyID, sig }) => {
+    const isGood =
+      /^[0-9a-f]+$/.test(sig) &&
+      delegators.some(
+        ({ signed }) => signed.roles[role]?.keyIDs.includes(keyID) && hasSigned(signed, keyID, metadata),
+      );
+    return isGood
+      ? []
+      : [{ path, what: `has a signature that is none of a ${role} key (${keyID.slice(0, 16)}…)` }];
+  });
+}
+
+function hasSigned(root: Root, keyID: string, metadata: Metadata<Root> | Metadata<Timestamp>): boolean {
+  try {
+    root.keys[keyID]?.verifySignature(metadata);
+    return Object.hasOwn(root.keys, keyID);
+  } catch {
+    return false;
+  }
+}
+
+/** What the snapshot names must be there for every client, those that have it from before too. */
+async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
+  const { timestamp, snapshot, answered } = trusted;
+  const named = [
+    ["snapshot.json", timestamp.metadata.signed.snapshotMeta] as const,
+    ...Object.entries(snapshot.metadata.signed.meta),
+  ];
+  const findings: Finding[] = [];
+  for (const [file, meta] of named) {
+    const path = `metadata/${meta.version}.${file}`;
+    if (answered.has(path)) continue; // The client checked it.
+    const bytes = await read(trusted, path, (meta.length ?? mostListBytes) + 1);
+    if (!bytes) findings.push({ path, what: "is missing" });
+    else if (sha256(bytes) !== meta.hashes?.sha256) findings.push({ path, what: "is not what was signed" });
+  }
+  return findings;
+}
+
+/** metadata/signed.json of a folder, which `sign` goes on from: nothing signs it, but all it says can be compared. */
+async function signedListFindings(trusted: TrustedSite): Promise<Finding[]> {
+  if (trusted.site.isRemote) return [];
+  const path = "metadata/signed.json";
+  const bytes = await read(trusted, path, mostListBytes);
+  if (!bytes) return [];
+  const wrong = (what: string): Finding[] => [{ path, what }];
+  try {
+    const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    const { schema_version, build, files, ...rest } = JSON.parse(text);
+    const isPlain = schema_version === 1 && Object.keys(rest).length === 0;
+    if (!isPlain || text !== `${JSON.stringify({ schema_version, build, files })}\n`)
+      return wrong("is not written as it was when it was signed");
+    const built = await read(trusted, "build.json", mostListBytes);
+    if (built && sha256(built) !== build) return wrong("is of another build than build.json");
+    const findings: Finding[] = [];
+    for (const [name, known] of Object.entries(files as Record<string, { sha256: string; size: number }>)) {
+      const file = await read(trusted, name, known.size + mostRootBytes);
+      if (!file || sha256(file) !== known.sha256 || file.length !== known.size)
+        findings.push({ path, what: `lists ${name} as something else than it is` });
+    }
+    return findings;
+  } catch {
+    return wrong("is no list of what was signed");
+  }
+}
+
+async function read({ site }: TrustedSite, path: string, limit: number): Promise<Uint8Array | undefined> {
+  const { status, bytes } = await site.read(path, limit);
+  return status === 200 ? bytes : undefined;
+}

@@ -1,0 +1,114 @@
+import { storedName, type TrustedSite } from "../outside/tuf-client.ts";
+import {
+  readSnapshot,
+  readTargets,
+  type SignedSnapshot,
+  type SignedTargets,
+  sha256,
+} from "../trust/metadata.ts";
+import { lifetimeOf, rolesOfRelease } from "../trust/roles.ts";
+import type { Listed } from "./finding.ts";
+
+/** What was signed at another time than now, as far as its metadata is still there. */
+export interface OtherBuild {
+  /** Its id. */
+  build: string;
+  /** Milliseconds since 1970. */
+  signedAt: number;
+  /** SHA-256 that a file had in it. @param version the release that the file belongs to, if any */
+  hashOf(path: string, version: string | undefined): Promise<string | undefined>;
+}
+
+/** Snapshots that are looked back on. Numbers may be skipped. */
+const mostBack = 50;
+const mostGap = 10;
+/** Snapshots that may be there before the timestamp that leads to them. */
+const mostAhead = 10;
+
+const mostSnapshotBytes = 2_000_000;
+
+/** Newest first. */
+export async function* earlierBuilds(trusted: TrustedSite): AsyncGenerator<OtherBuild> {
+  const newest = trusted.snapshot.metadata.signed.version - 1;
+  let missing = 0;
+  for (let version = newest; version > 0 && version > newest - mostBack && missing < mostGap; version--) {
+    const build = await readOther(trusted, version);
+    missing = build ? 0 : missing + 1;
+    if (build) yield build;
+  }
+}
+
+/** What is published while the timestamp still leads to the build before it. Oldest first. */
+export async function* laterBuilds(trusted: TrustedSite): AsyncGenerator<OtherBuild> {
+  const live = trusted.snapshot.metadata.signed.version;
+  for (let version = live + 1; version <= live + mostAhead; version++) {
+    const build = await readOther(trusted, version);
+    if (build) yield build;
+  }
+}
+
+async function readOther(trusted: TrustedSite, version: number): Promise<OtherBuild | undefined> {
+  const snapshot = await readSigned(trusted, version);
+  if (!snapshot) return undefined;
+  const lists = new Map<string, Promise<Listed>>();
+  const listOf = (role: string, path: string) => {
+    const known = lists.get(path) ?? readList(trusted, snapshot, role, path);
+    lists.set(path, known);
+    return known;
+  };
+  const build = (await listOf("catalog", "catalog/files.json"))["build.json"]?.sha256;
+  if (build === undefined) return undefined;
+  return {
+    build,
+    signedAt: signingTime("snapshot", snapshot),
+    async hashOf(path, release) {
+      const list = release
+        ? await listOf(rolesOfRelease(release).month, `releases/${release}/files.json`)
+        : await listOf("catalog", "catalog/files.json");
+      return list[path]?.sha256;
+    },
+  };
+}
+
+/** When metadata was signed: its end less its role's life. */
+export const signingTime = (
+  role: string,
+  { metadata }: { metadata: { signed: { expires: string } } },
+): number => Date.parse(metadata.signed.expires) - lifetimeOf(role);
+
+/** Only by keys that count now: whoever has a key that was replaced must not say what was published once. */
+async function readSigned(trusted: TrustedSite, version: number): Promise<SignedSnapshot | undefined> {
+  const { status, bytes } = await trusted.site.read(`metadata/${version}.snapshot.json`, mostSnapshotBytes);
+  if (status !== 200) return undefined;
+  try {
+    const snapshot = readSnapshot(bytes);
+    trusted.root.metadata.verifyDelegate("snapshot", snapshot.metadata);
+    return snapshot.metadata.signed.version === version ? snapshot : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The snapshot has the role's hash, the role the list's: one signature covers both. Empty where it is gone. */
+async function readList(
+  { site }: TrustedSite,
+  snapshot: SignedSnapshot,
+  role: string,
+  path: string,
+): Promise<Listed> {
+  const meta = snapshot.metadata.signed.meta[`${role}.json`];
+  const expected = meta?.hashes?.sha256;
+  if (!meta || expected === undefined) return {};
+  const part = await site.read(`metadata/${meta.version}.${role}.json`, meta.length ?? mostSnapshotBytes);
+  if (part.status !== 200 || sha256(part.bytes) !== expected) return {};
+  const target = targetOf(readTargets(part.bytes), path);
+  if (!target) return {};
+  const { status, bytes } = await site.read(storedName(path, target.sha256), target.size);
+  if (status !== 200 || sha256(bytes) !== target.sha256) return {};
+  return JSON.parse(new TextDecoder().decode(bytes)).files;
+}
+
+function targetOf({ metadata }: SignedTargets, path: string): { sha256: string; size: number } | undefined {
+  const target = metadata.signed.targets[path];
+  return target && { sha256: target.hashes.sha256 ?? "", size: target.length };
+}

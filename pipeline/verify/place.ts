@@ -1,0 +1,131 @@
+import { join } from "node:path";
+import type { Config } from "../documents/config.ts";
+import { failure, RelcatError } from "../errors.ts";
+import { loadConfiguration } from "../ingest/configuration.ts";
+import { exists } from "../outside/files.ts";
+import { isAddress, siteAt } from "../outside/site-reader.ts";
+import {
+  asRoot,
+  readFirstRoot,
+  readRootFile,
+  rememberFirstRoot,
+  trustBase,
+  trustState,
+} from "../outside/trust-state.ts";
+import { sha256 } from "../trust/metadata.ts";
+import { type ProjectPolicy, projectPolicy } from "./project-policy.ts";
+
+export interface PlaceOptions {
+  /** File of the root that somebody trusts. */
+  root?: string | undefined;
+  /** Take the site's own first root, and compare it from then on. */
+  trustFirstUse?: boolean | undefined;
+  trustDir?: string | undefined;
+  environment: Readonly<Record<string, string | undefined>>;
+}
+
+/** A site, whose signatures count for it, and what was seen of it. */
+export interface KnownPlace {
+  place: string;
+  root: Uint8Array;
+  /** Folder of what was seen at earlier times. */
+  state: string;
+  /** Whether what lies there is permanent; undefined: no configuration at hand says. */
+  settles: boolean | undefined;
+  /** Whose policy counts for its artifacts. */
+  policy: ProjectPolicy;
+  /** Set where nothing but the site itself says whose signatures count. */
+  firstUse: { fingerprint: string; isNew: boolean } | undefined;
+  /** To be called once everything was right. */
+  rememberFirst(): void;
+}
+
+/**
+ * What is meant by a place: the name of a site in catalog.yaml, an address, a folder.
+ * @throws RelcatError site-unknown, usage without a root, root-missing, site-tampered, network
+ */
+export async function findPlace(releases: string, word: string, options: PlaceOptions): Promise<KnownPlace> {
+  const config = await configuration(releases, word);
+  const site = config?.sites.get(word);
+  if (!site && !isAddress(word) && !exists(word.replace(/^dir:/, ""))) throw unknownPlace(word, config);
+  const place = site?.baseUrl ?? word;
+  const plain = place.replace(/\/+$/, "");
+  const same = [...(config?.sites.values() ?? [])].filter(({ baseUrl }) => baseUrl === plain);
+  const settles = site?.settles ?? (same.length === 0 ? undefined : same.every((known) => known.settles));
+  const policy = projectPolicy(releases, word, config);
+  const base = trustBase(options.trustDir, options.environment);
+  const file =
+    options.root ?? (site && !options.trustFirstUse ? join(releases, "trust/1.root.json") : undefined);
+  if (file !== undefined && options.trustFirstUse)
+    throw failure(
+      "usage",
+      "--root and --trust-first-use are both given",
+      "Give the root alone: it says more.",
+    );
+  if (file !== undefined) {
+    const root = readRootFile(file);
+    const state = trustState(base, place, root);
+    return { place, root, state, settles, policy, firstUse: undefined, rememberFirst: () => {} };
+  }
+  if (!options.trustFirstUse) throw withoutRoot();
+  return { ...(await firstUse(base, place)), settles, policy };
+}
+
+async function configuration(releases: string, word: string): Promise<Config | undefined> {
+  try {
+    return await loadConfiguration(releases, undefined);
+  } catch (error) {
+    // An address or a folder can be looked at whatever the configuration here says.
+    if (error instanceof RelcatError && (isAddress(word) || exists(word.replace(/^dir:/, ""))))
+      return undefined;
+    throw error;
+  }
+}
+
+function unknownPlace(word: string, config: Config | undefined): RelcatError {
+  const names = [...(config?.sites.keys() ?? [])];
+  const known = names.length === 0 ? "catalog.yaml names no site" : `catalog.yaml has ${names.join(", ")}`;
+  return failure(
+    "site-unknown",
+    `${JSON.stringify(word)} is no site, no address and no folder`,
+    `Give https://…, a folder, or a site's name: ${known}.`,
+  );
+}
+
+const withoutRoot = () =>
+  failure(
+    "usage",
+    "nothing says whose signatures count",
+    "Give the root you trust: --root releases/trust/1.root.json, or a copy of it from somebody you trust. " +
+      "--trust-first-use takes the site's own.",
+  );
+
+const mostRootBytes = 512_000;
+
+async function firstUse(base: string, place: string): Promise<Omit<KnownPlace, "settles" | "policy">> {
+  const path = "metadata/1.root.json";
+  const { status, bytes } = await siteAt(place).read(path, mostRootBytes);
+  if (status !== 200)
+    throw failure(
+      "root-missing",
+      `${place} has no ${path} (${status})`,
+      "It is not signed, or it lies elsewhere; give the root you trust with --root.",
+    );
+  const before = readFirstRoot(base, place);
+  if (before && Buffer.compare(before, bytes) !== 0)
+    throw failure(
+      "site-tampered",
+      `${place} has another first root than when it was trusted first (SHA-256 ${sha256(bytes)}, then ${sha256(before)})`,
+      "Ask whoever publishes it which is theirs, and give that one with --root.",
+    );
+  const root = before ?? asRoot(bytes, `${place}/${path}`);
+  return {
+    place,
+    root,
+    state: trustState(base, place, root),
+    firstUse: { fingerprint: sha256(root), isNew: !before },
+    rememberFirst: () => {
+      if (!before) rememberFirstRoot(base, place, root);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { browsableRecord } from "../../pipeline/emitters/browsable-json.ts";
+import { escapeHtml } from "../../pipeline/emitters/escape.ts";
+import type { ListQuery } from "../../pipeline/selection/query.ts";
+import { select } from "../../pipeline/selection/select.ts";
+import { bytesOf, type PackageList } from "./site.ts";
+
+/** Records on one page; the JSON is never split. */
+const mostRecords = 500;
+
+/**
+ * The browsable page of a selection: the emitted page of the whole list with the request and the answer
+ * exchanged.
+ * @param search the request's query string as it was sent, with its question mark
+ */
+export function answeredPage(
+  shell: string,
+  base: string,
+  search: string,
+  list: PackageList,
+  query: ListQuery,
+): string {
+  const positions = select(list.index, query);
+  const shown = positions.slice(0, mostRecords);
+  const records: { id: number; version: string }[] = JSON.parse(
+    new TextDecoder().decode(bytesOf(list, shown)),
+  );
+  const answer = records
+    .map((record) => browsableRecord(record, `../../../releases/${record.version}/#p${record.id}`))
+    .join(",\n");
+  const parts = {
+    intro: escapeHtml(introOf(positions.length)),
+    request: `<b>GET</b> ${escapeHtml(`${base}/api/v1/package/${search}`)}`,
+    json: `<a href="${escapeHtml(asJson(search))}">json</a>`,
+    answer: answer === "" ? "" : `\n\n${answer}\n\n`,
+    months: "",
+  };
+  return exchangeParts(shell, parts);
+}
+
+/** The same selection as JSON. */
+function asJson(search: string): string {
+  const parameters = new URLSearchParams(search);
+  parameters.set("format", "json");
+  return `?${parameters}`;
+}
+
+function introOf(count: number): string {
+  if (count > mostRecords) return `The first ${mostRecords} of ${count} records; the JSON has all of them.`;
+  return count === 1 ? "1 record." : `${count} records.`;
+}
+
+/**
+ * Replaces what stands between `<!--name-->` and `<!--/name-->`.
+ * @throws Error when the page lacks one of the pairs: it was made by another version of relcat
+ */
+export function exchangeParts(html: string, parts: Readonly<Record<string, string>>): string {
+  let result = html;
+  for (const [name, content] of Object.entries(parts)) {
+    const [open, close] = [`<!--${name}-->`, `<!--/${name}-->`];
+    const from = result.indexOf(open);
+    const to = result.indexOf(close);
+    if (from < 0 || to < from) throw new Error(`the page has no ${open} … ${close}`);
+    result = result.slice(0, from + open.length) + content + result.slice(to);
+  }
+  return result;
+}

@@ -1,0 +1,69 @@
+import { extensionOf, isHashedAsset, mediaType } from "../../pipeline/documents/file-headers.ts";
+import { answer, caching, contentSecurityPolicy, type Headers, isCurrent } from "../http/answers.ts";
+import { acceptedEncodings } from "../http/negotiate.ts";
+import type { CatalogSite } from "./site.ts";
+
+/** What goes with the bytes of a path, whatever the request. */
+export function fileHeaders(path: string): Headers {
+  return {
+    "Content-Type": mediaType(path),
+    "Cache-Control": isHashedAsset(path) ? caching.immutable : caching.public,
+    Vary: "Accept-Encoding",
+    ...(extensionOf(path) === "html" && { "Content-Security-Policy": contentSecurityPolicy }),
+  };
+}
+
+export interface FileAnswer {
+  status?: number;
+  headers?: Headers;
+  /** Nothing rather than the plain bytes. */
+  onlyEncoded?: boolean;
+}
+
+/** A file of the build, encoded as the client likes it best; undefined when the build has no such file. */
+export async function answerFile(
+  site: CatalogSite,
+  request: Request,
+  path: string,
+  { status = 200, headers = {}, onlyEncoded = false }: FileAnswer = {},
+): Promise<Response | undefined> {
+  const known = Object.hasOwn(site.files, path) ? site.files[path] : undefined;
+  if (!known) return undefined;
+  const tag = known.sha256.slice(0, 32);
+  const own = { ...fileHeaders(path), ...headers };
+  for (const encoding of acceptedEncodings(request.headers.get("accept-encoding"))) {
+    const bytes = await site.read(path, encoding);
+    if (!bytes) continue;
+    return answerBytes(request, bytes, `"${tag}-${encoding}"`, status, {
+      ...own,
+      "Content-Encoding": encoding,
+    });
+  }
+  const bytes = onlyEncoded ? undefined : await site.read(path);
+  return bytes && answerBytes(request, bytes, `"${tag}"`, status, own);
+}
+
+/** Bytes under a strong ETag, or the news that the client has them. */
+export function answerBytes(
+  request: Request,
+  bytes: Uint8Array,
+  etag: string,
+  status: number,
+  headers: Headers,
+): Response {
+  const tagged = underTag(request.headers.get("if-none-match"), etag, status, headers);
+  return answer(tagged.status, tagged.headers, tagged.status === 304 ? null : bytes);
+}
+
+/** What becomes of an answer once it has a strong ETag: of bytes that the client has nothing is described. */
+export function underTag(
+  ifNoneMatch: string | null,
+  etag: string,
+  status: number,
+  headers: Headers,
+): { status: number; headers: Headers } {
+  const tagged: Headers = { ...headers, ETag: etag };
+  if (status !== 200 || !isCurrent(ifNoneMatch, etag)) return { status, headers: tagged };
+  const { "Content-Type": _, "Content-Encoding": __, ...kept } = tagged;
+  return { status: 304, headers: kept };
+}

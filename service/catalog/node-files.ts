@@ -1,0 +1,80 @@
+import { createHash } from "node:crypto";
+import { open } from "node:fs/promises";
+import { join } from "node:path";
+import { createBrotliDecompress, createGunzip, createZstdDecompress } from "node:zlib";
+import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import type { Encoding } from "../http/negotiate.ts";
+import { releaseNewMemory } from "./node-memory.ts";
+
+/** The folder's files are not those its build.json speaks of: a build is writing there. */
+export class SiteUnfinished extends Error {
+  override readonly name = "SiteUnfinished";
+}
+
+const suffixes: Record<Encoding, string> = { br: ".br", zstd: ".zst", gzip: ".gz" };
+const decoders = { br: createBrotliDecompress, zstd: createZstdDecompress, gzip: createGunzip };
+const chunkSize = 64 * 1024;
+const chunksAtOnce = 32;
+
+export const fileName = (path: string, encoding: Encoding | undefined): string =>
+  path + (encoding ? suffixes[encoding] : "");
+
+/**
+ * A file of a build, plain or as one of the encodings that lie beside it; undefined: there is none such. Only
+ * paths the build names are looked for, so no request reaches another file.
+ * @throws SiteUnfinished where the plain file is not the one of the build
+ */
+export async function readVerified(
+  root: string,
+  files: BuildDocument["files"],
+  path: string,
+  encoding: Encoding | undefined,
+): Promise<Uint8Array | undefined> {
+  const known = Object.hasOwn(files, path) ? files[path] : undefined;
+  if (!known) return undefined;
+  const bytes = await readIfThere(join(root, fileName(path, encoding)));
+  if (bytes && (await digestOf(bytes, encoding)) === known.sha256) return bytes;
+  if (encoding) return undefined;
+  throw new SiteUnfinished(path);
+}
+
+async function readIfThere(path: string): Promise<Uint8Array | undefined> {
+  try {
+    return await readExactly(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+}
+
+/** Without the copies that `readFile` makes of a large file. */
+async function readExactly(path: string): Promise<Uint8Array> {
+  await using file = await open(path);
+  const { size } = await file.stat();
+  const bytes = Buffer.allocUnsafeSlow(size);
+  let length = 0;
+  while (length < size) {
+    const { bytesRead } = await file.read(bytes, length);
+    if (bytesRead === 0) break;
+    length += bytesRead;
+  }
+  return bytes.subarray(0, length);
+}
+
+export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** SHA-256 of the decoded bytes, which are never together in memory; undefined: they cannot be decoded. */
+async function digestOf(bytes: Uint8Array, encoding: Encoding | undefined): Promise<string | undefined> {
+  if (!encoding) return sha256(bytes);
+  const hash = createHash("sha256");
+  let chunks = 0;
+  try {
+    for await (const chunk of decoders[encoding]({ chunkSize }).end(bytes)) {
+      hash.update(chunk);
+      if (++chunks % chunksAtOnce === 0) releaseNewMemory();
+    }
+  } catch {
+    return undefined;
+  }
+  return hash.digest("hex");
+}

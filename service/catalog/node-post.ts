@@ -1,0 +1,152 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import {
+  maxPostedBytes,
+  type PostedManifest,
+  PostRefused,
+  postManifest,
+  RelcatError,
+  runAfterPost,
+  type Surroundings,
+} from "../../pipeline/index.ts";
+import { detail, type Headers, json } from "../http/answers.ts";
+import { hasNoBody, readBody } from "../http/body.ts";
+import { readCredentials, wrongPassword, wrongToken } from "../http/credentials.ts";
+import { namedInHeader } from "../http/named.ts";
+import type { CatalogAppOptions } from "./app.ts";
+
+export interface PostOptions {
+  /** The releases folder that manifests are put into. */
+  releases: string;
+  /** Whoever has it may post; undefined: nobody has it. */
+  token: string | undefined;
+  /** Asked about other credentials, where somebody knows more of them. */
+  mayPost?: ((request: Request) => Promise<"yes" | "forbidden" | "unknown">) | undefined;
+  surroundings: Pick<Surroundings, "pid" | "onWait">;
+  /** Program and arguments, run after manifests were stored; never through a shell. */
+  afterPost?: readonly string[] | undefined;
+  /** Hears of what clients are not told. */
+  log: (message: string) => void;
+}
+
+/**
+ * `POST /api/v1/package/`: `relcat ingest` over HTTP. What is stored counts for nothing until somebody cuts it.
+ * @throws RangeError for an empty token, which an empty password would match
+ */
+export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptions["addManifest"]> {
+  if (options.token === "") throw new RangeError("the token is empty");
+  const isToken = options.token === undefined ? () => false : comparison(options.token);
+  const inTurn = queue();
+  const tell = afterPosts(options);
+  return async ({ request, headers }) => {
+    const refused = unauthorized(request, isToken);
+    const known = refused && (await options.mayPost?.(request));
+    if (known === "forbidden")
+      return detail(403, "You do not have permission to perform this action.", headers);
+    if (refused && known !== "yes") {
+      return detail(401, refused, { ...headers, "WWW-Authenticate": 'Basic realm="relcat"' });
+    }
+    const unsupported = unsupportedMedia(request);
+    if (unsupported) return detail(415, unsupported, headers);
+    const body = await readBody(request, maxPostedBytes);
+    if (body === "too-large") return tooLarge(headers);
+    if (body === "cut-off") return detail(400, "The body ended before its length.", headers);
+    try {
+      const posted = await inTurn(() => postManifest(options.releases, body, options.surroundings));
+      const isTold = posted.result === "unchanged" || (await tell(posted.file));
+      return stored(posted, isTold, headers);
+    } catch (error) {
+      return refusal(error, options, headers);
+    }
+  };
+}
+
+/** Posts of one server wait here for each other, and only the first of them for the folder's lock. */
+function queue(): <T>(work: () => Promise<T>) => Promise<T> {
+  let last: Promise<unknown> = Promise.resolve();
+  return (work) => {
+    const result = last.then(work);
+    last = result.catch(() => {});
+    return result;
+  };
+}
+
+/**
+ * Runs the owner's command, one at a time: what is stored while it runs is told of together, by the next run.
+ * @returns false where it failed for a file
+ */
+function afterPosts({ afterPost, log }: PostOptions): (file: string) => Promise<boolean> {
+  if (!afterPost) return async () => true;
+  const inTurn = queue();
+  let waiting: { files: string[]; done: Promise<boolean> } | undefined;
+  return (file) => {
+    if (waiting) {
+      waiting.files.push(file);
+      return waiting.done;
+    }
+    const files = [file];
+    const run = async () => {
+      waiting = undefined;
+      const failure = await runAfterPost(afterPost, files);
+      if (failure !== undefined) log(`after the post of ${files.join(", ")}: ${failure}`);
+      return failure === undefined;
+    };
+    waiting = { files, done: inTurn(run) };
+    return waiting.done;
+  };
+}
+
+function stored(posted: PostedManifest, isTold: boolean, headers: Headers): Response {
+  const failed = isTold ? {} : { "X-Relcat-After-Post": "failed" };
+  const told = { ...headers, ...ignoredFields(posted), ...failed };
+  return json(posted.result === "unchanged" ? 200 : 201, posted.records, told);
+}
+
+const ignoredFields = ({ ignored }: PostedManifest): Headers =>
+  ignored.length > 0 ? { "X-Ignored-Fields": namedInHeader(ignored) } : {};
+
+/** Compares digests, which have one length: the time it takes tells nothing of the token. */
+function comparison(token: string): (secret: Uint8Array) => boolean {
+  const digest = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
+  const expected = digest(token);
+  return (secret) => timingSafeEqual(digest(secret), expected);
+}
+
+function unauthorized({ headers }: Request, isToken: ReturnType<typeof comparison>): string | undefined {
+  const credentials = readCredentials(headers.get("authorization"));
+  if ("refused" in credentials) return credentials.refused;
+  if (isToken(credentials.secret)) return undefined;
+  return credentials.scheme === "basic" ? wrongPassword : wrongToken;
+}
+
+function unsupportedMedia(request: Request): string | undefined {
+  const coding = request.headers.get("content-encoding") ?? "identity";
+  if (coding.toLowerCase() !== "identity") return `Unsupported content encoding "${coding}" in request.`;
+  const type = request.headers.get("content-type");
+  if (type === null && hasNoBody(request)) return undefined;
+  const essence = (type ?? "").split(";", 1)[0]?.trim().toLowerCase();
+  return essence === "application/json" ? undefined : `Unsupported media type "${type ?? ""}" in request.`;
+}
+
+const tooLarge = (headers: Headers) =>
+  detail(
+    413,
+    `The body has more than ${maxPostedBytes} bytes: post the artifacts in several manifests.`,
+    headers,
+  );
+
+function refusal(error: unknown, { log }: PostOptions, headers: Headers): Response {
+  if (error instanceof PostRefused) return refused(error, headers);
+  if (!(error instanceof RelcatError)) throw error;
+  log(error.message);
+  if (error.code === "lock-held") {
+    return detail(503, "Somebody else is writing to the releases.", { ...headers, "Retry-After": "5" });
+  }
+  return detail(503, "The catalog's own files must be mended first; the server's log says more.", headers);
+}
+
+function refused({ reason, message, fields, conflicts }: PostRefused, headers: Headers): Response {
+  if (reason === "too-large") return detail(413, message, headers);
+  if (reason === "unreadable") return detail(400, `JSON parse error - ${message}`, headers);
+  if (reason === "invalid") return json(400, fields, headers);
+  return json(409, { detail: message, conflicts }, headers);
+}

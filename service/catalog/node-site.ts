@@ -1,0 +1,130 @@
+import { statSync } from "node:fs";
+import { readFile, realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import { acceptedEncodings, type Encoding } from "../http/negotiate.ts";
+import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
+import { readPackageList } from "./package-list.ts";
+import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
+
+/** A site in a folder, with what is asked for most in memory. */
+export interface FolderSite extends CatalogSite {
+  packages: PackageList;
+  /** Whether one of the lists is answered by a file that is in memory, as this Accept-Encoding likes it. */
+  isFile(path: string, acceptEncoding: string | null): boolean;
+  /** Whether these bytes are kept anyway. */
+  holds(bytes: Uint8Array): boolean;
+  /** What changes when the folder holds another build. */
+  mark: string;
+}
+
+/**
+ * Opens what a build left in a folder. Links are resolved once: a site that is switched by a link stays the
+ * one it was.
+ * @throws SiteUnfinished while a build is writing there; ENOENT without a build.json
+ */
+export async function openFolderSite(folder: string): Promise<FolderSite> {
+  const root = await realpath(folder);
+  const mark = markOf(folder);
+  const bytes = await readFile(join(root, "build.json"));
+  const build = readBuild(bytes);
+  const id = sha256(bytes);
+  const { files } = build;
+  files["build.json"] = { sha256: id, size: bytes.length };
+  Object.assign(files, await readSignedFiles(root, id));
+  const memory = new FileMemory(root, files);
+  for (const encoding of ["br", "zstd", "gzip"] as const) {
+    await memory.hold(places.newestFirst, encoding);
+    await memory.hold(places.list, encoding);
+  }
+  const list = await memory.hold(places.list, undefined);
+  if (!list) throw new SiteUnfinished(places.list);
+  const packages = readPackageList(list, files[places.list]?.sha256 ?? "");
+  return {
+    build,
+    id,
+    files,
+    base: basePath(build.base_url),
+    mark,
+    packages,
+    list: async () => packages,
+    isFile: (path, acceptEncoding) =>
+      path === places.list ||
+      acceptedEncodings(acceptEncoding).some((encoding) => memory.isHeld(path, encoding)),
+    holds: (other) => memory.holds(other),
+    read: (path, encoding) => memory.read(path, encoding),
+  };
+}
+
+/** What of a build's files is in memory. */
+class FileMemory {
+  readonly #root: string;
+  readonly #files: BuildDocument["files"];
+  readonly #held = new Map<string, Uint8Array | undefined>();
+  readonly #underWay = new Map<string, Promise<Uint8Array | undefined>>();
+
+  constructor(root: string, files: BuildDocument["files"]) {
+    this.#root = root;
+    this.#files = files;
+  }
+
+  /** Reads what everybody asks for, to keep it. */
+  async hold(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
+    const bytes = await readVerified(this.#root, this.#files, path, encoding);
+    this.#held.set(fileName(path, encoding), bytes);
+    return bytes;
+  }
+
+  isHeld(path: string, encoding: Encoding): boolean {
+    return this.#held.get(fileName(path, encoding)) !== undefined;
+  }
+
+  /** Who asks for a file while others wait for it gets the same bytes: many clients cost no more than one. */
+  read(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
+    const name = fileName(path, encoding);
+    if (this.#held.has(name)) return Promise.resolve(this.#held.get(name));
+    const known = this.#underWay.get(name);
+    if (known) return known;
+    const reading = readVerified(this.#root, this.#files, path, encoding).finally(() =>
+      this.#underWay.delete(name),
+    );
+    this.#underWay.set(name, reading);
+    return reading;
+  }
+
+  holds(bytes: Uint8Array): boolean {
+    return this.#held.values().some((held) => held === bytes);
+  }
+}
+
+/** What `relcat sign` added to this very build; nothing where another one was signed, or none. */
+async function readSignedFiles(root: string, build: string): Promise<BuildDocument["files"]> {
+  const bytes = await readFile(join(root, signedList)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined;
+    throw error;
+  });
+  if (!bytes) return {};
+  const signed = JSON.parse(new TextDecoder().decode(bytes));
+  return signed?.build === build && typeof signed.files === "object" ? signed.files : {};
+}
+
+const signedList = "metadata/signed.json";
+
+/** Cheap to ask for, and another one once the folder holds another build, or the same one signed anew. */
+export function markOf(folder: string): string {
+  const { ino, size, mtimeMs, ctimeMs } = statSync(join(folder, "build.json"));
+  const signed = statSync(join(folder, signedList), { throwIfNoEntry: false });
+  return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${signed?.ino} ${signed?.mtimeMs}`;
+}
+
+function readBuild(bytes: Uint8Array): BuildDocument {
+  const build = JSON.parse(new TextDecoder().decode(bytes));
+  if (
+    typeof build?.base_url !== "string" ||
+    typeof build?.files !== "object" ||
+    !Array.isArray(build?.provisional)
+  ) {
+    throw new SyntaxError("build.json is not that of a catalog");
+  }
+  return build;
+}

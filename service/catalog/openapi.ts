@@ -1,0 +1,183 @@
+import { z } from "zod";
+import { manifestSchema } from "../../pipeline/documents/manifest.ts";
+import { packageRecordSchema } from "../../pipeline/documents/package-record.ts";
+import { goneSchema } from "../../pipeline/documents/site.ts";
+import { filterFields } from "../../pipeline/selection/fields.ts";
+import { type ApiDescription, openApiOf } from "../http/openapi.ts";
+import { type CatalogOperation, catalogRoutes } from "./routes.ts";
+
+const record = packageRecordSchema.meta({ id: "Package" });
+const manifest = manifestSchema.meta({ id: "Manifest" });
+const problem = z
+  .looseObject({ detail: z.string() })
+  .meta({ id: "Problem", description: "What went wrong." });
+const fieldProblems = z
+  .record(z.string(), z.array(z.string()))
+  .meta({ id: "FieldProblems", description: "What is wrong, by the path of the field." });
+const candidates = problem
+  .extend({ parameters: z.array(z.string()), candidates: z.array(z.looseObject({ id: z.int() })) })
+  .meta({ id: "Ambiguous", description: "What matches, and which parameters tell it apart." });
+
+const decided = packageRecordSchema
+  .extend({
+    id: z.int().nullable(),
+    created_date: packageRecordSchema.shape.created_date.nullable(),
+    modified_date: packageRecordSchema.shape.modified_date.nullable(),
+  })
+  .meta({ id: "DecidedPackage", description: "A record as it would be published." });
+const single = packageRecordSchema
+  .omit({ id: true, created_date: true, modified_date: true })
+  .partial()
+  .required({ name: true, version: true, checksum: true, package_type: true })
+  .meta({ id: "SingleRecord", description: "One record: stored as a manifest of one artifact." });
+const conflict = problem
+  .extend({ conflicts: z.array(z.string()) })
+  .meta({ id: "Conflict", description: "Each conflict, with both sides." });
+
+const jsonAs = (schema: z.ZodType) => ({ "application/json": { schema } });
+const failed = (description: string, schema: z.ZodType = problem) => ({
+  description,
+  content: jsonAs(schema),
+});
+const page = { "text/html": { schema: z.string() } };
+const leads = (description: string) => ({
+  description,
+  headers: z.object({ Location: z.string().meta({ description: "The artifact's address." }) }),
+});
+
+const id = z
+  .string()
+  .regex(/^[1-9]\d{0,15}$/)
+  .meta({ description: "Id of a record." });
+const format = z
+  .enum(["json", "api"])
+  .optional()
+  .meta({ description: "json, or api for the page; wins over Accept." });
+const line = z
+  .string()
+  .regex(/^\d{2}\.\d{2}$/)
+  .optional()
+  .meta({ description: "Only versions of this month, such as 26.07." });
+const filters = Object.fromEntries(
+  filterFields.map((field) => [
+    field,
+    z
+      .string()
+      .optional()
+      .meta({ description: field === "version" ? "This version, or latest." : `This ${field}.` }),
+  ]),
+);
+const ordering = z.string().optional().meta({
+  description: "Fields separated by commas, a minus before one that descends; others are dropped.",
+});
+const strict = z.enum(["1"]).optional().meta({ description: "Unknown parameters are an error." });
+
+const description: ApiDescription<CatalogOperation> = {
+  title: "Package catalog",
+  version: "1",
+  description:
+    "Released packages and images. Filters are exact; an empty value asks for null; of a repeated parameter the last counts.",
+  securitySchemes: {
+    token: { type: "http", scheme: "bearer" },
+    password: { type: "http", scheme: "basic" },
+  },
+  operations: {
+    readRoot: {
+      summary: "Where the collections are",
+      security: [],
+      responses: {
+        "200": { description: "Addresses by name.", content: jsonAs(z.object({ package: z.url() })) },
+        "404": failed("The format is unknown."),
+      },
+    },
+    listPackages: {
+      summary: "The whole list, or what a query selects",
+      security: [],
+      requestParams: { query: z.object({ format, ordering, line, strict, ...filters }) },
+      responses: {
+        "200": {
+          description: "Records in one array, never paged: newest version first where no order is asked for.",
+          content: { ...jsonAs(z.array(record)), ...page },
+          headers: z.object({
+            "X-Ignored-Parameters": z
+              .string()
+              .optional()
+              .meta({ description: "Names that are no parameters." }),
+          }),
+        },
+        "304": { description: "Not changed since the ETag of If-None-Match." },
+        "400": failed("With strict=1: unknown parameters."),
+        "404": failed("The format is unknown."),
+        "406": failed("Accept allows neither JSON nor HTML."),
+        "501": failed("This host cannot filter so."),
+      },
+    },
+    addManifest: {
+      summary: "Hand in a build output manifest",
+      description:
+        "Stored and checked, not published: only people cut and publish. The origin server alone can.",
+      security: [{ token: [] }, { password: [] }],
+      requestBody: { required: true, content: jsonAs(z.union([manifest, single])) },
+      responses: {
+        "200": { description: "Nothing changed.", content: jsonAs(z.array(decided)) },
+        "201": {
+          description: "Its records as they would be published; id is null until they are cut.",
+          content: jsonAs(z.array(decided)),
+          headers: z.object({
+            "X-Ignored-Fields": z.string().optional().meta({
+              description: "Members of a single record that are not for its author to decide.",
+            }),
+            "X-Relcat-After-Post": z.enum(["failed"]).optional().meta({
+              description: "The manifest is stored, but the command that follows failed.",
+            }),
+          }),
+        },
+        "400": failed("The manifest has problems.", fieldProblems),
+        "401": failed("Credentials are missing or wrong."),
+        "403": failed("The API key is not for this."),
+        "405": failed("This host takes nothing in."),
+        "409": failed("Published bytes would change, or another manifest says otherwise.", conflict),
+        "413": failed("More than 4 MiB."),
+        "415": failed("Not JSON, or compressed."),
+        "503": failed("Somebody else is writing, or the catalog itself has problems."),
+      },
+    },
+    latestPackage: {
+      summary: "The newest artifact that matches",
+      security: [],
+      requestParams: { query: z.object({ line, ...filters }) },
+      responses: {
+        "302": leads("The one match of the highest version that has one."),
+        "400": failed("Several match, or a parameter is unknown.", z.union([candidates, problem])),
+        "404": failed("Nothing matches."),
+        "501": failed("This host cannot filter so."),
+      },
+    },
+    readPackage: {
+      summary: "One record",
+      security: [],
+      requestParams: { path: z.object({ id }), query: z.object({ format }) },
+      responses: {
+        "200": { description: "The record.", content: jsonAs(record) },
+        "302": leads("Its place on a page, for those who read HTML."),
+        "404": failed("There is no such record."),
+        "406": failed("Accept allows neither JSON nor HTML."),
+        "410": failed("It was withdrawn.", goneSchema.meta({ id: "Withdrawn" })),
+      },
+    },
+    download: {
+      summary: "The file of a record",
+      security: [],
+      requestParams: { path: z.object({ id }) },
+      responses: {
+        "302": leads("Where the file lies."),
+        "404": failed("There is no such record."),
+        "410": failed("It was withdrawn.", goneSchema),
+      },
+    },
+  },
+};
+
+/** The catalog's OpenAPI 3.1 description, as text with a final newline. */
+export const catalogOpenApiText = (): string =>
+  `${JSON.stringify(openApiOf(catalogRoutes, description), null, 2)}\n`;

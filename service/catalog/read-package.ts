@@ -1,0 +1,82 @@
+import type { ReleaseDocument } from "../../pipeline/documents/site.ts";
+import { escapeHtml } from "../../pipeline/emitters/escape.ts";
+import { answer, caching, contentSecurityPolicy, notFound, redirect } from "../http/answers.ts";
+import { exchangeParts } from "./answered-page.ts";
+import type { Exchange } from "./exchange.ts";
+import { answerFile } from "./files.ts";
+import { type CatalogSite, places } from "./site.ts";
+
+/** `GET /api/v1/package/{id}/`: the record; people are led to its place on the release's page. */
+export async function readPackage(exchange: Exchange): Promise<Response> {
+  const { site, request, id, format, headers } = exchange;
+  if (!isId(id)) return notFound(headers);
+  if (format.as === "html") return pageOf(exchange);
+  const cached = { ...headers, "Cache-Control": caching.public };
+  return (
+    (await answerFile(site, request, places.record(id), { headers: cached })) ??
+    (await answerFile(site, request, places.gone(id), { status: 410, headers: cached })) ??
+    notFound(headers)
+  );
+}
+
+async function pageOf({ site, id, format, headers }: Exchange): Promise<Response> {
+  const record = await readJson<{ version: string }>(site, places.record(id));
+  const cache = { "Cache-Control": format.by === "header" ? caching.none : caching.public };
+  if (record)
+    return redirect(302, `${site.base}/releases/${record.version}/#p${id}`, { ...headers, ...cache });
+  const gone = await readJson<Gone>(site, places.gone(id));
+  const shell = await site.read(places.notFound);
+  if (!gone || !shell) return notFound(headers);
+  return answer(
+    410,
+    {
+      ...headers,
+      ...cache,
+      "Content-Type": "text/html; charset=utf-8",
+      "Content-Security-Policy": contentSecurityPolicy,
+    },
+    withdrawnPage(new TextDecoder().decode(shell), gone, site.base),
+  );
+}
+
+interface Gone {
+  id: number;
+  reason: string;
+  replaced_by: number | null;
+}
+
+function withdrawnPage(shell: string, { id, reason, replaced_by }: Gone, base: string): string {
+  const replacement = `${base}/api/v1/package/${replaced_by}/?format=api`;
+  const instead =
+    replaced_by === null
+      ? ""
+      : ` Use <a href="${escapeHtml(replacement)}">package ${replaced_by}</a> instead.`;
+  const title = `Package ${id} was withdrawn`;
+  const page = shell.replace(/<title>[^<·]*/, () => `<title>${title} `);
+  return exchangeParts(page, { title, message: `${escapeHtml(reason)}${instead}` });
+}
+
+/** `GET /api/v1/package/{id}/download/`: leads to the file. */
+export async function download({ site, request, id, headers }: Exchange): Promise<Response> {
+  if (!isId(id)) return notFound(headers);
+  const record = await readJson<{ version: string }>(site, places.record(id));
+  if (record) {
+    const url = await urlOf(site, record.version, Number(id));
+    return url === undefined ? notFound(headers) : redirect(302, url, headers);
+  }
+  const gone = await answerFile(site, request, places.gone(id), { status: 410, headers });
+  return gone ?? notFound(headers);
+}
+
+/** Where a listed record's file lies; undefined when its release does not say. */
+export async function urlOf(site: CatalogSite, version: string, id: number): Promise<string | undefined> {
+  const document = await readJson<ReleaseDocument>(site, places.release(version));
+  return document?.artifacts[String(id)]?.url;
+}
+
+const isId = (id: string) => /^[1-9]\d{0,15}$/.test(id);
+
+async function readJson<T>(site: CatalogSite, path: string): Promise<T | undefined> {
+  const bytes = await site.read(path);
+  return bytes && JSON.parse(new TextDecoder().decode(bytes));
+}

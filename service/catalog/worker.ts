@@ -1,0 +1,111 @@
+import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import type { Row } from "../../pipeline/selection/record-index.ts";
+import { withBody } from "../http/answers.ts";
+import { catalogApp } from "./app.ts";
+import { readPackageList } from "./package-list.ts";
+import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
+
+/** The files of a site, as an edge platform hands them to a worker. */
+interface Assets {
+  fetch(address: string): Promise<Response>;
+}
+
+/** Reading more than this for one answer takes longer than an edge allows. */
+const largestList = 5_000_000;
+
+/** The files of a deployment never change under it, so a worker reads what they are once. */
+const sites = new WeakMap<Assets, Promise<CatalogSite>>();
+
+const app = catalogApp({ onError: (error) => console.error(error) });
+
+export default {
+  async fetch(request: Request, { ASSETS: assets }: { ASSETS: Assets }): Promise<Response> {
+    const site = sites.get(assets) ?? readSite(assets);
+    sites.set(assets, site);
+    try {
+      return withBody(await app(request, await site));
+    } catch (error) {
+      sites.delete(assets);
+      throw error;
+    }
+  },
+};
+
+async function readSite(assets: Assets): Promise<CatalogSite> {
+  const bytes = await readAsset(assets, "build.json");
+  if (!bytes) throw new Error("the assets have no build.json");
+  const build: BuildDocument = JSON.parse(new TextDecoder().decode(bytes));
+  const digest = await crypto.subtle.digest("SHA-256", bytes);
+  const id = Array.from(new Uint8Array(digest), (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const files: BuildDocument["files"] = {
+    ...build.files,
+    "build.json": { sha256: id, size: bytes.length },
+  };
+  let whole: Promise<PackageList | undefined> | undefined;
+  const site: CatalogSite = {
+    build,
+    id,
+    files,
+    base: basePath(build.base_url),
+    // The platform encodes by itself.
+    read: async (path, encoding) =>
+      encoding || !Object.hasOwn(files, path) ? undefined : readAsset(assets, path),
+    list: () => {
+      whole ??= readWhole(site).catch((error: unknown) => {
+        whole = undefined;
+        throw error;
+      });
+      return whole;
+    },
+    part: (query) => readPart(site, query),
+  };
+  return site;
+}
+
+async function readAsset(assets: Assets, path: string): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  const response = await assets.fetch(
+    `https://assets.invalid/${path.split("/").map(encodeURIComponent).join("/")}`,
+  );
+  return response.ok ? new Uint8Array(await response.arrayBuffer()) : undefined;
+}
+
+async function readWhole(site: CatalogSite): Promise<PackageList | undefined> {
+  const known = site.files[places.list];
+  if (!known || known.size > largestList) return undefined;
+  const bytes = await site.read(places.list);
+  return bytes && readPackageList(bytes, known.sha256);
+}
+
+/** From a large list only what stands in a document of its own: a release, a record, a package type. */
+async function readPart(site: CatalogSite, query: URLSearchParams): Promise<PackageList | undefined> {
+  const named = (parameter: string) => query.getAll(parameter).at(-1);
+  const [version, id, type] = [named("version"), named("id"), named("package_type")];
+  if (id !== undefined) return readRows(site, places.record(id), (record) => [record]);
+  if (version !== undefined && version !== "latest") {
+    return readRows(site, places.release(version), ({ packages }) => packages as Row[]);
+  }
+  if (type === undefined || !Object.hasOwn(site.files, places.list)) return undefined;
+  const facet = `facets/type/${type}.json`;
+  const known = Object.hasOwn(site.files, facet) ? site.files[facet] : undefined;
+  // Facets come with the configuration of hosts; without any, nobody can say what a type has.
+  if (!known)
+    return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? nothing : undefined;
+  const bytes = await site.read(facet);
+  return bytes && readPackageList(bytes, known.sha256);
+}
+
+async function readRows(
+  site: CatalogSite,
+  path: string,
+  rowsOf: (document: Row) => readonly Row[],
+): Promise<PackageList | undefined> {
+  const known = Object.hasOwn(site.files, path) ? site.files[path] : undefined;
+  const bytes = known && (await site.read(path));
+  if (!bytes) return nothing;
+  return listOf(rowsOf(JSON.parse(new TextDecoder().decode(bytes))), known.sha256);
+}
+
+const listOf = (rows: readonly Row[], digest: string): PackageList =>
+  readPackageList(new TextEncoder().encode(JSON.stringify(rows)), digest);
+
+const nothing = listOf([], "0".repeat(64));

@@ -1,0 +1,212 @@
+import { type Kysely, sql } from "kysely";
+import { digestOf, isSameDigest, type Pepper } from "../auth/secrets.ts";
+import { itemsOf, prepared } from "../store/prepared.ts";
+import type { AuditRow, Schema } from "../store/schema.ts";
+
+/** Who did something. */
+export interface Actor {
+  /** key, token, user, device, or host for whoever works on the machine itself. */
+  kind: "key" | "token" | "user" | "device" | "host" | "nobody";
+  id: string | null;
+  name: string | null;
+  ip: string | null;
+  request: string | null;
+}
+
+/** One thing that was done. */
+export interface Deed {
+  code: AuditCode;
+  target?: { kind: "device" | "user" | "key" | "serial"; id: string };
+  before?: object;
+  after?: object;
+}
+
+/** What the audit log calls things: stable, for scripts. */
+export type AuditCode =
+  | "device.enrolled"
+  | "device.state"
+  | "device.renamed"
+  | "device.assigned"
+  | "device.deleted"
+  | "device.imported"
+  | "device.token"
+  | "serial.decided"
+  | "key.created"
+  | "key.updated"
+  | "key.rotated"
+  | "key.revoked"
+  | "user.created"
+  | "user.updated"
+  | "user.deleted"
+  | "user.password"
+  | "session.opened"
+  | "session.closed"
+  | "auth.failed"
+  | "enrolment.full"
+  | "database.restored";
+
+/** Those that change what a device is: `GET events` tells of them. */
+export const deviceCodes: readonly AuditCode[] = [
+  "device.enrolled",
+  "device.state",
+  "device.renamed",
+  "device.assigned",
+  "device.deleted",
+  "device.imported",
+];
+
+const head = "audit_head";
+const none = "";
+
+/** Where a chain ends: the next row's hash is made from it. */
+export interface Head {
+  seq: number;
+  hash: string;
+}
+
+/** What the hash of a row covers, in order. */
+const hashed = (row: Omit<AuditRow, "hash">): string =>
+  JSON.stringify([
+    row.seq,
+    row.at,
+    row.actor_kind,
+    row.actor_id,
+    row.actor_name,
+    row.ip,
+    row.request_id,
+    row.code,
+    row.target_kind,
+    row.target_id,
+    row.before,
+    row.after,
+  ]);
+
+/**
+ * Puts deeds into the audit log, each row chained to the one before it by an HMAC under the pepper. Only within
+ * `Database.write`, whose writers come one after another.
+ */
+export async function appendDeeds(
+  transaction: Kysely<Schema>,
+  { pepper, at, actor }: { pepper: Pepper; at: string; actor: Actor },
+  deeds: readonly Deed[],
+): Promise<void> {
+  if (deeds.length === 0) return;
+  const last = await readHead(transaction, pepper);
+  // What goes on from a note that was changed must not look whole: nothing verifies after this.
+  let { seq, hash } = last.isSigned ? last : { ...last, hash: `${last.hash} changed` };
+  const rows = deeds.map((deed) => {
+    const row = rowOf(deed, actor, ++seq, at);
+    hash = digestOf(pepper, "audit", hash, hashed(row));
+    return [seq, row.code, row.target_kind, row.target_id, row.before, row.after, hash];
+  });
+  const json = JSON.stringify(rows);
+  const { kind, id, name, ip, request } = actor;
+  await insertRows(transaction, json, at, kind, id, name, ip, request);
+  const value = signedHead(pepper, { seq, hash });
+  const isFirst = last.seq === 0;
+  if (isFirst) await transaction.insertInto("meta").values({ key: head, value }).execute();
+  else await setHead(transaction, head, value);
+}
+
+function rowOf(
+  { code, target, before, after }: Deed,
+  { kind, id, name, ip, request }: Actor,
+  seq: number,
+  at: string,
+): Omit<AuditRow, "hash"> {
+  return {
+    seq,
+    at,
+    actor_kind: kind,
+    actor_id: id,
+    actor_name: name,
+    ip,
+    request_id: request,
+    code,
+    target_kind: target?.kind ?? null,
+    target_id: target?.id ?? null,
+    before: before ? JSON.stringify(before) : null,
+    after: after ? JSON.stringify(after) : null,
+  };
+}
+
+/** What each row of one writing has of its own; all else is the same in them. */
+const own = ["seq", "code", "target_kind", "target_id", "before", "after", "hash"] as const;
+
+/** One statement however many rows there are: what is their own goes as one JSON text. */
+const insertRows = prepared(
+  (
+    { kind },
+    json: string,
+    at: string,
+    actorKind: string,
+    id: string | null,
+    name: string | null,
+    ip: string | null,
+    request: string | null,
+  ) => {
+    const [seq, ...others] = own.map((_, index) => sql`value ->> ${sql.lit(index)}`);
+    return sql`
+      insert into audit_log (${sql.join(own.map((each) => sql.ref(each)))}, at, actor_kind, actor_id, actor_name, ip, request_id)
+      select cast(${seq} as bigint), ${sql.join(others)}, ${at}, ${actorKind}, ${id}, ${name}, ${ip}, ${request} from ${itemsOf(kind, json)}`;
+  },
+);
+
+const readHeadRow = prepared(({ database }, key: string) =>
+  database.selectFrom("meta").select("value").where("key", "=", key),
+);
+const setHead = prepared(({ database }, key: string, value: string) =>
+  database.updateTable("meta").set({ value }).where("key", "=", key),
+);
+
+/** Where the chain ends, and whether that is what was noted; the beginning of all chains is no hash at all. */
+async function readHead(read: Kysely<Schema>, pepper: Pepper): Promise<Head & { isSigned: boolean }> {
+  const [row] = await readHeadRow(read, head);
+  if (!row) return { seq: 0, hash: none, isSigned: true };
+  const [number = "", hash = ""] = row.value.split(" ");
+  const seq = Number(number);
+  return { seq, hash, isSigned: isSameDigest(row.value, signedHead(pepper, { seq, hash })) };
+}
+
+const signedHead = (pepper: Pepper, { seq, hash }: Head): string =>
+  `${seq} ${hash} ${digestOf(pepper, "audit", "head", String(seq), hash)}`;
+
+/** What became of a check of the chain. */
+export type ChainVerdict = { verdict: "whole"; head: Head } | { verdict: "broken"; seq: number; why: string };
+
+const batch = 1000;
+
+/**
+ * Checks every row of the audit log against the one before it, and the end against what was noted of it.
+ * @param known a head that somebody wrote down earlier: the log must still contain it
+ */
+export async function verifyChain(read: Kysely<Schema>, pepper: Pepper, known?: Head): Promise<ChainVerdict> {
+  const broken = (seq: number, why: string): ChainVerdict => ({ verdict: "broken", seq, why });
+  // The end first: what is written meanwhile comes after it, and is checked too.
+  const { isSigned, ...end } = await readHead(read, pepper);
+  if (!isSigned)
+    return broken(end.seq, "the note of the log's end was changed, or the pepper is another one");
+  let last: Head = { seq: 0, hash: none };
+  for (let rows = await rowsAfter(read, last.seq); rows.length > 0; rows = await rowsAfter(read, last.seq)) {
+    for (const row of rows) {
+      if (row.seq !== last.seq + 1) return broken(last.seq + 1, `row ${last.seq + 1} is missing`);
+      if (!isSameDigest(row.hash, digestOf(pepper, "audit", last.hash, hashed(row)))) {
+        return broken(row.seq, `row ${row.seq} is not what was written, or one before it was exchanged`);
+      }
+      last = { seq: row.seq, hash: row.hash };
+      if (last.seq === end.seq && last.hash !== end.hash)
+        return broken(end.seq, "the last row is not the one that was noted");
+      if (last.seq === known?.seq && last.hash !== known.hash)
+        return broken(last.seq, `row ${last.seq} is not the one that was noted`);
+    }
+  }
+  if (last.seq < end.seq) return broken(last.seq + 1, `rows ${last.seq + 1} to ${end.seq} are missing`);
+  if (last.seq > 0 && (await readHead(read, pepper)).seq === 0)
+    return broken(last.seq, "the note of the log's end is missing");
+  if (known && known.seq > last.seq)
+    return broken(last.seq, `the log ends at ${last.seq}, but had ${known.seq} rows once`);
+  return { verdict: "whole", head: last };
+}
+
+const rowsAfter = (read: Kysely<Schema>, seq: number): Promise<AuditRow[]> =>
+  read.selectFrom("audit_log").selectAll().where("seq", ">", seq).orderBy("seq").limit(batch).execute();

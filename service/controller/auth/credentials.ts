@@ -1,0 +1,47 @@
+/** What a request says of who it is from. */
+export type Credentials =
+  | { kind: "pair"; id: string; secret: string }
+  | { kind: "session"; secret: string }
+  | { kind: "none" }
+  | { kind: "malformed" };
+
+const uuid = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}";
+const idForm = new RegExp(`^${uuid}$`);
+const longestHeader = 512;
+
+export const sessionCookie = "relcat-session";
+
+/**
+ * Reads the Authorization header (RFC 7617), or the session's cookie where there is none. Exactly the form that
+ * is handed out: nothing is trimmed, folded or decoded twice.
+ */
+export function readCredentials(authorization: string | null, cookie: string | null): Credentials {
+  if (authorization !== null) return readBasic(authorization) ?? { kind: "malformed" };
+  return cookie === null ? { kind: "none" } : readCookie(cookie);
+}
+
+function readBasic(header: string): Credentials | undefined {
+  if (header.length > longestHeader) return undefined;
+  const [, encoded = ""] = /^basic ([A-Za-z0-9+/]+={0,2})$/i.exec(header) ?? [];
+  const decoded = Buffer.from(encoded, "base64");
+  if (encoded === "" || decoded.toString("base64") !== encoded) return undefined;
+  const pair = decoded.toString("latin1");
+  const colon = pair.indexOf(":");
+  const [id, secret] = [pair.slice(0, colon), pair.slice(colon + 1)];
+  return colon > 0 && idForm.test(id) && secretForm.test(secret) ? { kind: "pair", id, secret } : undefined;
+}
+
+/** A prefix of any installation, then a UUID. */
+const secretForm = new RegExp(`^[a-z][a-z0-9_-]{0,30}${uuid}$`);
+
+function readCookie(header: string): Credentials {
+  const found = header
+    .split(/; */)
+    .filter((pair) => pair.startsWith(`${sessionCookie}=`))
+    .map((pair) => pair.slice(sessionCookie.length + 1));
+  if (found.length === 0) return { kind: "none" };
+  const [secret = ""] = found;
+  return found.length === 1 && /^[\w-]{43}$/.test(secret)
+    ? { kind: "session", secret }
+    : { kind: "malformed" };
+}

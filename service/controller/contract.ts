@@ -1,0 +1,334 @@
+import type { z } from "zod";
+import type { Access } from "./access.ts";
+import type { AuditCode } from "./audit/audit-log.ts";
+import * as documents from "./documents.ts";
+import type { ProblemKind } from "./problems.ts";
+import type { ControllerOperation } from "./routes.ts";
+
+/** What an operation takes, who may ask for it, and what it answers: checked, enforced and documented from here. */
+export interface Contract {
+  summary: string;
+  description?: string;
+  access: Access;
+  /** Which limit it counts for; `enrol` and `login` are counted per address. */
+  rate: "api" | "login" | "enrol";
+  /** What it leaves in the audit log. */
+  audit?: readonly AuditCode[];
+  query?: z.ZodObject;
+  /** optional: an empty body stands for `{}`. */
+  body?: { schema: z.ZodType; optional?: true; bytes: number };
+  /** also: where something was there already, or is new. */
+  success: {
+    status: 200 | 201 | 204;
+    also?: 200 | 201;
+    description: string;
+    schema?: z.ZodType;
+    type?: string;
+  };
+  /** Beside those that every operation of its access can have. */
+  problems?: readonly ProblemKind[];
+}
+
+const small = 16 * 1024;
+const large = 1024 * 1024;
+const idsOnly = ["not-found"] as const;
+
+export const contracts: Record<ControllerOperation, Contract> = {
+  health: {
+    summary: "Whether the server answers",
+    access: "anyone",
+    rate: "api",
+    success: { status: 200, description: "It does.", schema: documents.okSchema },
+  },
+  listDevices: {
+    summary: "List devices",
+    description:
+      "Everything, unless a limit asks for pages; Link leads to the next one, X-Total-Count says how many match.",
+    access: { scope: "devices:read" },
+    rate: "api",
+    query: documents.deviceQuerySchema,
+    success: { status: 200, description: "Devices by id.", schema: documents.deviceMapSchema },
+    problems: ["invalid"],
+  },
+  setDeviceStates: {
+    summary: "Accept and reject devices",
+    description: "All or nothing, unless Prefer: handling=lenient asks for what can be done.",
+    access: { scope: "devices:state" },
+    rate: "api",
+    audit: ["device.state"],
+    body: { schema: documents.stateRequestSchema, bytes: large },
+    success: { status: 200, description: "What became of each.", schema: documents.stateAnswerSchema },
+    problems: ["not-found", "conflict", "limit-reached"],
+  },
+  assignDevice: {
+    summary: "Say whose a device is",
+    access: { scope: "devices:write" },
+    rate: "api",
+    audit: ["device.assigned"],
+    body: { schema: documents.assignRequestSchema, bytes: small },
+    success: { status: 200, description: "The device.", schema: documents.deviceSchema },
+    problems: idsOnly,
+  },
+  listAuthDecisions: {
+    summary: "List what happens to serial numbers",
+    access: { scope: "devices:read" },
+    rate: "api",
+    success: { status: 200, description: "Decisions.", schema: documents.decisionsSchema },
+  },
+  setAuthDecisions: {
+    summary: "Decide on serial numbers before their devices call",
+    description: "An acceptance is used up by the first device that has the serial number.",
+    access: { scope: "devices:state" },
+    rate: "api",
+    audit: ["serial.decided"],
+    body: { schema: documents.decisionsRequestSchema, bytes: large },
+    success: {
+      status: 200,
+      description: "The decisions on these serial numbers.",
+      schema: documents.decisionsSchema,
+    },
+    problems: ["not-found", "conflict"],
+  },
+  makeNonce: {
+    summary: "Begin an enrolment",
+    access: "anyone",
+    rate: "enrol",
+    success: { status: 200, description: "What the proof must cover.", schema: documents.nonceSchema },
+  },
+  enrollDevice: {
+    summary: "First contact of a device, and every later one",
+    description:
+      'The proof is the Ed25519 signature over the JSON array ["relcat-enroll-1", nonce, public_key, name, serial, device_type, device_os, version], compact, null where absent.',
+    access: "anyone",
+    rate: "enrol",
+    audit: ["device.enrolled", "device.token", "enrolment.full"],
+    body: { schema: documents.enrollRequestSchema, bytes: small },
+    success: {
+      status: 201,
+      also: 200,
+      description: "The device's state; 200 where it was known.",
+      schema: documents.enrollAnswerSchema,
+    },
+    problems: ["forbidden", "enrolment-full"],
+  },
+  readDevice: {
+    summary: "Read a device",
+    access: { scope: "devices:read" },
+    rate: "api",
+    success: { status: 200, description: "The device.", schema: documents.deviceSchema },
+    problems: idsOnly,
+  },
+  changeDevice: {
+    summary: "Rename a device",
+    access: { scope: "devices:write" },
+    rate: "api",
+    audit: ["device.renamed"],
+    body: { schema: documents.deviceChangeSchema, bytes: small },
+    success: { status: 200, description: "The device.", schema: documents.deviceSchema },
+    problems: idsOnly,
+  },
+  deleteDevice: {
+    summary: "Delete a rejected device",
+    description: "Its serial number stays rejected.",
+    access: { scope: "devices:write" },
+    rate: "api",
+    audit: ["device.deleted"],
+    success: { status: 204, description: "Deleted." },
+    problems: ["not-found", "conflict"],
+  },
+  listApiKeys: {
+    summary: "List API keys",
+    access: { scope: "api_keys:read" },
+    rate: "api",
+    success: {
+      status: 200,
+      description: "Keys, revoked ones too; never their secrets.",
+      schema: documents.keyListSchema,
+    },
+  },
+  createApiKey: {
+    summary: "Make an API key",
+    description: "By an Owner or a Full Administrator. Without scopes it reads devices and sets their state.",
+    access: { scope: "api_keys:write", by: ["session", "token"] },
+    rate: "api",
+    audit: ["key.created"],
+    body: { schema: documents.keyRequestSchema, optional: true, bytes: small },
+    success: { status: 201, description: "The key, shown this once.", schema: documents.newKeySchema },
+  },
+  readOwnApiKey: {
+    summary: "What the key of this request is",
+    access: "holder",
+    rate: "api",
+    success: { status: 200, description: "The key.", schema: documents.keySchema },
+  },
+  rotateOwnApiKey: {
+    summary: "Exchange the secret of this request's key",
+    access: "holder",
+    rate: "api",
+    audit: ["key.rotated"],
+    body: { schema: documents.rotateRequestSchema, optional: true, bytes: small },
+    success: { status: 200, description: "The new secret, shown this once.", schema: documents.newKeySchema },
+    problems: ["conflict"],
+  },
+  changeApiKey: {
+    summary: "Rename, disable or enable an API key",
+    access: { scope: "api_keys:write", by: ["session", "token"] },
+    rate: "api",
+    audit: ["key.updated"],
+    body: { schema: documents.keyChangeSchema, bytes: small },
+    success: { status: 200, description: "The key.", schema: documents.keySchema },
+    problems: idsOnly,
+  },
+  revokeApiKey: {
+    summary: "Revoke an API key for good",
+    access: { scope: "api_keys:write" },
+    rate: "api",
+    audit: ["key.revoked"],
+    success: { status: 204, description: "Revoked, as of the next request." },
+    problems: idsOnly,
+  },
+  rotateApiKey: {
+    summary: "Exchange the secret of an API key",
+    access: { scope: "api_keys:write", by: ["session", "token"] },
+    rate: "api",
+    audit: ["key.rotated"],
+    body: { schema: documents.rotateRequestSchema, optional: true, bytes: small },
+    success: { status: 200, description: "The new secret, shown this once.", schema: documents.newKeySchema },
+    problems: ["not-found", "conflict"],
+  },
+  login: {
+    summary: "Sign in",
+    access: "anyone",
+    rate: "login",
+    audit: ["session.opened", "auth.failed"],
+    body: { schema: documents.loginRequestSchema, bytes: small },
+    success: {
+      status: 200,
+      description: "The user; the session is in a cookie.",
+      schema: documents.userAnswerSchema,
+    },
+    problems: ["unauthorized", "busy"],
+  },
+  logout: {
+    summary: "Sign out",
+    access: "person",
+    rate: "api",
+    audit: ["session.closed"],
+    success: { status: 204, description: "The session has ended." },
+  },
+  readMe: {
+    summary: "Who is signed in",
+    access: "user",
+    rate: "api",
+    success: {
+      status: 200,
+      description: "The user, and the devices assigned to them.",
+      schema: documents.meSchema,
+    },
+  },
+  changeMe: {
+    summary: "Change one's own name or password",
+    description: "A new password needs the current one, and ends all other sessions.",
+    access: "person",
+    rate: "api",
+    audit: ["user.updated", "user.password"],
+    body: { schema: documents.meChangeSchema, bytes: small },
+    success: {
+      status: 200,
+      description: "The user, and the devices assigned to them.",
+      schema: documents.meSchema,
+    },
+    problems: ["conflict", "busy"],
+  },
+  listTokens: {
+    summary: "List one's own tokens",
+    access: "user",
+    rate: "api",
+    success: { status: 200, description: "Tokens; never their secrets.", schema: documents.keyListSchema },
+  },
+  createToken: {
+    summary: "Make a token of one's own, for /latest/",
+    description: "It can do what its scopes say and its user may do, at every request.",
+    access: "person",
+    rate: "api",
+    audit: ["key.created"],
+    body: { schema: documents.keyRequestSchema, optional: true, bytes: small },
+    success: { status: 201, description: "The token, shown this once.", schema: documents.newKeySchema },
+  },
+  revokeToken: {
+    summary: "Revoke a token of one's own",
+    access: "user",
+    rate: "api",
+    audit: ["key.revoked"],
+    success: { status: 204, description: "Revoked, as of the next request." },
+    problems: idsOnly,
+  },
+  listUsers: {
+    summary: "List users",
+    access: { scope: "users:read" },
+    rate: "api",
+    success: { status: 200, description: "Users by id.", schema: documents.userMapSchema },
+  },
+  readUser: {
+    summary: "Read a user",
+    access: { scope: "users:read" },
+    rate: "api",
+    success: { status: 200, description: "The user.", schema: documents.userAnswerSchema },
+    problems: idsOnly,
+  },
+  deleteUser: {
+    summary: "Delete a disabled user",
+    access: { scope: "users:write", by: ["session"] },
+    rate: "api",
+    audit: ["user.deleted"],
+    success: { status: 204, description: "Deleted." },
+    problems: ["not-found", "conflict"],
+  },
+  upsertUser: {
+    summary: "Make or change a user",
+    description: "Only Owners decide on Owners; the last active Owner stays; nobody changes their own role.",
+    access: { scope: "users:write", by: ["session"] },
+    rate: "api",
+    audit: ["user.created", "user.updated", "user.password"],
+    body: { schema: documents.upsertRequestSchema, bytes: small },
+    success: {
+      status: 200,
+      also: 201,
+      description: "The user; 201 where it is new.",
+      schema: documents.userAnswerSchema,
+    },
+    problems: ["not-found", "conflict"],
+  },
+  listAudit: {
+    summary: "Read the audit log",
+    access: { scope: "audit:read" },
+    rate: "api",
+    query: documents.auditQuerySchema,
+    success: {
+      status: 200,
+      description: "Rows, newest first unless `after` is given.",
+      schema: documents.auditSchema,
+    },
+  },
+  streamEvents: {
+    summary: "Follow what happens to devices",
+    description: "Server-sent events; Last-Event-ID and `after` go on where a client stopped.",
+    access: { scope: "devices:read" },
+    rate: "api",
+    query: documents.eventsQuerySchema,
+    success: { status: 200, description: "A stream without end.", type: "text/event-stream" },
+    problems: ["busy"],
+  },
+  readOpenApi: {
+    summary: "This description",
+    access: "anyone",
+    rate: "api",
+    success: { status: 200, description: "OpenAPI 3.1.", type: "application/json" },
+  },
+  readDocs: {
+    summary: "This API for people",
+    access: "anyone",
+    rate: "api",
+    success: { status: 200, description: "A page.", type: "text/html" },
+  },
+};

@@ -1,0 +1,78 @@
+import type { z } from "zod";
+import { type Answer, type Call, type Writing, write } from "../call.ts";
+import type { assignRequestSchema, deviceChangeSchema } from "../documents.ts";
+import { Refused } from "../problems.ts";
+import type { DeviceRow } from "../store/schema.ts";
+import { deviceOf, findDeviceText, readDeviceRow } from "./device-rows.ts";
+
+const unknown = () => new Refused("not-found", "There is no such device.");
+
+/** `GET device/{id}` */
+export async function readDevice({ controller, params }: Call): Promise<Answer> {
+  const [device] = await findDeviceText(controller.database.read, params.id ?? "");
+  if (!device) throw unknown();
+  return { status: 200, text: device.text };
+}
+
+/** `POST device/{id}`: another name. */
+export function changeDevice(call: Call<z.infer<typeof deviceChangeSchema>>): Promise<Answer> {
+  const { name } = call.body;
+  return change(call, call.params.id ?? "", "device.renamed", { name });
+}
+
+/** `POST device/assign` */
+export function assignDevice(call: Call<z.infer<typeof assignRequestSchema>>): Promise<Answer> {
+  const { device_id, user_id = null } = call.body;
+  return change(call, device_id, "device.assigned", { assigned_to_user: user_id });
+}
+
+async function change(
+  call: Call,
+  id: string,
+  code: "device.renamed" | "device.assigned",
+  values: Partial<Pick<DeviceRow, "name" | "assigned_to_user">>,
+): Promise<Answer> {
+  const device = await write(call, async ({ transaction, record }) => {
+    const before = await requireDevice(transaction, id);
+    if (values.assigned_to_user != null) await requireUser(transaction, values.assigned_to_user);
+    const [member, value] = Object.entries(values)[0] as [keyof typeof values, string | null];
+    if (before[member] === value) return before;
+    const after = { ...before, ...values, version: before.version + 1 };
+    await transaction
+      .updateTable("devices")
+      .set({ ...values, version: after.version })
+      .where("id", "=", id)
+      .execute();
+    record({
+      code,
+      target: { kind: "device", id },
+      before: { [member]: before[member] },
+      after: { [member]: value },
+    });
+    return after;
+  });
+  return { status: 200, body: deviceOf(device) };
+}
+
+async function requireDevice(transaction: Writing["transaction"], id: string): Promise<DeviceRow> {
+  const row = await readDeviceRow(transaction, id);
+  if (!row) throw unknown();
+  return row;
+}
+
+async function requireUser(transaction: Writing["transaction"], id: string): Promise<void> {
+  const row = await transaction.selectFrom("users").select("id").where("id", "=", id).executeTakeFirst();
+  if (!row) throw new Refused("not-found", "There is no such user.");
+}
+
+/** `DELETE device/{id}`: only what is rejected, and its serial number stays so. */
+export async function deleteDevice(call: Call): Promise<Answer> {
+  const id = call.params.id ?? "";
+  await write(call, async ({ transaction, record }) => {
+    const { state, name, serial } = await requireDevice(transaction, id);
+    if (state !== "rejected") throw new Refused("conflict", `The device is ${state}: reject it first.`);
+    await transaction.deleteFrom("devices").where("id", "=", id).execute();
+    record({ code: "device.deleted", target: { kind: "device", id }, before: { state, name, serial } });
+  });
+  return { status: 204 };
+}

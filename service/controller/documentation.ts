@@ -1,0 +1,19 @@
+import type { Answer } from "./call.ts";
+
+/** Made once: it depends on nothing but the program. */
+let description: string | undefined;
+
+/** `GET openapi.json` */
+export async function readOpenApi(): Promise<Answer> {
+  if (description === undefined) {
+    const { controllerOpenApiText } = await import("./openapi.ts");
+    description = controllerOpenApiText();
+  }
+  return { status: 200, text: description };
+}
+
+/** `GET docs` */
+export async function readDocs(): Promise<Answer> {
+  const { docsPage } = await import("./pages/docs-page.ts");
+  return docsPage();
+}

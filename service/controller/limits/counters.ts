@@ -1,0 +1,82 @@
+import { sql } from "kysely";
+import type { Database } from "../store/database.ts";
+
+/** Counts things in windows of time, for all processes of one controller. */
+export interface Counters {
+  /** @returns how many there are in this window, those included */
+  add(key: string, window: number, now: number, by?: number): Promise<number>;
+  read(key: string, window: number, now: number): Promise<number>;
+  /** How many are taken at once, so that not each of them asks the database. @param limit of the window */
+  portion(limit: number): number;
+}
+
+export const windowStart = (window: number, now: number): number => Math.floor(now / window) * window;
+
+/** Random names must not fill the memory. */
+const mostCounters = 20_000;
+
+/** For one process. */
+export function localCounters(): Counters {
+  const counts = new Map<string, { ends: number; count: number }>();
+  const countOf = (key: string, now: number) => {
+    const entry = counts.get(key);
+    return entry && entry.ends > now ? entry.count : 0;
+  };
+  return {
+    portion: () => 1,
+    read: async (key, window, now) => countOf(`${window} ${key}`, now),
+    async add(key, window, now, by = 1) {
+      const name = `${window} ${key}`;
+      const count = countOf(name, now) + by;
+      counts.delete(name);
+      if (counts.size >= mostCounters) makeRoom(counts, now);
+      counts.set(name, { ends: windowStart(window, now) + window, count });
+      return count;
+    },
+  };
+}
+
+/** Forgets what has ended, then what was counted longest ago; enough at a time that a flood seldom comes here. */
+function makeRoom(counts: Map<string, { ends: number }>, now: number): void {
+  for (const [key, { ends }] of counts) if (ends <= now) counts.delete(key);
+  for (const key of counts.keys()) {
+    if (counts.size < mostCounters * 0.9) return;
+    counts.delete(key);
+  }
+}
+
+const forgetAfter = 3_600_000;
+
+/** For all processes on one database. */
+export function sharedCounters({ read, note }: Database): Counters {
+  let cleared = 0;
+  return {
+    portion: (limit) => Math.max(1, Math.floor(limit / 20)),
+    async read(key, window, now) {
+      const row = await read
+        .selectFrom("counters")
+        .select("count")
+        .where("key", "=", `${window} ${key}`)
+        .where("window_start", "=", windowStart(window, now))
+        .executeTakeFirst();
+      return row?.count ?? 0;
+    },
+    async add(key, window, now, by = 1) {
+      const start = windowStart(window, now);
+      const { rows } = await sql<{ count: number }>`
+        insert into counters as c (key, window_start, count) values (${`${window} ${key}`}, ${start}, ${by})
+        on conflict (key, window_start) do update set count = c.count + ${by} returning count`.execute(read);
+      const count = rows[0]?.count ?? by;
+      if (now - cleared > forgetAfter) {
+        cleared = now;
+        await note((database) =>
+          database
+            .deleteFrom("counters")
+            .where("window_start", "<", now - forgetAfter)
+            .execute(),
+        );
+      }
+      return count;
+    },
+  };
+}

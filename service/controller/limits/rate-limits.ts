@@ -1,0 +1,79 @@
+import { type Counters, windowStart } from "./counters.ts";
+
+const minute = 60_000;
+
+/** How much of a limit is left. */
+export interface Allowance {
+  allowed: boolean;
+  limit: number;
+  remaining: number;
+  /** Seconds until the window ends. */
+  reset: number;
+}
+
+/** What this process took from the counters and has not spent yet. */
+interface Taken {
+  start: number;
+  left: number;
+  spent: number;
+  /** Nothing is left in this window, for anybody. */
+  isExhausted: boolean;
+  /** Who else comes meanwhile waits for the same portion: taking one each would spend the limit on a few. */
+  more: Promise<void> | undefined;
+}
+
+/** Random addresses must not fill the memory; what is forgotten is counted on in the counters. */
+const mostKeys = 20_000;
+
+/** Spends limits of so many a minute; several processes together never spend more than the limit. */
+export class RateLimits {
+  readonly #counters: Counters;
+  readonly #taken = new Map<string, Taken>();
+
+  constructor(counters: Counters) {
+    this.#counters = counters;
+  }
+
+  /** @param limit a minute; 0: any number */
+  async spend(key: string, limit: number, now: number): Promise<Allowance> {
+    const start = windowStart(minute, now);
+    const reset = Math.ceil((start + minute - now) / 1000);
+    if (limit === 0) return { allowed: true, limit, remaining: 0, reset };
+    const taken = this.#takenOf(key, start);
+    while (taken.left === 0 && !taken.isExhausted) {
+      taken.more ??= this.#take(taken, key, limit, now).finally(() => {
+        taken.more = undefined;
+      });
+      await taken.more;
+    }
+    if (taken.left === 0) return { allowed: false, limit, remaining: 0, reset };
+    taken.left--;
+    return { allowed: true, limit, remaining: Math.max(0, limit - ++taken.spent), reset };
+  }
+
+  /** Kept in the order of their last use, so that who is busy is not forgotten for who came once. */
+  #takenOf(key: string, start: number): Taken {
+    const known = this.#taken.get(key);
+    const taken =
+      known?.start === start ? known : { start, left: 0, spent: 0, isExhausted: false, more: undefined };
+    this.#taken.delete(key);
+    if (this.#taken.size >= mostKeys) this.#makeRoom();
+    this.#taken.set(key, taken);
+    return taken;
+  }
+
+  #makeRoom(): void {
+    for (const oldest of this.#taken.keys()) {
+      if (this.#taken.size < mostKeys * 0.9) return;
+      this.#taken.delete(oldest);
+    }
+  }
+
+  async #take(taken: Taken, key: string, limit: number, now: number): Promise<void> {
+    const portion = this.#counters.portion(limit);
+    const before = (await this.#counters.add(key, minute, now, portion)) - portion;
+    taken.left += Math.max(0, Math.min(portion, limit - before));
+    taken.isExhausted = before + portion >= limit;
+    taken.spent = Math.max(taken.spent, Math.min(limit, before));
+  }
+}

@@ -1,0 +1,148 @@
+import { randomUUID } from "node:crypto";
+import { userInfo } from "node:os";
+import { readPath } from "../http/path.ts";
+import { jsonBody, queryOf, type ServerRequest } from "../http/request.ts";
+import { routerOf } from "../http/router.ts";
+import { operationOf } from "../http/routes.ts";
+import { scopes, type User } from "./access.ts";
+import { type Actor, type ChainVerdict, type Head, verifyChain } from "./audit/audit-log.ts";
+import { hashPassword } from "./auth/passwords.ts";
+import { type Answer, type Call, writeAs } from "./call.ts";
+import { contracts } from "./contract.ts";
+import type { Controller } from "./controller.ts";
+import { handlers } from "./handlers.ts";
+import { Refused } from "./problems.ts";
+import { readBodyAs, readQuery } from "./request.ts";
+import { controllerRoutes } from "./routes.ts";
+import { blank, insertUser } from "./users/users.ts";
+
+/** What was answered, as over HTTP. */
+export interface HostAnswer {
+  status: number;
+  /** Parsed JSON. */
+  body: unknown;
+}
+
+/** Asks a controller what its API answers, without a server between. */
+export type AskOnHost = (method: string, path: string, body?: object) => Promise<HostAnswer>;
+
+/** Whoever can open the database can do what an Owner can; the audit log names their account on this machine. */
+export function askOnHost(controller: Controller): AskOnHost {
+  const actor = hostActor();
+  return async (method, path, body) => {
+    try {
+      return await read(await run(controller, actor, method, path, body));
+    } catch (error) {
+      if (!(error instanceof Refused)) throw error;
+      const { slug, more, ...details } = error.details();
+      return { status: details.status, body: { type: `urn:relcat:problem:${slug}`, ...details, ...more } };
+    }
+  };
+}
+
+/** Whoever works on this machine, for the audit log. */
+export function hostActor(): Actor {
+  const name = accountName();
+  return { kind: "host", id: name, name, ip: null, request: null };
+}
+
+function accountName(): string {
+  const id = process.getuid?.();
+  try {
+    return userInfo().username;
+  } catch {
+    // Containers run under numbers that no account has.
+    return `uid-${id ?? "unknown"}`;
+  }
+}
+
+async function run(
+  controller: Controller,
+  actor: Actor,
+  method: string,
+  target: string,
+  body: object | undefined,
+): Promise<Answer> {
+  const request = requestOf(method, target, body);
+  const { operation, params } = operationAt(request);
+  const contract = contracts[operation];
+  const call: Call = {
+    controller,
+    request,
+    caller: { remote: "", secure: true },
+    requestId: randomUUID(),
+    alias: "v0",
+    now: controller.clock(),
+    params,
+    query: readQuery(contract, queryOf(request)) as Call["query"],
+    body: await readBodyAs(contract, request),
+    principal: { kind: "session", id: "", user: owner, scopes: new Set(scopes) },
+    actor,
+  };
+  return handlers[operation](call);
+}
+
+const owner: User = {
+  id: "",
+  name: null,
+  email: "",
+  username: null,
+  role: "Owner",
+  status: "Active",
+  authz_devices: true,
+  authz_policies: true,
+  authz_control_panel: true,
+  authz_users: true,
+};
+
+function requestOf(method: string, target: string, body: object | undefined): ServerRequest {
+  const path = readPath(target, "");
+  if (path === undefined || path === "bad") throw new Error(`${target} is no address`);
+  return { method, target, path, origin: "http://localhost", ...jsonBody(body) };
+}
+
+const routeAt = routerOf(controllerRoutes);
+
+function operationAt({ method, path }: ServerRequest) {
+  const found = routeAt(path);
+  const operation = found && operationOf(found.route, method);
+  if (!operation) throw new Error(`${method} ${path} is no operation`);
+  return { operation, params: found.params };
+}
+
+async function read({ status, body, text, stream }: Answer): Promise<HostAnswer> {
+  const json = stream ? (await Array.fromAsync(stream)).join("") : text;
+  return { status, body: json === undefined ? body : JSON.parse(json) };
+}
+
+/**
+ * Makes the user that makes all others.
+ * @returns false when there is one already; nothing is changed then
+ */
+export async function addFirstOwner(
+  controller: Controller,
+  email: string,
+  password: string,
+): Promise<boolean> {
+  const now = controller.clock();
+  const hashed = await hashPassword(password);
+  return writeAs(controller, hostActor(), now, async (writing) => {
+    const known = await writing.transaction.selectFrom("users").select("id").limit(1).executeTakeFirst();
+    if (known) return false;
+    await insertUser(writing, { ...blank(email, now), role: "Owner", password: hashed });
+    return true;
+  });
+}
+
+/** Whether an email address and a password can be those of a user. @returns what is wrong with them */
+export function userFaults(email: string, password: string): string[] {
+  const checked = contracts.upsertUser.body?.schema.safeParse({ email, password });
+  return (checked?.error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);
+}
+
+export { untilStopped } from "../http/node-server.ts";
+export type { ChainVerdict, Head };
+
+/** Proves that nobody changed the audit log behind the controller's back. @param known a head noted earlier */
+export const verifyAudit = (controller: Controller, known?: Head): Promise<ChainVerdict> =>
+  verifyChain(controller.database.read, controller.pepper, known);

@@ -1,0 +1,23 @@
+import { identify } from "./auth/authenticate.ts";
+import { tellFailure } from "./auth/brake.ts";
+import type { Controller } from "./controller.ts";
+
+/**
+ * Whether a request's API key may hand in packages; another server asks that holds the same database.
+ * @returns "unknown" for whatever is no good API key, and why is in the audit log
+ */
+export async function mayPostPackages(
+  controller: Controller,
+  { headers }: Request,
+): Promise<"yes" | "forbidden" | "unknown"> {
+  const now = controller.clock();
+  const identified = await identify(controller, { header: (name) => headers.get(name) }, now);
+  if (!identified) return "unknown";
+  if ("failure" in identified) {
+    await tellFailure(controller, identified, { ip: null, request: null }, now);
+    return "unknown";
+  }
+  const { principal } = identified;
+  if (principal.kind !== "key") return "unknown";
+  return principal.scopes.has("packages:write") ? "yes" : "forbidden";
+}

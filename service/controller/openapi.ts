@@ -1,0 +1,126 @@
+import { z } from "zod";
+import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import { type ApiDescription, openApiOf } from "../http/openapi.ts";
+import { type Contract, contracts } from "./contract.ts";
+import { bulkProblemSchema, problemSchema } from "./documents.ts";
+import { type ProblemKind, statusOf } from "./problems.ts";
+import { type ControllerOperation, controllerRoutes } from "./routes.ts";
+
+type Documented = ApiDescription<ControllerOperation>["operations"][ControllerOperation];
+
+const pathOf = new Map(
+  controllerRoutes.flatMap(({ path, operations }) =>
+    Object.values(operations).map((operation) => [operation, path] as const),
+  ),
+);
+
+function documented(operation: ControllerOperation, contract: Contract): Documented {
+  const { summary, description, access, query, body, success } = contract;
+  const hasId = pathOf.get(operation)?.includes(":id") ?? false;
+  const params = {
+    ...(hasId && { path: z.object({ id: z.string().meta({ description: "Its id." }) }) }),
+    ...(query && { query }),
+  };
+  return {
+    summary,
+    ...(description !== undefined && { description }),
+    security: access === "anyone" ? [] : securityOf(contract),
+    ...((hasId || query) && { requestParams: params }),
+    ...(body && {
+      requestBody: {
+        required: body.optional !== true,
+        content: { "application/json": { schema: body.schema } },
+      },
+    }),
+    responses: { ...successesOf(success), ...problemsOf(operation, contract) },
+  };
+}
+
+function securityOf({ access }: Contract): Record<string, string[]>[] {
+  if (access === "person") return [{ session: [] }];
+  if (access === "user") return [{ session: [] }, { basic: [] }];
+  const by = typeof access === "object" ? access.by : undefined;
+  if (access === "holder") return [{ basic: [] }];
+  return by && !by.includes("key") && !by.includes("token")
+    ? [{ session: [] }]
+    : [{ basic: [] }, { session: [] }];
+}
+
+function successesOf({
+  status,
+  also,
+  description,
+  schema,
+  type = "application/json",
+}: Contract["success"]): ZodOpenApiResponsesObject {
+  const content =
+    schema || type !== "application/json"
+      ? { [type]: { schema: schema ?? z.string() } }
+      : { [type]: { schema: z.looseObject({}) } };
+  const response: ZodOpenApiResponseObject = status === 204 ? { description } : { description, content };
+  return { [status]: response, ...(also && { [also]: response }) };
+}
+
+/** What any operation can answer, by what it takes and who may ask. */
+function problemsOf(
+  operation: ControllerOperation,
+  { access, body, problems = [] }: Contract,
+): ZodOpenApiResponsesObject {
+  const kinds: ProblemKind[] = [
+    "bad-request",
+    "https-required",
+    "too-many-requests",
+    "internal",
+    ...problems,
+  ];
+  if (access !== "anyone") kinds.push("unauthorized");
+  if (body) kinds.push("too-large", "unsupported-media-type");
+  const schema = operation === "setDeviceStates" ? bulkProblemSchema : problemSchema;
+  const statuses = [...new Set(kinds.map(statusOf))].sort();
+  return Object.fromEntries(
+    statuses.map((status) => [
+      status,
+      { description: meaning[status] ?? "", content: { "application/problem+json": { schema } } },
+    ]),
+  );
+}
+
+const meaning: Record<number, string> = {
+  400: "The request cannot be read, or has invalid values.",
+  401: "Credentials are missing or not valid.",
+  403: "The credentials do not allow it, or HTTPS is required.",
+  404: "There is no such thing.",
+  409: "It meets another state.",
+  413: "The body is too large.",
+  415: "The body is no JSON.",
+  429: "Too many requests; Retry-After says when to ask again.",
+  500: "Something went wrong here.",
+  503: "Not now; Retry-After says when.",
+};
+
+/** The controller's OpenAPI 3.1 description. */
+export const controllerOpenApi = (): object =>
+  openApiOf(controllerRoutes, {
+    title: "Device management",
+    version: "v0",
+    description:
+      "Devices of a fleet: list them, accept or reject them. API keys work everywhere, users' tokens below /latest/ only. Every address works with and without its final slash.",
+    server: "/-net/api/v0",
+    securitySchemes: {
+      basic: {
+        type: "http",
+        scheme: "basic",
+        description: "Id and secret of an API key, or of a user's token.",
+      },
+      session: { type: "apiKey", in: "cookie", name: "relcat-session" },
+    },
+    operations: Object.fromEntries(
+      Object.entries(contracts).map(([operation, contract]) => [
+        operation,
+        documented(operation as ControllerOperation, contract),
+      ]),
+    ) as ApiDescription<ControllerOperation>["operations"],
+  });
+
+/** The same, as text with a final newline. */
+export const controllerOpenApiText = (): string => `${JSON.stringify(controllerOpenApi(), null, 2)}\n`;

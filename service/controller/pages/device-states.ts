@@ -1,0 +1,108 @@
+import type { ServerAnswer } from "../../http/request.ts";
+import { type DeviceState, deviceStates, type StateRequest } from "../documents.ts";
+import { Refused } from "../problems.ts";
+import { may } from "./ask.ts";
+import { choices, listAddress } from "./devices-page.ts";
+import { fieldOf } from "./form.ts";
+import { page, redirectTo, type SignedIn } from "./visit.ts";
+import { counted } from "./words.ts";
+
+/** So many are decided at once; more are shown once more before. */
+const handful = 5;
+
+interface StateAnswer {
+  changed: number;
+  devices: { id: string; previous_state: DeviceState }[];
+}
+
+/** `POST /devices`: accepts or rejects the chosen ones, all or nothing. */
+export async function decideDevices(visit: SignedIn): Promise<ServerAnswer> {
+  const { ask, form, url } = visit;
+  const state = stateOf(form.get("state"));
+  const reason = fieldOf(form, "reason");
+  const devices = chosenOf(form, state, reason);
+  const back = listAddress(url.searchParams);
+  if (devices.length > handful && form.get("sure") !== "yes")
+    return confirmationPage(visit, { state, reason, devices, back });
+  const { body } = await ask<StateAnswer>("setDeviceStates", { body: { devices } });
+  const code = body.changed === 0 ? "unchanged" : state;
+  return redirectTo(visit, form.get("back") === "device" ? devicePath(devices) : back, {
+    code,
+    count: body.changed,
+  });
+}
+
+const devicePath = ([first]: StateRequest["devices"]): string => `/devices/${first?.id}`;
+
+function stateOf(given: string | null): DeviceState {
+  const state = deviceStates.find((each) => each === given);
+  if (state === undefined) throw new Refused("invalid", "Say whether to accept or to reject.");
+  return state;
+}
+
+/** The devices as they were when their list was shown: those that changed since are refused, not decided on. */
+function chosenOf(
+  form: URLSearchParams,
+  state: DeviceState,
+  reason: string | undefined,
+): StateRequest["devices"] {
+  // Each box sends one; the confirmation sends all in one field.
+  const values = form.getAll("device").flatMap((value) => value.split(" "));
+  const chosen = values.map((value) => {
+    const [id = "", version = ""] = value.split(".");
+    return { id, state, if_version: Number(version), ...(reason !== undefined && { reason }) };
+  });
+  if (chosen.length > 0) return chosen;
+  throw new Refused("invalid", "No device is chosen: tick those that you mean.");
+}
+
+interface Decision {
+  state: DeviceState;
+  reason: string | undefined;
+  devices: StateRequest["devices"];
+  back: string;
+}
+
+async function confirmationPage(
+  visit: SignedIn,
+  { state, reason, devices, back }: Decision,
+): Promise<ServerAnswer> {
+  // What cannot be done is said now, not after the confirmation.
+  const { body } = await visit.ask<StateAnswer>("setDeviceStates", { body: { devices, dry_run: true } });
+  const leaving = body.devices.filter(({ previous_state }) => previous_state === "accepted").length;
+  const what = counted(devices.length, "device");
+  const { verb, kind } = choices[state];
+  const title = state === "pending" ? `Set ${what} back to pending?` : `${verb} ${what}?`;
+  const names = may(visit.me, "readDevice") ? await namesOf(visit, devices) : new Map<string, string>();
+  return page(visit, "confirm", title, {
+    title,
+    state,
+    kind,
+    verb: title.slice(0, -1),
+    reason: reason ?? "",
+    action: back,
+    isRejection: state === "rejected",
+    leaving: state === "accepted" || leaving === 0 ? "" : counted(leaving, "device"),
+    values: devices.map(({ id, if_version }) => `${id}.${if_version}`).join(" "),
+    devices: devices.map(({ id }) => ({
+      name: names.get(id) ?? id,
+      href: `/devices/${id}`,
+    })),
+  });
+}
+
+async function namesOf(
+  { controller: { database } }: SignedIn,
+  devices: StateRequest["devices"],
+): Promise<Map<string, string>> {
+  const rows = await database.read
+    .selectFrom("devices")
+    .select(["id", "name", "serial"])
+    .where(
+      "id",
+      "in",
+      devices.map(({ id }) => id),
+    )
+    .execute();
+  return new Map(rows.map(({ id, name, serial }) => [id, name ?? serial ?? id]));
+}

@@ -1,0 +1,139 @@
+import type { ServerAnswer } from "../../http/request.ts";
+import { type Device, type DeviceState, deviceStates } from "../documents.ts";
+import { may } from "./ask.ts";
+import { page, type SignedIn } from "./visit.ts";
+import { counted, lengthOf, momentOf, numberOf, sinceOf } from "./words.ts";
+
+/** How many devices a page has. */
+const sizes = [100, 1000];
+
+/** What is asked for: which devices, and from where on. */
+interface Choice {
+  state: DeviceState | undefined;
+  q: string | undefined;
+  size: number;
+  cursor: string | undefined;
+}
+
+/** `GET /devices`: the pending ones, unless others are asked for. */
+export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
+  const choice = choiceOf(visit.url.searchParams);
+  const { q, size, cursor } = choice;
+  const [tabs, { body, headers }] = await Promise.all([
+    tabsOf(visit, choice),
+    visit.ask<{ devices: Record<string, Device> }>("listDevices", {
+      query: { state: choice.state, q, limit: String(size), cursor },
+    }),
+  ]);
+  const total = Number(headers["X-Total-Count"]);
+  const devices = Object.values(body.devices);
+  const next = nextOf(headers.Link, visit.url);
+  const canDecide = may(visit.me, "setDeviceStates");
+  const title = choice.state === undefined ? "Devices" : `${capital(choice.state)} devices`;
+  return page(visit, "devices", title, {
+    title,
+    action: addressOf({ ...choice, cursor: undefined }),
+    state: choice.state ?? "all",
+    isPending: choice.state === "pending",
+    showsState: choice.state === undefined,
+    q: q ?? "",
+    size: size === sizes[0] ? "" : String(size),
+    tabs,
+    found: q === undefined ? "" : `${counted(total, "device")} with “${q}”`,
+    devices: devices.map((device) => rowOf(device, visit)),
+    canDecide,
+    choices: canDecide ? choicesBut(choice.state) : [],
+    chooseAll: canDecide ? `${addressOf(choice)}&chosen=all` : "",
+    shown: total > devices.length ? `${numberOf(devices.length)} of ${counted(total, "device")}` : "",
+    first: cursor === undefined ? "" : addressOf({ ...choice, cursor: undefined }),
+    next: next === undefined ? "" : addressOf({ ...choice, cursor: next }),
+    sizes: total > 100 ? sizesOf(choice) : [],
+  });
+}
+
+/** What their buttons say, and how they look. */
+export const choices: Record<DeviceState, { verb: string; kind: string }> = {
+  accepted: { verb: "Accept", kind: "strong" },
+  rejected: { verb: "Reject", kind: "danger" },
+  pending: { verb: "Set back to pending", kind: "plain" },
+};
+
+/** Buttons for every other state; accepting stands last, as what is done most. */
+export const choicesBut = (current: DeviceState | undefined) =>
+  (["rejected", "pending", "accepted"] as const)
+    .filter((state) => state !== current)
+    .map((state) => ({ state, ...choices[state] }));
+
+export const capital = (word: string): string => word.replace(/^./, (letter) => letter.toUpperCase());
+
+function choiceOf(query: URLSearchParams): Choice {
+  const asked = query.get("state") ?? "pending";
+  const size = Number(query.get("size"));
+  return {
+    state: deviceStates.find((state) => state === asked),
+    q: query.get("q")?.trim() || undefined,
+    size: sizes.includes(size) ? size : (sizes[0] ?? 100),
+    cursor: query.get("cursor") ?? undefined,
+  };
+}
+
+function addressOf({ state = "all" as never, q, size, cursor }: Choice): string {
+  const query = new URLSearchParams({ state });
+  if (q !== undefined) query.set("q", q);
+  if (size !== sizes[0]) query.set("size", String(size));
+  if (cursor !== undefined) query.set("cursor", cursor);
+  return `/devices?${query}`;
+}
+
+/** The list somebody decides in, to come back to it; its cursor is left, as what was decided is no longer in it. */
+export const listAddress = (query: URLSearchParams): string =>
+  addressOf({ ...choiceOf(query), cursor: undefined });
+
+async function tabsOf({ ask }: SignedIn, choice: Choice) {
+  const all = [...deviceStates, undefined];
+  return Promise.all(
+    all.map(async (state) => {
+      const { headers } = await ask("listDevices", { query: { state, q: choice.q, limit: "1" } });
+      return {
+        text: capital(state ?? "all"),
+        count: numberOf(Number(headers["X-Total-Count"])),
+        href: addressOf({ ...choice, state, cursor: undefined }),
+        current: state === choice.state,
+      };
+    }),
+  );
+}
+
+/** Where the API says that the list goes on. */
+function nextOf(link: string | undefined, base: URL): string | undefined {
+  const [, target] = /^<([^>]+)>; rel="next"$/.exec(link ?? "") ?? [];
+  return target === undefined ? undefined : (new URL(target, base).searchParams.get("cursor") ?? undefined);
+}
+
+const sizesOf = (choice: Choice) =>
+  sizes.map((size) => ({
+    text: numberOf(size),
+    href: addressOf({ ...choice, size, cursor: undefined }),
+    current: size === choice.size,
+  }));
+
+function rowOf(device: Device, { now, url }: SignedIn) {
+  const { id, name, serial, state, version, device_type, device_os } = device;
+  return {
+    id,
+    value: `${id}.${version}`,
+    name: name ?? "without a name",
+    label: [name ?? id, serial].filter(Boolean).join(", "),
+    isNamed: name !== null,
+    serial: serial ?? "",
+    kind: [device_type, device_os].filter(Boolean).join(" · "),
+    state,
+    created: momentOf(device.created_at),
+    waits: lengthOf(now - Date.parse(device.created_at)),
+    changed: { ...momentOf(device.state_changed_at), since: sinceOf(device.state_changed_at, now) },
+    seen: sinceOf(device.last_seen, now) ?? "never",
+    seenAt: device.last_seen ?? "",
+    reason: device.state_reason ?? "",
+    chosen: url.searchParams.get("chosen") === "all",
+  };
+}

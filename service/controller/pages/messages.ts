@@ -1,0 +1,39 @@
+import { digestOf, isSameDigest, type Pepper } from "../auth/secrets.ts";
+import { counted } from "./words.ts";
+
+/** What pages say after something was done. */
+const messages = {
+  accepted: (count: number) => `${counted(count, "device")} accepted.`,
+  rejected: (count: number) =>
+    `${counted(count, "device")} rejected, and ${count === 1 ? "its serial number" : "their serial numbers"} too.`,
+  pending: (count: number) => `${counted(count, "device")} set back to pending.`,
+  unchanged: () => "Nothing had to be changed.",
+  renamed: () => "The device has its new name.",
+  assigned: () => "The device is assigned.",
+  deleted: () => "The device is deleted; its serial number stays rejected.",
+  decided: (count: number) => `${counted(count, "serial number")} decided.`,
+  undecided: (count: number) => `${counted(count, "decision")} taken back.`,
+  revoked: () => "The key is revoked: it does not work any more.",
+  enabled: () => "The user can sign in again.",
+  disabled: () => "The user is disabled and signed out everywhere.",
+  "signed-out": () => "You are signed out.",
+  "signed-in-ended": () => "Your session has ended; sign in again. Nothing was changed.",
+} as const satisfies Record<string, (count: number) => string>;
+
+export type MessageCode = keyof typeof messages;
+
+/** A message as a value of an address. A link from elsewhere cannot make a page claim anything: it is signed. */
+export function signedMessage(pepper: Pepper, code: MessageCode, count = 1): string {
+  return `${code}.${count}.${macOf(pepper, code, String(count))}`;
+}
+
+/** @returns undefined for what this server did not sign */
+export function readMessage(pepper: Pepper, value: string | null): string | undefined {
+  const [, code = "", count = "", mac = ""] =
+    /^([a-z-]+)\.(\d{1,4})\.([0-9a-f]{32})$/.exec(value ?? "") ?? [];
+  if (!Object.hasOwn(messages, code) || !isSameDigest(mac, macOf(pepper, code, count))) return undefined;
+  return messages[code as MessageCode](Number(count));
+}
+
+const macOf = (pepper: Pepper, code: string, count: string): string =>
+  digestOf(pepper, "check", "message", code, count).slice(0, 32);

@@ -1,0 +1,75 @@
+import { setImmediate as otherEvents } from "node:timers/promises";
+import { CompiledQuery, type Kysely } from "kysely";
+import type { queue } from "./queue.ts";
+import type { Schema } from "./schema.ts";
+
+type Work<T> = (transaction: Kysely<Schema>) => Promise<T>;
+
+interface Writer {
+  /** @returns what tells the writer how it went */
+  run: Work<() => void>;
+  fail: (error: unknown) => void;
+}
+
+/** Milliseconds after which a transaction takes no more writers along: other events wait meanwhile. */
+const longest = 20;
+
+/**
+ * Writers that wait at the same time share a transaction, and its one wait for the disk. What one of them throws
+ * takes back its own part alone; all are told after the commit, and fail with it.
+ */
+export function grouped(
+  inTurn: ReturnType<typeof queue>,
+  transact: (work: Work<void>) => Promise<void>,
+): <T>(work: Work<T>) => Promise<T> {
+  const waiting: Writer[] = [];
+  async function next(): Promise<void> {
+    if (waiting.length > 0) await otherEvents();
+    const group = waiting.splice(0, 1);
+    if (group.length === 0) return;
+    try {
+      const tell = await inOne(transact, group, waiting);
+      for (const each of tell) each();
+    } catch (error) {
+      for (const { fail } of group) fail(error);
+    }
+  }
+  return (work) =>
+    new Promise((resolve, reject) => {
+      waiting.push({ run: apart(work, resolve, reject), fail: reject });
+      void inTurn(next);
+    });
+}
+
+/** @param group grows by those who wait when one of them is done */
+async function inOne(
+  transact: (work: Work<void>) => Promise<void>,
+  group: Writer[],
+  waiting: Writer[],
+): Promise<(() => void)[]> {
+  const tell: (() => void)[] = [];
+  await transact(async (transaction) => {
+    const end = performance.now() + longest;
+    for (const { run } of group) {
+      tell.push(await run(transaction));
+      if (performance.now() < end) group.push(...waiting.splice(0, 1));
+    }
+  });
+  return tell;
+}
+
+const savepoint = CompiledQuery.raw("savepoint writer");
+const takeBack = CompiledQuery.raw("rollback to savepoint writer");
+
+const apart =
+  <T>(work: Work<T>, resolve: (result: T) => void, reject: (error: unknown) => void): Writer["run"] =>
+  async (transaction) => {
+    await transaction.executeQuery(savepoint);
+    try {
+      const result = await work(transaction);
+      return () => resolve(result);
+    } catch (error) {
+      await transaction.executeQuery(takeBack);
+      return () => reject(error);
+    }
+  };

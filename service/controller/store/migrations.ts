@@ -1,0 +1,143 @@
+import { type Kysely, sql } from "kysely";
+import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
+import type { DatabaseKind } from "./database.ts";
+
+/** Statements of one step; steps are never changed once released, only added. */
+type Step = (kind: DatabaseKind) => readonly string[];
+
+const ordinal = (kind: DatabaseKind) =>
+  kind === "sqlite"
+    ? "ordinal integer primary key autoincrement"
+    : "ordinal bigint generated always as identity primary key";
+const table = (kind: DatabaseKind, name: string, columns: string) =>
+  `create table ${name} (${columns})${kind === "sqlite" ? " strict" : ""}`;
+
+const steps: Record<string, Step> = {
+  "0001-devices-users-keys-audit": (kind) => [
+    table(kind, "meta", "key text primary key, value text not null"),
+    table(
+      kind,
+      "devices",
+      `${ordinal(kind)}, id text not null unique, name text, state text not null, serial text, serial_key text,
+      public_key text not null unique, ipv6 text, device_type text, device_os text, controller_id text, owned_by_org text,
+      assigned_to_user text, last_seen text, last_seen_version text, version integer not null, created_at text not null,
+      state_changed_at text not null, state_changed_by text, state_reason text, token_digest text,
+      check (state in ('pending', 'accepted', 'rejected')), check (token_digest is null or state = 'accepted')`,
+    ),
+    "create index devices_by_state on devices (state, ordinal)",
+    "create index devices_by_serial on devices (serial_key)",
+    "create index devices_by_user on devices (assigned_to_user)",
+    table(
+      kind,
+      "users",
+      `${ordinal(kind)}, id text not null unique, name text, email text not null unique, username text unique, role text not null,
+      status text not null, authz_devices integer not null, authz_policies integer not null, authz_control_panel integer not null,
+      authz_users integer not null, password text, created_at text not null`,
+    ),
+    table(
+      kind,
+      "keys",
+      `${ordinal(kind)}, id text not null unique, owner text, name text, scopes text not null, digest text not null,
+      previous_digest text, previous_until text, created_by text not null, created_at text not null, rotated_at text,
+      expires_at text, disabled integer not null, revoked_at text, last_used_at text`,
+    ),
+    "create index keys_by_owner on keys (owner)",
+    table(
+      kind,
+      "sessions",
+      "digest text primary key, user_id text not null, created_at text not null, expires_at text not null",
+    ),
+    "create index sessions_by_user on sessions (user_id)",
+    table(
+      kind,
+      "serials",
+      `serial_key text primary key, serial text not null, enforce_state text not null, device_id text, source text not null,
+      created_by text, created_at text not null`,
+    ),
+    table(kind, "used_nonces", "digest text primary key, expires_at text not null"),
+    table(
+      kind,
+      "audit_log",
+      `seq ${kind === "sqlite" ? "integer" : "bigint"} primary key, at text not null, actor_kind text not null, actor_id text,
+      actor_name text, ip text, request_id text, code text not null, target_kind text, target_id text, "before" text, "after" text,
+      hash text not null`,
+    ),
+    "create index audit_log_by_target on audit_log (target_id, seq)",
+    ...appendOnly(kind),
+  ],
+};
+
+/** The database itself refuses to change or take out what is in the audit log. */
+function appendOnly(kind: DatabaseKind): string[] {
+  if (kind === "sqlite") {
+    return ["update", "delete"].map(
+      (event) =>
+        `create trigger audit_log_no_${event} before ${event} on audit_log
+        begin select raise(abort, 'the audit log only grows'); end`,
+    );
+  }
+  return [
+    `create function audit_log_only_grows() returns trigger language plpgsql
+    as $$ begin raise exception 'the audit log only grows'; end $$`,
+    `create trigger audit_log_no_change before update or delete on audit_log
+    for each row execute function audit_log_only_grows()`,
+    `create trigger audit_log_no_truncate before truncate on audit_log
+    for each statement execute function audit_log_only_grows()`,
+    "create unlogged table counters (key text, window_start bigint, count integer not null, primary key (key, window_start))",
+  ];
+}
+
+/** The database is of a newer relcat, or its migration failed. */
+export class MigrationFailed extends Error {
+  override readonly name = "MigrationFailed";
+}
+
+/**
+ * Brings a database to this version's form; only forwards.
+ * @returns the names of the steps that ran
+ * @throws MigrationFailed
+ */
+export async function migrate(database: Kysely<never>, kind: DatabaseKind): Promise<string[]> {
+  const { error, results = [] } = await migrator(database, kind).migrateToLatest();
+  if (error)
+    throw new MigrationFailed(`The database cannot be brought up to date: ${messageOf(error)}`, {
+      cause: error,
+    });
+  return results.map(({ migrationName }) => migrationName);
+}
+
+/** Steps that have not run yet. @throws MigrationFailed for a database of a newer relcat */
+export async function missingSteps(database: Kysely<never>): Promise<string[]> {
+  const done = new Set(await stepsDone(database));
+  for (const name of done) {
+    if (!Object.hasOwn(steps, name)) {
+      throw new MigrationFailed(
+        `The database has the step ${JSON.stringify(name)}, which this relcat does not know: use a newer one.`,
+      );
+    }
+  }
+  return Object.keys(steps).filter((name) => !done.has(name));
+}
+
+async function stepsDone(database: Kysely<never>): Promise<string[]> {
+  const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(({ name }) => name === "kysely_migration")) return [];
+  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(database);
+  return rows.map(({ name }) => name);
+}
+
+function migrator(database: Kysely<never>, kind: DatabaseKind): Migrator {
+  const provider: MigrationProvider = {
+    getMigrations: async () =>
+      Object.fromEntries(Object.entries(steps).map(([name, step]) => [name, migration(step(kind))])),
+  };
+  return new Migrator({ db: database, provider });
+}
+
+const migration = (statements: readonly string[]): Migration => ({
+  async up(database) {
+    for (const statement of statements) await sql.raw(statement).execute(database);
+  },
+});
+
+const messageOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -1,0 +1,235 @@
+import { closeSync, openSync } from "node:fs";
+import { DatabaseSync, type SQLInputValue, type StatementSync } from "node:sqlite";
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  Kysely,
+  type QueryResult,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+} from "kysely";
+import type { Database } from "./database.ts";
+import { grouped } from "./group.ts";
+import { DirectAdapter } from "./prepared.ts";
+import { queue } from "./queue.ts";
+import type { Schema } from "./schema.ts";
+
+/** Milliseconds that a command waits for the server's transaction, and the other way round. */
+const patience = 10_000;
+
+/** Milliseconds between two looks for commits of other processes, while somebody listens. */
+const lookEvery = 500;
+
+/**
+ * Opens a controller's SQLite file: write-ahead log, every commit on the disk before it returns.
+ * @param file is made if it does not exist
+ */
+export function openSqlite(file: string): Database {
+  // Made before SQLite would, for its owner alone; the log beside it gets the same permissions.
+  closeSync(openSync(file, "a", 0o600));
+  const writer = open(file);
+  const reader = open(file);
+  const snapshot = new Snapshot(reader);
+  const [write, read] = [kyselyOver(writer), kyselyOver(reader, () => snapshot.hold())];
+  const inTurn = queue();
+  const listeners = new Set<() => void>();
+  let timer: NodeJS.Timeout | undefined;
+  const versionNow = versionsOf(reader, snapshot);
+  let version = 0;
+  const tell = () => {
+    for (const listener of listeners) listener();
+  };
+  const look = () => {
+    const now = versionNow();
+    if (now !== version) tell();
+    version = now;
+  };
+  return {
+    kind: "sqlite",
+    read,
+    version: versionNow,
+    write: grouped(inTurn, async (work) => {
+      await inTransaction(write, work);
+      snapshot.end();
+      tell();
+    }),
+    note: (work) =>
+      inTurn(async () => {
+        await work(write);
+        snapshot.end();
+      }),
+    onCommit(listener) {
+      if (listeners.size === 0) version = versionNow();
+      listeners.add(listener);
+      timer ??= setInterval(look, lookEvery).unref();
+      return () => {
+        listeners.delete(listener);
+        if (listeners.size > 0) return;
+        clearInterval(timer);
+        timer = undefined;
+      };
+    },
+    async close() {
+      clearInterval(timer);
+      await inTurn(async () => {});
+      snapshot.end();
+      reader.close();
+      writer.close();
+    },
+  };
+}
+
+function open(file: string): DatabaseSync {
+  const database = new DatabaseSync(file, { timeout: patience });
+  // recursive_triggers: "insert or replace" takes rows out too, and without it the audit log's triggers would not see.
+  database.exec(
+    "pragma recursive_triggers = on; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on",
+  );
+  return database;
+}
+
+/**
+ * What one request reads without waiting in between: to lock the file takes as long as to read a row. It ends before
+ * the next event, and with a commit of this process, so that whoever asks after that sees it.
+ */
+class Snapshot {
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
+  #isHeld = false;
+
+  constructor(database: DatabaseSync) {
+    this.#begin = database.prepare("begin");
+    this.#end = database.prepare("commit");
+  }
+  hold(): void {
+    if (this.#isHeld) return;
+    this.#begin.run();
+    this.#isHeld = true;
+    // After all that follows from this event: promises are done once a tick runs that one of them asked for.
+    process.nextTick(() => queueMicrotask(() => process.nextTick(() => this.end())));
+  }
+  end(): void {
+    if (this.#isHeld) this.#end.run();
+    this.#isHeld = false;
+  }
+}
+
+/** SQLite counts the commits of all connections but the one that is asked. */
+function versionsOf(database: DatabaseSync, snapshot: Snapshot): () => number {
+  const statement = database.prepare("pragma data_version");
+  return () => {
+    snapshot.hold();
+    return Number(statement.get()?.data_version);
+  };
+}
+
+async function inTransaction<T>(
+  database: Kysely<Schema>,
+  work: (database: Kysely<Schema>) => Promise<T>,
+): Promise<T> {
+  await database.executeQuery(CompiledQuery.raw("begin immediate"));
+  try {
+    const result = await work(database);
+    await database.executeQuery(CompiledQuery.raw("commit"));
+    return result;
+  } catch (error) {
+    // On a full disk SQLite has taken it all back already.
+    await database.executeQuery(CompiledQuery.raw("rollback")).catch(() => {});
+    throw error;
+  }
+}
+
+/** @param before called before each query that is asked directly */
+function kyselyOver(database: DatabaseSync, before = () => {}): Kysely<Schema> {
+  const connection = new Connection(database);
+  const dialect: Dialect = {
+    createAdapter: () => new Adapter(connection, before),
+    createDriver: () => new OneConnection(connection),
+    createIntrospector: (db) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+  return new Kysely<Schema>({ dialect });
+}
+
+/** Nobody has to wait for the one connection there is. */
+class Adapter extends DirectAdapter {
+  readonly #connection: Connection;
+  readonly #before: () => void;
+
+  constructor(connection: Connection, before: () => void) {
+    super();
+    this.#connection = connection;
+    this.#before = before;
+  }
+  override run(text: string, parameters: readonly unknown[]) {
+    this.#before();
+    return this.#connection.run(text, parameters).rows;
+  }
+  override get supportsMultipleConnections() {
+    return true;
+  }
+}
+
+/** Kysely over one connection, whose statements never overlap: each is done when its call returns. */
+class OneConnection implements Driver {
+  readonly #connection: Connection;
+
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+  async init() {}
+  async acquireConnection() {
+    return this.#connection;
+  }
+  async releaseConnection() {}
+  async beginTransaction(connection: DatabaseConnection) {
+    await connection.executeQuery(CompiledQuery.raw("begin immediate"));
+  }
+  async commitTransaction(connection: DatabaseConnection) {
+    await connection.executeQuery(CompiledQuery.raw("commit"));
+  }
+  async rollbackTransaction(connection: DatabaseConnection) {
+    await connection.executeQuery(CompiledQuery.raw("rollback"));
+  }
+  async destroy() {}
+}
+
+const mostStatements = 200;
+
+class Connection implements DatabaseConnection {
+  readonly #database: DatabaseSync;
+  readonly #statements = new Map<string, { statement: StatementSync; hasRows: boolean }>();
+
+  constructor(database: DatabaseSync) {
+    this.#database = database;
+  }
+
+  async executeQuery<R>({ sql, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    return this.run(sql, parameters) as QueryResult<R>;
+  }
+
+  run(text: string, parameters: readonly unknown[]): QueryResult<unknown> {
+    const { statement, hasRows } = this.#prepare(text);
+    const values = parameters as SQLInputValue[];
+    if (hasRows) return { rows: statement.all(...values) };
+    const { changes } = statement.run(...values);
+    return { rows: [], numAffectedRows: BigInt(changes) };
+  }
+
+  // biome-ignore lint/correctness/useYield: kysely asks for it; nothing here streams
+  async *streamQuery(): AsyncIterableIterator<never> {
+    throw new Error("SQLite answers whole");
+  }
+
+  #prepare(sql: string) {
+    const known = this.#statements.get(sql);
+    if (known) return known;
+    if (this.#statements.size >= mostStatements) this.#statements.clear();
+    const statement = this.#database.prepare(sql);
+    const prepared = { statement, hasRows: statement.columns().length > 0 };
+    this.#statements.set(sql, prepared);
+    return prepared;
+  }
+}

@@ -1,0 +1,188 @@
+import type { z } from "zod";
+import type { Actor } from "../audit/audit-log.ts";
+import { userOfRow } from "../auth/authenticate.ts";
+import { brakeOf, countFailure, tellFailure } from "../auth/brake.ts";
+import { sessionCookie } from "../auth/credentials.ts";
+import { hashPassword, isPassword, waitingForHash } from "../auth/passwords.ts";
+import { digestOf, newSession } from "../auth/secrets.ts";
+import { type Answer, at, type Call, originOf, principalOf, write } from "../call.ts";
+import { deviceOf } from "../devices/device-rows.ts";
+import type { loginRequestSchema, meChangeSchema } from "../documents.ts";
+import { invalid, Refused, tooMany } from "../problems.ts";
+import type { UserRow } from "../store/schema.ts";
+import { comparable, endSessions, readUserRow, requireUnique } from "./user-rows.ts";
+
+/** Milliseconds that a session lasts. */
+const sessionLife = 12 * 3_600_000;
+/** More logins than this wait for nobody: each costs a core tens of milliseconds. */
+const mostWaiting = 32;
+
+/** `POST user/login` */
+export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Promise<Answer> {
+  const { email, email_or_username, password } = call.body;
+  const name = email ?? email_or_username;
+  if (name === undefined || (email !== undefined && email_or_username !== undefined)) {
+    throw invalid("/email", "missing", "Send one of email and email_or_username.");
+  }
+  const user = await requirePassword(call, comparable(name), password, email !== undefined);
+  const { cookie } = await openSession(call, user);
+  return { status: 200, headers: { "Set-Cookie": cookie }, body: { user: userOfRow(user) } };
+}
+
+/** @throws Refused in the same words, after the same work, whatever is wrong */
+export async function requirePassword(
+  call: Call,
+  name: string,
+  password: string,
+  isEmail: boolean,
+): Promise<UserRow> {
+  const { controller, caller, now, requestId: request } = call;
+  const attempt = [controller, `login ${name}`, caller.remote, now] as const;
+  requireNoWait(await brakeOf(...attempt));
+  if (waitingForHash() > mostWaiting)
+    throw new Refused("busy", "Too many sign in at once.", { headers: { "Retry-After": "2" } });
+  const user = await controller.database.read
+    .selectFrom("users")
+    .selectAll()
+    .where((where) =>
+      isEmail
+        ? where("email", "=", name)
+        : where.or([where("email", "=", name), where("username", "=", name)]),
+    )
+    .executeTakeFirst();
+  const isRight = await isPassword(password, user?.password ?? null);
+  if (user && isRight && user.status === "Active") {
+    // Among too many that are tried at once, not even the right one is told from the others.
+    requireNoWait(await brakeOf(...attempt));
+    return user;
+  }
+  requireNoWait(await countFailure(...attempt));
+  const failure = !user ? "unknown" : isRight ? "disabled" : "wrong";
+  await tellFailure(
+    controller,
+    { failure, kind: "user", ...(user && { id: user.id }) },
+    { ip: caller.remote, request },
+    now,
+  );
+  throw new Refused("unauthorized", "The name or the password is wrong.");
+}
+
+function requireNoWait(seconds: number): void {
+  if (seconds > 0) throw tooMany(seconds);
+}
+
+/** @returns the session's secret, and the cookie that carries it */
+export async function openSession(call: Call, user: UserRow): Promise<{ secret: string; cookie: string }> {
+  const secret = newSession();
+  const actor: Actor = {
+    kind: "user",
+    id: user.id,
+    name: user.email,
+    ip: call.caller.remote,
+    request: call.requestId,
+  };
+  const digest = digestOf(call.controller.pepper, "session", secret);
+  await write(
+    call,
+    async ({ transaction, record }) => {
+      // Whoever was disabled, or got another password, while this one was compared.
+      const now = await readUserRow(transaction, user.id);
+      if (now?.status !== "Active" || now.password !== user.password)
+        throw new Refused("unauthorized", "The name or the password is wrong.");
+      await transaction.deleteFrom("sessions").where("expires_at", "<", at(call.now)).execute();
+      const session = {
+        digest,
+        user_id: user.id,
+        created_at: at(call.now),
+        expires_at: at(call.now + sessionLife),
+      };
+      await transaction.insertInto("sessions").values(session).execute();
+      record({ code: "session.opened", target: { kind: "user", id: user.id } });
+    },
+    actor,
+  );
+  return { secret, cookie: cookieOf(call, secret, sessionLife / 1000) };
+}
+
+/** Secure wherever the browser would send it over a network. */
+export function cookieOf({ request, caller }: Call, value: string, seconds: number): string {
+  const secure = originOf(request, caller).startsWith("https:") ? "; Secure" : "";
+  return `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
+}
+
+/** `POST user/logout` */
+export async function logout(call: Call): Promise<Answer> {
+  const { id } = principalOf(call);
+  await write(call, async ({ transaction, record }) => {
+    await transaction.deleteFrom("sessions").where("digest", "=", id).execute();
+    record({ code: "session.closed" });
+  });
+  return { status: 204, headers: { "Set-Cookie": cookieOf(call, "", 0) } };
+}
+
+/** `GET user/me` */
+export async function readMe(call: Call): Promise<Answer> {
+  const row = await readOwn(call);
+  return answerMe(call, row);
+}
+
+async function readOwn(call: Call): Promise<UserRow> {
+  const principal = principalOf(call);
+  const row =
+    principal.kind === "key"
+      ? undefined
+      : await readUserRow(call.controller.database.read, principal.user.id);
+  if (!row) throw new Refused("forbidden", "An API key is nobody in particular.");
+  return row;
+}
+
+async function answerMe({ controller: { database } }: Call, row: UserRow): Promise<Answer> {
+  const devices = await database.read
+    .selectFrom("devices")
+    .selectAll()
+    .where("assigned_to_user", "=", row.id)
+    .orderBy("ordinal")
+    .execute();
+  return {
+    status: 200,
+    body: {
+      user: userOfRow(row),
+      devices: Object.fromEntries(devices.map((device) => [device.id, deviceOf(device)])),
+    },
+  };
+}
+
+/** `POST user/me` */
+export async function changeMe(call: Call<z.infer<typeof meChangeSchema>>): Promise<Answer> {
+  const { name, username, password, current_password = "" } = call.body;
+  const before = await readOwn(call);
+  if (password !== undefined) await requirePassword(call, before.email, current_password, true);
+  const hashed = password === undefined ? undefined : await hashPassword(password);
+  const row = await write(call, async ({ transaction, record }) => {
+    const own = await readUserRow(transaction, before.id);
+    if (own?.password !== before.password) throw new Refused("conflict", "The user was changed meanwhile.");
+    const after: UserRow = {
+      ...own,
+      ...(name !== undefined && { name }),
+      ...(username !== undefined && { username: username === null ? null : comparable(username) }),
+      ...(hashed !== undefined && { password: hashed }),
+    };
+    await requireUnique(transaction, after);
+    await transaction
+      .updateTable("users")
+      .set({ name: after.name, username: after.username, password: after.password })
+      .where("id", "=", own.id)
+      .execute();
+    const target = { kind: "user", id: own.id } as const;
+    const told = (user: UserRow) => ({ name: user.name, username: user.username });
+    if (after.name !== own.name || after.username !== own.username) {
+      record({ code: "user.updated", target, before: told(own), after: told(after) });
+    }
+    if (hashed !== undefined) {
+      await endSessions(transaction, own.id, principalOf(call).id);
+      record({ code: "user.password", target });
+    }
+    return after;
+  });
+  return answerMe(call, row);
+}

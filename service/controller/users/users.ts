@@ -1,0 +1,182 @@
+import { randomUUID } from "node:crypto";
+import type { z } from "zod";
+import { mayDecideOn, type Role } from "../access.ts";
+import { userOfRow } from "../auth/authenticate.ts";
+import { hashPassword } from "../auth/passwords.ts";
+import { type Answer, at, type Call, principalOf, type Writing, write } from "../call.ts";
+import type { upsertRequestSchema } from "../documents.ts";
+import { invalid, Refused } from "../problems.ts";
+import type { UserRow } from "../store/schema.ts";
+import { comparable, endSessions, readUserRow, requireOtherOwner, requireUnique } from "./user-rows.ts";
+
+export type UserRequest = z.infer<typeof upsertRequestSchema>;
+type NewUser = Omit<UserRow, "ordinal">;
+
+const unknown = () => new Refused("not-found", "There is no such user.");
+
+/** `GET users` */
+export async function listUsers({ controller: { database } }: Call): Promise<Answer> {
+  const rows = await database.read.selectFrom("users").selectAll().orderBy("ordinal").execute();
+  return { status: 200, body: { users: Object.fromEntries(rows.map((row) => [row.id, userOfRow(row)])) } };
+}
+
+/** `GET user/{id}` */
+export async function readUser({ controller: { database }, params }: Call): Promise<Answer> {
+  const row = await readUserRow(database.read, params.id ?? "");
+  if (!row) throw unknown();
+  return { status: 200, body: { user: userOfRow(row) } };
+}
+
+/** `POST user/upsert`: changes the user of an id, or makes one. */
+export async function upsertUser(call: Call<UserRequest>): Promise<Answer> {
+  const { password, id } = call.body;
+  const hashed = password === undefined ? undefined : await hashPassword(password);
+  const { row, isNew } = await write(call, (writing) =>
+    id === undefined ? insertUser(writing, newUser(call, hashed)) : changeUser(call, writing, id, hashed),
+  );
+  return { status: isNew ? 201 : 200, body: { user: userOfRow(row) } };
+}
+
+/** @throws Refused for what is missing, or is not the actor's to give */
+function newUser(call: Call<UserRequest>, password: string | undefined): NewUser {
+  const { email } = call.body;
+  if (email === undefined) throw invalid("/email", "missing", "A new user needs an email address.");
+  const user = { ...blank(email, call.now), password: password ?? null };
+  requireMayDecide(call, user.role as Role);
+  return withRequest(call, user);
+}
+
+/** A user without rights. */
+export const blank = (email: string, now: number): NewUser => ({
+  id: randomUUID(),
+  name: null,
+  email: comparable(email),
+  username: null,
+  role: "User",
+  status: "Active",
+  authz_devices: 0,
+  authz_policies: 0,
+  authz_control_panel: 0,
+  authz_users: 0,
+  password: null,
+  created_at: at(now),
+});
+
+function withRequest<Row extends NewUser>(call: Call<UserRequest>, user: Row): Row {
+  const { id: _, password: _password, email, username, ...values } = call.body;
+  const flags = Object.fromEntries(
+    Object.entries(values).map(([name, value]) => [name, typeof value === "boolean" ? Number(value) : value]),
+  );
+  const after: Row = {
+    ...user,
+    ...flags,
+    ...(email !== undefined && { email: comparable(email) }),
+    ...(username !== undefined && { username: username === null ? null : comparable(username) }),
+  };
+  requireMayDecide(call, after.role as Role);
+  return after;
+}
+
+function requireMayDecide(call: Call, role: Role): void {
+  const principal = principalOf(call);
+  const actor = principal.kind === "key" ? "User" : principal.user.role;
+  if (mayDecideOn(actor, role)) return;
+  throw new Refused(
+    "forbidden",
+    `A user with the role ${actor} does not decide on one with the role ${role}.`,
+  );
+}
+
+/** Writes a new user down. @throws Refused where the names are taken */
+export async function insertUser(
+  { transaction, record }: Writing,
+  user: NewUser,
+): Promise<{ row: UserRow; isNew: boolean }> {
+  await requireUnique(transaction, user);
+  await transaction.insertInto("users").values(user).execute();
+  record({ code: "user.created", target: { kind: "user", id: user.id }, after: told(user) });
+  return { row: { ...user, ordinal: 0 }, isNew: true };
+}
+
+async function changeUser(
+  call: Call<UserRequest>,
+  { transaction, record }: Writing,
+  id: string,
+  password: string | undefined,
+): Promise<{ row: UserRow; isNew: boolean }> {
+  const before = await readUserRow(transaction, id);
+  if (!before) throw unknown();
+  requireMayDecide(call, before.role as Role);
+  const after = withRequest(call, before);
+  const isOwn = actorId(call) === id;
+  if (isOwn && rightsChange(before, after))
+    throw new Refused("forbidden", "Nobody changes their own role, rights or status.");
+  if (isOwn && password !== undefined)
+    throw new Refused("forbidden", "One's own password is changed at user/me, with the current one.");
+  if (isActiveOwner(before) && !isActiveOwner(after)) await requireOtherOwner(transaction, id);
+  await requireUnique(transaction, after);
+  const {
+    ordinal: _,
+    id: _id,
+    created_at: _created,
+    ...values
+  } = { ...after, ...(password !== undefined && { password }) };
+  await transaction.updateTable("users").set(values).where("id", "=", id).execute();
+  if (after.status !== "Active" || password !== undefined) await endSessions(transaction, id);
+  const target = { kind: "user", id } as const;
+  const [was, is] = [told(before), told(after)];
+  if (JSON.stringify(was) !== JSON.stringify(is))
+    record({ code: "user.updated", target, before: was, after: is });
+  if (password !== undefined) record({ code: "user.password", target });
+  return { row: after, isNew: false };
+}
+
+function actorId(call: Call): string | undefined {
+  const principal = principalOf(call);
+  return principal.kind === "key" ? undefined : principal.user.id;
+}
+
+const isActiveOwner = ({ role, status }: UserRow): boolean => role === "Owner" && status === "Active";
+
+const rights = [
+  "role",
+  "status",
+  "authz_devices",
+  "authz_policies",
+  "authz_control_panel",
+  "authz_users",
+] as const;
+const rightsChange = (before: UserRow, after: UserRow): boolean =>
+  rights.some((name) => before[name] !== after[name]);
+
+/** What the audit log says of a user: never the password's hash. */
+const told = ({ password: _, created_at: _created, ...user }: NewUser) => {
+  const { ordinal: _ordinal, ...rest } = user as Partial<UserRow>;
+  return rest;
+};
+
+/** `DELETE user/{id}`: only who is disabled. Their keys live on, their tokens and sessions do not. */
+export async function deleteUser(call: Call): Promise<Answer> {
+  const id = call.params.id ?? "";
+  await write(call, async ({ transaction, record }) => {
+    const row = await readUserRow(transaction, id);
+    if (!row) throw unknown();
+    requireMayDecide(call, row.role as Role);
+    if (row.status !== "Disabled") throw new Refused("conflict", "The user is active: disable them first.");
+    await transaction.deleteFrom("users").where("id", "=", id).execute();
+    await endSessions(transaction, id);
+    await transaction
+      .updateTable("devices")
+      .set({ assigned_to_user: null })
+      .where("assigned_to_user", "=", id)
+      .execute();
+    await transaction
+      .updateTable("keys")
+      .set({ revoked_at: at(call.now), previous_digest: null, previous_until: null })
+      .where("owner", "=", id)
+      .where("revoked_at", "is", null)
+      .execute();
+    record({ code: "user.deleted", target: { kind: "user", id }, before: told(row) });
+  });
+  return { status: 204 };
+}

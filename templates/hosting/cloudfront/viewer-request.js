@@ -1,0 +1,218 @@
+// Written by relcat: viewer-request, cloudfront-js-2.0. It needs its KeyValueStore filled from redirects.json after
+// each build, an origin with the site at its root, /404.html as error page for 403 and 404, all methods allowed,
+// and viewer-response.js on the same behaviours. The cache needs no header and no query in its key.
+import cf from "cloudfront";
+
+const store = cf.kvs();
+const site = {};
+const field = RegExp(`^(?:${site.fields}|data)$`);
+const known = RegExp(`^(?:${site.fields}|${site.settings}|line)$`);
+const forList = RegExp(`^(?:${site.ready}|${site.settings})$`);
+const forLatest = RegExp(`^(?:${site.ready}|${site.settings}|${site.variants})$`);
+
+function reply(status, body, headers) {
+  const all = { "content-type": { value: "application/json" }, "cache-control": { value: "no-store" } };
+  for (const name in site.always) all[name] = { value: site.always[name] };
+  for (const name in headers) all[name] = { value: headers[name] };
+  const response = { statusCode: status, headers: all };
+  if (body === "") delete all["content-type"];
+  else response.body = { encoding: "text", data: body };
+  return response;
+}
+
+// A reply in words of the store.
+const say = async (status, name, headers) => reply(status, await lookUp(`text:${name}`), headers);
+
+function redirect(status, location, headers) {
+  const all = { location: location, "cache-control": site.public };
+  for (const name in headers) all[name] = headers[name];
+  return reply(status, "", all);
+}
+
+function first(rules, text, otherwise) {
+  for (let i = 0; i < rules.length; i++) if (rules[i][0].test(text)) return rules[i][1];
+  return otherwise;
+}
+
+function last(query, name) {
+  const found = query[name];
+  if (!found) return undefined;
+  return found.multiValue ? found.multiValue[found.multiValue.length - 1].value : found.value;
+}
+
+// Whether there is a parameter that is not among `names`; with `among`, only one of those counts.
+function hasOther(query, names, among) {
+  for (const name in query) if (!names.test(name) && (!among || among.test(name))) return true;
+  return false;
+}
+
+function queryText(query) {
+  const parts = [];
+  for (const name in query) {
+    const values = query[name].multiValue || [query[name]];
+    for (let i = 0; i < values.length; i++)
+      parts.push(values[i].value === "" ? name : `${name}=${values[i].value}`);
+  }
+  return parts.join("&");
+}
+
+function withQuery(path, query) {
+  const text = queryText(query);
+  return text === "" ? path : `${path}?${text}`;
+}
+
+function decoded(raw) {
+  try {
+    return decodeURIComponent(raw.replace(/[+]/g, " "));
+  } catch (_) {
+    return "\n";
+  }
+}
+
+// The first term that is a field decides: "-id" is prepared.
+function orderingOf(query) {
+  const terms = decoded(last(query, "ordering") || "").split(",");
+  for (let i = 0; i < terms.length; i++) {
+    const term = terms[i].trim();
+    if (field.test(term.replace("-", ""))) return term === "-id" ? term : "other";
+  }
+  return "";
+}
+
+// The name that a parameter's value has in the store; "-" is in no table.
+function named(query, name, isBound) {
+  const raw = last(query, name);
+  if (raw === undefined) return "";
+  const value = decoded(raw);
+  if (isBound && (value === "" || value === "null")) return "null";
+  if (!/^[0-9A-Za-z][0-9A-Za-z._-]*$/.test(value)) return site.unready ? "unready" : "-";
+  return value.replace(/[A-Z]/g, (capital) => `!${capital.toLowerCase()}`);
+}
+
+async function lookUp(key) {
+  try {
+    return await store.get(key);
+  } catch (_) {
+    return undefined;
+  }
+}
+
+async function scopeOf(query) {
+  const key = `${named(query, "operating_system")}|${named(query, "package_type")}`;
+  return key === "|" ? "whole" : (await lookUp(`scope:${key}`)) || first(site.otherScopes, key);
+}
+
+const bounds = (query) => `${named(query, "min_os_version", true)}|${named(query, "max_os_version", true)}`;
+
+async function listFile(query, format) {
+  if (hasOther(query, forList, known)) return undefined;
+  const scope = await scopeOf(query);
+  const key = `${scope}|${bounds(query)}`;
+  const list = key === "whole||" ? site.list : (await lookUp(`list:${key}`)) || first(site.otherLists, key);
+  const ordering = orderingOf(query);
+  if (list === "unready") return undefined;
+  if (list !== site.list) return format === "json" && ordering === "" ? list : undefined;
+  if (ordering === "-id") return format === "json" ? site.newest : undefined;
+  return ordering === "" ? (format === "json" ? list : site.page) : undefined;
+}
+
+async function answerList(request, query, format, headers) {
+  if (/^(?:1|true)$/.test(last(query, "strict") || "") && hasOther(query, known))
+    return say(400, "unknownParameter", headers);
+  const file = await listFile(query, format);
+  if (file === undefined) return say(501, "notPrepared", headers);
+  request.uri = `/${file}`;
+  return request;
+}
+
+async function answerLatest(query, headers) {
+  if (hasOther(query, known)) return say(400, "unknownParameter", headers);
+  if (hasOther(query, forLatest, known)) return say(501, "notPreparedLatest", headers);
+  const flag = (name) => {
+    const value = last(query, name);
+    return value === undefined ? "" : first(site.flags, value, "-");
+  };
+  const key = `${await scopeOf(query)}|${bounds(query)}|${flag("gui_only")}|${flag("headless")}`;
+  const found = (await lookUp(`latest:${key}`)) || first(site.otherLatest, key);
+  const rest = found.slice(4);
+  if (found.slice(0, 4) === "302 ") return redirect(302, rest, headers);
+  if (found.slice(0, 4) === "400 ") return reply(400, rest, headers);
+  if (found === "400") return say(400, "unnamedType", headers);
+  return found === "501" ? say(501, "notPreparedLatest", headers) : say(404, "notFound", headers);
+}
+
+async function answerPackage(request, id, isDownload, format, byHeader, headers) {
+  const entry = await lookUp(`id:${id}`);
+  if (!entry) return say(404, "notFound", headers);
+  const value = entry.slice(entry.indexOf(" ") + 1);
+  if (entry.slice(0, 5) === "gone ")
+    return reply(410, value, Object.assign({ "cache-control": site.public }, headers));
+  if (isDownload) return redirect(302, value, headers);
+  if (format === "html") {
+    const page = `${site.base}/releases/${entry.slice(0, entry.indexOf(" "))}/#p${id}`;
+    return redirect(302, page, Object.assign(byHeader ? { "cache-control": "no-store" } : {}, headers));
+  }
+  request.uri = `/api/v1/package/${id}/index.json`;
+  return request;
+}
+
+async function answerApi(request, path, name, id) {
+  const query = request.querystring;
+  const headers = { allow: name === "list" ? site.allow.list : site.allow.other, vary: site.vary };
+  const asked = first(site.format, decoded(last(query, "format") || ""), "bad");
+  const accept = request.headers.accept ? request.headers.accept.value : "";
+  const format = asked === "accept" ? first(site.accept, accept, "none") : asked;
+  if (format === "bad") return say(404, "notFound", headers);
+  if (format === "none") return say(406, "notAcceptable", headers);
+  if (request.method === "OPTIONS") return say(200, name, headers);
+  if (!/^(?:GET|HEAD)$/.test(request.method)) return notAllowed(request, headers);
+  const byHeader = asked === "accept" && format === "html";
+  if (name === "list") return answerList(request, query, format, headers);
+  if (name === "latest") return answerLatest(query, headers);
+  if (id !== "") return answerPackage(request, id, name === "download", format, byHeader, headers);
+  request.uri = `${path}index.json`;
+  return request;
+}
+
+const notAllowed = (request, headers) =>
+  reply(405, JSON.stringify({ detail: `Method "${request.method}" not allowed.` }), headers);
+
+function answerFile(request, path) {
+  const isApi = path.slice(0, 5) === "/api/";
+  const headers = { allow: site.allow.other, vary: "Accept-Encoding" };
+  request.uri = "/404.html/none"; // No site has it: the origin's 404 becomes the page.
+  if (/[/][.]|^[/]hosting(?:[/]|$)/.test(path)) return request;
+  if (request.method === "OPTIONS") return say(200, "file", headers);
+  if (!/^(?:GET|HEAD)$/.test(request.method)) return notAllowed(request, headers);
+  if (site.folders.test(path))
+    return redirect(301, withQuery(`${site.base}${path}/`, request.querystring), headers);
+  const isUnknown = isApi && /[/]$/.test(path) && !site.apiFolders.test(path);
+  if (isUnknown) return say(404, "notFound", headers);
+  const index = isApi && !/^[/]api[/]v1[/]package[/]page[/]/.test(path) ? "index.json" : "index.html";
+  request.uri = path.charAt(path.length - 1) === "/" ? path + index : path;
+  return request;
+}
+
+// biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it
+async function handler(event) {
+  const request = event.request;
+  let path = "";
+  try {
+    path = decodeURIComponent(request.uri);
+  } catch (_) {
+    return say(400, "notFound", {});
+  }
+  if (path === site.base) return redirect(301, withQuery(`${site.base}/`, request.querystring), {});
+  if (path.indexOf(`${site.base}/`) !== 0) return say(404, "notFound", {});
+  path = path.slice(site.base.length);
+  if (site.slashless.test(path)) {
+    const status = /^(?:GET|HEAD)$/.test(request.method) ? 301 : 308;
+    return redirect(status, withQuery(`${site.base}${path}/`, request.querystring), {});
+  }
+  if (path === "/api/v1/") return answerApi(request, path, "root", "");
+  if (path === "/api/v1/package/") return answerApi(request, path, "list", "");
+  if (path === "/api/v1/package/latest/") return answerApi(request, path, "latest", "");
+  const record = /^[/]api[/]v1[/]package[/]([1-9][0-9]*)[/](download[/])?$/.exec(path);
+  if (record) return answerApi(request, path, record[2] ? "download" : "record", record[1]);
+  return answerFile(request, path);
+}

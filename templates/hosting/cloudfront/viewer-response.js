@@ -1,0 +1,24 @@
+// Written by relcat for CloudFront Functions, cloudfront-js-2.0, event type viewer-response, on the behaviours of
+// viewer-request.js. It says how long an answer may be kept, and what a page may load.
+const site = {};
+
+// biome-ignore lint/correctness/noUnusedVariables: CloudFront calls it
+function handler(event) {
+  const uri = event.request.uri;
+  const headers = event.response.headers;
+  const set = (name, value) => {
+    headers[name] = { value: value };
+  };
+  for (const name in site.always) set(name, site.always[name]);
+  const isApi = site.packages.test(uri);
+  set("allow", site.list.test(uri) ? site.allow.list : site.allow.other);
+  set("vary", isApi ? site.vary : "Accept-Encoding");
+  set("cache-control", site.asset.test(uri) ? site.immutable : site.public);
+  const asked = event.request.querystring.format;
+  const values = asked ? asked.multiValue || [asked] : [{ value: "" }];
+  const isPage = /[.]html$/.test(uri);
+  // A page that nobody named in the address must not be kept: a cache could hand it to an installer.
+  if (isApi && isPage && values[values.length - 1].value === "") set("cache-control", "no-store");
+  if (isPage) set("content-security-policy", site.policy);
+  return event.response;
+}

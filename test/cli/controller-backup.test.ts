@@ -1,0 +1,219 @@
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeAll, describe, expect, test } from "vitest";
+import {
+  type MadeController,
+  madeController,
+  type ServedController,
+  servedController,
+} from "../support/controller.ts";
+import { countCalls, killedAt } from "../support/interrupt.ts";
+
+const on = (database: string) => ["--database", database];
+const codesOf = ({ audit_log }: { audit_log: { code: string }[] }) => audit_log.map(({ code }) => code);
+
+describe("while the server takes devices in", () => {
+  let served: ServedController;
+  beforeAll(async () => {
+    served = await servedController();
+  });
+
+  test("a backup is whole, and restored it is the controller it was", async () => {
+    const { folder, run, json, succeed, enroll } = served;
+    const first = await enroll({ serial: "SN-1" });
+    const [backup] = await Promise.all([
+      run(["controller", "backup", "backup.db", ...on("controller.db"), "--with-pepper"]),
+      ...Array.from({ length: 40 }, () => enroll({})),
+    ]);
+    expect([backup.stdout, backup.stderr, backup.exitCode]).toEqual([
+      "Wrote backup.db.",
+      [
+        "The pepper is in backup.db.pepper: whoever has both can do what the controller can.",
+        "Next: relcat controller restore backup.db --database NEW.db makes a controller of it",
+      ].join("\n"),
+      0,
+    ]);
+    for (const file of ["backup.db", "backup.db.pepper"])
+      expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
+    const restored = await run(["controller", "restore", "backup.db", ...on("new.db")]);
+    expect([restored.stdout, restored.stderr, restored.exitCode]).toEqual([
+      "Restored backup.db as new.db; its audit log is whole.",
+      [
+        "What happened after the backup is not in it: keys revoked and devices rejected since then are as they were.",
+        "Next: relcat controller serve --database new.db",
+      ].join("\n"),
+      0,
+    ]);
+    const { rows } = await json(["controller", "audit", "verify", ...on("new.db")]);
+    const shown = await json(["controller", "audit", "show", ...on("new.db"), "--limit", "1000"]);
+    expect([codesOf(shown)[0], shown.audit_log[0].after]).toEqual([
+      "database.restored",
+      { from: "backup.db", rows: rows - 1 },
+    ]);
+    expect(
+      shown.audit_log.some(({ target }: { target: { id: string } | null }) => target?.id === first),
+    ).toBe(true);
+    await succeed(["controller", "audit", "verify", ...on("controller.db")]);
+  });
+});
+
+describe("on a controller that rests", () => {
+  let made: MadeController;
+  beforeAll(async () => {
+    made = await madeController();
+    await made.succeed(["controller", "backup", "backup.db", ...on("controller.db")]);
+  });
+
+  const usual = "  hint: --database takes the file that relcat controller init made, or postgres://…";
+
+  test("without the pepper it says so, and restore asks for it", async () => {
+    const { run, folder, succeed } = made;
+    const { stderr } = await succeed(["controller", "backup", "other.db", ...on("controller.db")]);
+    expect(stderr).toContain(
+      "The pepper is not in it: keep that too, apart from it; without it the backup is of no use.",
+    );
+    const restore = ["controller", "restore", "backup.db", ...on("asked.db")];
+    const refused = await run(restore);
+    expect([refused.stderr, refused.exitCode]).toEqual([
+      "error[controller-database] the pepper of backup.db is missing\n  hint: Put it into backup.db.pepper, or set RELCAT_PEPPER.",
+      2,
+    ]);
+    const wrong = await run(restore, "", { RELCAT_PEPPER: "ab".repeat(32) });
+    expect([wrong.stderr, wrong.exitCode]).toEqual([
+      `error[controller-database] the pepper is not the one this database was made with\n${usual}`,
+      2,
+    ]);
+    const pepper = readFileSync(join(folder, "controller.db.pepper"), "utf8").trim();
+    await succeed(restore, "", { RELCAT_PEPPER: pepper });
+    await succeed(["controller", "audit", "verify", ...on("asked.db")]);
+  });
+
+  test.each([
+    [["backup", "backup.db", ...on("controller.db")], "backup.db is there already"],
+    [["restore", "backup.db", ...on("controller.db")], "controller.db is there already"],
+  ])("%j takes no other file's place", async (args, what) => {
+    const before = readFileSync(join(made.folder, "controller.db.pepper"), "utf8");
+    const { stderr, exitCode } = await made.run(["controller", ...args], "", {
+      RELCAT_PEPPER: before.trim(),
+    });
+    expect([stderr, exitCode]).toEqual([
+      `error[file-exists] ${what}; nothing was written\n  hint: Give another name, or move it away.`,
+      2,
+    ]);
+  });
+
+  test.each([
+    ["no.db", "there is no backup no.db"],
+    ["text.db", "text.db cannot be used: file is not a database"],
+    ["empty.db", "empty.db is no controller's database"],
+  ])("%s is restored by nobody", async (file, what) => {
+    const { folder, run } = made;
+    writeFileSync(join(folder, "text.db"), "text\n".repeat(500));
+    writeFileSync(join(folder, "empty.db"), "");
+    const { stderr, exitCode } = await run(["controller", "restore", file, ...on("not-made.db")], "", {
+      RELCAT_PEPPER: "ab".repeat(32),
+    });
+    expect([stderr.split("\n")[0], exitCode]).toEqual([`error[controller-database] ${what}`, 2]);
+    expect(readdirSync(folder).filter((name) => name.startsWith("not-made"))).toEqual([]);
+  });
+
+  test("what was changed behind the controller's back is found, and not restored", async () => {
+    const { folder, run, succeed } = made;
+    await succeed(["controller", "backup", "changed.db", ...on("controller.db"), "--with-pepper"]);
+    const database = new DatabaseSync(join(folder, "changed.db"));
+    database.exec(
+      "drop trigger audit_log_no_update; update audit_log set actor_name = 'somebody else' where seq = 1",
+    );
+    database.close();
+    const why = "row 1 is not what was written, or one before it was exchanged";
+    const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
+    expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
+      `error[audit-broken] the audit log of changed.db was changed: ${why}\n  hint: Keep this database for whoever looks into it; relcat controller restore makes one of a backup.`,
+      "",
+      6,
+    ]);
+    const restored = await run(["controller", "restore", "changed.db", ...on("never.db")]);
+    expect([restored.stderr, restored.exitCode]).toEqual([
+      `error[audit-broken] the audit log in changed.db was changed: ${why}\n  hint: Restore another backup; nothing was written.`,
+      6,
+    ]);
+    expect(existsSync(join(folder, "never.db"))).toBe(false);
+  });
+
+  test("a head that was written down proves that nothing was cut off", async () => {
+    const { run, succeed } = made;
+    const verify = ["controller", "audit", "verify", ...on("controller.db")];
+    const { stdout, stderr } = await succeed(verify);
+    const [said, head = ""] = stdout.split("\n");
+    expect([said, head]).toEqual([
+      "The audit log is whole: 1 row.",
+      expect.stringMatching(/^1:[0-9a-f]{64}$/),
+    ]);
+    expect(stderr).toContain("--head LINE proves later that nothing before it was cut off");
+    await succeed([...verify, "--head", head]);
+    const longer = await run([...verify, "--head", `9${head}`]);
+    expect([longer.stderr.split("\n")[0], longer.exitCode]).toEqual([
+      "error[audit-broken] the audit log of controller.db was changed: the log ends at 1, but had 91 rows once",
+      6,
+    ]);
+    expect((await run([...verify, "--head", "1"])).stderr).toBe(
+      'error[usage] "1" does not fit --head <line>\n  hint: Give a line that relcat controller audit verify printed, SEQ:HASH.',
+    );
+  });
+
+  test.each([
+    [
+      ["backup", "b.dump", ...on("postgres://me:secret@db/fleet")],
+      "Run pg_dump --format=custom --file=b.dump 'postgres://me:***@db/fleet'; RELCAT_PEPPER is kept apart.",
+    ],
+    [
+      ["restore", "b.dump", ...on("postgres://me@db/fleet")],
+      "Run pg_restore --dbname=postgres://me@db/fleet b.dump; RELCAT_PEPPER is kept apart.",
+    ],
+  ])("%j names PostgreSQL's own tool", async (args, hint) => {
+    const { stderr, exitCode } = await made.run(["controller", ...args]);
+    expect([stderr, exitCode]).toEqual([
+      `error[usage] PostgreSQL has tools of its own for this\n  hint: ${hint}`,
+      2,
+    ]);
+  });
+});
+
+test("killed before any of its writes, a backup is not there or whole; the next one clears away what is left", async () => {
+  const { folder, succeed } = await madeController();
+  const args = (name: string) => ["controller", "backup", name, ...on("controller.db"), "--with-pepper"];
+  const named = () => readdirSync(folder).filter((name) => name.startsWith("killed.db"));
+  const calls = await countCalls(folder, args("counted.db"));
+  const seen = new Set<string>();
+  for (let call = 1; call <= calls && !existsSync(join(folder, "killed.db")); call++) {
+    await killedAt(call, folder, args("killed.db"));
+    for (const name of named()) seen.add(name.replace(/\d+/, "N"));
+  }
+  expect([...seen].sort()).toEqual([
+    "killed.db",
+    "killed.db.N.part",
+    "killed.db.pepper",
+    "killed.db.pepper.N.part",
+  ]);
+  await succeed(["controller", "audit", "verify", ...on("killed.db")]);
+  rmSync(join(folder, "killed.db"));
+  await succeed(args("killed.db"));
+  expect(named().filter((name) => !/-(wal|shm)$/.test(name))).toEqual(["killed.db", "killed.db.pepper"]);
+});
+
+test("a pepper that belongs to another database is not taken for this one's", async () => {
+  const { folder, run } = await madeController();
+  writeFileSync(join(folder, "other.db.pepper"), "ab".repeat(32));
+  const { stderr, exitCode } = await run([
+    "controller",
+    "backup",
+    "other.db",
+    ...on("controller.db"),
+    "--with-pepper",
+  ]);
+  expect([stderr, exitCode]).toEqual([
+    "error[file-exists] other.db.pepper holds another pepper; nothing was written\n  hint: Give another name, or move it away.",
+    2,
+  ]);
+});

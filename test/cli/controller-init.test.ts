@@ -1,0 +1,187 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { expect, test } from "vitest";
+import { folderFor, madeController, ownerEmail, ownerPassword } from "../support/controller.ts";
+import { program } from "../support/run.ts";
+
+const init = ["controller", "init", "--database", "controller.db", "--email", ownerEmail];
+
+test("makes a database and a pepper that nobody else may read, and names what comes next", async () => {
+  const { run, folder } = folderFor();
+  const { stdout, stderr, exitCode } = await run(init, `${ownerPassword}\n`);
+  expect({ stdout, stderr, exitCode }).toEqual({
+    stdout: "Made a controller in controller.db; its Owner is owner@example.com.",
+    stderr: [
+      "Keep controller.db.pepper too: without it no key or password can be checked.",
+      "Next: relcat controller serve --database controller.db",
+    ].join("\n"),
+    exitCode: 0,
+  });
+  for (const file of readdirSync(folder))
+    if (file.startsWith("controller.db"))
+      expect([file, statSync(join(folder, file)).mode & 0o777]).toEqual([file, 0o600]);
+  expect(readFileSync(join(folder, "controller.db.pepper"), "utf8")).toMatch(/^[0-9a-f]{64}\n$/);
+  expect(readFileSync(join(folder, "controller.db"), "latin1")).not.toContain(ownerPassword);
+});
+
+test("a second time it refuses, and leaves the Owner as he is", async () => {
+  const { run, json } = await madeController();
+  const { stderr, exitCode } = await run([...init.slice(0, -1), "other@example.com"], "another password\n");
+  expect({ stderr, exitCode }).toEqual({
+    stderr: [
+      "error[controller-exists] controller.db has its first Owner already; nothing was changed",
+      "  hint: relcat controller users add --database controller.db makes more users.",
+    ].join("\n"),
+    exitCode: 2,
+  });
+  const { users } = await json(["controller", "users", "list", "--database", "controller.db"]);
+  expect(users.map((user: { email: string; role: string }) => [user.email, user.role])).toEqual([
+    [ownerEmail, "Owner"],
+  ]);
+});
+
+test.each([
+  [
+    init,
+    "short\n",
+    "usage] the password has 5 characters, expected at least 12",
+    "Length is what counts: a few unrelated words do well.",
+  ],
+  [
+    init,
+    "",
+    "usage] there is no password on standard input",
+    "Type it on a terminal, or send it as a line of standard input.",
+  ],
+  [
+    [...init.slice(0, -1), "nobody"],
+    `${ownerPassword}\n`,
+    "usage] the first Owner cannot be made: email: Invalid email address",
+    "Give --email, and a password of 12 characters or more.",
+  ],
+  [
+    ["controller", "init", "--email", ownerEmail],
+    "",
+    "usage] the option --database <place> is missing",
+    "relcat controller init --help shows how it is used.",
+  ],
+  [
+    ["controller", "init", "--email", ownerEmail, "--database", "nowhere/controller.db"],
+    `${ownerPassword}\n`,
+    "file-access] cannot read nowhere/controller.db.pepper: there is no such file",
+    "Check the path.",
+  ],
+  [
+    ["controller", "init", "--email", ownerEmail, "--database", "postgres://me:secret@127.0.0.1:1/x"],
+    `${ownerPassword}\n`,
+    "controller-database] RELCAT_PEPPER is not set",
+    "export RELCAT_PEPPER=$(openssl rand -hex 32), and keep it",
+  ],
+])("relcat %j with %j on standard input makes nothing", async (args, input, message, hint) => {
+  const { run, folder } = folderFor();
+  const { stdout, stderr, exitCode } = await run(args, input);
+  expect({ stdout, stderr, exitCode }).toEqual({
+    stdout: "",
+    stderr: `error[${message}\n  hint: ${hint}`,
+    exitCode: 2,
+  });
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+test("on a terminal the password is asked for twice, and not shown", async () => {
+  const { folder, env, json } = folderFor();
+  const typed = async (...lines: string[]) => {
+    const command = [process.execPath, program, ...init].join(" ");
+    const terminal = execa("script", ["-qec", command, "/dev/null"], {
+      cwd: folder,
+      env: { ...env, CI: "" },
+      reject: false,
+      all: true,
+    });
+    let shown = "";
+    let asked = 0;
+    terminal.stdout?.on("data", (chunk) => {
+      shown += String(chunk);
+      const questions = shown.split("Password").length - 1;
+      for (; asked < questions; asked++) terminal.stdin?.write(`${lines[asked]}\r`);
+    });
+    return { ...(await terminal), shown };
+  };
+  const differing = await typed(ownerPassword, "something else");
+  expect(differing.shown).toContain("error[usage] the two passwords differ");
+  expect(differing.shown).toContain("hint: Type the same one twice.");
+  const backspaced = `${ownerPassword}xy\u007f\u007f`;
+  const { shown, exitCode } = await typed(backspaced, ownerPassword);
+  expect(shown).toMatch(/^Password: \r\nPassword, once more: \r\nMade a controller/);
+  expect([exitCode, shown.includes("battery")]).toEqual([0, false]);
+  expect((await json(["controller", "users", "list", "--database", "controller.db"])).users.length).toBe(1);
+});
+
+test("Ctrl-C at the password ends it, and nothing is made", async () => {
+  const { folder, env } = folderFor();
+  const command = [process.execPath, program, ...init].join(" ");
+  const terminal = execa("script", ["-qec", command, "/dev/null"], { cwd: folder, env, reject: false });
+  terminal.stdout?.once("data", () => terminal.stdin?.write("abc\u0003"));
+  expect((await terminal).exitCode).toBe(130);
+  expect(readdirSync(folder)).toEqual([]);
+});
+
+const list = ["controller", "keys", "list", "--database", "controller.db"];
+
+test("a database that cannot be used is named, with the way out", async () => {
+  const made = await madeController();
+  const { folder, run } = made;
+  const said = async (args: readonly string[], env = {}) => {
+    const { stdout, stderr, exitCode } = await run(args, "", env);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+    return stderr.split("\n");
+  };
+  const usual = "  hint: --database takes the file that relcat controller init made, or postgres://…";
+  expect(await said([...list.slice(0, -1), "other.db"])).toEqual([
+    "error[controller-database] there is no database other.db",
+    "  hint: Make one with relcat controller init --database other.db",
+  ]);
+  expect(await said(list, { RELCAT_PEPPER: "ab".repeat(32) })).toEqual([
+    "error[controller-database] the pepper is not the one this database was made with",
+    usual,
+  ]);
+  expect(await said(list, { RELCAT_PEPPER: "xyz" })).toEqual([
+    "error[controller-database] RELCAT_PEPPER is not 32 bytes in hexadecimal",
+    usual,
+  ]);
+  writeFileSync(join(folder, "text.db"), "no database at all\n".repeat(100));
+  writeFileSync(join(folder, "text.db.pepper"), "ab".repeat(32));
+  expect(await said([...list.slice(0, -1), "text.db"])).toEqual([
+    "error[controller-database] text.db cannot be used: file is not a database",
+    usual,
+  ]);
+  writeFileSync(join(folder, "lost.db"), "");
+  expect(await said([...list.slice(0, -1), "lost.db"])).toEqual([
+    "error[controller-database] the pepper is missing",
+    "  hint: Put lost.db.pepper back, or set RELCAT_PEPPER",
+  ]);
+});
+
+test("a database server that does not answer is named without its password", async () => {
+  const { run } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
+  const { stderr, exitCode } = await run([...list.slice(0, -1), "postgres://me:secret@127.0.0.1:1/x"]);
+  expect({ stderr, exitCode }).toEqual({
+    stderr: [
+      "error[network] cannot reach postgres://me:***@127.0.0.1:1/x (ECONNREFUSED)",
+      "  hint: Is the database server running?",
+    ].join("\n"),
+    exitCode: 5,
+  });
+});
+
+test("migrate says that there is nothing to do, and refuses what is no controller's", async () => {
+  const { succeed, run, folder } = await madeController();
+  const { stdout } = await succeed(["controller", "migrate", "--database", "controller.db"]);
+  expect(stdout).toBe("The database has this version's form already.");
+  writeFileSync(join(folder, "empty.db"), "");
+  const refused = async (database: string) =>
+    (await run(["controller", "migrate", "--database", database])).stderr.split("\n")[0];
+  expect(await refused("empty.db")).toBe("error[controller-database] empty.db is no controller's database");
+  expect(await refused("no.db")).toBe("error[controller-database] there is no database no.db");
+});

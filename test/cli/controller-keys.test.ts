@@ -1,0 +1,162 @@
+import { execa } from "execa";
+import { beforeAll, describe, expect, test } from "vitest";
+import { basic } from "../controller/support.ts";
+import { ownerEmail, ownerPassword, type ServedController, servedController } from "../support/controller.ts";
+
+let served: ServedController;
+beforeAll(async () => {
+  served = await servedController();
+});
+
+const here = ["--database", "controller.db"];
+const keys = (...words: string[]) => ["controller", "keys", ...words];
+const noKey = { RELCAT_API_KEY_ID: "", RELCAT_API_KEY: "" };
+const statusWith = async ({ id, key }: { id: string; key: string }) =>
+  (await fetch(`${served.url}/-net/api/v0/device`, { headers: basic(id, key) })).status;
+
+describe("on the controller's own machine", () => {
+  test("standard output of create is what a shell reads in", async () => {
+    const { stdout, stderr } = await served.succeed(
+      keys("create", ...here, "--name", "fleet", "--days", "30"),
+    );
+    const read = await execa("sh", [
+      "-c",
+      `${stdout}\nprintf '%s %s' "$RELCAT_API_KEY_ID" "$RELCAT_API_KEY"`,
+    ]);
+    const [id = "", key = ""] = read.stdout.split(" ");
+    expect(await statusWith({ id, key })).toBe(200);
+    expect(stderr).toMatch(
+      /^Made an API key for devices:read, devices:state; it ends: \d{4}-\d\d-\d\d\.\nThe secret is shown this once:$/,
+    );
+    const { stdout: list } = await served.succeed(keys("list", ...here));
+    expect(list).toMatch(new RegExp(`^${id} +fleet +in use +`, "m"));
+    expect(list).not.toContain(key);
+  });
+
+  test("disabled it does not work, enabled it does, revoked never again; a running server knows at once", async () => {
+    const made = await served.json(keys("create", ...here, "--name", "short-lived"));
+    expect(await statusWith(made)).toBe(200);
+    expect((await served.succeed(keys("disable", "short-lived", ...here))).stdout).toBe(
+      `Disabled ${made.id} (short-lived).`,
+    );
+    expect(await statusWith(made)).toBe(401);
+    await served.succeed(keys("enable", made.id, ...here));
+    expect(await statusWith(made)).toBe(200);
+    expect((await served.succeed(keys("revoke", "short-lived", ...here))).stdout).toBe(
+      `Revoked ${made.id} (short-lived): no request with it is answered any more.`,
+    );
+    expect(await statusWith(made)).toBe(401);
+    const { stderr, exitCode } = await served.run(keys("rotate", made.id, ...here));
+    expect({ stderr, exitCode }).toEqual({
+      stderr: "error[request-conflict] the key is revoked: make another one",
+      exitCode: 3,
+    });
+  });
+
+  test("rotated, both secrets work; without an overlap the old one ends", async () => {
+    const old = await served.json(keys("create", ...here));
+    const next = await served.json(keys("rotate", old.id, ...here));
+    expect([await statusWith(old), await statusWith(next)]).toEqual([200, 200]);
+    const last = await served.json(keys("rotate", old.id, ...here, "--overlap", "0"));
+    expect([await statusWith(old), await statusWith(next), await statusWith(last)]).toEqual([401, 401, 200]);
+  });
+
+  test("the audit log names who did it by the account on this machine", async () => {
+    const { audit_log } = await served.json([
+      "controller",
+      "audit",
+      "show",
+      ...here,
+      "--code",
+      "key.created",
+    ]);
+    const { stdout: account } = await execa("id", ["-un"]);
+    expect(audit_log[0].actor).toEqual({ kind: "host", id: account, name: account, ip: null });
+  });
+
+  test.each([
+    [
+      keys("revoke", "nothing", ...here),
+      'error[key-unmatched] no API key has the id or the name "nothing"\n  hint: relcat controller keys list shows them all.',
+      1,
+    ],
+    [
+      keys("create", ...here, "--scope", "everything"),
+      /^error\[request-refused\] the body cannot be used\nerror\[request-refused\] \/scopes\/0: invalid option: expected one of "devices:read"\|/,
+      1,
+    ],
+    [
+      keys("create", ...here, "--days", "400"),
+      "error[request-refused] keys end after 365 days at most here\nerror[request-refused] /expires_in_days: keys end after 365 days at most here\n2 errors",
+      1,
+    ],
+    [
+      keys("create", ...here, "--days", "0"),
+      'error[usage] "0" does not fit --days <days>\n  hint: Give a number of days, or never.',
+      2,
+    ],
+    [
+      keys("list", ...here, "--url", "http://127.0.0.1:1"),
+      "error[usage] --database and --url name two controllers\n  hint: Give one of them.",
+      2,
+    ],
+    [
+      keys("rotate", "me", ...here),
+      "error[usage] me stands for the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller\n  hint: Export both and leave --database out; or give the id of a key.",
+      2,
+    ],
+  ])("%j is refused", async (args, said, status) => {
+    const { stdout, stderr, exitCode } = await served.run(args);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: status });
+    if (typeof said === "string") expect(stderr).toBe(said);
+    else expect(stderr).toMatch(said);
+  });
+
+  test("a name that two keys have needs an id", async () => {
+    const ids = [
+      await served.json(keys("create", ...here, "--name", "twin")),
+      await served.json(keys("create", ...here, "--name", "twin")),
+    ];
+    const { stderr, exitCode } = await served.run(keys("revoke", "twin", ...here));
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `error[key-unmatched] 2 API keys have the name "twin"\n  hint: Give an id: ${ids.map(({ id }) => id).join(", ")}`,
+      exitCode: 1,
+    });
+  });
+});
+
+describe("over HTTP", () => {
+  test("signed in, a user makes a key; the key exchanges its own secret; signed out, nobody does", async () => {
+    const { url } = served;
+    const signedIn = await served.succeed(
+      ["login", "--url", url, "--email", ownerEmail],
+      `${ownerPassword}\n`,
+    );
+    expect(signedIn.stdout).toMatch(
+      new RegExp(`^Signed in to ${url} as ${ownerEmail} \\(Owner\\) until \\d{4}-.*Z\\.$`),
+    );
+    const made = await served.json(keys("create", "--name", "remote"), "", noKey);
+    expect(await statusWith(made)).toBe(200);
+    const env = { RELCAT_API_KEY_ID: made.id, RELCAT_API_KEY: made.key };
+    const { stderr, stdout } = await served.succeed(keys("rotate", "me"), "", env);
+    expect(stderr).toMatch(
+      /^The old secret works until \d{4}-.*Z\.\nThe secret is shown this once:\nNext: put it where the old one is; the key ends: \d{4}-\d\d-\d\d$/,
+    );
+    expect(stdout).toContain(`export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=rck_`);
+    expect((await served.succeed(["logout", "--url", url])).stdout).toBe(`Signed out of ${url}.`);
+    const refused = await served.run(keys("create"), "", noKey);
+    expect({ stderr: refused.stderr, exitCode: refused.exitCode }).toEqual({
+      stderr: `error[usage] there are no credentials for ${url}\n  hint: Sign in: relcat login --url ${url}; or export RELCAT_API_KEY_ID and RELCAT_API_KEY.`,
+      exitCode: 2,
+    });
+  });
+
+  test("a key cannot make keys", async () => {
+    const { stderr, exitCode } = await served.run(keys("create"));
+    expect({ stderr, exitCode }).toEqual({
+      stderr:
+        "error[credentials-refused] these credentials are not for this\n  hint: The key's scopes do not allow it: relcat controller keys list shows them.",
+      exitCode: 2,
+    });
+  });
+});

@@ -1,0 +1,73 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { type MadeController, madeController, ownerEmail } from "../support/controller.ts";
+
+let made: MadeController;
+beforeAll(async () => {
+  made = await madeController();
+});
+
+const users = (...words: string[]) => ["controller", "users", ...words, "--database", "controller.db"];
+const password = "a long enough password\n";
+
+test("a user is made, changed, locked out and let in again", async () => {
+  const { succeed, json } = made;
+  const said = async (args: string[], input?: string) => (await succeed(args, input)).stdout;
+  expect(
+    await said(users("add", "Ann@example.com", "--role", "LimitedAdministrator", "--name", "Ann"), password),
+  ).toBe("Made the user ann@example.com with the role LimitedAdministrator.");
+  expect(await said(users("role", "ann@example.com", "FullAdministrator"))).toBe(
+    "ann@example.com: FullAdministrator, Active.",
+  );
+  expect(await said(users("passwd", "ann@example.com"), "another long password\n")).toBe(
+    "ann@example.com has another password; sessions that were open have ended.",
+  );
+  const disabled = await succeed(users("disable", "ann@example.com"));
+  expect([disabled.stdout, disabled.stderr]).toEqual([
+    "ann@example.com: FullAdministrator, Disabled.",
+    "Sessions and tokens of theirs work no more; API keys they made do.",
+  ]);
+  expect(await said(users("enable", "ann@example.com"))).toBe("ann@example.com: FullAdministrator, Active.");
+  const { users: all } = await json(users("list"));
+  expect(all.map(({ email, name, role }: Record<string, string>) => [email, name, role])).toEqual([
+    [ownerEmail, null, "Owner"],
+    ["ann@example.com", "Ann", "FullAdministrator"],
+  ]);
+  const codes = (await json(["controller", "audit", "show", "--database", "controller.db"])).audit_log;
+  expect(codes.map(({ code }: { code: string }) => code)).toEqual([
+    "user.updated",
+    "user.updated",
+    "user.password",
+    "user.updated",
+    "user.created",
+    "user.created",
+  ]);
+});
+
+describe("what cannot be is refused", () => {
+  test.each([
+    [
+      users("disable", ownerEmail),
+      "error[request-conflict] this is the last active Owner: make another one first",
+      3,
+    ],
+    [
+      users("role", "nobody", "User"),
+      'error[user-unmatched] no user has the email address, name or id "nobody"\n  hint: relcat controller users list shows them all.',
+      1,
+    ],
+    [users("add", ownerEmail), "error[request-conflict] somebody else has this email address", 3],
+    [
+      users("add", "x@example.com", "--role", "King"),
+      'error[usage] "King" does not fit --role <role>\n  hint: Allowed choices are Owner, FullAdministrator, LimitedAdministrator, User.',
+      2,
+    ],
+    [
+      users("add", "no address"),
+      "error[request-refused] the body cannot be used\nerror[request-refused] /email: invalid email address\n2 errors",
+      1,
+    ],
+  ])("%j", async (args, said, status) => {
+    const { stdout, stderr, exitCode } = await made.run(args, password);
+    expect({ stdout, stderr, exitCode }).toEqual({ stdout: "", stderr: said, exitCode: status });
+  });
+});

@@ -1,0 +1,152 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type ServedController, servedController } from "../support/controller.ts";
+
+let served: ServedController;
+beforeAll(async () => {
+  served = await servedController();
+});
+
+const serial = (number: number) => `SN-${String(number).padStart(5, "0")}`;
+const write = (name: string, lines: readonly string[]) =>
+  writeFileSync(join(served.folder, name), `${lines.join("\n")}\n`);
+
+describe("a delivery of 500, as a purchase department lists it", () => {
+  beforeAll(async () => {
+    const there = Array.from({ length: 496 }, (_, index) => serial(index + 1));
+    // 00495 has called under two keys, 00496 is accepted already; 00497 to 00500 have not called yet.
+    for (const each of [...there, serial(495)]) await served.enroll({ serial: each });
+    await served.succeed(["devices", "accept", serial(496)]);
+    write("delivery.csv", [
+      "Order,Serial Number,Model",
+      ...Array.from(
+        { length: 500 },
+        (_, index) => `"4711, second part","${serial(index + 1).toLowerCase()}",X1`,
+      ),
+      "4711,To Be Filled By O.E.M.,X1",
+    ]);
+  });
+  const accept = ["devices", "accept", "--serials", "delivery.csv"];
+
+  test("a trial says what would be done, and changes nothing", async () => {
+    const { stdout, exitCode } = await served.run([...accept, "--dry-run"]);
+    expect([stdout.split("\n")[0], exitCode]).toEqual([
+      "494 devices would be accepted; nothing was changed.",
+      1,
+    ]);
+    expect((await served.json(["devices", "list", "--state", "accepted"])).devices.length).toBe(1);
+  });
+
+  test("one command accepts them, and names what is unknown or ambiguous", async () => {
+    const { stdout, stderr, exitCode } = await served.run([...accept, "--yes"]);
+    expect(stdout.split("\n")).toEqual([
+      "Accepted 494 devices.",
+      "1 already so.",
+      "4 unknown: sn-00497 (line 498), sn-00498 (line 499), sn-00499 (line 500) and sn-00500 (line 501)",
+      "1 ambiguous, several devices have it: sn-00495 (line 496)",
+      "1 no machine's own: To Be Filled By O.E.M. (line 502)",
+    ]);
+    expect([stderr, exitCode]).toEqual(["--preapprove approves the unknown ones in advance.", 1]);
+    expect((await served.json(["devices", "list", "--state", "accepted"])).devices.length).toBe(495);
+  });
+
+  test("approved in advance, the first device with the number is accepted; the second waits", async () => {
+    const { stdout } = await served.run([...accept, "--yes", "--preapprove"]);
+    expect(stdout).toContain(
+      "\n495 already so.\n4 unknown serial numbers are approved in advance, for one device each.\n",
+    );
+    const [first, second] = [
+      await served.enroll({ serial: serial(500) }),
+      await served.enroll({ serial: serial(500) }),
+    ];
+    const states = await Promise.all(
+      [first, second].map(async (id) => (await served.json(["devices", "show", id])).device.state),
+    );
+    expect(states).toEqual(["accepted", "pending"]);
+  });
+
+  test("as a document", async () => {
+    const { stdout } = await served.run([...accept, "--dry-run", "--json"]);
+    expect(JSON.parse(stdout)).toEqual({
+      schema_version: 1,
+      state: "accepted",
+      changed: [],
+      already: 495,
+      preapproved: [],
+      unknown: [497, 498, 499].map((number) => serial(number).toLowerCase()),
+      ambiguous: ["sn-00495", "sn-00500"],
+      placeholders: ["To Be Filled By O.E.M."],
+      dry_run: true,
+    });
+  });
+});
+
+describe("lists of all kinds", () => {
+  test.each([
+    ["one a line, with a remark and an empty line", "# delivery\nSN-1\r\n\r\nSN-2\r\n", [], ["SN-1", "SN-2"]],
+    ["one a line under a name", "serial_number\nSN-1\n", [], ["SN-1"]],
+    ["semicolons, a byte order mark", "\uFEFFName;S/N\nA;SN-1\n", [], ["SN-1"]],
+    ["tabs", "a\tSerial No\nx\tSN-1\n", [], ["SN-1"]],
+    [
+      "a quoted line break and a quote",
+      'note,serial\n"two\nlines ""here""",SN-1\nx,"SN-2"',
+      [],
+      ["SN-1", "SN-2"],
+    ],
+    ["a column by name", "a,Asset Tag\n1,SN-1\n", ["--column", "asset tag"], ["SN-1"]],
+  ])("%s", async (_, text, options, unknown) => {
+    const { stdout } = await served.run(
+      ["devices", "accept", "--serials", "-", "--dry-run", "--json", ...options],
+      text,
+    );
+    expect(JSON.parse(stdout).unknown).toEqual(unknown);
+  });
+
+  test.each([
+    ["", [], "standard input is empty", "It takes one serial number a line, or CSV with a column of them."],
+    [
+      "a,b\n1,2\n",
+      [],
+      'standard input has no column of serial numbers: its columns are "a", "b"',
+      "Name the column with --column; the first line has the names.",
+    ],
+    [
+      "a,b\n1,2\n",
+      ["--column", "c"],
+      'standard input has no column "c": its columns are "a", "b"',
+      "Name the column with --column; the first line has the names.",
+    ],
+    [
+      "serial,SN\n1,2\n",
+      [],
+      'standard input has 2 columns of serial numbers: its columns are "serial", "SN"',
+      "Name one with --column.",
+    ],
+  ])("%j with %j is refused", async (text, options, message, hint) => {
+    const { stderr, exitCode } = await served.run(["devices", "accept", "--serials", "-", ...options], text);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: `error[serials-file] ${message}\n  hint: ${hint}`,
+      exitCode: 1,
+    });
+  });
+
+  test("a file that is not there", async () => {
+    const { stderr, exitCode } = await served.run(["devices", "accept", "--serials", "no.csv"]);
+    expect({ stderr, exitCode }).toEqual({
+      stderr: "error[file-access] cannot read no.csv: there is no such file\n  hint: Check the path.",
+      exitCode: 2,
+    });
+  });
+});
+
+test("more than a thousand go in several requests, and that is said", async () => {
+  const many = await servedController();
+  const start = many.enroll({ serial: "SN-0" });
+  await Promise.all([start, ...Array.from({ length: 1000 }, () => many.enroll({}))]);
+  const { stdout, stderr } = await many.succeed(["devices", "accept", "--all-pending", "--yes"]);
+  expect([stdout, stderr]).toEqual([
+    "Accepted 1001 devices.",
+    "Sent in 2 requests of at most 1000; each is applied as a whole.",
+  ]);
+});

@@ -1,0 +1,162 @@
+import { beforeAll, describe, expect, test } from "vitest";
+import { ownerEmail, type ServedController, servedController } from "../support/controller.ts";
+
+let served: ServedController;
+let ids: Record<"laptop" | "phone" | "twin" | "otherTwin" | "umlaut", string>;
+beforeAll(async () => {
+  served = await servedController();
+  const { enroll } = served;
+  ids = {
+    laptop: await enroll({ name: "laptop-7", serial: "SN-1001" }),
+    phone: await enroll({ name: "phone", serial: "SN-1002" }),
+    twin: await enroll({ name: "twin", serial: "SN-1003" }),
+    otherTwin: await enroll({ name: "twin", serial: " sn-1004 " }),
+    umlaut: await enroll({ name: "Ärzte-PC", serial: "To Be Filled By O.E.M." }),
+  };
+});
+
+const said = async (...args: string[]) => (await served.succeed(args)).stdout;
+
+describe("looking", () => {
+  test("as a table for people, as a document for programs", async () => {
+    const { stdout, stderr } = await served.succeed(["devices", "list", "--search", "lap"]);
+    expect(stdout.split("\n")).toEqual([
+      expect.stringMatching(/^id +state +serial +name +type +os +last seen$/),
+      expect.stringMatching(new RegExp(`^${ids.laptop} +pending +SN-1001 +laptop-7 +\\d{4}-.*Z$`)),
+    ]);
+    expect(stderr).toBe("1 device.");
+    const { devices } = await served.json(["devices", "list", "--serial", "sn-1004"]);
+    expect(devices.map(({ id, name }: Record<string, string>) => [id, name])).toEqual([
+      [ids.otherTwin, "twin"],
+    ]);
+    expect(await said("devices", "list", "--state", "rejected")).toBe("No device matches.");
+  });
+
+  test("a device is found by its id, its serial number in any case, its name", async () => {
+    for (const selector of [ids.laptop, "sn-1001", "laptop-7"])
+      expect((await served.json(["devices", "show", selector])).device.id).toBe(ids.laptop);
+    expect((await served.json(["devices", "show", "Ärzte-PC"])).device.id).toBe(ids.umlaut);
+    expect(await said("devices", "show", "phone")).toMatch(/^id +[\w-]{36}\nname +phone\nstate +pending$/m);
+  });
+
+  test("what means no device, or two, is named; nothing is done for the others", async () => {
+    const { stdout, stderr, exitCode } = await served.run(["devices", "accept", "phone", "twin", "lapt"]);
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: "",
+      stderr: [
+        'error[device-unmatched] "twin" means 2 devices',
+        `  hint: Give one of their ids: ${ids.twin} (pending) and ${ids.otherTwin} (pending)`,
+        'error[device-unmatched] no device has the id, the serial number or the name "lapt"',
+        "  hint: relcat devices list shows them all; --search finds parts of a name.",
+        "2 errors",
+      ].join("\n"),
+      exitCode: 1,
+    });
+    expect((await served.json(["devices", "show", "phone"])).device.state).toBe("pending");
+  });
+});
+
+describe("deciding", () => {
+  test("accepted, again, rejected with a reason; the history says who and why", async () => {
+    expect(await said("devices", "accept", "laptop-7", ids.phone)).toBe("Accepted 2 devices.");
+    expect(await said("devices", "accept", "laptop-7", "SN-1001")).toBe("Accepted 0 devices. 1 already so.");
+    expect(await said("devices", "reject", "laptop-7", "--reason", "Stolen.", "--dry-run")).toBe(
+      "1 device would be rejected; nothing was changed.",
+    );
+    expect(await served.json(["devices", "reject", "laptop-7", "--reason", "Stolen."])).toEqual({
+      schema_version: 1,
+      state: "rejected",
+      changed: [ids.laptop],
+      already: 0,
+      dry_run: false,
+    });
+    const { audit_log } = await served.json(["devices", "history", "laptop-7"]);
+    expect(audit_log.map(({ code, after }: { code: string; after: object }) => [code, after])).toEqual([
+      ["device.state", { state: "rejected", reason: "Stolen." }],
+      ["device.state", { state: "accepted" }],
+      ["device.enrolled", { state: "pending", name: "laptop-7", serial: "SN-1001" }],
+    ]);
+    expect(await said("devices", "history", "laptop-7")).toMatch(
+      /^\d+ +\S+Z +key .*127\.0\.0\.1 +device\.state +\S+ +state: accepted → rejected, reason: Stolen\.$/m,
+    );
+  });
+
+  test("more than a handful need a yes", async () => {
+    const some = await servedController();
+    for (let index = 0; index < 6; index++) await some.enroll({ serial: `SN-200${index}` });
+    const refused = await some.run(["devices", "accept", "--all-pending"]);
+    expect([refused.stderr.split("\n").slice(-2), refused.exitCode]).toEqual([
+      [
+        "error[not-confirmed] nobody is here to confirm this; nothing was changed",
+        "  hint: Run it again with --yes.",
+      ],
+      2,
+    ]);
+    expect(refused.stderr).toContain("SN-2003");
+    const { stdout } = await some.succeed(["devices", "accept", "--all-pending", "--dry-run"]);
+    expect(stdout).toBe("6 devices would be accepted; nothing was changed.");
+    expect((await some.json(["devices", "list", "--state", "accepted"])).devices).toEqual([]);
+    expect((await some.succeed(["devices", "accept", "--all-pending", "--yes"])).stdout).toBe(
+      "Accepted 6 devices.",
+    );
+  });
+
+  test.each([
+    [
+      ["accept"],
+      "no device is named",
+      "Give selectors (ids, serial numbers, names), or --serials FILE, or --all-pending.",
+    ],
+    [
+      ["accept", "x", "--all-pending"],
+      "devices are named in several ways at once",
+      "Give selectors (ids, serial numbers, names), or --serials FILE, or --all-pending.",
+    ],
+    [
+      ["accept", "x", "--column", "c"],
+      "--column names a column of --serials, which is missing",
+      "Add --serials FILE.",
+    ],
+    [
+      ["reject", "--serials", "x", "--preapprove"],
+      "--preapprove is about unknown serial numbers to accept",
+      "Give it with relcat devices accept --serials FILE.",
+    ],
+    [["assign", "phone"], "whose the device is must be said once", "Give --user EMAIL, or --nobody."],
+    [
+      ["enroll", "--every", "0"],
+      '"0" does not fit --every <seconds>',
+      "Give a whole number of seconds, 1 or more.",
+    ],
+  ])("%j is refused", async (args, message, hint) => {
+    const { stderr, exitCode } = await served.run(["devices", ...args]);
+    expect({ stderr, exitCode }).toEqual({ stderr: `error[usage] ${message}\n  hint: ${hint}`, exitCode: 2 });
+  });
+});
+
+test("a device gets another name and an owner, and loses him", async () => {
+  expect(await said("devices", "rename", "phone", "phone-2")).toBe(`${ids.phone} is called phone-2 now.`);
+  expect(await said("devices", "assign", "phone-2", "--user", ownerEmail)).toBe(
+    `${ids.phone} belongs to ${ownerEmail} now.`,
+  );
+  expect((await served.json(["devices", "assign", "phone-2", "--nobody"])).device.assigned_to_user).toBe(
+    null,
+  );
+});
+
+test("only what is rejected is deleted, and not without a yes", async () => {
+  const id = await served.enroll({ name: "old", serial: "SN-3001" });
+  const accepted = await served.run(["devices", "delete", "old", "--yes"]);
+  expect([accepted.stderr, accepted.exitCode]).toEqual([
+    `error[request-conflict] only rejected devices can be deleted; ${id} is pending\n  hint: relcat devices reject comes first; nothing was changed.`,
+    3,
+  ]);
+  await served.succeed(["devices", "reject", "old"]);
+  expect((await served.run(["devices", "delete", "old"])).exitCode).toBe(2);
+  const { stdout, stderr } = await served.succeed(["devices", "delete", "old", "--yes"]);
+  expect([stdout, stderr.split("\n").at(-1)]).toEqual([
+    "Deleted 1 device.",
+    "Their serial numbers stay rejected.",
+  ]);
+  expect((await served.run(["devices", "show", id])).exitCode).toBe(1);
+});

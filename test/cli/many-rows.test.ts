@@ -1,0 +1,23 @@
+import { expect, test } from "vitest";
+import { table } from "../../cli/cells.ts";
+import { applyExceptions } from "../../pipeline/stages/exceptions.ts";
+
+/** A call takes about this many arguments; a catalog may have more records. */
+const many = 250_000;
+
+test("a table may have more rows than a call has room for arguments", () => {
+  const rows = Array.from({ length: many }, (_, index) => [String(index), "deb"]);
+  expect(table(rows).split("\n").at(-1)).toBe("249999  deb");
+});
+
+test("so may a list of problems", () => {
+  const problem = { code: "record-type", severity: "error", message: "no", hint: "no" } as never;
+  const findings = Array.from({ length: many }, () => ({ version: "26.08.001", problem }));
+  const value = [{ rule: "record-type", versions: "26.01.001..26.12.001", count: 1 }];
+  const document = {
+    file: "exceptions.yaml",
+    value,
+    place: () => ({ file: "exceptions.yaml", line: 1, column: 1 }),
+  };
+  expect(applyExceptions(document as never, findings).length).toBe(many + 1);
+});

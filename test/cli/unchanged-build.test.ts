@@ -1,0 +1,142 @@
+import {
+  cpSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { execa } from "execa";
+import { expect, test } from "vitest";
+import { copyProject, program, relcat, temporaryFolder } from "../support/run.ts";
+import { differences, readTree } from "../support/tree.ts";
+
+const unchanged = /: 0 files written, \d+ unchanged, 0 removed, /;
+
+async function built(folder: string, ...options: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await relcat(folder, ["build", ...options]);
+  expect(exitCode, stderr).toBe(0);
+  return stdout;
+}
+
+/** What a build that finds nothing to do takes: its own libraries are not among it. */
+async function loaded(folder: string, ...options: string[]): Promise<string[]> {
+  const watch = join(folder, "watch.mjs");
+  writeFileSync(
+    watch,
+    `import { writeFileSync } from "node:fs"; import { registerHooks } from "node:module"; const seen = [];
+registerHooks({ load(url, context, next) { seen.push(url); return next(url, context); } });
+process.on("exit", () => writeFileSync("seen", seen.join("\\n")));`,
+  );
+  const args = ["--import", watch, program, "build", ...options];
+  await execa(process.execPath, args, { cwd: folder });
+  const urls = readFileSync(join(folder, "seen"), "utf8").split("\n");
+  return urls.filter((url) => url.startsWith("file:")).map((url) => url.slice(url.lastIndexOf("/") + 1));
+}
+
+test("a build that has nothing to do says so as the one before, and loads no library", async () => {
+  const folder = copyProject("site/small");
+  const first = await relcat(folder, ["build"]);
+  const second = await relcat(folder, ["build"]);
+  expect(second.stdout.replace(unchanged, "")).toBe(
+    first.stdout.replace(/: \d+ files written, .* removed, /, ""),
+  );
+  expect(second.stdout).toMatch(unchanged);
+  expect(second.stderr).toBe(first.stderr);
+  const chunks = await loaded(folder);
+  expect(chunks.length).toBeLessThan(12);
+  const text = chunks.map((name) => {
+    const chunk = join(dirname(program), "../build/program", name);
+    return statSync(chunk, { throwIfNoEntry: false }) ? readFileSync(chunk, "utf8") : "";
+  });
+  expect(text.join("\n")).not.toMatch(/node_modules\/(zod|yaml|handlebars|commander|fast-glob)\//);
+  expect(text.join("\n")).not.toMatch(/^import .*"node:/m);
+});
+
+test("the same as a document", async () => {
+  const folder = copyProject("site/small");
+  const { files, ...first } = JSON.parse(await built(folder, "--json"));
+  const { files: later, ...second } = JSON.parse(await built(folder, "--json"));
+  expect(second).toEqual(first);
+  expect(later).toEqual({ written: 0, unchanged: files.written, removed: 0 });
+});
+
+const release = "releases/26.08.002/release.yaml";
+
+test("a change of the same size in the same second is seen", async () => {
+  const folder = copyProject("site/small");
+  await built(folder);
+  const path = join(folder, release);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace("date: 2026-08-", "date: 2026-07-"));
+  expect(await built(folder)).not.toMatch(unchanged);
+});
+
+test("a change behind a time that was set back is seen", async () => {
+  const folder = copyProject("site/small");
+  const path = join(folder, release);
+  utimesSync(path, 1_700_000_000, 1_700_000_000);
+  await built(folder);
+  const text = readFileSync(path, "utf8");
+  writeFileSync(path, text.replace("date: 2026-08-", "date: 2026-07-"));
+  utimesSync(path, 1_700_000_000, 1_700_000_000);
+  expect(await built(folder)).not.toMatch(unchanged);
+});
+
+test("a new time alone changes nothing, and is read once", async () => {
+  const folder = copyProject("site/small");
+  await built(folder);
+  utimesSync(join(folder, release), 1_700_000_000, 1_700_000_000);
+  expect(await built(folder)).toMatch(unchanged);
+  expect((await loaded(folder)).length).toBeLessThan(12);
+});
+
+test.each(["index.html", "build.json", "releases/index.html", "api/v1/package/index.json"])(
+  "%s that was deleted is made again",
+  async (name) => {
+    const folder = copyProject("site/small");
+    await built(folder);
+    const before = readTree(join(folder, "dist"));
+    rmSync(join(folder, "dist", name));
+    await built(folder);
+    expect(differences(readTree(join(folder, "dist")), before)).toEqual([]);
+  },
+);
+
+test("what was edited by hand deep in the site is found when it is asked for", async () => {
+  const folder = copyProject("site/small");
+  await built(folder);
+  const before = readTree(join(folder, "dist"));
+  writeFileSync(join(folder, "dist/api/v1/package/1/index.json"), "{}");
+  expect(await built(folder, "--check-out")).not.toMatch(unchanged);
+  expect(differences(readTree(join(folder, "dist")), before)).toEqual([]);
+});
+
+test("a template that changed is seen", async () => {
+  const folder = copyProject("site/small");
+  const own = join(temporaryFolder(), "relcat");
+  for (const name of ["cli", "build", "package.json", "templates", "schemas"])
+    cpSync(join(dirname(program), "..", name), join(own, name), { recursive: true, dereference: true });
+  symlinkSync(join(dirname(program), "../node_modules"), join(own, "node_modules"));
+  const run = async () => {
+    const args = [join(own, "cli/relcat.mjs"), "build"];
+    return (await execa(process.execPath, args, { cwd: folder })).stdout;
+  };
+  await run();
+  expect(await run()).toMatch(unchanged);
+  const template = join(own, "templates/not-found.hbs");
+  writeFileSync(template, readFileSync(template, "utf8").replace("</h1>", "!</h1>"));
+  expect(await run()).toMatch(/: [1-9]\d* files written/);
+  expect(readFileSync(join(folder, "dist/404.html"), "utf8")).toContain("!</h1>");
+});
+
+test("a project that may not be written to builds elsewhere all the same", async () => {
+  const folder = copyProject("site/small");
+  mkdirSync(join(folder, "elsewhere"));
+  writeFileSync(join(folder, ".relcat-cache"), "not a folder");
+  expect(await built(folder, "--out", "elsewhere")).toContain("Built ");
+  expect(await built(folder, "--out", "elsewhere")).toMatch(unchanged);
+});

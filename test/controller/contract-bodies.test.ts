@@ -1,0 +1,82 @@
+import { gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type TestController, type TestKey, testController } from "./support.ts";
+
+let controller: TestController;
+let key: TestKey;
+let device: string;
+beforeAll(async () => {
+  controller = await testController();
+  key = await controller.makeKey();
+  device = (await controller.enroll({ name: "one" })).id;
+});
+
+describe("a body", () => {
+  const post = async (body: string, headers: Record<string, string> = {}) =>
+    (await controller.call("POST", "/device/state", { headers: { ...key.headers, ...headers }, body }))
+      .status;
+  const item = () => `{"id":"${device}","state":"pending"}`;
+
+  test("means what it says, or is refused", async () => {
+    const nested = (depth: number) => `{"devices":${"[".repeat(depth)}${"]".repeat(depth)}}`;
+    const cases: [string, number][] = [
+      [`{"devices":[${item()}]}`, 200],
+      [` {"devices" : [${item()}] }\n`, 200],
+      [`{"__proto__":{"dry_run":true},"devices":[${item()}]}`, 400],
+      [`{"constructor":{"prototype":{"state":"rejected"}},"devices":[${item()}]}`, 400],
+      [`{"devices":[{"id":"${device}","__proto__":{"state":"rejected"}}]}`, 400],
+      [`{"devices":[${item()}],"devices":[]}`, 400],
+      [`{"devices":[{"id":"${device}","state":"pending","state":"rejected"}]}`, 400],
+      [`{"devices":[{"id":"${device}","state":"pending","st\\u0061te":"rejected"}]}`, 400],
+      [`{"devices":[${item()}]} {}`, 400],
+      [`\ufeff{"devices":[${item()}]}`, 400],
+      [`{"devices":[${item()},]}`, 400],
+      [`{"devices":[${item()}], "n": NaN}`, 400],
+      [nested(31), 400],
+      [nested(10_000), 400],
+      ["[".repeat(10_000), 400],
+      ['{"a":'.repeat(10_000), 400],
+      ["", 400],
+      ["null", 400],
+      ["[]", 400],
+      ['"devices"', 400],
+      ["{", 400],
+      [`{"devices":[{"id":"${device}","state":"PENDING"}]}`, 400],
+      [`{"devices":[{"id":"${device}","state":["pending"]}]}`, 400],
+      [`{"devices":{"0":${item()}}}`, 400],
+      [`{"devices":[{"id":"${device}\\u0000","state":"pending"}]}`, 400],
+      [`{"devices":[{"id":"${device}","state":"pending","reason":"\\ud800"}]}`, 400],
+      [`{"devices":[{"id":"${device}","state":"pending","if_version":1e400}]}`, 400],
+    ];
+    for (const [body, status] of cases)
+      expect([body.slice(0, 100), await post(body)]).toEqual([body.slice(0, 100), status]);
+    const { json } = await controller.call("GET", `/device/${device}`, { headers: key.headers });
+    expect([json.state, json.version]).toEqual(["pending", 1]);
+    expect(Object.prototype).not.toHaveProperty("dry_run");
+  });
+
+  test("is JSON in UTF-8, not compressed, and says so", async () => {
+    const body = `{"devices":[${item()}]}`;
+    const types: [string, number][] = [
+      ["application/json", 200],
+      ["Application/JSON; charset=utf-8", 200],
+      ["application/json;charset=UTF-8", 200],
+      ["application/jsonp", 415],
+      ["application/problem+json", 415],
+      ["text/json", 415],
+      ["*/*", 415],
+      ["application/json, text/plain", 415],
+    ];
+    for (const [type, status] of types)
+      expect([type, await post(body, { "content-type": type })]).toEqual([type, status]);
+    for (const coding of ["gzip", "br", "deflate", "zstd", "gzip, gzip"])
+      expect([coding, await post(body, { "content-encoding": coding })]).toEqual([coding, 415]);
+    const send = async (bytes: Uint8Array<ArrayBuffer>) => {
+      const headers = { ...key.headers, "content-type": "application/json" };
+      return (await fetch(`${controller.api}/device/state`, { method: "POST", headers, body: bytes })).status;
+    };
+    expect(await send(new Uint8Array(gzipSync(body)))).toBe(400);
+    expect(await send(new Uint8Array(Buffer.from(body, "utf16le")))).toBe(400);
+    expect(await send(new Uint8Array([0x7b, 0xff, 0x7d]))).toBe(400);
+  });
+});

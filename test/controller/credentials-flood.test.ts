@@ -1,0 +1,52 @@
+import { randomUUID } from "node:crypto";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { expect, test } from "vitest";
+import { basic, databaseKind, testController } from "./support.ts";
+import { webApp } from "./web.ts";
+
+/** PostgreSQL counts in the database: what is flat there is this process anyway, and each miss asks it thrice. */
+const attempts = databaseKind === "sqlite" ? 100_000 : 10_000;
+const together = 50;
+const megabyte = 1024 * 1024;
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+function heapUsed(): number {
+  collectGarbage();
+  return process.memoryUsage().heapUsed;
+}
+
+test("a flood of random keys from everywhere keeps memory flat, and locks nobody out", async () => {
+  const limits = { key: 6000, address: 1_000_000, enrol: 120, login: 30 };
+  const { controller, makeKey } = await testController({ settings: { limits } });
+  const key = await makeKey(["devices:read", "audit:read"]);
+  const app = webApp(controller);
+  const ask = (remote: string, headers: Record<string, string>, path = "/api_keys/me") =>
+    app(new Request(`http://127.0.0.1/-net/api/v0${path}`, { headers }), { remote, secure: true });
+  const statuses = new Map<number, number>();
+  const guess = async (attempt: number) => {
+    // Half of them from one address, half from a network of their own each.
+    const [high, low] = [attempt >> 16, attempt & 0xffff].map((part) => part.toString(16));
+    const remote = attempt % 2 === 0 ? "203.0.113.7" : `2001:db8:${high}:${low}::1`;
+    const { status } = await ask(remote, basic(randomUUID(), `rck_${randomUUID()}`));
+    statuses.set(status, (statuses.get(status) ?? 0) + 1);
+  };
+  const flood = async (from: number, to: number) => {
+    for (let first = from; first < to; first += together)
+      await Promise.all(Array.from({ length: together }, (_, index) => guess(first + index)));
+  };
+  await flood(0, attempts / 2);
+  const before = heapUsed();
+  await flood(attempts / 2, attempts);
+  expect(heapUsed() - before).toBeLessThan(4 * megabyte);
+
+  expect([...statuses.keys()].toSorted()).toEqual([401, 429]);
+  expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(attempts);
+  expect((await ask("203.0.113.7", key.headers)).status).toBe(200);
+  expect((await ask("2001:db8::1", key.headers)).status).toBe(200);
+  // What a flood leaves behind is bounded too.
+  const told = await ask("127.0.0.1", key.headers, "/audit_log?code=auth.failed&limit=1000");
+  const { audit_log } = JSON.parse(await told.text());
+  expect(audit_log).toHaveLength(60);
+}, 240_000);

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { beforeAll, describe, expect, test } from "vitest";
+import { verifyChain } from "../../service/controller/audit/audit-log.ts";
+import { type Item, insertDevices, setStates } from "./state-support.ts";
+import { caller, databaseKind, pepper, type TestKey, testController } from "./support.ts";
+
+const rounds = 10;
+const singles = 900;
+const bulks = 100;
+const perBulk = 10;
+
+async function serve(database: string): Promise<{ url: string; child: ChildProcess }> {
+  const script = join(import.meta.dirname, "durability-server.ts");
+  const child = spawn(process.execPath, [script, database, pepper], { stdio: ["ignore", "pipe", "inherit"] });
+  const [line] = await once(child.stdout, "data");
+  return { url: String(line).trim(), child };
+}
+
+async function gone(child: ChildProcess): Promise<void> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+}
+
+/** The same numbers in every run (mulberry32). */
+function randoms(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+/** The devices that each write changes: one for most, ten for every tenth. */
+function groupsOf(ids: readonly string[]): string[][] {
+  const alone = ids.slice(0, singles).map((id) => [id]);
+  const together = Array.from({ length: bulks }, (_, index) =>
+    ids.slice(singles + index * perBulk, singles + (index + 1) * perBulk),
+  );
+  return [...alone, ...together].sort((one, two) => (one[0] ?? "").localeCompare(two[0] ?? ""));
+}
+
+const random = randoms(9);
+const roundList = Array.from({ length: rounds }, (_, index) => ({
+  round: index + 1,
+  killAfter: 1 + Math.floor(random() * 600),
+}));
+
+let database: string;
+let key: TestKey;
+let groups: string[][];
+beforeAll(async () => {
+  const prepared = await testController();
+  database = prepared.database;
+  key = await prepared.makeKey(["devices:read", "devices:state"]);
+  groups = groupsOf(await insertDevices(prepared, singles + bulks * perBulk));
+  await prepared.close();
+});
+
+/** All writes at once, to a server that is killed after so many answers. @returns those that were answered */
+async function writeUntilKilled(
+  state: Item["state"],
+  reason: string,
+  killAfter: number,
+): Promise<Set<string[]>> {
+  const { url, child } = await serve(database);
+  const call = caller(`${url}/-net/api/v0`);
+  const answered = new Set<string[]>();
+  const write = async (group: string[]) => {
+    const answer = await setStates(
+      { call },
+      key,
+      group.map((id) => ({ id, state, reason })),
+    );
+    if (answer.status === 200) answered.add(group);
+    if (answered.size === killAfter) child.kill("SIGKILL");
+  };
+  await Promise.allSettled(groups.map(write));
+  // Where too few were answered it still lives; the count tells.
+  child.kill("SIGKILL");
+  await gone(child);
+  return answered;
+}
+
+describe("1,000 writes at once, and kill -9", () => {
+  test.each(roundList)(
+    "after $killAfter answers, round $round: what was answered stays, nothing is half done",
+    async ({ round, killAfter }) => {
+      const state = round % 2 ? "accepted" : "rejected";
+      const reason = `round ${round}`;
+      const answered = await writeUntilKilled(state, reason, killAfter);
+      expect(answered.size).toBeGreaterThanOrEqual(killAfter);
+
+      const { call, controller, close } = await testController({ database });
+      const list = (await call("GET", "/device", key)).json.devices as Record<
+        string,
+        { state: string; state_reason: string }
+      >;
+      const foundOf = (group: readonly string[]) =>
+        new Set(group.map((id) => `${list[id]?.state}, ${list[id]?.state_reason}`));
+      expect([...answered].filter(([id = ""]) => list[id]?.state !== state)).toEqual([]);
+      expect(groups.filter((group) => foundOf(group).size > 1)).toEqual([]);
+
+      const { read } = controller.database;
+      const rows = await read
+        .selectFrom("audit_log")
+        .select("after")
+        .where("code", "=", "device.state")
+        .execute();
+      const told = rows.filter(({ after }) => JSON.parse(after ?? "{}").reason === reason);
+      expect(told).toHaveLength(
+        Object.values(list).filter(({ state_reason }) => state_reason === reason).length,
+      );
+      expect(await verifyChain(read, controller.pepper)).toMatchObject({ verdict: "whole" });
+      await close();
+      if (databaseKind === "sqlite") expect(integrityOf(database)).toBe("ok");
+    },
+  );
+});
+
+function integrityOf(file: string): unknown {
+  const database = new DatabaseSync(file);
+  const verdict = database.prepare("pragma integrity_check").get()?.integrity_check;
+  database.close();
+  return verdict;
+}

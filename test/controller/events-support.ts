@@ -1,0 +1,69 @@
+import { afterAll } from "vitest";
+
+export interface Told {
+  id: number;
+  event: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of all kinds
+  data: any;
+}
+
+export interface Stream {
+  status: number;
+  /** Everything that came, as it came. */
+  text(): string;
+  /** Resolves with so many further events; rejects when the stream ends before. */
+  next(count: number): Promise<Told[]>;
+  /** Resolves when the server ends the stream. */
+  ended(): Promise<void>;
+  close(): void;
+}
+
+const opened: Stream[] = [];
+afterAll(() => {
+  for (const stream of opened) stream.close();
+});
+
+/** Follows a controller's events. */
+export async function follow(
+  api: string,
+  headers: Record<string, string>,
+  { after, last }: { after?: number; last?: number } = {},
+): Promise<Stream> {
+  const stop = new AbortController();
+  const response = await fetch(`${api}/events${after === undefined ? "" : `?after=${after}`}`, {
+    headers: { ...headers, ...(last !== undefined && { "last-event-id": String(last) }) },
+    signal: stop.signal,
+  });
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
+  let [whole, rest] = ["", ""];
+  const waiting: Told[] = [];
+  const read = async (): Promise<boolean> => {
+    const part = await reader?.read();
+    if (!part || part.done) return false;
+    whole += part.value;
+    const pieces = (rest + part.value).split("\n\n");
+    rest = pieces.pop() ?? "";
+    waiting.push(...pieces.filter((piece) => piece.startsWith("id:")).map(toldOf));
+    return true;
+  };
+  const stream: Stream = {
+    status: response.status,
+    text: () => whole,
+    async next(count) {
+      while (waiting.length < count) if (!(await read())) throw new Error(`the stream ended: ${whole}`);
+      return waiting.splice(0, count);
+    },
+    async ended() {
+      while (await read());
+    },
+    close: () => stop.abort(),
+  };
+  opened.push(stream);
+  return stream;
+}
+
+function toldOf(piece: string): Told {
+  const lines = piece.split("\n").map((line) => line.split(/: (.*)/s));
+  const { id, event, data } = Object.fromEntries(lines);
+  return { id: Number(id), event, data: JSON.parse(data) };
+}

@@ -1,0 +1,77 @@
+import { readFileSync } from "node:fs";
+import { request as ask } from "node:https";
+import { join } from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { temporaryFolder } from "../support/run.ts";
+import { raw, request } from "./hostile-support.ts";
+import { testController } from "./support.ts";
+
+const proxied = (ip: string, proto?: string) => ({
+  headers: { "x-forwarded-for": ip, ...(proto !== undefined && { "x-forwarded-proto": proto }) },
+});
+
+describe("HTTPS is required", () => {
+  test("of whoever is elsewhere, before credentials are looked at", async () => {
+    const controller = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
+    for (const proto of [undefined, "http", "HTTPS", "https, http", ""]) {
+      const { status, json, headers } = await controller.call("GET", "/ok", proxied("192.0.2.1", proto));
+      expect([proto, status, json.type]).toEqual([proto, 403, "urn:relcat:problem:https-required"]);
+      expect(headers.get("ratelimit")).toBeNull();
+    }
+    const { status, headers } = await controller.call("GET", "/ok", proxied("192.0.2.1", "https"));
+    expect([status, headers.get("strict-transport-security")]).toEqual([200, "max-age=31536000"]);
+  });
+
+  test("not of this machine, nor is a proxy believed that nobody named", async () => {
+    const controller = await testController();
+    for (const proto of [undefined, "http", "https"]) {
+      const { status, headers } = await controller.call("GET", "/ok", proxied("192.0.2.1", proto));
+      expect([status, headers.get("strict-transport-security")]).toEqual([200, null]);
+    }
+  });
+
+  test("also where a client calls itself this machine", async () => {
+    const controller = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
+    for (const hops of ["127.0.0.2, 192.0.2.1", "::1, 192.0.2.1", "127.evil.example", "garbage, 192.0.2.1"])
+      expect([hops, (await controller.call("GET", "/ok", proxied(hops))).status]).toEqual([hops, 403]);
+  });
+
+  test("and an audit row has the client's address, not the proxy's", async () => {
+    const controller = await testController({ serve: { trustedProxies: ["127.0.0.0/8"] } });
+    const key = await controller.makeKey(["audit:read"]);
+    const body = { email: "nobody@example.com", password: "wrong" };
+    await controller.call("POST", "/user/login", { ...proxied("2001:db8::7, 127.0.0.9", "https"), body });
+    const { json } = await controller.call("GET", "/audit_log?limit=1", key);
+    expect(json.audit_log[0]).toMatchObject({ code: "auth.failed", actor: { ip: "2001:db8::7" } });
+  });
+});
+
+describe("with a certificate", () => {
+  async function certificate() {
+    const folder = temporaryFolder();
+    const [cert, key] = [join(folder, "cert.pem"), join(folder, "key.pem")];
+    const kind = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"];
+    const subject = ["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-days", "2"];
+    await execa("openssl", ["req", "-x509", ...kind, ...subject, "-keyout", key, "-out", cert]);
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  }
+
+  test("the controller speaks HTTPS to who trusts it, and nothing to who does not speak it", async () => {
+    const own = await certificate();
+    // Its own callers use fetch, which knows no other authority; it serves all the same.
+    const { url } = await testController({ serve: { certificate: own } });
+    expect(url).toMatch(/^https:/);
+    const answered = await new Promise<string>((resolve, reject) => {
+      ask(`${url}/-net/api/v0/ok`, { ca: own.cert }, (response) => {
+        response.setEncoding("utf8").once("data", resolve);
+      })
+        .on("error", reject)
+        .end();
+    });
+    expect(JSON.parse(answered)).toEqual({ status: "ok" });
+    const lines = ["GET /-net/api/v0/ok HTTP/1.1", "Host: x", "Connection: close"];
+    expect((await raw(url, request(lines))).statuses).toEqual([200]);
+    expect((await raw(url.replace("https:", "http:"), request(lines))).statuses).not.toContain(200);
+  });
+});

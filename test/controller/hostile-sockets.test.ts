@@ -1,0 +1,184 @@
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { beforeAll, describe, expect, test } from "vitest";
+import { raw, request, talk } from "./hostile-support.ts";
+import { type TestController, type TestKey, testController } from "./support.ts";
+
+let controller: TestController;
+let key: TestKey;
+beforeAll(async () => {
+  controller = await testController({ serve: { patience: { headers: 300, request: 600, keepAlive: 300 } } });
+  key = await controller.makeKey();
+});
+
+const mebibyte = 1024 * 1024;
+const target = "POST /-net/api/v0/device/state HTTP/1.1";
+const base = [target, "Host: x", "Content-Type: application/json"];
+const withKey = () => [...base, `Authorization: ${key.headers.authorization}`];
+
+/** Writes for as long as the server takes it. */
+async function pour(
+  socket: { write(data: Uint8Array): boolean; once(event: "drain", then: () => void): unknown },
+  head: string,
+  pieces: number,
+) {
+  const piece = new Uint8Array(64 * 1024).fill(0x20);
+  socket.write(Buffer.from(head));
+  for (let index = 0; index < pieces; index++) {
+    if (!socket.write(piece)) await new Promise<void>((resolve) => void socket.once("drain", resolve));
+  }
+}
+
+setFlagsFromString("--expose-gc");
+const collectGarbage: () => void = runInNewContext("gc");
+
+/** What is held on to, bodies too. */
+function memoryInUse(): number {
+  collectGarbage();
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+describe("a large body", () => {
+  test("without credentials is answered before it is read, and the connection closes", async () => {
+    const head = request([...base, `Content-Length: ${64 * mebibyte}`]);
+    const { statuses, sent } = await talk(controller.url, (socket) => pour(socket, head, 1024));
+    expect(statuses).toEqual([401]);
+    expect(sent).toBeLessThan(16 * mebibyte);
+  });
+
+  test("that says how large it is, is not read at all", async () => {
+    const head = request([...withKey(), `Content-Length: ${64 * mebibyte}`]);
+    const { statuses, sent } = await talk(controller.url, (socket) => pour(socket, head, 1024));
+    expect(statuses).toEqual([413]);
+    expect(sent).toBeLessThan(16 * mebibyte);
+  });
+
+  test("of unknown length is read up to the limit", async () => {
+    const head = request([...withKey(), "Transfer-Encoding: chunked"]);
+    const { statuses, sent } = await talk(controller.url, async (socket) => {
+      socket.write(head);
+      const piece = Buffer.from(`10000\r\n${" ".repeat(0x10000)}\r\n`);
+      await pour(
+        {
+          write: (data) => socket.write(data.length === 65_536 ? piece : ""),
+          once: socket.once.bind(socket),
+        },
+        " ",
+        1024,
+      );
+    });
+    expect(statuses).toEqual([413]);
+    expect(sent).toBeLessThan(16 * mebibyte);
+  });
+
+  test("costs no memory that stays, a hundred times over", async () => {
+    const patient = await testController();
+    const flood = () =>
+      Promise.all(
+        Array.from({ length: 50 }, () =>
+          talk(patient.url, (socket) =>
+            pour(socket, request([...base, `Content-Length: ${10 * mebibyte}`]), 160),
+          ),
+        ),
+      );
+    await flood();
+    const before = memoryInUse();
+    const answers = await flood();
+    // Buffers are given back a while after nothing holds them.
+    await expect.poll(() => memoryInUse() - before, { timeout: 10_000 }).toBeLessThan(20 * mebibyte);
+    expect(answers.flatMap(({ statuses }) => statuses)).toEqual(Array.from({ length: 50 }, () => 401));
+  });
+});
+
+describe("what can be read in two ways", () => {
+  const body = '{"devices":[]}';
+  const length = `Content-Length: ${body.length}`;
+  const smuggled = "GET /-net/api/v0/ok HTTP/1.1\r\nHost: x\r\n\r\n";
+  const requests: [string, () => string][] = [
+    [
+      "two kinds of length",
+      () => request([...withKey(), length, "Transfer-Encoding: chunked"], `0\r\n\r\n${smuggled}`),
+    ],
+    ["two lengths", () => request([...withKey(), length, "Content-Length: 0"], body + smuggled)],
+    ["a length twice in one", () => request([...withKey(), "Content-Length: 14, 14"], body + smuggled)],
+    [
+      "a length with a sign",
+      () => request([...withKey(), `Content-Length: +${body.length}`], body + smuggled),
+    ],
+    ["a length in hexadecimal", () => request([...withKey(), "Content-Length: 0xe"], body + smuggled)],
+    [
+      "chunked twice",
+      () => request([...withKey(), "Transfer-Encoding: chunked, chunked"], `0\r\n\r\n${smuggled}`),
+    ],
+    [
+      "an unknown coding",
+      () => request([...withKey(), "Transfer-Encoding: xchunked"], `0\r\n\r\n${smuggled}`),
+    ],
+    [
+      "a space before the colon",
+      () => request([...withKey(), "Transfer-Encoding : chunked"], `0\r\n\r\n${smuggled}`),
+    ],
+    [
+      "a folded header",
+      () => request([...withKey(), "X-A: b\r\n Transfer-Encoding: chunked"], `0\r\n\r\n${smuggled}`),
+    ],
+    ["bare line feeds", () => request(withKey()).replaceAll("\r\n", "\n") + smuggled],
+    ["a bare carriage return", () => request([...withKey(), "X-A: b\rTransfer-Encoding: chunked"], smuggled)],
+    [
+      "a chunk's size with more",
+      () => request([...withKey(), "Transfer-Encoding: chunked"], `0x0\r\n\r\n${smuggled}`),
+    ],
+    ["a NUL in a header", () => request([...withKey(), "X-A: b\u0000c"], smuggled)],
+    ["no host", () => request([target], smuggled)],
+    ["no request", () => "\u0016\u0003\u0001\u0000garbage\r\n\r\n"],
+  ];
+  test.each(requests)("%s: refused, closed, and nothing behind it is answered", async (_, make) => {
+    const { statuses } = await raw(controller.url, make());
+    expect(statuses).toEqual([400]);
+  });
+
+  test("headers without an end are not collected", async () => {
+    const { statuses } = await raw(controller.url, request([...base, `X-A: ${"a".repeat(17_000)}`]));
+    expect(statuses).toEqual([400]);
+  });
+
+  test.each(["TRACE", "CONNECT"])("%s is no method here", async (method) => {
+    const { statuses } = await raw(
+      controller.url,
+      request([`${method} /-net/api/v0/ok HTTP/1.1`, "Host: x", "Connection: close"]),
+    );
+    expect(statuses.filter((status) => status !== 400)).toEqual([]);
+  });
+});
+
+describe("a slow client", () => {
+  test("has no time without end for its headers", async () => {
+    const { statuses } = await raw(controller.url, `${target}\r\nHost: x\r\nX-A: `);
+    expect(statuses).toEqual([408]);
+  });
+
+  test("has no time without end for its body", async () => {
+    const { statuses } = await raw(
+      controller.url,
+      request([...withKey(), "Content-Length: 100"], '{"devices"'),
+    );
+    expect(statuses.every((status) => [400, 408].includes(status))).toBe(true);
+  });
+
+  test("does not keep a connection that it does not use", async () => {
+    const { statuses } = await raw(controller.url, request(["GET /-net/api/v0/ok HTTP/1.1", "Host: x"]));
+    expect(statuses).toEqual([200]);
+  });
+
+  test("holds up nobody else", async () => {
+    const slow = Array.from({ length: 200 }, () => raw(controller.url, `${target}\r\nHost:`));
+    expect((await controller.call("GET", "/device", key)).status).toBe(200);
+    await Promise.all(slow);
+  });
+});
+
+test("answers that were cut off leave the server as it was", async () => {
+  expect((await controller.call("GET", "/ok")).json).toEqual({ status: "ok" });
+  expect(controller.said).toEqual([]);
+});

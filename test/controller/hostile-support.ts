@@ -1,0 +1,48 @@
+import { connect, type Socket } from "node:net";
+import { connect as connectSecurely } from "node:tls";
+
+export interface RawAnswer {
+  /** Of every answer that came, in order. */
+  statuses: number[];
+  text: string;
+  /** How much the server took before it closed. */
+  sent: number;
+}
+
+/** Sends bytes as they are, and reads until the server closes the connection. */
+export function raw(url: string, ...pieces: (string | Uint8Array)[]): Promise<RawAnswer> {
+  return talk(url, async (socket) => {
+    for (const piece of pieces) socket.write(piece);
+  });
+}
+
+/** @param write what is sent; the server has to close the connection, or the test waits in vain */
+export function talk(url: string, write: (socket: Socket) => Promise<unknown>): Promise<RawAnswer> {
+  const { protocol, hostname, port } = new URL(url);
+  const place = { host: hostname, port: Number(port) };
+  const socket =
+    protocol === "https:" ? connectSecurely({ ...place, rejectUnauthorized: false }) : connect(place);
+  let text = "";
+  socket.setEncoding("latin1").on("data", (part) => {
+    text += part;
+  });
+  // A reset is an end like any other: what counts is what came before it.
+  socket.on("error", () => {});
+  const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
+  const ready = new Promise<void>((resolve) =>
+    socket.once(protocol === "https:" ? "secureConnect" : "connect", () => resolve()),
+  );
+  return ready
+    .then(() => Promise.race([write(socket), closed]))
+    .then(() => closed)
+    .then(() => ({ statuses: statusesOf(text), text, sent: socket.bytesWritten }));
+}
+
+const statusesOf = (text: string) =>
+  [...text.matchAll(/HTTP\/1\.1 (\d{3}) /g)]
+    .map(([, status]) => Number(status))
+    .filter((status) => status !== 100);
+
+/** The lines of a request, and its body. */
+export const request = (lines: readonly string[], body = ""): string =>
+  `${lines.join("\r\n")}\r\n\r\n${body}`;

@@ -1,0 +1,286 @@
+import { randomUUID } from "node:crypto";
+import { sql } from "kysely";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { pepperFile } from "../../service/controller/node.ts";
+import type { Database } from "../../service/controller/store/database.ts";
+import { MigrationFailed, migrate, missingSteps } from "../../service/controller/store/migrations.ts";
+import { openPostgres } from "../../service/controller/store/postgres.ts";
+import { openSqlite } from "../../service/controller/store/sqlite.ts";
+import { databaseKind, newDatabase } from "./support.ts";
+
+const opened: Database[] = [];
+afterAll(() => Promise.all(opened.map((database) => database.close())));
+
+async function open(place: string): Promise<Database> {
+  const database =
+    databaseKind === "sqlite"
+      ? openSqlite(place)
+      : await openPostgres(place, (error) => {
+          throw error;
+        });
+  opened.push(database);
+  return database;
+}
+
+async function openNew(): Promise<{ place: string; database: Database }> {
+  const place = await newDatabase();
+  const database = await open(place);
+  await migrate(database.read as never, database.kind);
+  return { place, database };
+}
+
+let database: Database;
+let place: string;
+beforeAll(async () => {
+  ({ database, place } = await openNew());
+});
+
+const put = (key: string, value: string) => (transaction: Database["read"]) =>
+  transaction.insertInto("meta").values({ key, value }).execute();
+const readValue = async ({ read }: Pick<Database, "read">, key: string) =>
+  (await read.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst())?.value;
+
+describe("transactions", () => {
+  test("are seen when they are committed, by others too", async () => {
+    const other = await open(place);
+    await database.write(async (transaction) => {
+      await put("one", "1")(transaction);
+      expect([await readValue(database, "one"), await readValue(other, "one")]).toEqual([
+        undefined,
+        undefined,
+      ]);
+      expect(await readValue({ read: transaction }, "one")).toBe("1");
+    });
+    expect([await readValue(database, "one"), await readValue(other, "one")]).toEqual(["1", "1"]);
+  });
+
+  test("roll back whole, whatever was thrown, and the next one is not harmed", async () => {
+    const failing = [
+      async () => {
+        throw new Error("decided so");
+      },
+      async (transaction: Database["read"]) => sql`select * from nothing`.execute(transaction),
+      put("two", "again"),
+    ];
+    for (const fail of failing) {
+      const written = database.write(async (transaction) => {
+        await put("two", "2")(transaction);
+        await fail(transaction);
+      });
+      await expect(written).rejects.toThrow();
+      expect(await readValue(database, "two")).toBeUndefined();
+    }
+    await database.write(put("two", "2"));
+    expect(await readValue(database, "two")).toBe("2");
+  });
+
+  test("come one after another, over all who have the database open: no step of one is lost to another", async () => {
+    // SQLite's second writer blocks its process, so it must be another one: the command line's tests have that.
+    const other = databaseKind === "sqlite" ? database : await open(place);
+    await database.write(put("count", "0"));
+    const count = (to: Database) =>
+      to.write(async (transaction) => {
+        const value = Number(await readValue({ read: transaction }, "count")) + 1;
+        await transaction
+          .updateTable("meta")
+          .set({ value: String(value) })
+          .where("key", "=", "count")
+          .execute();
+      });
+    await Promise.all(Array.from({ length: 100 }, (_, index) => count(index % 2 ? database : other)));
+    expect(await readValue(database, "count")).toBe("100");
+  });
+
+  test.runIf(databaseKind === "postgres")(
+    "leave readers their connections, however many wait to write",
+    async () => {
+      const other = await open(place);
+      const { promise: held, resolve: release } = Promise.withResolvers<void>();
+      const { promise: isHeld, resolve: holds } = Promise.withResolvers<void>();
+      const holding = other.write(() => {
+        holds();
+        return held;
+      });
+      await isHeld;
+      const waiting = Array.from({ length: 20 }, (_, index) => database.write(put(`waiting ${index}`, "")));
+      expect(await readValue(database, "one")).toBe("1");
+      release();
+      await Promise.all([holding, ...waiting]);
+    },
+  );
+
+  test("small notes beside them are kept", async () => {
+    await Promise.all([
+      database.write(put("three", "3")),
+      database.note((writer) => put("four", "4")(writer)),
+      database.write(put("five", "5")),
+    ]);
+    expect(await Promise.all(["three", "four", "five"].map((key) => readValue(database, key)))).toEqual([
+      "3",
+      "4",
+      "5",
+    ]);
+  });
+
+  test("give ordinals in order", async () => {
+    const user = () => ({
+      id: randomUUID(),
+      email: randomUUID(),
+      role: "User",
+      status: "Active",
+      created_at: "",
+    });
+    const flags = { authz_devices: 0, authz_policies: 0, authz_control_panel: 0, authz_users: 0 };
+    const ids: string[] = [];
+    const add = () =>
+      database.write(async (transaction) => {
+        const values = { ...user(), ...flags, name: null, username: null, password: null };
+        await transaction.insertInto("users").values(values).execute();
+        ids.push(values.id);
+      });
+    await Promise.all(Array.from({ length: 20 }, add));
+    await database.write((transaction) =>
+      transaction
+        .deleteFrom("users")
+        .where("id", "=", ids[19] ?? "")
+        .execute(),
+    );
+    await add();
+    const rows = await database.read
+      .selectFrom("users")
+      .select(["id", "ordinal"])
+      .orderBy("ordinal")
+      .execute();
+    expect(rows.map(({ id }) => id)).toEqual([...ids.slice(0, 19), ids[20]]);
+    // A number is never given again: pages that begin after it would miss a row.
+    expect(rows.at(-1)?.ordinal).toBeGreaterThan(20);
+  });
+});
+
+describe("commits", () => {
+  /** Resolves when the next commit is told of. */
+  const told = (to: Database) => {
+    let stop = () => {};
+    const heard = new Promise<void>((resolve) => {
+      stop = to.onCommit(resolve);
+    });
+    return heard.finally(() => stop());
+  };
+
+  test("are told of: one's own, and those of others", async () => {
+    const other = await open(place);
+    for (const writer of [database, other]) {
+      const [here, there] = [told(database), told(other)];
+      await writer.write((transaction) => put(randomUUID(), "")(transaction));
+      await Promise.all([here, there]);
+    }
+  });
+
+  test("are not told of to who stopped listening", async () => {
+    let heard = 0;
+    const stop = database.onCommit(() => void heard++);
+    stop();
+    const once = told(database);
+    await database.write((transaction) => put(randomUUID(), "")(transaction));
+    await once;
+    expect(heard).toBe(0);
+  });
+});
+
+describe("migrations", () => {
+  test("bring an empty database to this form, and find nothing to do then", async () => {
+    const fresh = await open(await newDatabase());
+    const missing = await missingSteps(fresh.read as never);
+    expect(missing[0]).toBe("0001-devices-users-keys-audit");
+    expect(await migrate(fresh.read as never, fresh.kind)).toEqual(missing);
+    expect(await migrate(fresh.read as never, fresh.kind)).toEqual([]);
+    expect(await missingSteps(fresh.read as never)).toEqual([]);
+  });
+
+  test("never touch a database of a newer version", async () => {
+    const { database: newer } = await openNew();
+    await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01')`.execute(
+      newer.read,
+    );
+    await expect(migrate(newer.read as never, newer.kind)).rejects.toThrow(MigrationFailed);
+    await expect(missingSteps(newer.read as never)).rejects.toThrow(/9999-later.*newer/);
+  });
+});
+
+describe("the audit log", () => {
+  const row = (seq: number) => ({
+    seq,
+    at: "2026-03-21T10:00:00.000Z",
+    actor_kind: "host",
+    actor_id: null,
+    actor_name: null,
+    ip: null,
+    request_id: null,
+    code: "device.state",
+    target_kind: null,
+    target_id: null,
+    before: null,
+    after: null,
+    hash: "0",
+  });
+  beforeAll(() =>
+    database.write((transaction) =>
+      transaction
+        .insertInto("audit_log")
+        .values([row(1), row(2)])
+        .execute(),
+    ),
+  );
+
+  const changes = {
+    update: "update audit_log set actor_name = 'nobody'",
+    delete: "delete from audit_log where seq = 2",
+    replace:
+      databaseKind === "sqlite"
+        ? "insert or replace into audit_log select * from audit_log"
+        : "delete from audit_log",
+    ...(databaseKind === "postgres" && { truncate: "truncate audit_log" }),
+  };
+  test.each(Object.entries(changes))("refuses %s", async (_, statement) => {
+    const written = database.write((transaction) => sql.raw(statement).execute(transaction));
+    await expect(written).rejects.toThrow("the audit log only grows");
+    const rows = await database.read.selectFrom("audit_log").selectAll().orderBy("seq").execute();
+    expect(rows).toEqual([row(1), row(2)]);
+  });
+
+  test("has no number twice", async () => {
+    const written = database.write((transaction) =>
+      transaction.insertInto("audit_log").values(row(2)).execute(),
+    );
+    await expect(written).rejects.toThrow(/unique/i);
+  });
+});
+
+test("the database refuses a state that is none, and a token without acceptance", async () => {
+  const device = (fields: object) => ({
+    id: randomUUID(),
+    public_key: randomUUID(),
+    state: "pending",
+    version: 1,
+    created_at: "",
+    state_changed_at: "",
+    ...fields,
+  });
+  for (const fields of [
+    { state: "approved" },
+    { token_digest: "x" },
+    { state: "rejected", token_digest: "x" },
+  ]) {
+    const written = database.write((transaction) =>
+      transaction
+        .insertInto("devices")
+        .values(device(fields) as never)
+        .execute(),
+    );
+    await expect(written).rejects.toThrow(/check/i);
+  }
+});
+
+test("a pepper lies beside the file it belongs to", () => {
+  expect(pepperFile("/data/controller.db")).toBe("/data/controller.db.pepper");
+});

@@ -1,0 +1,70 @@
+import { sql } from "kysely";
+import { expect, test } from "vitest";
+import type { Database } from "../../service/controller/store/database.ts";
+import { grouped } from "../../service/controller/store/group.ts";
+import { queue } from "../../service/controller/store/queue.ts";
+import { testController } from "./support.ts";
+
+const put = (key: string) => (transaction: Database["read"]) =>
+  transaction.insertInto("meta").values({ key, value: "" }).execute();
+
+async function keysOf({ read }: Database): Promise<string[]> {
+  const rows = await read.selectFrom("meta").select("key").where("key", "like", "w%").execute();
+  return rows.map(({ key }) => key).sort();
+}
+
+test("of many who write at once, whoever fails takes back its own part alone", async () => {
+  const { database } = (await testController()).controller;
+  const written = Array.from({ length: 30 }, (_, index) =>
+    database.write(async (transaction) => {
+      await put(`w${index}`)(transaction);
+      if (index % 3 === 1) throw new Error("decided so");
+      if (index % 3 === 2) await sql`select * from nothing`.execute(transaction);
+      return index;
+    }),
+  );
+  const settled = await Promise.allSettled(written);
+  expect(settled.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []))).toEqual([
+    0, 3, 6, 9, 12, 15, 18, 21, 24, 27,
+  ]);
+  expect(await keysOf(database)).toEqual(
+    [0, 3, 6, 9, 12, 15, 18, 21, 24, 27].map((index) => `w${index}`).sort(),
+  );
+});
+
+/** What a transaction is done on, where only the order matters. */
+const nowhere = { executeQuery: async () => ({ rows: [] }) } as unknown as Database["read"];
+
+test("nobody is answered before the commit, and all fail with it", async () => {
+  const said: string[] = [];
+  const commits = [true, false];
+  const write = grouped(queue(), async (work) => {
+    await work(nowhere);
+    const isCommitted = commits.shift();
+    said.push(isCommitted ? "committed" : "lost");
+    if (!isCommitted) throw new Error("the disk is full");
+  });
+  const both = () =>
+    Promise.allSettled(
+      ["one", "two"].map((name) =>
+        write(async () => void said.push(name)).finally(() => said.push(`told ${name}`)),
+      ),
+    );
+  expect((await both()).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
+  expect((await both()).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  expect(said).toEqual([
+    ...["one", "two", "committed", "told one", "told two"],
+    ...["one", "two", "lost", "told one", "told two"],
+  ]);
+});
+
+test("a transaction that cannot begin fails one writer; the others try again", async () => {
+  let tries = 0;
+  const write = grouped(queue(), async (work) => {
+    if (++tries === 1) throw new Error("locked");
+    await work(nowhere);
+  });
+  const settled = await Promise.allSettled(["one", "two", "three"].map((name) => write(async () => name)));
+  expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
+  expect(tries).toBe(2);
+});

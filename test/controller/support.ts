@@ -1,0 +1,236 @@
+import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
+import { join } from "node:path";
+import pg from "pg";
+import { afterAll } from "vitest";
+import type { Role, Scope } from "../../service/controller/access.ts";
+import { hashPassword } from "../../service/controller/auth/passwords.ts";
+import { writeAs } from "../../service/controller/call.ts";
+import { type Controller, type Settings, settings as usual } from "../../service/controller/controller.ts";
+import { openController, type ServeOptions, serveController } from "../../service/controller/node.ts";
+import { blank, insertUser } from "../../service/controller/users/users.ts";
+import { temporaryFolder } from "../support/run.ts";
+
+/** The database that this run is about: `npm test` has SQLite, the slow run PostgreSQL. */
+export const databaseKind = process.env.RELCAT_TEST_POSTGRES ? "postgres" : "sqlite";
+
+export const pepper = "ab".repeat(32);
+export const password = "correct horse battery staple";
+/** Hashing takes its time by design: once is enough. */
+const hashed = hashPassword(password);
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterAll(async () => {
+  for (const cleanup of cleanups.reverse()) await cleanup();
+});
+
+/** A new, empty database of this run's kind: a path or an address. */
+export async function newDatabase(): Promise<string> {
+  const server = process.env.RELCAT_TEST_POSTGRES;
+  if (server === undefined) return join(temporaryFolder(), "controller.db");
+  const name = `t${randomUUID().replaceAll("-", "")}`;
+  const client = new pg.Client({ connectionString: `${server}/postgres` });
+  await client.connect();
+  await client.query(`create database ${name}`);
+  await client.end();
+  return `${server}/${name}`;
+}
+
+export interface TestController {
+  controller: Controller;
+  /** Where its database is. */
+  database: string;
+  url: string;
+  /** `${url}/-net/api/v0` */
+  api: string;
+  /** What it logged beside requests. */
+  said: string[];
+  /** Sets the time; it stands still otherwise. */
+  setTime(milliseconds: number): void;
+  now(): number;
+  call: Ask;
+  makeUser(
+    role: Role,
+    flags?: Partial<Record<"authz_devices" | "authz_control_panel" | "authz_users", 1>>,
+  ): Promise<TestUser>;
+  /** Credentials of a new API key, as the Authorization header. */
+  makeKey(scopes?: readonly Scope[], days?: number): Promise<TestKey>;
+  enroll(device?: Partial<EnrollFields>, pair?: KeyPair): Promise<Enrolled>;
+  close(): Promise<void>;
+}
+
+export interface TestUser {
+  id: string;
+  email: string;
+  /** Headers that sign in. */
+  headers: Record<string, string>;
+}
+export interface TestKey {
+  id: string;
+  key: string;
+  headers: Record<string, string>;
+}
+export interface Answered {
+  status: number;
+  headers: Headers;
+  text: string;
+  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all kinds
+  json: any;
+}
+type Ask = (
+  method: string,
+  path: string,
+  options?: { headers?: Record<string, string> | undefined; body?: unknown },
+) => Promise<Answered>;
+
+interface EnrollFields {
+  name: string | null;
+  serial: string | null;
+  device_type: string | null;
+  device_os: string | null;
+  version: string | null;
+}
+export interface KeyPair {
+  publicKey: string;
+  privateKey: KeyObject;
+}
+export interface Enrolled extends Answered {
+  id: string;
+  pair: KeyPair;
+}
+
+/** A moment that all tests begin at. */
+export const start = Date.parse("2026-03-21T10:00:00.000Z");
+
+/** Serves a controller on a database of its own, or on the one that is given. */
+export async function testController({
+  settings = {},
+  database,
+  serve = {},
+}: {
+  settings?: Partial<Settings>;
+  database?: string;
+  serve?: Partial<ServeOptions>;
+} = {}): Promise<TestController> {
+  const place = database ?? (await newDatabase());
+  const said: string[] = [];
+  let time = start;
+  const controller = await openController({
+    database: place,
+    pepper,
+    settings: { ...usual, limits: { key: 0, address: 0, enrol: 0, login: 0 }, ...settings },
+    clock: () => time,
+    log: (message) => void said.push(message),
+    create: true,
+  });
+  const server = await serveController(controller, {
+    host: "127.0.0.1",
+    port: 0,
+    clock: () => performance.now(),
+    log: () => {},
+    ...serve,
+  });
+  let isOpen = true;
+  const close = async () => {
+    if (!isOpen) return;
+    isOpen = false;
+    await server.close();
+    await controller.database.close();
+  };
+  cleanups.push(close);
+  const api = `${server.url}/-net/api/v0`;
+  const call = caller(api);
+  const makeUser = userMaker(controller, call, server.url);
+  return {
+    controller,
+    database: place,
+    url: server.url,
+    api,
+    said,
+    setTime: (milliseconds) => {
+      time = milliseconds;
+    },
+    now: () => time,
+    call,
+    makeUser,
+    makeKey: async (scopes, days) => {
+      const { headers } = await makeUser("Owner");
+      const body = { ...(scopes && { scopes }), ...(days !== undefined && { expires_in_days: days }) };
+      const { json } = await call("POST", "/api_keys", { headers, body });
+      return { id: json.id, key: json.key, headers: basic(json.id, json.key) };
+    },
+    enroll: (device, pair = newPair()) => enroll(call, device, pair),
+    close,
+  };
+}
+
+export const basic = (id: string, key: string) => ({
+  authorization: `Basic ${Buffer.from(`${id}:${key}`).toString("base64")}`,
+});
+
+/** @param api paths are below it; an object as body is sent as JSON, text as it is */
+export function caller(api: string): Ask {
+  return async (method, path, { headers = {}, body } = {}) => {
+    const sent = body === undefined || typeof body === "string" ? body : JSON.stringify(body);
+    const response = await fetch(`${api}${path}`, {
+      method,
+      redirect: "manual",
+      headers: { ...(sent !== undefined && { "content-type": "application/json" }), ...headers },
+      ...(sent !== undefined && { body: sent }),
+    });
+    const text = await response.text();
+    const isJson = /json/.test(response.headers.get("content-type") ?? "") && text !== "";
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      json: isJson ? JSON.parse(text) : undefined,
+    };
+  };
+}
+
+const nobody = { kind: "host", id: null, name: "test", ip: null, request: null } as const;
+
+function userMaker(controller: Controller, call: Ask, origin: string): TestController["makeUser"] {
+  return async (role, flags = {}) => {
+    const email = `${role}-${randomUUID()}@example.com`.toLowerCase();
+    const user = { ...blank(email, controller.clock()), role, ...flags, password: await hashed };
+    await writeAs(controller, nobody, controller.clock(), (writing) => insertUser(writing, user));
+    const { headers } = await call("POST", "/user/login", { body: { email, password } });
+    const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
+    return { id: user.id, email, headers: { cookie, origin } };
+  };
+}
+
+export function newPair(): KeyPair {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const der = publicKey.export({ format: "der", type: "spki" });
+  return { publicKey: der.subarray(12).toString("base64"), privateKey };
+}
+
+/** What a device sends, with its proof. */
+export function enrollBody(nonce: string, device: Partial<EnrollFields>, { publicKey, privateKey }: KeyPair) {
+  const fields = { name: null, serial: null, device_type: null, device_os: null, version: null, ...device };
+  const { name, serial, device_type, device_os, version } = fields;
+  const text = JSON.stringify([
+    "relcat-enroll-1",
+    nonce,
+    publicKey,
+    name,
+    serial,
+    device_type,
+    device_os,
+    version,
+  ]);
+  return {
+    ...fields,
+    public_key: publicKey,
+    nonce,
+    proof: sign(null, Buffer.from(text), privateKey).toString("base64"),
+  };
+}
+
+async function enroll(call: Ask, device: Partial<EnrollFields> = {}, pair: KeyPair): Promise<Enrolled> {
+  const { json } = await call("GET", "/device/enroll");
+  const answer = await call("POST", "/device/enroll", { body: enrollBody(json.nonce, device, pair) });
+  return { ...answer, id: answer.json?.id, pair };
+}

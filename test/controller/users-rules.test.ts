@@ -1,0 +1,185 @@
+import { beforeEach, describe, expect, test } from "vitest";
+import type { Role } from "../../service/controller/access.ts";
+import { asker } from "./contract-ask.ts";
+import { type Answered, type TestController, type TestUser, testController } from "./support.ts";
+
+let controller: TestController;
+let owner: TestUser;
+beforeEach(async () => {
+  controller = await testController();
+  owner = await controller.makeUser("Owner");
+});
+
+const upsert = (by: TestUser, body: object) =>
+  controller.call("POST", "/user/upsert", { headers: by.headers, body });
+const remove = (by: TestUser, id: string) =>
+  controller.call("DELETE", `/user/${id}`, { headers: by.headers });
+const roleOf = async (id: string) =>
+  (await controller.call("GET", `/user/${id}`, { headers: owner.headers })).json.user.role;
+const limited = () => controller.makeUser("LimitedAdministrator", { authz_users: 1 });
+
+describe("who decides on whom", () => {
+  const roles: Role[] = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"];
+  const subjects: Record<Role, Role[]> = {
+    Owner: roles,
+    FullAdministrator: ["FullAdministrator", "LimitedAdministrator", "User"],
+    LimitedAdministrator: ["User"],
+    User: [],
+  };
+
+  test.each(roles)("%s", async (role) => {
+    const actor = role === "LimitedAdministrator" ? await limited() : await controller.makeUser(role);
+    for (const subject of roles) {
+      const expected = subjects[role].includes(subject);
+      const email = `${role}-${subject}@example.com`;
+      const made = await upsert(actor, { email, role: subject });
+      expect([subject, "made", made.status]).toEqual([subject, "made", expected ? 201 : 403]);
+      const other = await controller.makeUser(subject);
+      const changes: [string, () => Promise<Answered>, number][] = [
+        ["renamed", () => upsert(actor, { id: other.id, name: "Somebody" }), 200],
+        ["given a password", () => upsert(actor, { id: other.id, password: "a long new password" }), 200],
+        ["given an address", () => upsert(actor, { id: other.id, email: `new-${email}` }), 200],
+        ["disabled", () => upsert(actor, { id: other.id, status: "Disabled" }), 200],
+        ["deleted", () => remove(actor, other.id), 204],
+      ];
+      for (const [what, change, done] of changes)
+        expect([subject, what, (await change()).status]).toEqual([subject, what, expected ? done : 403]);
+    }
+  });
+
+  test.each(["FullAdministrator", "LimitedAdministrator"] as const)(
+    "%s raises nobody above",
+    async (role) => {
+      const actor = role === "LimitedAdministrator" ? await limited() : await controller.makeUser(role);
+      const user = await controller.makeUser("User");
+      const above = role === "FullAdministrator" ? ["Owner"] : ["Owner", "FullAdministrator", role];
+      for (const raised of above)
+        expect((await upsert(actor, { id: user.id, role: raised })).status).toBe(403);
+      expect(await roleOf(user.id)).toBe("User");
+    },
+  );
+
+  test.each([
+    { role: "User" },
+    { role: "Owner" },
+    { status: "Disabled" },
+    { authz_devices: true },
+    { authz_policies: true },
+    { password: "another long password" },
+  ])("nobody says of themselves %j", async (change) => {
+    for (const actor of [await controller.makeUser("FullAdministrator"), await limited()])
+      expect((await upsert(actor, { id: actor.id, ...change })).status).toBe(403);
+  });
+
+  test("an Owner keeps the own role, and may have another name", async () => {
+    expect((await upsert(owner, { id: owner.id, role: "User" })).status).toBe(403);
+    expect((await upsert(owner, { id: owner.id, status: "Disabled" })).status).toBe(403);
+    expect((await upsert(owner, { id: owner.id, name: "Ada", role: "Owner" })).json.user.name).toBe("Ada");
+  });
+
+  test("user/me takes no role, right or status", async () => {
+    const { headers } = await controller.makeUser("User");
+    for (const injected of [{ role: "Owner" }, { authz_users: true }, { status: "Active" }, { id: owner.id }])
+      expect((await controller.call("POST", "/user/me", { headers, body: injected })).status).toBe(400);
+  });
+});
+
+describe("the last active Owner", () => {
+  test("stays, whatever somebody does to the others", async () => {
+    const second = await controller.makeUser("Owner");
+    expect((await upsert(owner, { id: second.id, status: "Disabled" })).status).toBe(200);
+    expect((await upsert(owner, { id: second.id, role: "User" })).status).toBe(200);
+    expect((await remove(owner, second.id)).status).toBe(204);
+    expect((await upsert(owner, { id: owner.id, role: "User" })).status).toBe(403);
+    expect((await remove(owner, owner.id)).status).toBe(409);
+    expect(await roleOf(owner.id)).toBe("Owner");
+  });
+
+  test.each([{ role: "FullAdministrator" }, { status: "Disabled" }])(
+    "is left when two do %j to each other at once",
+    async (change) => {
+      const second = await controller.makeUser("Owner");
+      // Within this process both have signed in before either begins to write.
+      const ask = asker(controller.controller);
+      const disown = ({ headers: { cookie = "" } }: TestUser, { id }: TestUser) => {
+        const headers = { cookie, origin: "http://127.0.0.1", "content-type": "application/json" };
+        return ask("POST", "/user/upsert", { headers, body: JSON.stringify({ id, ...change }) });
+      };
+      const answers = await Promise.all([disown(owner, second), disown(second, owner)]);
+      const won = answers.filter(({ status }) => status === 200);
+      expect(won).toHaveLength(1);
+      const [lost] = answers.filter(({ status }) => status !== 200);
+      expect([401, 403, 409]).toContain(lost?.status);
+      const winner = answers[0]?.status === 200 ? owner : second;
+      const { json } = await controller.call("GET", "/users", { headers: winner.headers });
+      const users = Object.values<{ role: string; status: string }>(json.users);
+      expect(users.filter(({ role, status }) => role === "Owner" && status === "Active")).toHaveLength(1);
+    },
+  );
+});
+
+describe("deleting", () => {
+  test("is for who is disabled, and takes tokens and assignments along", async () => {
+    const user = await controller.makeUser("User");
+    const { json: token } = await controller.call("POST", "/user/tokens", { headers: user.headers });
+    const { id: device } = await controller.enroll();
+    const assignment = { device_id: device, user_id: user.id };
+    await controller.call("POST", "/device/assign", { headers: owner.headers, body: assignment });
+    expect((await remove(owner, user.id)).status).toBe(409);
+    await upsert(owner, { id: user.id, status: "Disabled" });
+    expect((await remove(owner, user.id)).status).toBe(204);
+    expect((await remove(owner, user.id)).status).toBe(404);
+    const { json } = await controller.call("GET", `/device/${device}`, { headers: owner.headers });
+    expect(json.assigned_to_user).toBeNull();
+    const { authorization } = { authorization: `Basic ${btoa(`${token.id}:${token.key}`)}` };
+    const answer = await fetch(`${controller.url}/latest/user/me`, { headers: { authorization } });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("names", () => {
+  test("belong to one user, however they are written", async () => {
+    const made = await upsert(owner, { email: "Ada@Example.com", username: "Ada" });
+    expect([made.status, made.json.user.email, made.json.user.username]).toEqual([
+      201,
+      "ada@example.com",
+      "ada",
+    ]);
+    const other = await controller.makeUser("User");
+    for (const taken of [
+      { email: "ADA@EXAMPLE.COM" },
+      { email: "grace@example.com", username: "ADA" },
+      { email: "grace@example.com", username: "ada@example.com" },
+      { id: other.id, email: "ada@EXAMPLE.com" },
+      { id: other.id, username: "aDa" },
+    ]) {
+      expect((await upsert(owner, taken)).status).toBe(409);
+    }
+    const own = { headers: other.headers, body: { username: "ADA" } };
+    expect((await controller.call("POST", "/user/me", own)).status).toBe(409);
+    expect((await upsert(owner, { id: made.json.user.id, username: "ADA" })).status).toBe(200);
+  });
+
+  test("are given to one of two who ask at once", async () => {
+    const answers = await Promise.all(
+      [1, 2, 3, 4].map(() => upsert(owner, { email: "grace@example.com", username: "grace" })),
+    );
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
+  });
+
+  test("that are none are refused", async () => {
+    for (const wrong of [
+      "",
+      "ada",
+      "ada@",
+      "a b@example.com",
+      "ada@example.com\n",
+      `${"a".repeat(251)}@b.co`,
+    ])
+      expect((await upsert(owner, { email: wrong })).status).toBe(400);
+    expect((await upsert(owner, { username: "nobody" })).status).toBe(400);
+    expect((await upsert(owner, { id: "no-such-id", name: "x" })).status).toBe(404);
+    for (const password of ["short", "elevenchars", "a".repeat(1025)])
+      expect((await upsert(owner, { email: "grace@example.com", password })).status).toBe(400);
+  });
+});

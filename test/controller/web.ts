@@ -1,0 +1,38 @@
+import { controllerApp } from "../../service/controller/app.ts";
+import type { Caller } from "../../service/controller/call.ts";
+import type { Controller } from "../../service/controller/controller.ts";
+import { readBody } from "../../service/http/body.ts";
+import { readPath } from "../../service/http/path.ts";
+
+/** A controller without a server before it, for requests and answers as the web has them. */
+export function webApp(controller: Controller): (request: Request, caller: Caller) => Promise<Response> {
+  const app = controllerApp(controller);
+  return async (request, caller) => {
+    const { origin, pathname, search } = new URL(request.url);
+    const { status, headers, body } = await app(
+      {
+        method: request.method,
+        target: pathname + search,
+        path: readPath(pathname, "") ?? "bad",
+        origin,
+        header: (name) => request.headers.get(name),
+        read: (limit) => readBody(request, limit),
+      },
+      caller,
+    );
+    const isBare = request.method === "HEAD" || status === 204;
+    return new Response(isBare ? null : bytesOf(body), { status, headers });
+  };
+}
+
+type Body = ConstructorParameters<typeof Response>[0];
+
+function bytesOf(body: unknown): Body {
+  if (!(body instanceof ReadableStream)) return (body as Body) ?? null;
+  const encoder = new TextEncoder();
+  return body.pipeThrough(
+    new TransformStream({
+      transform: (part, out) => out.enqueue(typeof part === "string" ? encoder.encode(part) : part),
+    }),
+  );
+}

@@ -1,0 +1,71 @@
+import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage } from "node:http";
+import { createServer as createTlsServer } from "node:https";
+import type { AddressInfo, Socket } from "node:net";
+import { join } from "node:path";
+import { execa } from "execa";
+import { afterAll } from "vitest";
+
+/** What an address answers with; undefined: nothing is there. */
+export interface Page {
+  bytes: Uint8Array;
+  headers: Record<string, string>;
+}
+
+/** Answers for one host name. */
+export type Answering = (path: string, request: IncomingMessage) => Page | undefined;
+
+/**
+ * The hosts of example.com, in this process: clients reach them over HTTPS through a proxy, as in many a company, so
+ * that commands of a document run with the addresses that stand in it.
+ * @returns what processes need in their environment
+ */
+export async function localWeb(
+  folder: string,
+  hosts: Readonly<Record<string, Answering>>,
+): Promise<Record<string, string>> {
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  await execa("openssl", [
+    ...["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"],
+    ...[
+      "-subj",
+      "/CN=example.com",
+      "-addext",
+      "subjectAltName=DNS:*.example.com",
+      "-keyout",
+      key,
+      "-out",
+      cert,
+    ],
+  ]);
+  const web = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) }, (request, response) => {
+    const path = decodeURIComponent(new URL(request.url ?? "/", "http://x").pathname).slice(1);
+    const page = hosts[request.headers.host ?? ""]?.(path, request);
+    if (!page) return void response.writeHead(404, { "content-type": "text/plain" }).end();
+    response.writeHead(200, { ...page.headers, "content-length": page.bytes.length });
+    response.end(request.method === "HEAD" ? undefined : page.bytes);
+  });
+  const sockets = new Set<Socket>();
+  const proxy = createServer();
+  proxy.on("connection", (socket: Socket) => sockets.add(socket));
+  proxy.on("connect", (_, socket: Socket, head: Buffer) => {
+    socket.on("error", () => socket.destroy());
+    socket.write("HTTP/1.1 200 Connection Established\r\n\r\n");
+    if (head.length > 0) socket.unshift(head);
+    web.emit("connection", socket);
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  afterAll(() => {
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
+  });
+  const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  return {
+    HTTPS_PROXY: address,
+    https_proxy: address,
+    NO_PROXY: "127.0.0.1",
+    NODE_USE_ENV_PROXY: "1",
+    NODE_EXTRA_CA_CERTS: cert,
+    CURL_CA_BUNDLE: cert,
+  };
+}

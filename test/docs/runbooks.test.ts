@@ -1,0 +1,278 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { repository } from "../support/run.ts";
+import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
+import type { Page } from "./local-web.ts";
+
+const folder = join(repository, "docs/runbooks");
+const patience = { timeout: 240_000 };
+const host = "downloads.example.com";
+
+type Live = Awaited<ReturnType<typeof liveWorld>>;
+
+/** A runbook's commands, as they stand; below a heading, if one is given. */
+const commands = (name: string, heading?: string) =>
+  blocksOf(`docs/runbooks/${name}`)
+    .filter(({ language, headings }) => language === "sh" && (!heading || headings.includes(heading)))
+    .map(({ text }) => text)
+    .join("\n");
+
+const follow = (at: Live, script: string, cwd = at.clone) =>
+  at.succeed(script, { cwd, env: { RELCAT_ONLINE_KEY: at.key } });
+
+/** Ids that the live list offers. */
+const offered = (at: Live): number[] =>
+  (JSON.parse(at.live(host, "api/v1/package/index.json") ?? "[]") as { id: number }[])
+    .map(({ id }) => id)
+    .sort((a, b) => a - b);
+
+const stateOf = async (at: Live) => JSON.parse((await follow(at, "relcat history prod --json")).stdout);
+
+const rename = (name: string) =>
+  `sed -i 's/^product: .*/product: ${name}/' releases/catalog.yaml; git commit -qam "${name}"; git push -q
+relcat build --released --site prod && relcat sign --site prod && relcat publish prod`;
+
+test(
+  "retract-within-minutes: the package is gone from the list, with its reason in its place",
+  patience,
+  async () => {
+    const at = await liveWorld();
+    expect(offered(at)).toEqual([1, 2, 3, 4]);
+    const { stdout } = await follow(at, commands("retract-within-minutes.md"));
+    expect(offered(at)).toEqual([1, 2, 3]);
+    expect(at.live(host, "api/v1/package/4/index.json")).toBeUndefined();
+    const gone = {
+      detail: "This package was withdrawn.",
+      id: 4,
+      reason: "Does not start on ARM.",
+      replaced_by: 2,
+    };
+    expect(JSON.parse(at.live(host, "api/v1/package/4/gone.json") ?? "")).toEqual(gone);
+    expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(gone);
+    expect(
+      JSON.parse(at.live(host, "api/v1/latest.json") ?? "").packages.map(({ id }: { id: number }) => id),
+    ).toEqual([3, 2]);
+    // Who has the file is told, and main has what the site has.
+    const told = await at.sh("relcat verify out/tool-26.09.001.rpm --from prod", { cwd: at.clone });
+    expect(told.exitCode).toBe(1);
+    expect(told.stderr).toContain("which was withdrawn: Does not start on ARM.");
+    const mark = (await stateOf(at)).ledger_high.sha256;
+    expect((await follow(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(
+      mark,
+    );
+  },
+);
+
+test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", patience, async () => {
+  const at = await liveWorld();
+  await follow(at, commands("hotfix-on-an-old-line.md"));
+  expect(offered(at)).toEqual([1, 2, 3, 4, 5, 6]);
+  expect(readFileSync(join(at.clone, "hotfix.rpm"), "utf8")).toBe("rpm of 26.08.002");
+  expect(readFileSync(join(at.clone, "newest.rpm"), "utf8")).toBe("rpm of 26.09.001");
+  expect(JSON.parse(at.live(host, "api/v1/latest.json") ?? "").version).toBe("26.09.001");
+  expect(at.live(host, "releases/26.08.002/index.html")).toContain("Starts on ARM again.");
+});
+
+test(
+  "rollback: the build before, held; a withdrawal under the hold; an end to it; a way behind a withdrawal",
+  patience,
+  async () => {
+    const at = await liveWorld();
+    await follow(at, rename("Wrong"));
+    const title = () => /<title>([^<]*)</.exec(at.live(host, "index.html") ?? "")?.[1];
+    expect(title()).toContain("Wrong");
+    await follow(at, commands("rollback.md", "Do"));
+    expect(title()).not.toContain("Wrong");
+    expect(await stateOf(at)).toMatchObject({ hold: { reason: "Pages are blank since the new template." } });
+    const refused = await at.sh(
+      "relcat build --released --site prod; relcat sign --site prod; relcat publish prod",
+      {
+        cwd: at.clone,
+        env: { RELCAT_ONLINE_KEY: at.key },
+      },
+    );
+    expect(refused.exitCode).toBe(3);
+    expect(refused.stderr).toContain("error[site-held]");
+
+    await follow(at, commands("rollback.md", "Withdraw something meanwhile"));
+    expect(offered(at)).toEqual([1, 2, 3]);
+    expect(title()).not.toContain("Wrong");
+    await follow(at, commands("rollback.md", "See that it worked"));
+
+    await follow(
+      at,
+      `sed -i 's/^product: .*/product: Mended/' releases/catalog.yaml; git commit -qam Mended; git push -q`,
+    );
+    await follow(at, commands("rollback.md", "End the hold"));
+    expect(title()).toContain("Mended");
+    expect(offered(at)).toEqual([1, 2, 3]);
+    expect(await stateOf(at)).toMatchObject({ hold: null });
+
+    const bad = (await stateOf(at)).history.at(-2).build.slice(0, 12);
+    const behind = await at.sh(`relcat rollback prod --to ${bad} --reason x --yes`, { cwd: at.clone });
+    expect(behind.stderr).toContain(
+      "error[build-retracted] that build offers what was withdrawn since: package 4",
+    );
+    await follow(at, commands("rollback.md", "Go back behind a withdrawal"));
+    expect(title()).not.toContain("Mended");
+    expect(offered(at)).toEqual([1, 2, 3]);
+    await follow(at, commands("rollback.md", "See that it worked"));
+  },
+);
+
+test("stale-cdn: all of it is purged, and readers see what is live", patience, async () => {
+  const at = await liveWorld();
+  const purged = join(at.home, "purged");
+  const old = new Map<string, Page | undefined>();
+  at.edge = (path, page) => {
+    const isPurged = existsSync(purged) && readFileSync(purged, "utf8").includes(`"https://${host}/${path}"`);
+    if (isPurged) old.delete(path);
+    else if (!old.has(path) && page) old.set(path, page);
+    return isPurged ? page : (old.get(path) ?? page);
+  };
+  await follow(at, "relcat verify prod");
+  await follow(
+    at,
+    `mkdir ci; echo 'require("fs").writeFileSync(process.env.HOME + "/purged", require("fs").readFileSync(0));' >ci/purge.js
+git add ci; git commit -qm Purge; relcat retract 4 --reason "Does not start." --yes; git commit -qam Retract; git push -q
+relcat build --released --site prod && relcat sign --site prod && relcat publish prod`,
+  );
+  expect(offered(at)).toContain(4);
+  const { stdout } = await follow(at, commands("stale-cdn.md"));
+  expect(stdout).toMatch(/^prod has the build [0-9a-f]{64}, expected [0-9a-f]{64}\.$/m);
+  expect(stdout).toMatch(/^Verified prod: /m);
+  expect(offered(at)).toEqual([1, 2, 3]);
+});
+
+test("leaked-online-key: what the old key signs is refused", patience, async () => {
+  const at = await liveWorld();
+  const thief = join(at.folder, "thief");
+  cpSync(at.clone, thief, { recursive: true });
+  await follow(at, commands("leaked-online-key.md"));
+
+  const own = await at.sh("relcat sign --site prod", { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } });
+  expect(own.stderr).toContain("error[key-untrusted]");
+  await follow(
+    at,
+    `sed -i 's/^product: .*/product: Trojan/' releases/catalog.yaml
+relcat build --released --site prod && relcat sign --site prod
+cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/downloads/current/metadata/2.root.json "$HOME/forged/metadata/"`,
+    thief,
+  );
+  const forged = join(at.home, "forged");
+  const verify = (state: string) =>
+    at.sh(`relcat verify ~/forged --root releases/trust/1.root.json --trust-dir ~/${state}`, {
+      cwd: at.clone,
+    });
+  expect(await verify("fresh")).toMatchObject({
+    exitCode: 6,
+    stderr: expect.stringContaining("error[site-tampered]"),
+  });
+  // Who is kept from the new root, and has never seen it, is led on: the runbook says so.
+  rmSync(join(forged, "metadata/2.root.json"));
+  expect((await verify("never-there")).exitCode).toBe(0);
+});
+
+test("lost-root-key: the new root is believed, the old one is not", patience, async () => {
+  const at = await liveWorld();
+  const old = readFileSync(join(at.clone, "releases/trust/1.root.json"));
+  const making = commands("lost-root-key.md");
+  const hasty = await at.sh(making.replace(/^rm .*$/m, ""), { cwd: at.clone });
+  expect([hasty.exitCode, hasty.stderr]).toEqual([
+    3,
+    expect.stringMatching(
+      /^error\[object-taken\] .*\/metadata\/1[.](root|targets)[.]json exists with other bytes$/m,
+    ),
+  ]);
+  await follow(at, placed(making.slice(making.indexOf("\nrm ")), at));
+  writeFileSync(join(at.home, "old.json"), old);
+  const before = await at.sh(`relcat verify https://${host} --root ~/old.json --trust-dir ~/before`, {
+    cwd: at.clone,
+  });
+  expect(before.exitCode).toBe(6);
+  const { stdout } = await follow(at, "relcat trust list");
+  expect(stdout).toContain("root       version 1");
+});
+
+test("lost-root-key: in a bucket, the old root makes way by hand", patience, async () => {
+  const at = await world("bucket");
+  const yaml = blocksOf("docs/publishing.md").find(
+    ({ text, headings }) => text.startsWith("base_url") && headings.includes("A bucket"),
+  );
+  await at.succeed(`git clone -q https://git.example.com/releases.git && cd releases
+cat >>releases/catalog.yaml <<'END'
+${placed(yaml?.text ?? "", at)}trust: simple
+END
+relcat trust init ~/relcat-keys; git add .; git commit -qm Trust; git push -q
+export RELCAT_ONLINE_KEY="$(cat ~/relcat-keys/online.pem)"
+relcat build --released --site prod && relcat sign --site prod && relcat publish prod`);
+  const cwd = join(at.folder, "releases");
+  const blocks = commands("lost-root-key.md", "Do").replace(/^rm .*$/m, "");
+  const refused = await at.sh(blocks, { cwd });
+  expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining("error[object-taken]")]);
+  const { objects } = at.bucket.bucket;
+  for (const key of objects.keys()) if (/metadata\/\d+\.(root|targets)\.json$/.test(key)) objects.delete(key);
+  await at.succeed(
+    `export RELCAT_ONLINE_KEY="$(cat ~/new-relcat-keys/online.pem)"; relcat publish prod; relcat verify prod`,
+    { cwd },
+  );
+});
+
+describe("lost-ledger-or-laptop", () => {
+  test("a fresh clone publishes again, and finds the right ledger", patience, async () => {
+    const at = await liveWorld();
+    rmSync(at.clone, { recursive: true });
+    await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of somebody who publishes"), at.folder);
+    const another = join(at.folder, "another");
+    const ledger = readFileSync(join(another, "releases/ledger.jsonl"), "utf8");
+    await follow(at, rename("Renamed"), another);
+    expect(at.live(host, "index.html")).toContain("<title>Renamed");
+
+    writeFileSync(join(another, "releases/ledger.jsonl"), ledger.slice(0, -9));
+    const damaged = await at.sh("relcat check", { cwd: another });
+    expect(damaged.stdout).toContain("error[ledger-");
+    const { stdout } = await follow(at, commands("lost-ledger-or-laptop.md", "The ledger"), another);
+    const [site, main] = stdout.split("\n");
+    expect(main).toBe(`${site}  -`);
+    expect(readFileSync(join(another, "releases/ledger.jsonl"), "utf8")).toBe(ledger);
+    await follow(at, commands("lost-ledger-or-laptop.md", "See that it worked"), another);
+  });
+
+  test("a publish that its laptop did not finish is finished from another", patience, async () => {
+    const at = await liveWorld();
+    const file = join(at.srv, "downloads/current.json");
+    const state = JSON.parse(readFileSync(file, "utf8"));
+    const ended = new Date(Date.now() - 1000).toISOString().replace("Z", "000Z");
+    const half = { ...state, state: "publishing", publisher: "bob@laptop", run: "1-0", lease_until: ended };
+    writeFileSync(file, JSON.stringify(half));
+    await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of somebody who publishes"), at.folder);
+    expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ state: "done" });
+  });
+});
+
+describe("every runbook", () => {
+  const names = readdirSync(folder).filter((name) => name !== "README.md");
+  const textOf = (name: string) => readFileSync(join(folder, name), "utf8");
+
+  test.each(names)("%s says how it is noticed, what to do, how to see that it worked, what stays", (name) => {
+    const text = textOf(name);
+    const parts = [
+      /\*\*You notice\*\*/,
+      /^(## Do|```sh)$/m,
+      /^## See that it worked$/m,
+      /^## What it does not undo$/m,
+    ];
+    const places = parts.map((part) => text.search(part));
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(places[0]).toBeGreaterThan(0);
+    expect(text.split("\n").length).toBeLessThan(80);
+  });
+
+  test("is in the table of them, and leads to files that are there", () => {
+    expect(names.filter((name) => !textOf("README.md").includes(`(${name})`))).toEqual([]);
+    for (const name of [...names, "README.md"])
+      for (const [, link = ""] of textOf(name).matchAll(/\]\(([^)#:]+)\)/g))
+        expect(existsSync(join(folder, link)), `${name} → ${link}`).toBe(true);
+  });
+});

@@ -1,0 +1,81 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { expect, test } from "vitest";
+import { repository } from "../support/run.ts";
+import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
+
+const patience = { timeout: 240_000 };
+
+/** What SECURITY.md says is not promised, so that nobody finds out by surprise. */
+test(
+  "an older signed state is believed by a client that has seen nothing, by no other",
+  patience,
+  async () => {
+    const at = await liveWorld();
+    const site = join(at.srv, "downloads");
+    const [older = ""] = JSON.parse(readFileSync(join(site, "current.json"), "utf8"))
+      .history.map(({ files }: { files: string }) => files)
+      .slice(1);
+    const verify = (folder: string, state: string) =>
+      at.sh(`relcat verify '${folder}' --root releases/trust/1.root.json --trust-dir ~/${state}`, {
+        cwd: at.clone,
+      });
+    const shown = join(at.home, "shown");
+    cpSync(realpathSync(join(site, "current")), shown, { recursive: true, verbatimSymlinks: true });
+    expect((await verify(shown, "seen")).exitCode).toBe(0);
+    rmSync(shown, { recursive: true });
+    cpSync(join(site, "builds", older), shown, { recursive: true, verbatimSymlinks: true });
+    expect((await verify(shown, "nothing")).exitCode).toBe(0);
+    expect((await verify(shown, "seen")).exitCode).toBeGreaterThanOrEqual(6);
+  },
+);
+
+test("what somebody deletes, or writes into current.json, is noticed", patience, async () => {
+  const at = await liveWorld();
+  const site = join(at.srv, "downloads");
+  rmSync(join(site, "current/feed.atom"));
+  const verified = await at.sh("relcat verify prod", { cwd: at.clone });
+  expect([verified.exitCode, verified.stderr]).toEqual([
+    6,
+    expect.stringContaining("feed.atom is missing (404)"),
+  ]);
+  writeFileSync(join(site, "current.json"), "{}");
+  const published = await at.sh("relcat publish prod", { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } });
+  expect([published.exitCode, published.stderr]).toEqual([2, expect.stringContaining("error[file-access]")]);
+});
+
+test("current.json and state/ of a bucket can be read, and name no private record", patience, async () => {
+  const at = await world("bucket");
+  const clone = join(at.folder, "releases");
+  const sites =
+    blocksOf("docs/publishing.md").find(({ headings }) => headings.includes("A bucket"))?.text ?? "";
+  await at.succeed("git clone -q https://git.example.com/releases.git");
+  const artifact = { package_type: "rpm", sha256: "a".repeat(64), exclude_from_api: true };
+  mkdirSync(join(clone, "releases/26.08.001/manifests"));
+  writeFileSync(
+    join(clone, "releases/26.08.001/manifests/all.json"),
+    JSON.stringify({ release: "26.08.001", artifacts: [{ ...artifact, name: "secret-name.rpm" }] }),
+  );
+  writeFileSync(join(clone, "releases/catalog.yaml"), `product: Example\nrequire: {}\n${placed(sites, at)}`);
+  await at.succeed("relcat cut; relcat build --released --site prod; relcat publish prod", { cwd: clone });
+  const own = [...at.bucket.bucket.objects].filter(([key]) => /\/(current\.json$|state\/)/.test(key));
+  expect(own.length).toBeGreaterThan(2);
+  for (const [key, { bytes }] of own) {
+    const text = (key.endsWith(".gz") ? gunzipSync(bytes) : bytes).toString();
+    expect(text, key).not.toContain("secret-name");
+    expect(text, key).not.toContain("a".repeat(64));
+  }
+  expect(JSON.parse(at.live("downloads.example.com", "current.json") ?? "")).toMatchObject({
+    ledger_high: { lines: 0 },
+    publisher: expect.stringContaining("@"),
+  });
+});
+
+test("every test that SECURITY.md names is one", () => {
+  const text = readFileSync(join(repository, "SECURITY.md"), "utf8");
+  const named = [...text.matchAll(/\[test\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
+  expect(named.length).toBeGreaterThan(10);
+  for (const path of named)
+    expect(readdirSync(join(repository, path, "..")), path).toContain(path.split("/").at(-1));
+});

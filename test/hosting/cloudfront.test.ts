@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { servedSite } from "./catalog.ts";
+import { cloudfront } from "./homes/cloudfront.ts";
+import { runContract } from "./run-contract.ts";
+
+runContract(cloudfront);
+
+test("the functions keep to CloudFront's limits", async () => {
+  const { tree } = await servedSite("/some/base");
+  for (const name of ["viewer-request.js", "viewer-response.js"]) {
+    const text = String(tree.get(`hosting/cloudfront/${name}`));
+    expect(Buffer.byteLength(text), name).toBeLessThan(10_240);
+    expect(text, "the runtime knows none of these").not.toMatch(
+      /\?\.|\?\?|\.\.\.|class |for \(const \w+ of|\(\?<|\(\?i/,
+    );
+  }
+  const { data } = JSON.parse(String(tree.get("hosting/cloudfront/redirects.json")));
+  for (const { key, value } of data) {
+    expect(Buffer.byteLength(key)).toBeLessThanOrEqual(512);
+    expect(Buffer.byteLength(value)).toBeLessThanOrEqual(1024);
+  }
+});

@@ -1,0 +1,53 @@
+import type { ServedSite } from "./catalog.ts";
+import { apiRequests } from "./contract-api.ts";
+import { listRequests } from "./contract-list.ts";
+import { siteRequests } from "./contract-site.ts";
+import type { Expected } from "./expectation.ts";
+
+/** What a host can do or not; the rows of the table in docs/hosting.md. */
+export const parts = {
+  list: "the list as JSON, HEAD, `api/v1/`",
+  rendering: "JSON or page by `format=` and `Accept`",
+  weights: "weights (`q=`) in `Accept`",
+  ordering: "`ordering=-id`; unknown terms are dropped",
+  orderings: "other orderings",
+  facets: "filters by operating system, package type and its versions",
+  filters: "all other filters, `version=latest`, filtered pages",
+  unknown: "unknown parameters are ignored, or refused with `strict=1`",
+  ignored: "ignored parameters are named in `X-Ignored-Parameters`",
+  record: "`{id}/` as JSON, as page",
+  gone: "410 for what was withdrawn",
+  download: "`{id}/download/`",
+  latest: "`latest/?package_type=…` with versions and variant",
+  latestLine: "`latest/` with any other filter",
+  methods: "405, `Allow`, OPTIONS",
+  slash: "redirect to the final slash, query kept, 308 for other methods",
+  errors: "404 as JSON below `api/`, as page elsewhere",
+  private: "dot files and `hosting/` are not served",
+  pages: "pages with a strict policy, assets kept for a year",
+  encodings: "compressed answers",
+  validators: "strong ETag of its own per representation, 304",
+} as const;
+
+export type Part = keyof typeof parts;
+
+/** One request and the answer that every home gives, except where it says that it cannot. */
+export interface Exchange {
+  part: Part;
+  /** Says what is expected, and names the exchange in a home's exceptions. */
+  name: string;
+  method?: string;
+  /** Below the base path; may have a query. */
+  path: string;
+  headers?: Record<string, string>;
+  expected: Expected;
+  /** Asked again with the ETag of the first answer. */
+  again?: Expected;
+}
+
+/** The whole contract for a site. */
+export const contract = (site: ServedSite): Exchange[] => [
+  ...listRequests(site),
+  ...apiRequests(site),
+  ...siteRequests(site),
+];

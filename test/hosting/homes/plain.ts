@@ -1,0 +1,71 @@
+import type { Exception, Home } from "../run-contract.ts";
+import { listen, sendObject, storedObject } from "./file-server.ts";
+
+/** A host of plain files: a folder is its page, or else its document. It sets no headers and reads no query. */
+export const plain: Home = {
+  name: "plain files",
+  exceptions: exceptions(),
+  start: ({ tree, base }) =>
+    listen((request, response) => {
+      const { pathname } = new URL(request.url ?? "/", "http://127.0.0.1");
+      const path = decodeURIComponent(pathname).slice(base.length + 1);
+      const folder = path === "" || path.endsWith("/");
+      const found = (folder ? [`${path}index.html`, `${path}index.json`] : [path]).find((key) =>
+        tree.has(key),
+      );
+      const isPublished = found !== undefined && !found.startsWith("hosting/");
+      const object = storedObject(tree, isPublished ? found : "404.html");
+      if (object) sendObject(request, response, object, isPublished ? 200 : 404);
+    }),
+};
+
+function exceptions(): Exception[] {
+  const none = (reason: string, ...parts: Exception["part"][]): Exception[] =>
+    parts.map((part) => ({ part, reason }));
+  return [
+    {
+      part: "list",
+      exchanges: [
+        "anything is acceptable",
+        "no Accept header",
+        "JSON is acceptable",
+        "any application type is acceptable",
+        "HEAD says the length and sends nothing",
+      ],
+      reason: "`api/v1/package/` is the page; the JSON is at `api/v1/package.json`",
+    },
+    ...none("no query and no header changes what a file is", "rendering", "weights", "unknown", "ignored"),
+    ...none(
+      "`api/v1/package/ordering=-id.json` is a file of its own; nothing else is",
+      "ordering",
+      "orderings",
+    ),
+    ...none(
+      "with `hosts:`, lists are files in `facets/`; installers take `api/v1/latest.json`",
+      "facets",
+      "filters",
+    ),
+    {
+      part: "record",
+      reason: "`api/v1/package/ID/` is JSON without the headers of the contract, and never a page",
+    },
+    ...none("404, never the record: the reason is at `api/v1/package/ID/gone.json`", "gone"),
+    ...none("the address is in the release's document and in `api/v1/latest.json`", "download"),
+    ...none(
+      "`api/v1/package/latest/TYPE.json` and `api/v1/latest.json` say the same",
+      "latest",
+      "latestLine",
+    ),
+    ...none("whatever the host does by itself", "methods", "slash", "encodings"),
+    {
+      part: "pages",
+      exchanges: ["the home page", "a release", "a platform", "an asset under the hash of its bytes"],
+      reason: "policy and lifetime are the host's",
+    },
+    {
+      part: "errors",
+      exchanges: ["below the API", "beside the API", "a missing document of the API"],
+      reason: "one page for all of it",
+    },
+  ];
+}

@@ -1,0 +1,21 @@
+import type { Exception } from "../run-contract.ts";
+
+const notReady = { status: 501, headers: { "content-type": "application/json" }, text: /prepared answers/ };
+
+/** What hosts cannot do that only hand out what was prepared for them. */
+export const preparedAnswers: readonly Exception[] = [
+  {
+    part: "weights",
+    exchanges: ["HTML is liked better than JSON", "JSON is refused"],
+    reason: "weights are not looked at: where JSON is named, it is sent",
+    instead: { status: 200, headers: { "content-type": "application/json" } },
+  },
+  { part: "orderings", reason: "501: only the two usual orderings are prepared", instead: notReady },
+  { part: "filters", reason: "501: only the filters above are prepared", instead: notReady },
+  { part: "latestLine", reason: "501: only the newest of each kind is prepared", instead: notReady },
+  {
+    part: "ignored",
+    reason: "it does not say which",
+    instead: { status: 200, headers: { "x-ignored-parameters": null } },
+  },
+];

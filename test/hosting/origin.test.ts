@@ -1,0 +1,4 @@
+import { origin } from "./homes/origin.ts";
+import { runContract } from "./run-contract.ts";
+
+runContract(origin);

@@ -1,0 +1,4 @@
+import { plain } from "./homes/plain.ts";
+import { runContract } from "./run-contract.ts";
+
+runContract(plain);

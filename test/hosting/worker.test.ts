@@ -1,0 +1,4 @@
+import { worker } from "./homes/worker.ts";
+import { runContract } from "./run-contract.ts";
+
+runContract(worker);

@@ -1,0 +1,46 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Uncovered } from "../../pipeline/inspect/inspection.ts";
+import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { allowedKeys, bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
+import { mutations } from "../support/mutations.ts";
+import { cases, titled } from "./cms-readers.ts";
+
+/** RELCAT_EVERY=1 makes many times more. */
+const numRuns = process.env.RELCAT_EVERY === undefined ? 300 : 4000;
+
+let keys: Keys;
+beforeAll(async () => {
+  keys = await allowedKeys();
+});
+
+describe("a mutated file gets a verdict, and ok only for what was signed", () => {
+  test.each(titled(cases))(
+    "%s",
+    async (file, { read }) => {
+      const original = bytesOf(file);
+      const { uncovered, verdict: before } = await inspectBytes(read, original, optionsWith(keys));
+      // Free sectors and a notary's ticket may be added at the end: nobody signs them.
+      const covered = (bytes: Buffer, added: readonly Uncovered[] = []) => {
+        const copy = Buffer.from(bytes);
+        for (const { from, to } of uncovered) copy.fill(0, from, to);
+        for (const { from, to } of added)
+          copy.fill(0, Math.max(from, original.length), Math.max(to, original.length));
+        return Buffer.concat([copy, Buffer.alloc(Math.max(0, 4 * original.length - copy.length))]).toString(
+          "latin1",
+        );
+      };
+      await fc.assert(
+        fc.asyncProperty(mutations(), async (mutate) => {
+          const bytes = mutate(original);
+          const { verdict, reason, uncovered } = await inspectBytes(read, bytes, optionsWith(keys));
+          if (verdict !== "ok") expect(reason).not.toBe("");
+          else if (before !== "ok" || covered(bytes, uncovered) !== covered(original))
+            expect.unreachable(`ok for bytes that nobody signed: ${bytes.toString("base64")}`);
+        }),
+        { numRuns },
+      );
+    },
+    600_000,
+  );
+});

@@ -1,0 +1,242 @@
+import { gzipSync } from "node:zlib";
+import type { PrivateKey } from "openpgp";
+import { beforeAll, describe, expect, test } from "vitest";
+import { inspectDeb } from "../../pipeline/inspect/deb.ts";
+import type { Inspection } from "../../pipeline/inspect/inspection.ts";
+import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { inspectBytes, optionsWith } from "../support/artifacts.ts";
+import { keysWith, newKey, signed } from "../support/openpgp.ts";
+import { tar } from "../support/tar.ts";
+
+let key: PrivateKey;
+let keys: Keys;
+beforeAll(async () => {
+  key = await newKey();
+  keys = await keysWith(key);
+});
+
+type Member = readonly [name: string, content: string | Uint8Array];
+
+/** An ar archive. */
+function archive(members: readonly Member[]): Buffer {
+  const parts = members.flatMap(([name, content]) => {
+    const size = String(content.length).padEnd(10);
+    const header = `${name.padEnd(16)}${"0".padEnd(12)}${"0".padEnd(6).repeat(2)}${"100644".padEnd(8)}${size}\`\n`;
+    return [header, content, "\n".repeat(content.length % 2)];
+  });
+  return Buffer.concat(["!<arch>\n", ...parts].map((part) => Buffer.from(part as string)));
+}
+
+const control = "Package: agent\nVersion: 1:1.2.3-1\nArchitecture: amd64\nDescription: short\n and long\n";
+const packed = (files: Record<string, string | Uint8Array>) => gzipSync(tar(files));
+const version: Member = ["debian-binary", "2.0\n"];
+const controlTar: Member = ["control.tar.gz", packed({ "./control": control, "./md5sums": "" })];
+const dataTar: Member = ["data.tar.gz", packed({ "./usr/bin/agent": "agent" })];
+const three = [version, controlTar, dataTar];
+const withControl = (text: string | Uint8Array, name = "./control") =>
+  [version, ["control.tar.gz", packed({ [name]: text })], dataTar] as const;
+
+const inspect = (bytes: Uint8Array, selfCheck?: string): Promise<Inspection> =>
+  inspectBytes(inspectDeb, bytes, { ...optionsWith(keys), selfCheck });
+
+const joined = () => Buffer.concat(three.map(([, content]) => Buffer.from(content as string)));
+const signature = async (role: string, by = key): Promise<Member> => [
+  `_gpg${role}`,
+  await signed(by, joined()),
+];
+
+describe("a package", () => {
+  test("is ok when the three members are signed as their origin", async () => {
+    expect(await inspect(archive([...three, await signature("origin")]))).toMatchObject({
+      verdict: "ok",
+      key_id: key.getFingerprint(),
+      facts: { name: "agent", version: "1:1.2.3-1", architecture: "amd64" },
+    });
+  });
+
+  test("may have names that end in a slash, as ar writes them", async () => {
+    const slashed = [...three, await signature("origin")].map(
+      ([name, content]): Member => [`${name}/`, content],
+    );
+    expect(await inspect(archive(slashed))).toMatchObject({ verdict: "ok" });
+  });
+
+  test("is only as good as the worst of its signatures, and the origin's is told", async () => {
+    const worse = [...three, await signature("maint", await newKey()), await signature("origin")];
+    expect(await inspect(archive(worse))).toMatchObject({
+      verdict: "untrusted-key",
+      key_id: key.getFingerprint(),
+    });
+  });
+
+  test("is not ok without the hash that its self-check is to have", async () => {
+    const bytes = archive([...three, await signature("origin")]);
+    expect(await inspect(bytes, "usr/bin/agent")).toMatchObject({
+      verdict: "malformed",
+      cryptolib_post: null,
+    });
+    expect(await inspect(archive(three), "usr/bin/agent")).toMatchObject({
+      verdict: "unsigned",
+      notes: [expect.stringContaining("usr/bin/agent has no self-check hash")],
+    });
+  });
+});
+
+describe("members are malformed", () => {
+  const order = "expected debian-binary, control.tar.*, data.tar.* and then signatures, each once";
+  const lists: [string, readonly Member[], string][] = [
+    ["without any", [], order],
+    ["without data", [version, controlTar], order],
+    ["in another order", [version, dataTar, controlTar], order],
+    ["with data twice", [...three, dataTar], order],
+    ["with something unknown", [...three, ["_payload", "x"]], order],
+    ["with a role that is no word", [...three, ["_gpg", "x"]], order],
+    [
+      "with a compression that is a word of JavaScript",
+      [version, controlTar, ["data.tartoString", "x"]],
+      order,
+    ],
+    ["with a compression that is unknown", [version, controlTar, ["data.tar.br", "x"]], order],
+    [
+      "of another format",
+      [["debian-binary", "3.0\n"], controlTar, dataTar],
+      'it has the format "3.0\\n", expected 2.0',
+    ],
+    ["in great number", Array(40).fill(version), "it has over 32 members"],
+  ];
+  test.each(lists)("%s", async (_, members, reason) => {
+    expect(await inspect(archive(members))).toMatchObject({
+      verdict: "malformed",
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  test("with one signature twice", async () => {
+    const origin = await signature("origin");
+    expect(await inspect(archive([...three, origin, origin]))).toMatchObject({
+      verdict: "malformed",
+      reason: expect.stringContaining(order),
+    });
+  });
+
+  const places: [string, (bytes: Buffer) => Buffer, string][] = [
+    ["when the file is none", (bytes) => bytes.subarray(1), "does not begin as an ar archive"],
+    ["when it ends in a header", (bytes) => bytes.subarray(0, 40), "ends at byte 40"],
+    [
+      "when one reaches beyond the end",
+      (bytes) => bytes.subarray(0, -2),
+      "data.tar.gz reaches beyond the end",
+    ],
+    [
+      "when a size is none",
+      (bytes) => patched(bytes, 8 + 48, "4x"),
+      "no member of an ar archive begins at byte 8",
+    ],
+    [
+      "when a size is smaller than the member",
+      (bytes) => patched(bytes, 8 + 48, "2"),
+      "no member of an ar archive begins at byte 70",
+    ],
+    [
+      "when a name is none",
+      (bytes) => patched(bytes, 8, "debian binary"),
+      "no member of an ar archive begins at byte 8",
+    ],
+    [
+      "when a header does not end",
+      (bytes) => patched(bytes, 8 + 58, "x"),
+      "no member of an ar archive begins at byte 8",
+    ],
+  ];
+  test.each(places)("%s", async (_, change, reason) => {
+    expect(await inspect(change(archive(three)))).toMatchObject({
+      verdict: "malformed",
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  test("when the byte after an odd one is not a line feed", async () => {
+    const bytes = archive([["debian-binary", "2.0\n\n"], controlTar, dataTar]);
+    expect(await inspect(patched(bytes, 8 + 60 + 5, "x"))).toMatchObject({
+      verdict: "malformed",
+      reason: "debian-binary is not followed by a line feed to an even length",
+    });
+  });
+});
+
+function patched(bytes: Buffer, at: number, text: string): Buffer {
+  bytes.write(text, at, "latin1");
+  return bytes;
+}
+
+describe("what is inside is refused", () => {
+  const cases: [string, string, readonly Member[], string][] = [
+    [
+      "without a control file",
+      "malformed",
+      withControl(control, "./other"),
+      "control.tar.gz has the control file 0 times, expected once",
+    ],
+    [
+      "with a control file that is too long",
+      "malformed",
+      withControl("x".repeat((1 << 20) + 1)),
+      "expected a file of 1048576 at most",
+    ],
+    [
+      "with a line that is no field",
+      "malformed",
+      withControl("Package agent\n"),
+      'has the line "Package agent", expected "Field: value"',
+    ],
+    [
+      "with a field twice",
+      "malformed",
+      withControl(`${control}package: other\n`),
+      "its control file has package twice",
+    ],
+    [
+      "without a version",
+      "malformed",
+      withControl("Package: agent\nArchitecture: all\n"),
+      "does not say Package, Version and Architecture",
+    ],
+    [
+      "with a control file that is no text",
+      "malformed",
+      withControl(Buffer.from([0x50, 0x3a, 0xff])),
+      "the control file is no UTF-8",
+    ],
+    [
+      "with data that leads out",
+      "malformed",
+      [version, controlTar, ["data.tar.gz", packed({ "../etc/passwd": "x" })]],
+      "../etc/passwd",
+    ],
+    ["with data that is no archive", "malformed", [version, controlTar, ["data.tar", "x"]], "tar archive"],
+    [
+      "with data that is not compressed as its name says",
+      "bad-digest",
+      [version, controlTar, ["data.tar.xz", dataTar[1]]],
+      "",
+    ],
+    [
+      "with data in bzip2",
+      "unsupported-format",
+      [version, controlTar, ["data.tar.bz2", "BZh9"]],
+      "compressed with bzip2",
+    ],
+  ];
+  test.each(cases)("%s", async (_, verdict, members, reason) => {
+    expect(await inspect(archive(members))).toMatchObject({
+      verdict,
+      reason: expect.stringContaining(reason),
+    });
+  });
+
+  test("with more than the limit", async () => {
+    const bomb = archive([version, controlTar, ["data.tar.gz", packed({ zeros: "\0".repeat(1 << 20) })]]);
+    const options = { ...optionsWith(keys), limit: 1 << 16 };
+    expect(await inspectBytes(inspectDeb, bomb, options)).toMatchObject({ verdict: "refuse" });
+  });
+});

@@ -1,0 +1,143 @@
+import { generateKeyPairSync } from "node:crypto";
+import type { PrivateKey } from "openpgp";
+import { beforeAll, describe, expect, test } from "vitest";
+import { RelcatError } from "../../pipeline/errors.ts";
+import { readKeys } from "../../pipeline/inspect/keys.ts";
+import { allowedKeys, keysIn } from "../support/artifacts.ts";
+import { made, newKey, publicFile } from "../support/openpgp.ts";
+
+let key: PrivateKey;
+let other: PrivateKey;
+beforeAll(async () => {
+  [key, other] = [await newKey(), await newKey()];
+});
+
+const problemsOf = async (name: string, bytes: Uint8Array | string) => {
+  const error = await readKeys([{ name, bytes: Buffer.from(bytes as string) }]).then(
+    () => undefined,
+    (thrown) => thrown,
+  );
+  expect(error).toBeInstanceOf(RelcatError);
+  return (error as RelcatError).problems;
+};
+
+const fingerprints = async (bytes: Uint8Array) =>
+  (await readKeys([{ name: "keys", bytes }])).openpgp.flatMap(({ signing }) =>
+    signing.map(({ fingerprint }) => fingerprint),
+  );
+
+describe("certificates are read", () => {
+  test("armored, binary, and several in one file", async () => {
+    const both = [key.getFingerprint(), other.getFingerprint()];
+    expect(await fingerprints(Buffer.from(key.toPublic().armor()))).toEqual([key.getFingerprint()]);
+    expect(await fingerprints(Buffer.from(key.toPublic().armor() + other.toPublic().armor()))).toEqual(both);
+    expect(await fingerprints(Buffer.concat([key.toPublic().write(), other.toPublic().write()]))).toEqual(
+      both,
+    );
+  });
+
+  test("as PEM, as several of them with text between, and as DER", async () => {
+    const { x509 } = await keysIn("ima.crt", "ima.der", "ova.crt");
+    const [pem, der, ova] = x509.map(({ certificate }) => certificate);
+    if (!pem || !ova) throw new Error("the fixtures are gone");
+    expect(pem.fingerprint256).toBe(der?.fingerprint256);
+    const bytes = Buffer.from(`subject: one\n${pem}\nsubject: two\n${ova}\n`);
+    const several = await readKeys([{ name: "bundle.pem", bytes }]);
+    expect(several.x509.map(({ file, certificate }) => [file, certificate.fingerprint256])).toEqual([
+      ["bundle.pem", pem.fingerprint256],
+      ["bundle.pem", ova.fingerprint256],
+    ]);
+  });
+
+  test("from a folder in which lists for people stand beside them", async () => {
+    const { openpgp, x509 } = await allowedKeys();
+    expect(new Set(openpgp.map(({ file }) => file)).size).toBe(8);
+    expect(x509.map(({ file }) => file)).not.toContain("x509-certs.txt");
+  });
+
+  test("with the time that they are allowed, their own end and their owner", async () => {
+    const bytes = (await newKey({ keyExpirationTime: 3600 })).toPublic().write();
+    const { openpgp } = await readKeys([{ name: "short.gpg", bytes, notBefore: 1, notAfter: 2 }]);
+    expect(openpgp).toMatchObject([
+      {
+        file: "short.gpg",
+        notBefore: 1,
+        notAfter: 2,
+        signing: [
+          {
+            userId: "Somebody <somebody@release.example>",
+            expires: made.getTime() + 3_600_000,
+            isRevoked: false,
+          },
+        ],
+      },
+    ]);
+  });
+
+  test("with all parts that sign, and no part that does not", async () => {
+    const encrypting = await newKey({ subkeys: [{ sign: true }, {}] });
+    expect(await fingerprints(encrypting.toPublic().write())).toEqual([
+      encrypting.getFingerprint(),
+      encrypting.subkeys[0]?.getFingerprint(),
+    ]);
+  });
+});
+
+describe("a file is refused that holds", () => {
+  const unknown = "holds no certificate, expected OpenPGP or X.509";
+  const pem = (title: string, bytes: Uint8Array) =>
+    `-----BEGIN ${title}-----\n${Buffer.from(bytes).toString("base64")}\n-----END ${title}-----\n`;
+  const secret = generateKeyPairSync("ed25519").privateKey.export({ type: "pkcs8", format: "pem" });
+  test.each([
+    ["nothing", "", unknown],
+    ["some text", "some text", unknown],
+    [
+      "a secret key as PEM",
+      secret,
+      "holds a private key, expected certificates; move it to where only its owner reads",
+    ],
+    [
+      "a certificate that cannot be read",
+      pem("CERTIFICATE", Buffer.from("none")),
+      "holds a certificate that cannot be read, expected X.509 as PEM or DER",
+    ],
+    [
+      "DER that is no certificate",
+      Buffer.from("3003020101", "hex"),
+      "holds a certificate that cannot be read, expected X.509 as PEM or DER",
+    ],
+    ["a certificate cut off", "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n", unknown],
+  ])("%s", async (_, bytes, message) => {
+    expect(await problemsOf("file", bytes)).toMatchObject([
+      {
+        code: "key-unusable",
+        message: `file ${message}`,
+        hint: expect.stringMatching(/^put nothing but certificates there/),
+      },
+    ]);
+  });
+
+  test("an OpenPGP secret key, armored or binary", async () => {
+    expect(await problemsOf("file", key.armor())).toMatchObject([
+      { message: expect.stringContaining("holds a private key") },
+    ]);
+    expect(await problemsOf("file", key.write())).toMatchObject([
+      { message: expect.stringContaining("holds a private key") },
+    ]);
+  });
+
+  test("a certificate that signs nothing", async () => {
+    const bare = await newKey();
+    bare.users = [];
+    expect(await problemsOf("file", bare.toPublic().write())).toMatchObject([
+      { message: `file holds ${bare.getFingerprint()}, which cannot sign` },
+    ]);
+  });
+
+  test("and all such files are told at once", async () => {
+    const files = ["a", "b"].map((name) => ({ name, bytes: Buffer.from("none") }));
+    await expect(readKeys([...files, publicFile(key)])).rejects.toMatchObject({
+      problems: [{ message: expect.stringMatching(/^a /) }, { message: expect.stringMatching(/^b /) }],
+    });
+  });
+});

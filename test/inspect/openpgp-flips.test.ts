@@ -1,0 +1,33 @@
+import { basename } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { allowedKeys, bytesOf, inspectArtifact, optionsFor } from "../support/artifacts.ts";
+import { unnoticedBits } from "../support/bit-flips.ts";
+import { goodCases } from "./openpgp-readers.ts";
+
+let keys: Keys;
+beforeAll(async () => {
+  keys = await allowedKeys();
+});
+
+const titled = goodCases.map((artifact) => [artifact.file, artifact] as const);
+
+describe("a bit that is turned is noticed, except where the format leaves it unsigned", () => {
+  const sample = 600;
+  test.each(titled)(
+    "%s",
+    async (file, { read }) => {
+      const options = optionsFor(file, keys);
+      expect(await unnoticedBits(read, bytesOf(file), options, sample, basename(file))).toEqual([]);
+    },
+    3_600_000,
+  );
+});
+
+test.each(titled)("what %s leaves unsigned lies in the file, and is little", async (file, { read }) => {
+  const { length } = bytesOf(file);
+  const { uncovered } = await inspectArtifact(read, file, keys);
+  for (const { from, to } of uncovered) expect(from >= 0 && from < to && to <= length).toBe(true);
+  const counted = uncovered.filter(({ why }) => !why.includes("fs-verity"));
+  expect(counted.reduce((sum, { from, to }) => sum + to - from, 0)).toBeLessThan(length / 5);
+});

@@ -1,0 +1,83 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { allowedKeys, bytesOf, inspectArtifact } from "../support/artifacts.ts";
+import { type Case, cases, goodCases } from "./openpgp-readers.ts";
+
+/** RELCAT_EVERY=1 makes this many times more. */
+const numRuns = process.env.RELCAT_EVERY === undefined ? 450 : 2000;
+
+let keys: Keys;
+beforeAll(async () => {
+  keys = await allowedKeys();
+});
+
+type Mutation = (bytes: Buffer) => Buffer;
+
+/** A share of the file; something of it stays, or another good one could take its place. */
+const place = fc.double({ min: 0.02, max: 1, noNaN: true });
+const at = (bytes: Buffer, share: number) => Math.floor(share * bytes.length);
+
+/** Parsers break at lengths and counts: extreme numbers, parts that are missing, twice there, or from elsewhere. */
+const mutation: fc.Arbitrary<Mutation> = fc.oneof(
+  place.map(
+    (share): Mutation =>
+      (bytes) =>
+        bytes.subarray(0, at(bytes, share)),
+  ),
+  fc
+    .tuple(
+      place,
+      fc.constantFrom("00000000", "ffffffff", "7fffffff", "80000000", "00010000", "39393939", "20200a0a"),
+    )
+    .map(
+      ([share, hex]): Mutation =>
+        (bytes) =>
+          Buffer.concat([
+            bytes.subarray(0, at(bytes, share)),
+            Buffer.from(hex, "hex"),
+            bytes.subarray(at(bytes, share) + 4),
+          ]),
+    ),
+  fc.tuple(place, place).map(
+    ([from, to]): Mutation =>
+      (bytes) =>
+        Buffer.concat([bytes.subarray(0, at(bytes, from)), bytes.subarray(at(bytes, to))]),
+  ),
+  fc.tuple(place, fc.uint8Array({ minLength: 1, maxLength: 64 })).map(
+    ([share, noise]): Mutation =>
+      (bytes) =>
+        Buffer.concat([bytes.subarray(0, at(bytes, share)), noise, bytes.subarray(at(bytes, share))]),
+  ),
+  fc.constantFrom(...cases).map(
+    ({ file }): Mutation =>
+      (bytes) =>
+        Buffer.concat([bytes, bytesOf(file)]),
+  ),
+);
+
+describe("a mutated file gets a verdict, and never ok for what was not signed", () => {
+  test.each(goodCases.map((artifact) => [artifact.file, artifact] as const))(
+    "%s",
+    async (file, { read }: Case) => {
+      const original = bytesOf(file);
+      const { uncovered } = await inspectArtifact(read, file, keys, original);
+      const covered = (bytes: Buffer) => {
+        const copy = Buffer.from(bytes);
+        for (const { from, to } of uncovered) copy.fill(0, from, to);
+        // The last line of a text may end or not.
+        return copy.toString("latin1").replace(/\n+$/, "");
+      };
+      await fc.assert(
+        fc.asyncProperty(fc.array(mutation, { minLength: 1, maxLength: 3 }), async (mutations) => {
+          const bytes = mutations.reduce((changed, mutate) => mutate(changed), original);
+          const { verdict, reason } = await inspectArtifact(read, file, keys, bytes);
+          if (verdict === "ok") expect(covered(bytes)).toBe(covered(original));
+          else expect(reason).not.toBe("");
+        }),
+        { numRuns },
+      );
+    },
+    600_000,
+  );
+});

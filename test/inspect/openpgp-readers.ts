@@ -1,0 +1,32 @@
+import { inspectDeb } from "../../pipeline/inspect/deb.ts";
+import { inspectSignatureFile } from "../../pipeline/inspect/detached.ts";
+import { inspectChart, inspectProvenance } from "../../pipeline/inspect/helm.ts";
+import type { Reader } from "../../pipeline/inspect/inspection.ts";
+import { inspectRpm } from "../../pipeline/inspect/rpm.ts";
+import { type Artifact, artifactsOf, verdictOf } from "../support/artifacts.ts";
+
+/** The readers of formats that are signed with OpenPGP, by the type that the fixtures name. */
+const readers: Record<string, Reader> = {
+  rpm: inspectRpm,
+  deb: inspectDeb,
+  "helm-prov": inspectProvenance,
+  openpgp: inspectSignatureFile,
+};
+
+export interface Case extends Artifact {
+  read: Reader;
+}
+
+const charts = artifactsOf("helm-prov").map((artifact) => ({
+  ...artifact,
+  file: artifact.file.replace(/\.prov$/, ""),
+  type: "helm",
+  read: inspectChart,
+}));
+
+/** All fixtures of these formats; a chart is what the provenance beside it is. */
+export const cases: Case[] = artifactsOf(...Object.keys(readers))
+  .map((artifact) => ({ ...artifact, read: readers[artifact.type] as Reader }))
+  .concat(charts);
+
+export const goodCases = cases.filter((artifact) => verdictOf(artifact) === "ok");

@@ -1,0 +1,260 @@
+import { createPublicKey } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import { Fault } from "../../pipeline/inspect/inspection.ts";
+import { type Certificate, readCertificate } from "../../pipeline/inspect/x509.ts";
+import { chainOf, usages } from "../../pipeline/inspect/x509-chain.ts";
+import {
+  type Allowed,
+  allowing,
+  type Identity,
+  identity,
+  timeStamping,
+  type Wishes,
+} from "../support/certificates.ts";
+
+const at = Date.parse("2026-01-01");
+const read = ({ certificate }: Identity): Certificate => readCertificate(certificate);
+
+/** The verdict on a signer, of whom the certificates came with the signature. */
+function verdict(signer: Identity, allowed: readonly Allowed[], among: readonly Identity[] = [], when = at) {
+  try {
+    chainOf(read(signer), {
+      among: among.map(read),
+      keys: allowing(...allowed),
+      at: when,
+      usage: usages.codeSigning,
+    });
+    return "ok";
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return `${error.verdict}: ${error.message}`;
+  }
+}
+
+const root = identity("Root", { isCa: true });
+const issued = (name: string, wishes: Wishes = {}) => identity(name, { issuer: root, ...wishes });
+
+describe("a certificate may sign when it", () => {
+  const middle = issued("Middle", { isCa: true });
+  const leaf = identity("Leaf", { issuer: middle });
+  test.each([
+    ["is allowed itself", issued("Leaf"), (leaf: Identity) => [leaf], []],
+    ["was issued by an allowed CA", issued("Leaf"), () => [root], []],
+    ["was issued by a CA that an allowed one issued, and that came along", leaf, () => [root], [middle]],
+    [
+      "was issued by a CA that an allowed one issued, and that is allowed too",
+      leaf,
+      () => [root, middle],
+      [],
+    ],
+    ["says nothing of how its key may be used", issued("Leaf", { keyUsage: null }), () => [root], []],
+  ])("%s", (_, signer, allowed, among) => {
+    expect(verdict(signer, allowed(signer), among)).toBe("ok");
+  });
+});
+
+describe("a certificate may not sign when", () => {
+  const notCa = issued("Not a CA");
+  const middle = issued("Middle", { isCa: true });
+  const short = identity("Short", { isCa: true, pathLength: 0 });
+  const belowShort = identity("Below", { isCa: true, issuer: short });
+  const old = issued("Old CA", { isCa: true, to: "2025-01-01" });
+  const weak = issued("Weak CA", { isCa: true, digest: "sha1" });
+  const forTimes = issued("Times CA", { isCa: true, usages: [timeStamping] });
+  const other = identity("Root", { isCa: true });
+  test.each<[string, Identity, Identity[], Identity[], string]>([
+    [
+      "nobody allows it",
+      issued("Leaf"),
+      [notCa],
+      [],
+      "untrusted-key: no allowed certificate is, or issued, the one of Leaf",
+    ],
+    [
+      "only its name is allowed",
+      issued("Leaf"),
+      [issued("Leaf")],
+      [],
+      "untrusted-key: no allowed certificate is, or issued, the one of Leaf",
+    ],
+    [
+      "another CA of that name is allowed",
+      issued("Leaf"),
+      [other],
+      [root],
+      "untrusted-key: no allowed certificate is, or issued, the one of Leaf",
+    ],
+    [
+      "a CA between is missing",
+      identity("Leaf", { issuer: middle }),
+      [root],
+      [],
+      "untrusted-key: no allowed certificate is, or issued, the one of Leaf",
+    ],
+    [
+      "an allowed leaf issued it",
+      identity("Leaf", { issuer: notCa }),
+      [notCa],
+      [],
+      "untrusted-key: no allowed certificate is, or issued, the one of Leaf",
+    ],
+    [
+      "a leaf between issued it",
+      identity("Leaf", { issuer: notCa }),
+      [root],
+      [notCa],
+      "untrusted-key: no allowed certificate is, or issued, the one of Leaf",
+    ],
+    [
+      "a CA allows no other below it",
+      identity("Leaf", { issuer: belowShort }),
+      [short],
+      [belowShort],
+      "untrusted-key: the certificate of Short allows 0 CAs below it",
+    ],
+    [
+      "it is for something else",
+      issued("Leaf", { usages: [timeStamping] }),
+      [root],
+      [],
+      "untrusted-key: the certificate of Leaf is not for signing code",
+    ],
+    [
+      "it does not say what it is for",
+      issued("Leaf", { usages: null }),
+      [root],
+      [],
+      "untrusted-key: the certificate of Leaf is not for signing code",
+    ],
+    [
+      "it is allowed itself, and for something else",
+      issued("Leaf", { usages: [timeStamping] }),
+      [],
+      [],
+      "untrusted-key: the certificate of Leaf is not for signing code",
+    ],
+    [
+      "its CA is for something else",
+      identity("Leaf", { issuer: forTimes }),
+      [root],
+      [forTimes],
+      "untrusted-key: the certificate of Times CA is not for signing code",
+    ],
+    [
+      "its key is not for signatures",
+      issued("Leaf", { keyUsage: 0x20 }),
+      [root],
+      [],
+      "untrusted-key: the certificate of Leaf may not be used for signatures",
+    ],
+    [
+      "it is restricted in a way that is unknown",
+      issued("Leaf", { critical: "1.2.3.4" }),
+      [root],
+      [],
+      "untrusted-key: the certificate of Leaf is restricted by 1.2.3.4, which is unknown here",
+    ],
+    [
+      "it has ended",
+      issued("Leaf", { to: "2025-06-01" }),
+      [root],
+      [],
+      "expired-certificate: the certificate of Leaf is good from 2020-01-01 to 2025-06-01, expected at 2026-01-01",
+    ],
+    [
+      "it has not begun",
+      issued("Leaf", { from: "2026-02-01" }),
+      [root],
+      [],
+      "expired-certificate: the certificate of Leaf is good from 2026-02-01 to 2040-01-01, expected at 2026-01-01",
+    ],
+    [
+      "a CA between has ended",
+      identity("Leaf", { issuer: old }),
+      [root],
+      [old],
+      "expired-certificate: the certificate of Old CA is good from 2020-01-01 to 2025-01-01, expected at 2026-01-01",
+    ],
+    [
+      "it is signed with SHA-1",
+      issued("Leaf", { digest: "sha1" }),
+      [root],
+      [],
+      "weak-digest: the certificate of Leaf is signed with SHA-1 or MD5, expected SHA-256 or stronger",
+    ],
+    [
+      "a CA between is signed with SHA-1",
+      identity("Leaf", { issuer: weak }),
+      [root],
+      [weak],
+      "weak-digest: the certificate of Weak CA is signed with SHA-1 or MD5, expected SHA-256 or stronger",
+    ],
+  ])("%s", (_, signer, allowed, among, expected) => {
+    expect(verdict(signer, allowed.length === 0 ? [signer] : allowed, among)).toBe(expected);
+  });
+});
+
+test("an allowed root may be signed with SHA-1, for it is trusted as it stands", () => {
+  const old = identity("Old root", { isCa: true, digest: "sha1" });
+  expect(verdict(identity("Leaf", { issuer: old }), [old])).toBe("ok");
+});
+
+test("a certificate that has ended may have signed before", () => {
+  const leaf = issued("Leaf", { to: "2025-06-01" });
+  expect(verdict(leaf, [root], [], Date.parse("2025-05-31"))).toBe("ok");
+});
+
+describe("a key is allowed within the project's time for it", () => {
+  const leaf = issued("Leaf");
+  const from = Date.parse("2025-01-01");
+  const to = Date.parse("2026-06-01");
+  test.each([
+    ["before", "2024-12-31T23:59:59Z", "untrusted-key"],
+    ["at its beginning", "2025-01-01T00:00:00Z", "ok"],
+    ["at its end", "2026-06-01T00:00:00Z", "ok"],
+    ["after", "2026-06-01T00:00:01Z", "untrusted-key"],
+  ])("%s", (_, when, expected) => {
+    const allowed = { ...root, notBefore: from, notAfter: to };
+    expect(verdict(leaf, [allowed], [], Date.parse(when)).split(":")[0]).toBe(expected);
+  });
+
+  test("the reason names the file and the time", () => {
+    const allowed = { ...root, serial: 7, notAfter: from };
+    expect(verdict(leaf, [allowed])).toBe(
+      "untrusted-key: 7.crt is allowed to sign from … to 2025-01-01, and not on 2026-01-01",
+    );
+  });
+
+  test("a key whose time is over is not allowed by its CA either", () => {
+    expect(verdict(leaf, [root, { ...leaf, notAfter: from }])).toMatch(
+      /^untrusted-key: .* is allowed to sign/,
+    );
+  });
+
+  test("a leaf that is allowed counts without its CA, whose time is over", () => {
+    expect(verdict(leaf, [{ ...root, notAfter: from }, leaf])).toBe("ok");
+  });
+});
+
+test("thirty CAs that all issued each other end soon, and allow nothing", () => {
+  const ring = Array.from({ length: 30 }, () => identity("Ring", { isCa: true }));
+  const [first = root] = ring;
+  const crossed = ring.map((issuer) => identity("Ring", { isCa: true, issuer }));
+  const leaf = identity("Leaf", { issuer: first });
+  expect(verdict(leaf, [root], [...ring, ...crossed])).toMatch(/^untrusted-key/);
+});
+
+test("a certificate without a name is called by nothing, and read all the same", () => {
+  expect(read(issued("")).unknown).toEqual([]);
+});
+
+test("of many certificates with one name each keeps its own key and issuer", () => {
+  const namesake = identity("Root", { isCa: true });
+  const leaves = Array.from({ length: 100 }, () => issued("Leaf"));
+  for (const leaf of [...leaves, ...leaves]) {
+    const { publicKey } = read(leaf);
+    expect(publicKey.equals(createPublicKey(leaf.key))).toBe(true);
+    expect(verdict(leaf, [root])).toBe("ok");
+    expect(verdict(leaf, [namesake])).toContain("untrusted-key");
+  }
+});

@@ -1,0 +1,250 @@
+import { mkdirSync, readFileSync, readlinkSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { killedAt } from "../support/interrupt.ts";
+import { type PublishingProject, publishingProject } from "./support.ts";
+
+const root = "releases/trust/1.root.json";
+const live = (project: PublishingProject) => join(project.www, "current");
+const verify = (project: PublishingProject) =>
+  project.succeed("verify", live(project), "--root", root, "--trust-dir", "state");
+const page = (project: PublishingProject) =>
+  readFileSync(join(live(project), "releases/26.08.001/index.html"), "utf8");
+
+/** Publishes the site with another text on a page. */
+async function publishText(project: PublishingProject, text: string, ...args: string[]): Promise<void> {
+  const release = join(project.folder, "releases/26.08.001/release.yaml");
+  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
+  await project.make();
+  await project.succeed("publish", "prod", ...args);
+}
+
+const rollback = (project: PublishingProject, ...args: string[]) =>
+  project.run("rollback", "prod", "--reason", "odd page", "--yes", ...args);
+
+describe("a way back that is asked for twice", () => {
+  test("is refused, and the bad build stays away", async () => {
+    const project = await publishingProject();
+    await publishText(project, "First.");
+    await publishText(project, "Bad.");
+    expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+    expect(await rollback(project)).toMatchObject({
+      exitCode: 3,
+      stderr: expect.stringMatching(
+        /^error\[site-held\] the site was taken back already, to build [0-9a-f]{12}, and is held there: odd page\n {2}hint: To go further back, name the build with --to: relcat history lists them\.$/,
+      ),
+    });
+    expect(page(project)).toContain("First.");
+    // After the hold, the build that was left is not what one goes back to.
+    await publishText(project, "Mended.", "--release-hold");
+    expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+    expect(page(project)).toContain("First.");
+  });
+
+  test("killed half-way, is finished", async () => {
+    const project = await publishingProject();
+    await publishText(project, "First.");
+    await publishText(project, "Bad.");
+    Object.assign(process.env, project.secrets);
+    for (let call = 250; project.state().state === "done"; call += 25)
+      await killedAt(call, project.folder, ["rollback", "prod", "--reason", "odd page", "--yes"]);
+    expect(project.state()).toMatchObject({ state: "publishing", action: "rollback" });
+    expect(page(project)).toContain("Bad.");
+    expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+    expect(page(project)).toContain("First.");
+    await verify(project);
+  });
+});
+
+test("a hold ends too where the mended build has the bytes that are live", async () => {
+  const project = await publishingProject();
+  await publishText(project, "First.");
+  await publishText(project, "Bad.");
+  expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+  await publishText(project, "First.", "--release-hold");
+  expect(project.state()).toMatchObject({ hold: null });
+  await project.succeed("publish", "prod");
+});
+
+test("signatures are renewed under a hold, of the very bytes that are live", async () => {
+  const project = await publishingProject();
+  await publishText(project, "First.");
+  await publishText(project, "Bad.");
+  expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+  const { build, hold } = project.state();
+  const timestamp = () =>
+    JSON.parse(readFileSync(join(live(project), "metadata/timestamp.json"), "utf8")).signed;
+  const before = timestamp().version;
+  // The way back has just signed: what is renewed must be past half of its life.
+  rmSync(join(project.folder, "dist"), { recursive: true });
+  await project.succeed("publish", "prod", "--refresh");
+  expect(timestamp().version).toBeGreaterThanOrEqual(before);
+  expect(project.state()).toMatchObject({ build, hold });
+  expect(page(project)).toContain("First.");
+  await verify(project);
+  const { stderr } = await project.run("publish", "prod", "--refresh", "--release-hold");
+  expect(stderr).toContain("error[usage] --refresh keeps a hold, and --release-hold ends it");
+});
+
+test("renewals take no place of the builds that one can go back to", async () => {
+  const project = await publishingProject({
+    sites: (folder) => `  prod: {url: "dir:${folder}/www", keep: {builds: 2}}\n`,
+  });
+  await project.succeed("publish", "prod");
+  await publishText(project, "Second.");
+  await project.succeed("publish", "prod", "--refresh");
+  expect(project.state().history.map(({ action }) => action)).toEqual(["refresh", "publish", "publish"]);
+  expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+  expect(page(project)).not.toContain("Second.");
+});
+
+test("a kept build that somebody changed is not gone back to, nor signed anew", async () => {
+  const project = await publishingProject();
+  await project.succeed("publish", "prod");
+  await publishText(project, "Bad.");
+  const [bad, first] = project.state().history;
+  const file = join(project.www, "builds", first?.files ?? "", "releases/26.08.001/index.html");
+  const before = readFileSync(file);
+  writeFileSync(file, "by hand");
+  const said = (changed: string, build = "") =>
+    `error[build-changed] ${changed} is not what was published as build ${build.slice(0, 12)}: somebody changed it\n` +
+    "  hint: Put it back from a copy, go back to another build with --to, or make this one anew: " +
+    "relcat build --released --at COMMIT --out earlier, then relcat rollback with --out earlier";
+  expect(await rollback(project)).toMatchObject({ exitCode: 1, stderr: said(file, first?.build) });
+  writeFileSync(file, before);
+  const page = join(project.www, "builds", bad?.files ?? "", "index.html");
+  rmSync(page);
+  expect(await project.run("publish", "prod", "--refresh")).toMatchObject({
+    exitCode: 1,
+    stderr: said(page, bad?.build),
+  });
+  expect(await rollback(project)).toMatchObject({ exitCode: 0 });
+});
+
+describe("what is somebody else's", () => {
+  test("in builds/ stays", async () => {
+    const project = await publishingProject();
+    mkdirSync(join(project.www, "builds/nightly-2025"), { recursive: true });
+    writeFileSync(join(project.www, "builds/nightly-2025/important.tar"), "x");
+    await project.succeed("publish", "prod");
+    expect(readFileSync(join(project.www, "builds/nightly-2025/important.tar"), "utf8")).toBe("x");
+  });
+
+  test.each(["current", "hosting"])("as %s is left as it is", async (name) => {
+    const project = await publishingProject();
+    mkdirSync(join(project.folder, "elsewhere"));
+    symlinkSync(join(project.folder, "elsewhere"), join(project.www, name));
+    const { exitCode, stderr } = await project.run("publish", "prod");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain(`error[folder-not-ours] ${join(project.www, name)} is a link to `);
+    expect(readlinkSync(join(project.www, name))).toBe(join(project.folder, "elsewhere"));
+  });
+
+  test("as a state is told of, without a stack", async () => {
+    const project = await publishingProject();
+    await project.succeed("publish", "prod");
+    for (const text of ["", "<html>", "{"]) {
+      writeFileSync(join(project.www, "current.json"), text);
+      for (const args of [
+        ["publish", "prod"],
+        ["history", "prod"],
+      ]) {
+        const { exitCode, stderr } = await project.run(...args);
+        expect(exitCode, stderr).toBe(2);
+        expect(stderr).toMatch(/^error\[file-access\] .*current\.json is not what relcat writes: /);
+      }
+    }
+    expect((await project.succeed("status")).stdout).toMatch(/^prod +unknown /m);
+  });
+});
+
+describe("signatures", () => {
+  test("that have ended are not published", async () => {
+    const project = await publishingProject();
+    rmSync(join(project.folder, "dist/metadata"), { recursive: true });
+    const longAgo = new Date(Date.now() - 8 * 86_400_000).toISOString().replace("Z", "000Z");
+    await project.succeed("sign", "--now", longAgo);
+    const { exitCode, stderr } = await project.run("publish", "prod");
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^error\[build-unsigned\] dist was signed long ago: its timestamp has ended on \S+\n {2}hint: Sign it again: relcat sign --site prod$/,
+    );
+  });
+
+  test("of roles behind those that are live are not published", async () => {
+    const project = await publishingProject();
+    await project.succeed("publish", "prod");
+    await project.succeed("build", "--released", "--out", "other");
+    for (const text of ["One.", "Two."]) await publishText(project, text);
+    // Numbers of its own, and more of them than the site has.
+    for (let days = -30; days < -1; days += 4) {
+      const at = new Date(Date.now() + days * 86_400_000).toISOString().replace("Z", "000Z");
+      await project.succeed("sign", "--out", "other", "--now", at);
+    }
+    const { exitCode, stderr } = await project.run("publish", "prod", "--out", "other");
+    expect(exitCode, stderr).toBe(3);
+    expect(stderr).toMatch(
+      /^error\[(site-newer\] other was signed before what is live at prod: its|object-taken\] .*metadata\/)/,
+    );
+  });
+
+  test("do not end because catalog.yaml forgets them", async () => {
+    const project = await publishingProject();
+    await project.succeed("publish", "prod");
+    const file = join(project.folder, "releases/catalog.yaml");
+    writeFileSync(file, readFileSync(file, "utf8").replace("trust: simple", "trust: none"));
+    await project.succeed("build", "--released", "--out", "plain");
+    const { exitCode, stderr } = await project.run("publish", "prod", "--out", "plain");
+    expect(exitCode).toBe(1);
+    expect(stderr).toBe(
+      "error[build-unsigned] prod is signed, and plain is not\n  hint: Sign it, going on from what is published: relcat sign --site prod",
+    );
+  });
+});
+
+test("a build that was made under another ledger is not published", async () => {
+  const project = await publishingProject();
+  await project.succeed("publish", "prod");
+  await project.succeed("build", "--released", "--out", "old");
+  const manifest = join(project.folder, "releases/26.08.001/manifests/images.yaml");
+  writeFileSync(manifest, readFileSync(manifest, "utf8").replace("Controller image for KVM", "For KVM"));
+  await project.succeed("cut", "26.08.001");
+  await project.make();
+  await project.succeed("publish", "prod");
+  await project.succeed("sign", "--site", "prod", "--out", "old");
+  const { exitCode, stderr } = await project.run("publish", "prod", "--out", "old");
+  expect(exitCode).toBe(1);
+  expect(stderr).toMatch(/^error\[build-stale\] the build was made before the last line of the ledger\n/);
+
+  // Nothing that is listed tells a reason from the one before.
+  await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+  await project.make();
+  await project.succeed("retract", "7", "--reason", "Loses data.", "--yes");
+  expect((await project.run("publish", "prod")).stderr).toContain("error[build-stale]");
+
+  const ledger = join(project.folder, "releases/ledger.jsonl");
+  await project.make();
+  const newest = readFileSync(ledger, "utf8");
+  writeFileSync(ledger, newest.split("\n").slice(0, -3).concat("").join("\n"));
+  expect(await project.run("publish", "prod")).toMatchObject({
+    exitCode: 1,
+    stderr: expect.stringContaining(
+      "error[build-stale] the build was made under a ledger that the one here does not begin with",
+    ),
+  });
+  writeFileSync(ledger, newest);
+  await project.succeed("publish", "prod");
+});
+
+test("two sites have two places", async () => {
+  const project = await publishingProject();
+  const file = join(project.folder, "releases/catalog.yaml");
+  writeFileSync(
+    file,
+    `${readFileSync(file, "utf8")}  staging: {url: "dir:${project.www}/sub/", settles: false}\n`,
+  );
+  const { exitCode, stdout } = await project.run("check");
+  expect(exitCode).toBe(1);
+  expect(stdout).toContain("error[config-url] the site staging (dir:");
+  expect(stdout).toContain("Give each a folder, or a prefix, of its own.");
+});

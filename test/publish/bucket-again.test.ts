@@ -1,0 +1,146 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { afterAll, beforeEach, expect, test } from "vitest";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { differences, readTree } from "../support/tree.ts";
+import { bucketProject, etagOf, prefix, publicTree, serveBucket } from "./bucket-support.ts";
+import type { PublishingProject } from "./support.ts";
+
+let fake: S3Fake;
+let project: PublishingProject;
+const fakes: S3Fake[] = [];
+beforeEach(async () => {
+  fake = await startS3Fake();
+  fakes.push(fake);
+  project = await bucketProject(fake);
+});
+afterAll(() => Promise.all(fakes.map((each) => each.stop())));
+
+async function build(text: string): Promise<void> {
+  const release = join(project.folder, "releases/26.08.001/release.yaml");
+  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
+  await project.succeed("build", "--released");
+  await project.succeed("sign", "--site", "prod");
+}
+
+/** A publish that ends where it would write `path`, or what `path` begins. */
+async function interrupted(path: string): Promise<void> {
+  fake.fault = ({ operation, key }) =>
+    operation === "PutObject" && key.startsWith(`${prefix}${path}`)
+      ? { status: 403, code: "AccessDenied" }
+      : undefined;
+  expect((await project.run("publish", "prod")).exitCode).toBe(4);
+  fake.fault = () => undefined;
+}
+
+/** Files of the build that are not live as they were built. */
+function odd(): string[] {
+  const built = readTree(join(project.folder, "dist"));
+  built.delete("metadata/signed.json");
+  const tree = publicTree(fake);
+  return differences(built, new Map([...tree].filter(([path]) => built.has(path))));
+}
+
+const foreign = (path: string) =>
+  fake.bucket.objects.set(`${prefix}${path}`, {
+    bytes: Buffer.from("mine"),
+    etag: "0".repeat(32),
+    headers: {},
+  });
+
+test("what was there before relcat is replaced, also when the first publish is interrupted", async () => {
+  foreign("index.html");
+  foreign("api/v1/package/index.json");
+  await interrupted("feed.atom");
+  await project.succeed("publish", "prod");
+  expect(odd()).toEqual([]);
+});
+
+test("two builds that were interrupted leave nothing of theirs behind", async () => {
+  await project.succeed("publish", "prod");
+  await build("Two.");
+  await interrupted("build.json");
+  await build("Three.");
+  await interrupted("releases/26.08.001/index.html");
+  await project.succeed("publish", "prod");
+  expect(odd()).toEqual([]);
+  const url = await serveBucket(fake);
+  await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
+});
+
+test("what was signed by a publish that nobody heard of again goes, in its time", async () => {
+  const file = join(project.folder, "releases/catalog.yaml");
+  const keep = (days: number) =>
+    writeFileSync(
+      file,
+      readFileSync(file, "utf8").replace(/us-east-1.*\}$/m, `us-east-1, keep: {days: ${days}}}`),
+    );
+  const signed = () =>
+    [...publicTree(fake).keys()].filter((path) => /^(metadata|targets)\//.test(path)).sort();
+  keep(14);
+  await project.succeed("publish", "prod");
+  const published = signed();
+  await build("Two.");
+  await interrupted("state/");
+  const orphans = signed().filter((path) => !published.includes(path));
+  expect(orphans.length).toBeGreaterThan(3);
+  foreign("metadata/notes.txt");
+  await build("Three.");
+  await project.succeed("publish", "prod");
+  expect(signed()).toEqual(expect.arrayContaining(orphans));
+  keep(0);
+  await build("Four.");
+  await project.succeed("publish", "prod");
+  expect(signed().filter((path) => orphans.includes(path))).toEqual([]);
+  expect(signed()).toContain("metadata/notes.txt");
+  const url = await serveBucket(fake);
+  await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
+});
+
+test("what was kept and is not what it was is not gone back to", async () => {
+  await project.succeed("publish", "prod");
+  await build("Two.");
+  await project.succeed("publish", "prod");
+  const back = () => project.run("rollback", "prod", "--reason", "odd page", "--yes");
+  const bundles = [...fake.bucket.objects.keys()].filter((key) => key.endsWith(".bundle.gz"));
+  for (const bytes of [gzipSync("mine"), Buffer.from("mine")]) {
+    for (const key of bundles) fake.bucket.objects.set(key, { bytes, etag: etagOf(bytes), headers: {} });
+    expect(await back()).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^error\[build-changed\] s3:\/\/site\/pre\/state\/\S+\.bundle\.gz is not what was published as build /,
+      ),
+    });
+  }
+  for (const key of bundles) fake.bucket.objects.delete(key);
+  expect(await back()).toMatchObject({
+    exitCode: 2,
+    stderr: expect.stringContaining("is not kept any more"),
+  });
+});
+
+test("what somebody else keeps below state/ stays", async () => {
+  foreign("state/prod/terraform.tfstate");
+  await project.succeed("publish", "prod");
+  await build("Two.");
+  await project.succeed("publish", "prod");
+  expect(fake.bucket.objects.has(`${prefix}state/prod/terraform.tfstate`)).toBe(true);
+});
+
+test("one can go back as long as the history says so, also when what was signed then is gone", async () => {
+  const file = join(project.folder, "releases/catalog.yaml");
+  writeFileSync(
+    file,
+    readFileSync(file, "utf8").replace("region: us-east-1}", "region: us-east-1, keep: {days: 0}}"),
+  );
+  await project.succeed("publish", "prod");
+  await build("Two.");
+  await project.succeed("publish", "prod");
+  const page = () => publicTree(fake).get("releases/26.08.001/index.html")?.toString();
+  expect(page()).toContain("Two.");
+  await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
+  expect(page()).not.toContain("Two.");
+  const url = await serveBucket(fake);
+  await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
+});

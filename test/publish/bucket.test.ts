@@ -1,0 +1,201 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { differences, readTree } from "../support/tree.ts";
+import { bucketProject, prefix, publicTree, serveBucket, uploadArtifacts } from "./bucket-support.ts";
+import { addRelease, type PublishingProject } from "./support.ts";
+
+let fake: S3Fake;
+let project: PublishingProject;
+let url: string;
+beforeAll(async () => {
+  fake = await startS3Fake();
+  project = await bucketProject(fake);
+  url = await serveBucket(fake);
+});
+afterAll(() => fake.stop());
+afterEach(() => {
+  fake.fault = () => undefined;
+});
+
+const verify = (state = "state") =>
+  project.run("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", state);
+const headersOf = (path: string) => fake.bucket.objects.get(`${prefix}${path}`)?.headers;
+const counted = async <T>(work: Promise<T>): Promise<{ requests: number; result: T }> => {
+  const before = fake.log.length;
+  const result = await work;
+  return { requests: fake.log.length - before, result };
+};
+
+function built() {
+  const tree = readTree(join(project.folder, "dist"));
+  tree.delete("metadata/signed.json");
+  tree.set("api/v1/package/", readFileSync(join(project.folder, "dist/api/v1/package/index.json")));
+  return tree;
+}
+
+describe("a site in a bucket", () => {
+  test("gets the build, byte for byte, and the list at its address", async () => {
+    const done = await project.json("publish", "prod");
+    expect(done).toMatchObject({ result: "published", changed: [], removed: [] });
+    expect(differences(built(), publicTree(fake))).toEqual([]);
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("says of each object what it is, and how long it may be kept", () => {
+    const short = "public, max-age=60, stale-while-revalidate=600";
+    const long = "public, max-age=31536000, immutable";
+    expect(headersOf("api/v1/package/")).toEqual({
+      "content-type": "application/json",
+      "cache-control": short,
+    });
+    expect(headersOf("index.html")).toEqual({
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": short,
+    });
+    expect(headersOf("metadata/timestamp.json")).toEqual({
+      "content-type": "application/json",
+      "cache-control": short,
+    });
+    expect(headersOf("metadata/1.root.json")).toEqual({
+      "content-type": "application/json",
+      "cache-control": long,
+    });
+    expect(headersOf("current.json")).toMatchObject({ "cache-control": "no-store" });
+  });
+
+  test("published again, takes at most five requests, and changes nothing", async () => {
+    const before = publicTree(fake);
+    const { requests, result } = await counted(project.json("publish", "prod"));
+    expect(result.result).toBe("unchanged");
+    expect(requests).toBeLessThanOrEqual(5);
+    expect(differences(before, publicTree(fake))).toEqual([]);
+  });
+
+  test("with one release more, takes little more than a request for each object that changes", async () => {
+    await addRelease(project, "26.09.001");
+    await project.make();
+    uploadArtifacts(project, fake);
+    const { requests, result } = await counted(project.json("publish", "prod"));
+    const changed = result.added.length + result.changed.length + result.removed.length;
+    expect(requests).toBeLessThanOrEqual(1.2 * (changed + 1) + 20);
+    expect(differences(built(), withoutOld(publicTree(fake)))).toEqual([]);
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
+    expect(await verify("fresh")).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("without what was withdrawn, whose news takes its place", async () => {
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    await project.make();
+    await project.succeed("publish", "prod");
+    expect(publicTree(fake).has("api/v1/package/7/index.json")).toBe(false);
+    expect(publicTree(fake).has("api/v1/package/7/gone.json")).toBe(true);
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("goes back, and is held", async () => {
+    const { history } = JSON.parse(fake.bucket.objects.get(`${prefix}current.json`)?.bytes.toString() ?? "");
+    expect(history).toHaveLength(3);
+    expect((await project.run("rollback", "prod", "--reason", "x", "--yes")).stderr).toContain(
+      "build-retracted",
+    );
+    const release = join(project.folder, "releases/26.08.001/release.yaml");
+    writeFileSync(release, readFileSync(release, "utf8").replace("**in bulk**.", "**in bulk**. Oops."));
+    await project.make();
+    const before = publicTree(fake);
+    await project.succeed("publish", "prod");
+    const page = () => publicTree(fake).get("releases/26.08.001/index.html")?.toString() ?? "";
+    expect(page()).toContain("Oops.");
+    await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
+    expect(page()).not.toContain("Oops.");
+    const own = (path: string) => !/^(metadata|targets)\//.test(path);
+    expect(differences(before, publicTree(fake)).filter(own)).toEqual([]);
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
+    expect((await project.run("publish", "prod")).exitCode).toBe(3);
+  });
+});
+
+/** What signing made for earlier builds stays for a while. */
+function withoutOld(tree: ReturnType<typeof publicTree>) {
+  const own = built();
+  return new Map([...tree].filter(([path]) => own.has(path) || !/^(metadata|targets)\//.test(path)));
+}
+
+describe("when the service fails", () => {
+  const refused = async () => {
+    const before = publicTree(fake);
+    const { exitCode, stderr } = await project.run("publish", "prod", "--release-hold");
+    return { exitCode, stderr, changed: differences(before, publicTree(fake)) };
+  };
+  beforeAll(async () => {
+    await project.make();
+  });
+
+  test("for a moment, the publish goes through all the same", async () => {
+    const seen = new Map<string, number>();
+    fake.fault = ({ operation, key }) => {
+      const times = (seen.get(`${operation} ${key}`) ?? 0) + 1;
+      seen.set(`${operation} ${key}`, times);
+      const faults = [
+        { status: 503, code: "SlowDown" },
+        "reset",
+        "reset after",
+        { status: 500, code: "InternalError" },
+      ] as const;
+      return times === 1 ? faults[key.length % faults.length] : undefined;
+    };
+    await project.succeed("publish", "prod", "--release-hold");
+    fake.fault = () => undefined;
+    expect(differences(built(), withoutOld(publicTree(fake)))).toEqual([]);
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("for ever, it ends with the object and the reason", async () => {
+    await addRelease(project, "26.09.002");
+    await project.make();
+    uploadArtifacts(project, fake);
+    fake.fault = ({ operation, key }) =>
+      operation === "PutObject" && key.endsWith("feed.atom")
+        ? { status: 500, code: "InternalError" }
+        : undefined;
+    const { exitCode, stderr } = await refused();
+    expect(exitCode).toBe(5);
+    expect(stderr).toContain("error[network]");
+    expect(stderr).toContain("feed.atom");
+    expect(stderr).toContain("500");
+    fake.fault = () => undefined;
+    await project.succeed("publish", "prod");
+    expect(differences(built(), withoutOld(publicTree(fake)))).toEqual([]);
+    expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("credentials that have ended are said to have", async () => {
+    fake.fault = () => ({ status: 400, code: "ExpiredToken" });
+    const { exitCode, stderr, changed } = await refused();
+    expect(exitCode).toBe(4);
+    expect(stderr).toContain("error[storage-refused]");
+    expect(stderr).toContain("ExpiredToken");
+    expect(changed).toEqual([]);
+  });
+
+  test("an object that somebody else changed meanwhile is left as it is", async () => {
+    await project.succeed("retract", "1", "--reason", "Does not start.", "--yes");
+    await project.make();
+    const other = Buffer.from("somebody else's");
+    const list = `${prefix}api/v1/package/index.json`;
+    fake.before = ({ operation, key: at }) => {
+      if (operation === "PutObject" && at === list)
+        fake.bucket.objects.set(list, { bytes: other, etag: "0".repeat(32), headers: {} });
+    };
+    const { exitCode, stderr } = await refused();
+    fake.before = () => {};
+    expect(exitCode).toBe(3);
+    expect(stderr).toContain(
+      `error[site-taken] s3://site/pre/api/v1/package/index.json was changed by somebody else meanwhile`,
+    );
+    expect(fake.bucket.objects.get(list)?.bytes).toEqual(other);
+    await project.succeed("publish", "prod");
+    expect(differences(built(), withoutOld(publicTree(fake)))).toEqual([]);
+  });
+});

@@ -1,0 +1,79 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, describe, expect, test } from "vitest";
+import { commitAll, gitIn, type PublishingProject, publishingProject } from "./support.ts";
+
+let project: PublishingProject;
+const git = (...args: string[]) => gitIn(project.folder, ...args);
+const headCommit = async () => (await git("rev-parse", "HEAD")).trim();
+
+beforeEach(async () => {
+  project = await publishingProject();
+  await git("init", "-q", "-b", "main");
+  await commitAll(project.folder);
+  await project.succeed("publish", "prod");
+});
+
+/** The ledger stays as it is: only the page has another text. */
+function change(text: string): void {
+  const release = join(project.folder, "releases/26.08.001/release.yaml");
+  writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));
+}
+
+async function publishCommit(text: string): Promise<void> {
+  change(text);
+  await commitAll(project.folder);
+  await project.make();
+  await project.succeed("publish", "prod");
+}
+
+describe("of two commits under one ledger", () => {
+  test("the earlier is not published over the later, and can be gone back to on purpose", async () => {
+    await publishCommit("Second.");
+    const second = await headCommit();
+    await git("checkout", "-q", "HEAD~1");
+    await project.make();
+    const { exitCode, stderr } = await project.run("publish", "prod");
+    expect(exitCode).toBe(3);
+    expect(stderr).toBe(
+      `error[site-newer] prod has what was made of commit ${second.slice(0, 12)}, which came after the one here\n` +
+        "  hint: Publish from the newest main. To go back on purpose: relcat rollback prod --reason TEXT",
+    );
+    await project.succeed("publish", "prod", "--refresh");
+    await project.succeed("rollback", "prod", "--reason", "too early", "--yes");
+    await git("checkout", "-q", "main");
+    await project.make();
+    await project.succeed("publish", "prod", "--release-hold");
+    expect(project.state()).toMatchObject({ commit: second, hold: null });
+  });
+
+  test("one is published over another that is neither before nor after it, or that git does not know", async () => {
+    await publishCommit("Second.");
+    await git("checkout", "-q", "-b", "other", "HEAD~1");
+    await publishCommit("Third.");
+    await git("update-ref", "-d", "refs/heads/main");
+    await git("checkout", "-q", "--orphan", "anew");
+    await publishCommit("Fourth.");
+    expect(project.state()).toMatchObject({ state: "done", commit: await headCommit() });
+  });
+});
+
+test("a commit is named only for what it has", async () => {
+  expect(project.state().commit).toBe(await headCommit());
+  change("Not committed.");
+  await project.make();
+  const said =
+    "releases/ has changes that are not committed: the site's history names no commit for this build.";
+  expect((await project.succeed("publish", "prod", "--dry-run")).stderr).toContain(said);
+  expect((await project.succeed("publish", "prod")).stderr).toContain(said);
+  expect(project.state()).toMatchObject({ commit: null, history: [{ commit: null }, {}] });
+  expect((await project.succeed("publish", "prod")).stderr).not.toContain(said);
+
+  await commitAll(project.folder);
+  writeFileSync(join(project.folder, "notes.txt"), "not below releases/");
+  change("Again.");
+  await commitAll(project.folder);
+  await project.make();
+  expect((await project.succeed("publish", "prod")).stderr).not.toContain(said);
+  expect(project.state().commit).toBe(await headCommit());
+});

@@ -1,0 +1,311 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { isInOwnFolder } from "../../pipeline/documents/site-paths.ts";
+import { differences, readSiblings, readTree } from "../support/tree.ts";
+import { artifactsOf, type PublishingProject, publishingProject } from "./support.ts";
+
+const root = "releases/trust/1.root.json";
+const verify = (project: PublishingProject, state = "state") =>
+  project.run("verify", join(project.www, "current"), "--root", root, "--trust-dir", state);
+
+describe("a site in a folder", () => {
+  let project: PublishingProject;
+  beforeAll(async () => {
+    project = await publishingProject();
+  });
+
+  test("gets the build, byte for byte, with what signing added, and nothing else", async () => {
+    const planned = await project.json("publish", "prod", "--dry-run");
+    expect(planned.result).toBe("planned");
+    expect(existsSync(join(project.www, "current"))).toBe(false);
+
+    const done = await project.json("publish", "prod");
+    expect(done).toMatchObject({ result: "published", removed: [], unchanged: 0, changed: [] });
+    expect(done.added).toEqual(planned.added);
+    const built = readTree(join(project.folder, "dist"));
+    built.delete("metadata/signed.json");
+    const live = readTree(join(project.www, "current"));
+    expect(differences(built, live)).toEqual([]);
+    const compressed = [...readSiblings(join(project.folder, "dist")).keys()];
+    expect(compressed.length).toBeGreaterThan(0);
+    expect([...readSiblings(join(project.www, "current")).keys()]).toEqual(compressed);
+    expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("serves the artifacts that were uploaded, whichever build is live", () => {
+    const [first] = artifactsOf(join(project.folder, "dist"), project.baseUrl);
+    expect(statSync(join(project.www, "current", first?.key ?? "")).size).toBe(first?.size ?? 0);
+    expect(readdirSync(project.www).sort()).toEqual([
+      ".relcat-lock",
+      "builds",
+      "current",
+      "current.json",
+      "files",
+      "state",
+    ]);
+  });
+
+  test("a publish that is live already does nothing", async () => {
+    const before = readlinkSync(join(project.www, "current"));
+    expect(await project.json("publish", "prod")).toMatchObject({
+      result: "unchanged",
+      added: [],
+      changed: [],
+    });
+    expect(readlinkSync(join(project.www, "current"))).toBe(before);
+    expect((await project.succeed("publish", "prod")).stdout).toMatch(
+      /^prod has build [0-9a-f]{12} already: nothing to do\.$/,
+    );
+  });
+
+  test("what did not change stays the same file, with its times and its siblings", async () => {
+    const path = "current/api/v1/package/1/index.json";
+    const list = "current/api/v1/package/index.json";
+    const [sibling = ""] = readSiblings(join(project.www, "current")).keys();
+    const names = [path, list, `current/${sibling}`];
+    const before = names.map((name) => statSync(join(project.www, name)));
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    await project.make();
+    const { stdout } = await project.succeed("publish", "prod");
+    expect(stdout).toMatch(/: \d+ files added, \d+ changed, \d+ removed, \d+ unchanged\.$/);
+    const after = names.map((name) => statSync(join(project.www, name)));
+    expect(after[0]?.ino).toBe(before[0]?.ino);
+    expect(after[0]?.mtimeMs).toBe(before[0]?.mtimeMs);
+    expect(after[1]?.ino).not.toBe(before[1]?.ino);
+    expect(after[2]?.ino).toBe(before[2]?.ino);
+    expect(existsSync(join(project.www, "current/api/v1/package/7/index.json"))).toBe(false);
+    expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("a reader under way still finds the metadata of before", () => {
+    const names = readdirSync(join(project.www, "current/metadata"));
+    expect(names).toEqual(expect.arrayContaining(["1.snapshot.json", "2.snapshot.json", "timestamp.json"]));
+  });
+
+  test("history says who published what, newest first", async () => {
+    const { stdout } = await project.succeed("history", "prod");
+    expect(stdout.split("\n")).toEqual([
+      expect.stringMatching(
+        /^live {2}[0-9a-f]{12} {2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d {2}publish {2}\S+@\S+\s*$/,
+      ),
+      expect.stringMatching(/^ {6}[0-9a-f]{12} {2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d {2}publish {2}\S+@\S+\s*$/),
+    ]);
+    expect(project.state()).toMatchObject({ state: "done", hold: null, history: [{}, {}] });
+  });
+
+  test("a signature that is renewed is a publish of its own, and no other build", async () => {
+    const before = project.state();
+    await project.succeed("sign", "--site", "prod");
+    await project.succeed("publish", "prod");
+    expect(project.state()).toMatchObject({
+      build: before.build,
+      history: [{ action: "refresh" }, { action: "publish" }, { action: "publish" }],
+    });
+  });
+
+  test("what the web server is told lies beside the site, of the same build, and is not public", async () => {
+    const file = join(project.folder, "releases/catalog.yaml");
+    writeFileSync(file, `${readFileSync(file, "utf8")}hosts: [nginx]\n`);
+    await project.make();
+    await project.succeed("publish", "prod");
+    expect(existsSync(join(project.www, "current/hosting"))).toBe(false);
+    const told = (folder: string) => readFileSync(join(folder, "hosting/nginx/nginx.conf"), "utf8");
+    expect(told(project.www)).toBe(told(join(project.folder, "dist")));
+    expect(readlinkSync(join(project.www, "hosting"))).toBe(
+      `${readlinkSync(join(project.www, "current"))}.hosting`,
+    );
+    expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+    const made = readdirSync(join(project.folder, "dist"), { withFileTypes: true });
+    for (const { name } of made.filter((each) => each.isDirectory()))
+      expect(isInOwnFolder(`${name}/tool.deb`), name).toBe(true);
+    const before = told(project.www);
+    writeFileSync(file, readFileSync(file, "utf8").replace(/^product:.*/m, "product: Another"));
+    await project.make();
+    writeFileSync(join(project.folder, "dist/hosting/nginx/nginx.conf"), "changed by hand");
+    await project.succeed("publish", "prod");
+    expect(told(project.www)).toBe("changed by hand");
+    await project.succeed("rollback", "prod", "--reason", "x", "--yes");
+    expect(told(project.www)).toBe(before);
+    expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+});
+
+describe("nothing moves", () => {
+  let project: PublishingProject;
+  beforeAll(async () => {
+    project = await publishingProject({
+      sites: (folder) =>
+        `  prod: {url: "dir:${folder}/www"}\n  other: {url: "dir:${folder}/other", base_url: "https://other.example.com"}\n` +
+        `  home: {url: "dir:${folder}/home", base_url: "http://127.0.0.1:8080"}\n`,
+    });
+  });
+
+  /** What the command says on stderr, and its status; the site must be as it was. */
+  async function refused(...args: string[]): Promise<string> {
+    const place = join(project.www, "current");
+    const before = existsSync(place) ? readlinkSync(place) : undefined;
+    const { exitCode, stderr } = await project.run(...args);
+    expect(existsSync(place) ? readlinkSync(place) : undefined).toBe(before);
+    return `${exitCode}\n${stderr}`;
+  }
+
+  test("for a site that nobody named", async () => {
+    expect(await refused("publish", "pord")).toBe(
+      '2\nerror[site-unknown] catalog.yaml has no site "pord"\n  hint: It has prod, other, home.',
+    );
+  });
+
+  test("for a history, or a way back, of what was never published", async () => {
+    expect(await refused("history", "prod")).toBe(
+      "2\nerror[site-empty] nothing was published to prod yet\n  hint: Begin with: relcat publish prod",
+    );
+    expect(await refused("rollback", "prod", "--reason", "x", "--yes")).toContain("2\nerror[site-empty]");
+  });
+
+  test("for a build of another address", async () => {
+    expect(await refused("publish", "other")).toBe(
+      "2\nerror[build-other-site] the build is made for https://downloads.example.com/catalog, and other is at https://other.example.com\n" +
+        "  hint: Build it for that site: relcat build --released --site other",
+    );
+    await project.succeed("build", "--released", "--site", "other", "--out", "elsewhere");
+    expect(await refused("publish", "other", "--out", "elsewhere")).toContain("1\nerror[build-unsigned]");
+  });
+
+  test("to readers who would look for it on their own machine", async () => {
+    await project.succeed("build", "--released", "--site", "home", "--out", "home-dist");
+    expect(await refused("publish", "home", "--out", "home-dist")).toBe(
+      "2\nerror[build-other-site] home would tell its readers to come to http://127.0.0.1:8080, which is their own machine\n" +
+        "  hint: Give catalog.yaml the address under which the site is found: base_url.",
+    );
+  });
+
+  test("where there is no build", async () => {
+    const said =
+      "2\nerror[folder-missing] nowhere holds no built site\n  hint: Build one first: relcat build --released";
+    expect(await refused("publish", "prod", "--out", "nowhere")).toBe(said);
+    expect(await refused("sign", "--out", "nowhere")).toBe(said);
+    expect(existsSync(join(project.folder, "nowhere"))).toBe(false);
+  });
+
+  test("where build.json is none", async () => {
+    mkdirSync(join(project.folder, "broken"));
+    writeFileSync(join(project.folder, "broken/build.json"), '{"files":');
+    expect(await refused("publish", "prod", "--out", "broken")).toBe(
+      "2\nerror[folder-not-ours] broken/build.json is not a build of relcat's\n  hint: Build it again: relcat build --released",
+    );
+  });
+
+  test("for a build that was changed since", async () => {
+    const file = join(project.folder, "dist/latest.txt");
+    const path = existsSync(file) ? "latest.txt" : "index.html";
+    const before = readFileSync(join(project.folder, "dist", path));
+    writeFileSync(join(project.folder, "dist", path), "x");
+    expect(await refused("publish", "prod")).toBe(
+      `1\nerror[build-changed] dist/${path} is not what was built or signed\n` +
+        "  hint: Build and sign again: relcat build --released, then relcat sign",
+    );
+    writeFileSync(join(project.folder, "dist", path), before);
+  });
+
+  test("for a build that is not signed", async () => {
+    await project.succeed("build", "--released", "--out", "unsigned");
+    expect(await refused("publish", "prod", "--out", "unsigned")).toBe(
+      "1\nerror[build-unsigned] unsigned is not signed, or was built anew since, and catalog.yaml asks for signatures\n" +
+        "  hint: Sign it, going on from what is published: relcat sign --site prod",
+    );
+  });
+
+  test("for what is not cut", async () => {
+    await project.succeed("new", "26.09");
+    await project.succeed("build", "--out", "provisional");
+    expect(await refused("publish", "prod", "--out", "provisional")).toBe(
+      "1\nerror[build-provisional] the build has content that is not cut: 26.09.001\n" +
+        "  hint: Build what is cut alone: relcat build --released",
+    );
+    rmSync(join(project.folder, "releases/26.09.001"), { recursive: true });
+  });
+
+  test("while an artifact is missing, or is shorter than the list says", async () => {
+    const [one, two] = artifactsOf(join(project.folder, "dist"), project.baseUrl).filter(({ size }) => size);
+    const paths = [one, two].map((artifact) => join(project.www, artifact?.key ?? ""));
+    rmSync(paths[0] ?? "");
+    truncateSync(paths[1] ?? "", 3);
+    const said = await refused("publish", "prod");
+    expect(said).toContain("1\nerror[artifact-unpublished] ");
+    expect(said).toContain(`dir:${paths[0]} is missing`);
+    expect(said).toContain(`${project.baseUrl}/${two?.key} has 3 bytes, expected ${two?.size}`);
+    expect(said).toContain("hint: Nothing was published. Upload where they were built: relcat upload ");
+    project.artifacts();
+  });
+
+  test("for a ledger that says something else than the build", async () => {
+    await project.succeed("publish", "prod");
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    expect(await refused("publish", "prod")).toMatch(
+      /^1\nerror\[build-stale\] the build was made before the last line of the ledger\n {2}hint: Make it anew, under the ledger as it is: relcat build --released, then relcat sign$/,
+    );
+  });
+
+  test("for a checkout that is older than what is published", async () => {
+    await project.make();
+    await project.succeed("publish", "prod");
+    const ledger = join(project.folder, "releases/ledger.jsonl");
+    const newest = readFileSync(ledger, "utf8");
+    writeFileSync(ledger, newest.split("\n").slice(0, -2).concat("").join("\n"));
+    await project.make();
+    expect(await refused("publish", "prod")).toMatch(
+      /^3\nerror\[site-newer\] prod has a ledger of \d+ public lines that the one here does not begin with\n {2}hint: This checkout is older than what is published, or another branch: publish from the newest main\.$/,
+    );
+    writeFileSync(ledger, newest);
+    await project.make();
+  });
+
+  test("while somebody else is publishing, until they have been silent for too long", async () => {
+    await project.succeed("sign", "--site", "prod");
+    const state = project.state();
+    const file = join(project.www, "current.json");
+    const busy = { ...state, state: "publishing", publisher: "ann@elsewhere", run: "1-0" };
+    const until = (time: number) => new Date(time).toISOString().replace("Z", "000Z");
+    const soon = until(Date.now() + 60_000);
+    writeFileSync(file, JSON.stringify({ ...busy, lease_until: soon }));
+    expect(await refused("publish", "prod")).toBe(
+      `3\nerror[site-taken] ann@elsewhere is publishing ${String(state.build).slice(0, 12)} there, until ${soon} at the latest\n` +
+        "  hint: Nothing was changed. Run the command again then.",
+    );
+    expect((await project.succeed("history", "prod")).stdout).toContain("ann@elsewhere is publishing");
+    writeFileSync(file, JSON.stringify({ ...busy, lease_until: until(Date.now() - 1000) }));
+    await project.succeed("publish", "prod");
+    expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
+  });
+
+  test("where a state is not what relcat writes", async () => {
+    const file = join(project.www, "current.json");
+    const before = readFileSync(file);
+    writeFileSync(file, '{"schema_version":1}');
+    expect(await refused("publish", "prod")).toContain("2\nerror[file-access]");
+    writeFileSync(file, before);
+  });
+
+  test("into a folder that is somebody else's", async () => {
+    writeFileSync(join(project.folder, "other-file"), "");
+    const other = await publishingProject();
+    rmSync(join(other.www, "current"), { force: true });
+    writeFileSync(join(other.www, "current"), "mine");
+    const { exitCode, stderr } = await other.run("publish", "prod");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("error[folder-not-ours]");
+    expect(lstatSync(join(other.www, "current")).isFile()).toBe(true);
+  });
+});

@@ -1,0 +1,12 @@
+import { type Gateway, startGateway } from "../support/ceph.ts";
+
+let gateway: Gateway | undefined;
+
+/** A Ceph object gateway for the suites that run against one. */
+export async function setup(): Promise<void> {
+  gateway = await startGateway();
+  const { endpoint, environment } = gateway;
+  process.env.RELCAT_TEST_S3 = JSON.stringify({ endpoint, environment });
+}
+
+export const teardown = async () => gateway?.stop();

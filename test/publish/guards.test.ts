@@ -1,0 +1,49 @@
+import { describe, expect, test } from "vitest";
+import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import { siteSettings } from "../../pipeline/documents/sites.ts";
+import { refuseUnfitBuild } from "../../pipeline/publish/guards.ts";
+
+describe("an address that leads readers to their own machine is refused", () => {
+  const publish = (baseUrl: string, settles = true) => {
+    const build: BuildDocument = { schema_version: 1, base_url: baseUrl, provisional: [], files: {} };
+    refuseUnfitBuild(build, siteSettings("prod", { url: "dir:www", settles }, baseUrl));
+  };
+  const own = [
+    "localhost",
+    "LOCALHOST",
+    "localhost.",
+    "catalog.localhost",
+    "127.0.0.1",
+    "127.1",
+    "127.8.9.10",
+  ];
+  const odd = [
+    "2130706433",
+    "0x7f.1",
+    "0.0.0.0",
+    "0",
+    "[::1]",
+    "[::]",
+    "[0:0:0:0:0:0:0:1]",
+    "[::ffff:127.0.0.1]",
+  ];
+
+  test.each([...own, ...odd])("%s", (host) => {
+    for (const address of [`http://${host}`, `http://${host}:8080/catalog`])
+      expect(() => publish(address)).toThrow("which is their own machine");
+    expect(() => publish(`http://${host}`, false)).not.toThrow();
+  });
+
+  const others = [
+    "example.com",
+    "localhost.example.com",
+    "mylocalhost",
+    "127.example.com",
+    "10.0.0.1",
+    "example.com:99999",
+    "[::2]",
+  ];
+  test.each([...others, "128.0.0.1", "[fd00::1]"])("%s is another one", (host) => {
+    expect(() => publish(`https://${host}/catalog`)).not.toThrow();
+  });
+});

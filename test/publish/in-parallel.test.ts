@@ -1,0 +1,33 @@
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, test } from "vitest";
+import { inParallel } from "../../pipeline/outside/in-parallel.ts";
+
+const numbers = Array.from({ length: 20 }, (_, index) => index);
+
+test("results stand in the order of the items, however many are under way", async () => {
+  let [busy, most] = [0, 0];
+  const doubled = await inParallel(numbers, 3, async (number) => {
+    most = Math.max(most, ++busy);
+    for (let turns = number % 4; turns >= 0; turns--) await turn();
+    busy--;
+    return number * 2;
+  });
+  expect(doubled).toEqual(numbers.map((number) => number * 2));
+  expect(most).toBe(3);
+  expect(await inParallel([], 3, async () => 1)).toEqual([]);
+});
+
+test("after a failure nothing more is begun, and what is under way comes to its end", async () => {
+  const [begun, ended]: [number[], number[]] = [[], []];
+  const work = inParallel(numbers, 3, async (number) => {
+    begun.push(number);
+    await turn();
+    if (number === 4) throw new Error("the fourth");
+    await turn();
+    if (number === 5) throw new Error("the fifth");
+    ended.push(number);
+  });
+  await expect(work).rejects.toThrow("the fourth");
+  expect(begun.length).toBeLessThan(8);
+  expect(ended).toEqual(begun.filter((number) => number !== 4 && number !== 5));
+});

@@ -1,0 +1,184 @@
+import { createHash } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ArtifactStore } from "../../pipeline/documents/object-store.ts";
+import { RelcatError } from "../../pipeline/errors.ts";
+import { partSizeOf } from "../../pipeline/outside/s3-parts.ts";
+import { openS3Store } from "../../pipeline/outside/s3-store.ts";
+import { type Fault, type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { headersOf, type LocalFile, large, sparseFile } from "./store-conformance.ts";
+
+let fake: S3Fake;
+let file: LocalFile;
+let count: number;
+beforeAll(async () => {
+  fake = await startS3Fake();
+  Object.assign(process.env, fake.environment);
+  file = sparseFile(large, { 0: "image", [large - 9]: "of a disk" });
+  count = Math.ceil(large / partSizeOf(file));
+});
+afterAll(() => fake.stop());
+
+let keys = 0;
+const newKey = () => `files/image-${++keys}`;
+const open = () => openS3Store(fake.place, {}, { silence: 10_000, attempts: 3, pause: 1 });
+const upload = (store: ArtifactStore, key: string, { path, ...measured }: LocalFile = file) =>
+  store.uploadFile(key, path, headersOf(measured));
+
+const digestAt = (key: string) =>
+  createHash("sha256")
+    .update(fake.bucket.objects.get(key)?.bytes ?? "")
+    .digest("hex");
+const partsSent = (key: string) =>
+  fake.log.filter((each) => each.key === key && each.operation === "UploadPart" && each.status === 200);
+
+/** Ends an upload as if its process had been killed: no request comes through any more. */
+async function broken(key: string, parts: number, which: LocalFile = file): Promise<void> {
+  let sent = 0;
+  fake.fault = ({ operation }) => (operation === "UploadPart" && ++sent > parts ? "reset" : undefined);
+  await expect(upload(await open(), key, which)).rejects.toMatchObject({ code: "network" });
+  fake.fault = () => undefined;
+}
+
+const calls = ["ListMultipartUploads", "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload"];
+const faults: readonly Fault[] = [{ status: 500, code: "InternalError" }, "reset", "reset after"];
+describe.each(calls)("%s", (call) => {
+  test.each(faults)("under %j once is tried again, and the file is whole", async (fault) => {
+    const key = newKey();
+    let isHit = false;
+    fake.fault = ({ operation }) => {
+      if (operation !== call || isHit) return undefined;
+      isHit = true;
+      return fault;
+    };
+    expect(await upload(await open(), key)).toBe("uploaded");
+    fake.fault = () => undefined;
+    expect({ isHit, digest: digestAt(key) }).toEqual({ isHit: true, digest: file.sha256 });
+  });
+
+  test("under a fault for ever leaves nothing under the name, and says why", async () => {
+    const key = newKey();
+    fake.fault = ({ operation }) => (operation === call ? { status: 503, code: "SlowDown" } : undefined);
+    await expect(upload(await open(), key)).rejects.toMatchObject({
+      code: "network",
+      problems: [
+        {
+          message: `s3://site/${key} cannot be ${call.startsWith("List") ? "listed" : "written"}: the service answered 503 SlowDown, SlowDown was asked for. (3 tries)`,
+          hint: "Check the network and the service, then run the command again: what has arrived is not sent twice.",
+        },
+      ],
+    });
+    fake.fault = () => undefined;
+    expect(fake.bucket.objects.has(key)).toBe(false);
+  });
+});
+
+test("what arrived before the end of an earlier try is not sent again", async () => {
+  const key = newKey();
+  await broken(key, 3);
+  const before = partsSent(key).length;
+  expect(before).toBe(3);
+  expect(await upload(await open(), key)).toBe("uploaded");
+  expect(partsSent(key).length).toBe(count);
+  expect(digestAt(key)).toBe(file.sha256);
+  expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
+});
+
+test("a part that was damaged meanwhile is sent again", async () => {
+  const key = newKey();
+  await broken(key, 2);
+  const [unfinished] = [...fake.bucket.uploads.values()].filter((each) => each.key === key);
+  const [number, part] = [...(unfinished?.parts ?? [])][0] ?? [0, { bytes: Buffer.alloc(0) }];
+  const bytes = Buffer.from(part.bytes).fill("x", 0, 1);
+  unfinished?.parts.set(number, { bytes, etag: createHash("md5").update(bytes).digest("hex") });
+  expect(await upload(await open(), key)).toBe("uploaded");
+  expect(digestAt(key)).toBe(file.sha256);
+});
+
+test("an unfinished upload of other bytes that begin alike is not gone on with", async () => {
+  const key = newKey();
+  const other = sparseFile(large, { 0: "image", [large - 9]: "of others" });
+  await broken(key, 1, other);
+  const before = partsSent(key).length;
+  expect(await upload(await open(), key)).toBe("uploaded");
+  expect(partsSent(key).length - before).toBe(count);
+  expect(digestAt(key)).toBe(file.sha256);
+  expect(fake.bucket.objects.get(key)?.headers["x-amz-meta-sha256"]).toBe(file.sha256);
+  // The name is given: what was begun for it would only be paid for.
+  expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
+});
+
+test("whoever may not list uploads begins anew", async () => {
+  const key = newKey();
+  await broken(key, 2);
+  fake.fault = ({ operation }) =>
+    operation === "ListMultipartUploads" ? { status: 403, code: "AccessDenied" } : undefined;
+  expect(await upload(await open(), key)).toBe("uploaded");
+  fake.fault = () => undefined;
+  expect(partsSent(key).length).toBe(count + 2);
+});
+
+test("a file that changes while it is uploaded never gets its name, nor leaves anything", async () => {
+  const key = newKey();
+  const changing = sparseFile(large, { 5: "before" });
+  fake.before = ({ operation }) => {
+    if (operation === "CreateMultipartUpload") writeFileSync(changing.path, "after", { flag: "r+" });
+  };
+  const failed = await upload(await open(), key, changing).catch((error: unknown) => error);
+  fake.before = () => {};
+  expect(failed).toBeInstanceOf(RelcatError);
+  expect(failed).toMatchObject({
+    code: "file-changed",
+    problems: [
+      {
+        message: `${changing.path} was changed while it was uploaded: it no longer has SHA-256 ${changing.sha256}`,
+        hint: "Wait until the build has finished, then run the command again.",
+      },
+    ],
+  });
+  expect(fake.bucket.objects.has(key)).toBe(false);
+  expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
+});
+
+test("somebody who was faster, with the same bytes or with others, is noticed at the end", async () => {
+  for (const [content, expected] of [
+    ["", "present"],
+    ["other bytes", "object-taken"],
+  ]) {
+    const key = newKey();
+    const stored = { bytes: Buffer.from(content ?? ""), etag: "e" };
+    fake.before = ({ operation }) => {
+      if (operation !== "CompleteMultipartUpload") return;
+      const sha256 = content === "" ? file.sha256 : createHash("sha256").update(stored.bytes).digest("hex");
+      fake.bucket.objects.set(key, { ...stored, headers: { "x-amz-meta-sha256": sha256 } });
+    };
+    const result = await upload(await open(), key).catch((error: RelcatError) => error.code);
+    fake.before = () => {};
+    expect(result).toBe(expected);
+    expect(fake.bucket.objects.get(key)?.bytes).toEqual(stored.bytes);
+  }
+});
+
+test("a service that completes an upload whatever is there replaces nothing all the same", async () => {
+  const key = newKey();
+  const stored = { bytes: Buffer.from("other"), etag: "e", headers: { "x-amz-meta-sha256": "0".repeat(64) } };
+  fake.bucket.completesAlways = true;
+  fake.after = ({ operation }) => {
+    if (operation === "UploadPart") fake.bucket.objects.set(key, stored);
+  };
+  await expect(upload(await open(), key)).rejects.toMatchObject({ code: "object-taken" });
+  fake.bucket.completesAlways = false;
+  fake.after = () => {};
+  expect(fake.bucket.objects.get(key)).toBe(stored);
+});
+
+test("parts stay within what services take, whatever the size and the digest", () => {
+  const tebibyte = 2 ** 40;
+  for (const sha256 of ["0".repeat(64), "f".repeat(64)]) {
+    for (const size of [large, 80 * 2 ** 30, 5 * tebibyte]) {
+      const part = partSizeOf({ size, sha256 });
+      expect(part).toBeGreaterThanOrEqual(5 * 2 ** 20);
+      expect(Math.ceil(size / part)).toBeLessThanOrEqual(10_000);
+    }
+  }
+});

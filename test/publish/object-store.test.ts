@@ -1,0 +1,280 @@
+import { createHash } from "node:crypto";
+import { inspect } from "node:util";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { ArtifactStore } from "../../pipeline/documents/object-store.ts";
+import type { RelcatError } from "../../pipeline/errors.ts";
+import type { Patience } from "../../pipeline/outside/fetch.ts";
+import { openS3Store } from "../../pipeline/outside/s3-store.ts";
+import type { Stored } from "../support/s3-bucket.ts";
+import { type Fault, type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import {
+  bytesOf,
+  headers,
+  headersOf,
+  type LocalFile,
+  storeConformance,
+  textFile,
+} from "./store-conformance.ts";
+
+let fake: S3Fake;
+beforeAll(async () => {
+  fake = await startS3Fake();
+  Object.assign(process.env, fake.environment);
+});
+afterAll(() => fake.stop());
+
+let prefixes = 0;
+
+/** Quick to give up a try: what goes wrong here goes wrong at once. */
+const patience = { silence: 5_000, attempts: 5, pause: 1 };
+
+const open = () => openS3Store({ ...fake.place, prefix: `p${++prefixes}/` }, {}, patience);
+
+describe("a bucket", () => storeConformance(open, true));
+
+test("a list goes on over pages of a thousand", async () => {
+  const store = await open();
+  const keys = Array.from({ length: 2_500 }, (_, index) => `pages/${String(index).padStart(5, "0")}`);
+  for (const key of keys)
+    fake.bucket.objects.set(`p${prefixes}/${key}`, { bytes: Buffer.from("x"), etag: "e", headers: {} });
+  expect((await Array.fromAsync(store.list("pages/"))).map(({ key }) => key)).toEqual(keys);
+  expect(store.requests()).toBe(3);
+  await store.remove(keys);
+  expect(store.requests()).toBe(6);
+  expect(await Array.fromAsync(store.list(""))).toEqual([]);
+});
+
+/** What publishing asks of a store: each is tried under each fault. */
+const actions: Readonly<
+  Record<string, { act: (store: ArtifactStore) => Promise<unknown>; result: unknown }>
+> = {
+  get: { act: (store) => store.get("there"), result: { bytes: bytesOf("there"), etag: expect.any(String) } },
+  head: { act: (store) => store.head("there"), result: expect.objectContaining({ size: 5 }) },
+  put: { act: (store) => store.put("new", bytesOf("new"), headers), result: { etag: expect.any(String) } },
+  "put what is not there": {
+    act: (store) => store.put("new", bytesOf("new"), headers, { ifNoneMatch: "*" }),
+    result: { etag: expect.any(String) },
+  },
+  "put what was read": {
+    act: async (store) => store.put("new", bytesOf("new"), headers, { ifMatch: old.etag }),
+    result: { etag: expect.any(String) },
+  },
+  remove: { act: (store) => store.remove(["new"]), result: undefined },
+  list: {
+    act: async (store) => (await Array.fromAsync(store.list("there"))).map(({ key }) => key),
+    result: ["there"],
+  },
+  "upload a file": {
+    act: (store) => store.uploadFile("file", small.path, headersOf(small)),
+    result: expect.stringMatching(/^(uploaded|present)$/),
+  },
+};
+const old = { bytes: Buffer.from("old"), etag: createHash("md5").update("old").digest("hex"), headers: {} };
+let small: LocalFile;
+beforeAll(() => {
+  small = textFile("package");
+});
+
+/** A store with one object, and one that can be replaced where the action does that. */
+async function prepared(action: string, patience: Patience) {
+  const prefix = `p${++prefixes}/`;
+  const there = createHash("md5").update("there").digest("hex");
+  fake.bucket.objects.set(`${prefix}there`, { bytes: Buffer.from("there"), etag: there, headers: {} });
+  if (action === "put what was read" || action === "remove") fake.bucket.objects.set(`${prefix}new`, old);
+  const store = await openS3Store({ ...fake.place, prefix }, {}, patience);
+  return {
+    prefix,
+    store,
+    bytes: (key: string) => fake.bucket.objects.get(`${prefix}${key}`)?.bytes.toString(),
+  };
+}
+
+const faults: readonly [Fault, reason: RegExp][] = [
+  [
+    { status: 500, code: "InternalError" },
+    /the service answered 500( InternalError, InternalError was asked for\.)?/,
+  ],
+  [{ status: 503, code: "SlowDown" }, /the service answered 503( SlowDown, SlowDown was asked for\.)?/],
+  [{ status: 429, code: "TooManyRequests" }, /the service answered 429( TooManyRequests, .*)?/],
+  [
+    { status: 409, code: "ConditionalRequestConflict" },
+    /the service answered 409( ConditionalRequestConflict, .*)?/,
+  ],
+  ["reset", /socket hang up|read ECONNRESET/],
+  ["reset after", /socket hang up|read ECONNRESET/],
+  ["silence", /no answer came in time/],
+];
+const hasty = { silence: 150, attempts: 3, pause: 1 };
+
+describe.each(Object.entries(actions))("%s", (name, { act, result }) => {
+  test.each(faults)("under %j once is tried again, and right", async (fault) => {
+    const { store, bytes } = await prepared(name, hasty);
+    const hit = new Set<string>();
+    fake.fault = ({ operation }) => (hit.has(operation) || !hit.add(operation) ? undefined : fault);
+    expect(await act(store)).toEqual(result);
+    fake.fault = () => undefined;
+    expect(store.requests()).toBeGreaterThanOrEqual(2);
+    expect(bytes("there")).toBe("there");
+    if (name.startsWith("put")) expect(bytes("new")).toBe("new");
+    if (name === "remove") expect(bytes("new")).toBeUndefined();
+    if (name.startsWith("upload")) expect(bytes("file")).toBe("package");
+  });
+
+  test.each(faults)(
+    "under %j for ever is given up, naming the object and the reason",
+    async (fault, reason) => {
+      const { store, prefix } = await prepared(name, hasty);
+      fake.fault = () => fault;
+      const failed = await act(store).then(
+        (value) => Promise.reject(new Error(`succeeded with ${JSON.stringify(value)}`)),
+        (error: RelcatError) => error,
+      );
+      fake.fault = () => undefined;
+      expect(failed).toMatchObject({ code: "network", exitStatus: 5 });
+      expect(failed.message).toMatch(
+        new RegExp(
+          `^network: s3://site/${prefix}(there|new|file) cannot be (read|written|removed|listed): (${reason.source}) \\(3 tries\\)$`,
+        ),
+      );
+      expect(store.requests()).toBe(3);
+    },
+  );
+});
+
+test("an answer that ends early is asked for again, and never believed", async () => {
+  const { store } = await prepared("get", hasty);
+  for (const ask of [() => store.get("there"), () => Array.fromAsync(store.list(""))]) {
+    let times = 1;
+    fake.fault = () => (times-- > 0 ? "truncated" : undefined);
+    expect(JSON.stringify(await ask())).toContain(ask.toString().includes("list") ? "there" : "bytes");
+    fake.fault = () => "truncated";
+    await expect(ask()).rejects.toMatchObject({ code: "network" });
+    fake.fault = () => undefined;
+  }
+});
+
+test("a retried write that meets another one's bytes was not the one that won", async () => {
+  const { store, prefix, bytes } = await prepared("put", hasty);
+  let times = 1;
+  fake.fault = () => (times-- > 0 ? { status: 500, code: "InternalError" } : undefined);
+  fake.before = () => void fake.bucket.objects.set(`${prefix}new`, old);
+  expect(await store.put("new", bytesOf("new"), headers, { ifNoneMatch: "*" })).toBe("changed");
+  fake.before = () => {};
+  expect(bytes("new")).toBe("old");
+});
+
+test("bytes that were damaged in the store are an error, not a document", async () => {
+  const { store, prefix } = await prepared("get", hasty);
+  const there = fake.bucket.objects.get(`${prefix}there`);
+  fake.bucket.objects.set(`${prefix}there`, { ...(there as Stored), bytes: Buffer.from("thexe") });
+  await expect(store.get("there")).rejects.toThrow(
+    `network: s3://site/${prefix}there cannot be read: the answer has other bytes than were stored (3 tries)`,
+  );
+});
+
+const refusals: readonly [code: string, status: number, hint: string][] = [
+  [
+    "AccessDenied",
+    403,
+    "Let these credentials read, write, list and remove objects there, or correct the site in catalog.yaml.",
+  ],
+  ["ExpiredToken", 400, "The credentials have expired: sign in again, or start the job again."],
+  [
+    "InvalidAccessKeyId",
+    403,
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to what the service knows.",
+  ],
+  ["NoSuchBucket", 404, "Create the bucket, or correct url of the site in catalog.yaml."],
+  ["PermanentRedirect", 301, "Set region and endpoint of the site in catalog.yaml to where the bucket is."],
+  ["NotImplemented", 501, "This service cannot do what is needed: conditional writes, at least."],
+];
+test.each(refusals)("%s is told at once, with what there is to do", async (code, status, hint) => {
+  for (const [name, { act }] of Object.entries(actions)) {
+    if (name === "head" && status === 404) continue; // Without a body it is a missing object.
+    const { store } = await prepared(name, hasty);
+    // A HEAD has no body that could name the code: the write after it does.
+    fake.fault = ({ operation }) =>
+      operation === "HeadObject" && name !== "head" ? undefined : { status, code };
+    const failed: RelcatError = await act(store).then(
+      () => expect.fail(name),
+      (error) => error,
+    );
+    fake.fault = () => undefined;
+    expect(failed, name).toMatchObject({ code: "storage-refused", exitStatus: 4 });
+    if (name === "head") continue;
+    expect(failed.problems[0]?.message).toMatch(/^s3:\/\/site\/p\d+\/(there|new|file) may not be /);
+    expect(failed.problems[0]?.message).toContain(`the service answered ${status} ${code}`);
+    expect(failed.problems[0]?.hint).toBe(hint);
+  }
+});
+
+test("a clock that is wrong is corrected by what the service says; nothing else helps for ever", async () => {
+  fake.clockOffset = 3 * 3_600_000;
+  const { store } = await prepared("get", hasty);
+  expect((await store.get("there"))?.bytes).toEqual(bytesOf("there"));
+  expect(store.requests()).toBe(2);
+  expect(await store.head("there")).toMatchObject({ size: 5 });
+  expect(store.requests()).toBe(3);
+  fake.clockOffset = 0;
+  fake.fault = () => ({ status: 403, code: "RequestTimeTooSkewed" });
+  const failed: RelcatError = await store.get("there").then(
+    () => expect.fail(),
+    (error) => error,
+  );
+  fake.fault = () => undefined;
+  expect(failed).toMatchObject({
+    code: "storage-refused",
+    problems: [{ hint: "Set the clock of this machine." }],
+  });
+});
+
+describe("what is not said well enough", () => {
+  test.each([
+    [
+      { region: undefined },
+      "usage: nothing says which region s3://site is in",
+      "Set region of the site in catalog.yaml, or AWS_REGION; services that have none take us-east-1.",
+    ],
+    [
+      { endpoint: "minio:9000" },
+      "usage: the endpoint of s3://site is minio:9000, expected an http or https address",
+      "Such as https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    ],
+    [
+      { endpoint: "https://me:hidden@s3.example.com" },
+      "usage: the endpoint of s3://site is an address with credentials, expected an http or https address",
+      "Such as https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    ],
+  ])("%j", async (change, message, hint) => {
+    const failed: RelcatError = await openS3Store({ ...fake.place, ...change }, {}, hasty).then(
+      () => expect.fail(),
+      (error) => error,
+    );
+    expect(failed.message).toBe(message);
+    expect(failed.problems[0]?.hint).toBe(hint);
+  });
+
+  test("region and endpoint may come from the environment", async () => {
+    const place = { ...fake.place, region: undefined, endpoint: undefined };
+    const store = await openS3Store(
+      place,
+      { AWS_REGION: "us-east-1", AWS_ENDPOINT_URL_S3: fake.endpoint },
+      hasty,
+    );
+    expect(await store.get("nothing")).toBeUndefined();
+  });
+});
+
+test("no error carries what the request was signed with", async () => {
+  const { store } = await prepared("get", hasty);
+  for (const fault of [{ status: 403, code: "SignatureDoesNotMatch" }, "reset", "truncated"] as const) {
+    fake.fault = () => fault;
+    const failed = await store.get("there").then(
+      () => expect.fail(),
+      (error: unknown) => error,
+    );
+    const shown = inspect(failed, { depth: 20, showHidden: true });
+    expect(shown).not.toMatch(/fake\/secret|FAKEID|AWS4-HMAC|Signature=/);
+  }
+  fake.fault = () => undefined;
+});

@@ -1,0 +1,176 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { differences, readTree } from "../support/tree.ts";
+import { addRelease, commitAll, gitIn, type PublishingProject, publishingProject } from "./support.ts";
+
+const root = "releases/trust/1.root.json";
+
+describe.each([["folder"]])("going back in a %s", () => {
+  let project: PublishingProject;
+  const git = (...args: string[]) => gitIn(project.folder, ...args);
+  const page = () => readFileSync(join(project.www, "current/releases/26.08.001/index.html"), "utf8");
+
+  const isWithdrawn = (id: number) =>
+    existsSync(join(project.www, `current/api/v1/package/${id}/gone.json`)) &&
+    !existsSync(join(project.www, `current/api/v1/package/${id}/index.json`));
+
+  beforeAll(async () => {
+    project = await publishingProject();
+    await gitIn(project.folder, "init", "-q");
+    await commitAll(project.folder);
+    await project.succeed("publish", "prod");
+    const release = join(project.folder, "releases/26.08.001/release.yaml");
+    const text = readFileSync(release, "utf8");
+    writeFileSync(release, text.replace("**in bulk**.", "**in bulk**. A page that should not be there."));
+    await commitAll(project.folder);
+    await project.make();
+    await project.succeed("publish", "prod");
+  });
+
+  test("needs a reason, and a yes", async () => {
+    expect((await project.run("rollback", "prod", "--yes")).stderr).toContain("--reason");
+    expect(await project.run("rollback", "prod", "--reason", " ", "--yes")).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error[usage] the reason is empty or has line breaks\n  hint: Say in one line what is wrong with what is live: it is shown to everybody who wants to publish.",
+    });
+    expect(await project.run("rollback", "prod", "--reason", "x\u202ey", "--yes")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringMatching(/^error\[usage\] the reason has U\+202E, which nobody sees\n/),
+    });
+    const { exitCode, stderr } = await project.run("rollback", "prod", "--reason", "x");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain("error[not-confirmed]");
+  });
+
+  test("to a build that is not kept is refused", async () => {
+    const to = (build: string) => project.run("rollback", "prod", "--to", build, "--reason", "x", "--yes");
+    expect(await to("abcabcabcabc")).toMatchObject({
+      exitCode: 2,
+      stderr:
+        "error[build-unknown] the build abcabcabcabc was never published there, or is not kept any more\n  hint: relcat history lists those that one can go back to.",
+    });
+    for (const build of ["", "abc", "../builds"])
+      expect(await to(build)).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringMatching(
+          /^error\[usage\] ".*" does not fit --to <build>\n {2}hint: Give the SHA-256 of its build\.json, or its first 12 characters or more\.$/,
+        ),
+      });
+  });
+
+  test("planned, changes nothing", async () => {
+    const before = readTree(join(project.www, "current"));
+    const { stdout, stderr } = await project.succeed("rollback", "prod", "--reason", "x", "--dry-run");
+    expect(stdout).toMatch(/^Would publish the earlier build \(build [0-9a-f]{12}\) to prod: /);
+    expect(stderr).toContain("~ releases/26.08.001/index.html");
+    expect(differences(before, readTree(join(project.www, "current")))).toEqual([]);
+  });
+
+  test("brings the earlier bytes back under newer signatures, and holds the site", async () => {
+    await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
+    expect(page()).toContain("A page that should not be there.");
+    const { stdout, stderr } = await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
+    expect(stdout).toMatch(/^Published build [0-9a-f]{12} to prod: /);
+    expect(stderr).toContain("prod is held: relcat publish refuses until it is told --release-hold.");
+    expect(page()).not.toContain("A page that should not be there.");
+    // Somebody who saw the bad build goes on without a complaint.
+    await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
+    const { history } = project.state();
+    expect(history.map(({ action }) => action)).toEqual(["rollback", "publish", "publish"]);
+    expect(history[0]?.build).toBe(history[2]?.build);
+  });
+
+  test("the next publish is refused with the reason", async () => {
+    await project.succeed("sign", "--site", "prod");
+    const { exitCode, stderr } = await project.run("publish", "prod");
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(
+      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is mended: relcat publish prod --release-hold\. To withdraw a package meanwhile: relcat build --released --at [0-9a-f]{12}$/,
+    );
+    expect((await project.succeed("history", "prod")).stdout).toMatch(/\nHeld since \S+ by \S+: odd page$/);
+  });
+
+  test("under the hold, what was withdrawn goes out", async () => {
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    await commitAll(project.folder);
+    const back = /--at ([0-9a-f]{12})/.exec(
+      (await project.run("publish", "prod", "--out", "dist")).stderr,
+    )?.[1];
+    // The ledger has changed, so the build of before does not fit any more.
+    expect(back).toBeUndefined();
+    const at = (await git("rev-parse", "HEAD~2")).trim();
+    await project.succeed("build", "--released", "--at", at, "--out", "earlier");
+    await project.succeed("sign", "--site", "prod", "--out", "earlier");
+    await project.succeed("publish", "prod", "--out", "earlier");
+    expect(page()).not.toContain("A page that should not be there.");
+    expect(isWithdrawn(7)).toBe(true);
+    await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
+  });
+
+  test("going back to what was withdrawn since is refused, with the way", async () => {
+    const [, , , first] = project.state().history;
+    const { exitCode, stderr } = await project.run(
+      ...["rollback", "prod", "--to", first?.build.slice(0, 16) ?? "", "--reason", "x", "--yes"],
+    );
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Make it anew under today's ledger, and go back to that: relcat build --released --at [0-9a-f]{12} --out earlier, then relcat rollback with --out earlier$/,
+    );
+  });
+
+  test("signatures from before the way back are not published", async () => {
+    await project.make();
+    const before = project.state().build;
+    rmSync(join(project.folder, "copy"), { recursive: true, force: true });
+    await project.succeed("build", "--released", "--out", "copy");
+    await project.succeed("sign", "--out", "copy");
+    const { exitCode, stderr } = await project.run("publish", "prod", "--out", "copy", "--release-hold");
+    expect(exitCode).toBe(3);
+    expect(stderr).toMatch(
+      /^error\[site-newer\] copy was signed before what is live at prod: its timestamp has version 1, and there is \d+\n {2}hint: Sign it again, going on from what is published: relcat sign --site prod$/,
+    );
+    expect(project.state().build).toBe(before);
+  });
+
+  test("the hold ends when somebody says so", async () => {
+    await project.succeed("publish", "prod", "--release-hold");
+    expect(page()).toContain("A page that should not be there.");
+    expect(project.state()).toMatchObject({ hold: null });
+    await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
+  });
+
+  test("a build of an earlier commit goes live by going back, not by itself", async () => {
+    const at = (await git("rev-parse", "HEAD~2")).trim();
+    await project.succeed("build", "--released", "--at", at, "--out", "earlier");
+    await project.succeed("sign", "--site", "prod", "--out", "earlier");
+    const { exitCode, stderr } = await project.run("publish", "prod", "--out", "earlier");
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(
+      /^error\[build-stale\] the build is of an earlier commit, [0-9a-f]{12}, and prod does not stand at that\n {2}hint: To go back to it: relcat rollback prod --out FOLDER --reason TEXT$/,
+    );
+    await project.succeed("rollback", "prod", "--out", "earlier", "--reason", "again", "--yes");
+    expect(isWithdrawn(7)).toBe(true);
+    expect(page()).not.toContain("A page that should not be there.");
+    expect(project.state()).toMatchObject({ hold: { reason: "again", commit: at } });
+  });
+});
+
+test("going back past a month's first release takes nothing from clients that saw it", async () => {
+  const project = await publishingProject();
+  const verify = () =>
+    project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
+  await project.succeed("publish", "prod");
+  await addRelease(project, "26.09.001");
+  await project.make();
+  await project.succeed("publish", "prod");
+  await verify();
+  await project.succeed("rollback", "prod", "--reason", "too early", "--yes");
+  expect(existsSync(join(project.www, "current/releases/26.09.001"))).toBe(false);
+  await verify();
+  await project.make();
+  await project.succeed("publish", "prod", "--release-hold");
+  expect(existsSync(join(project.www, "current/releases/26.09.001"))).toBe(true);
+  await verify();
+});

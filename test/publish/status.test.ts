@@ -1,0 +1,71 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { type PublishingProject, publishingProject } from "./support.ts";
+
+describe("relcat status, with sites", () => {
+  let project: PublishingProject;
+  const row = async (name: string, ...args: string[]) =>
+    (await project.succeed("status", ...args)).stdout.split("\n").find((line) => line.startsWith(`${name} `));
+
+  beforeAll(async () => {
+    project = await publishingProject({
+      sites: (folder) =>
+        `  prod: {url: "dir:${folder}/www"}\n  far: {url: "s3://far/away", endpoint: "http://127.0.0.1:1", region: us-east-1}\n`,
+      env: { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y", AWS_EC2_METADATA_DISABLED: "true" },
+    });
+  });
+
+  test("says where nothing was published, and what cannot be asked", async () => {
+    expect(await row("prod")).toMatch(/^prod +empty +nothing was published there yet$/);
+    expect(await row("far")).toMatch(/^far +unknown +.*s3:\/\/far\/away\/current\.json/);
+  });
+
+  test("asks nobody when it is told so", async () => {
+    const { stdout } = await project.succeed("status", "--offline");
+    expect(stdout).not.toContain("prod");
+    expect(JSON.parse((await project.succeed("status", "--offline", "--json")).stdout)).not.toHaveProperty(
+      "sites",
+    );
+  });
+
+  test("says what is live, and when its signatures end", async () => {
+    await project.succeed("publish", "prod");
+    const build = project.state().build as string;
+    expect(await row("prod")).toMatch(
+      new RegExp(
+        `^prod +${build.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d +live, timestamp ends in 1 day: relcat sign$`,
+      ),
+    );
+    await project.succeed("sign", "--site", "prod");
+    await project.succeed("publish", "prod");
+    expect(await row("prod")).toMatch(/ live, timestamp ends in \d days$/);
+    const { stdout } = await project.succeed("status", "--json");
+    const { sites } = JSON.parse(stdout);
+    expect(sites[0]).toMatchObject({
+      name: "prod",
+      unpublished: 0,
+      live: { build, state: "done", hold: null },
+    });
+    expect(sites[0].ends[0]).toMatchObject({ role: "timestamp" });
+    expect(sites[0].ends.map(({ role }: { role: string }) => role)).toContain("snapshot");
+  });
+
+  test("says what the ledger has and the site has not, and why it is held", async () => {
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    expect(await row("prod")).toContain(" live, 1 ledger line not published, timestamp ends");
+    await project.make();
+    await project.succeed("publish", "prod");
+    const release = join(project.folder, "releases/26.08.001/release.yaml");
+    writeFileSync(release, readFileSync(release, "utf8").replace("**in bulk**.", "**in bulk**. Oops."));
+    await project.make();
+    await project.succeed("publish", "prod");
+    await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
+    expect(await row("prod")).toContain(" live, held: odd page, timestamp ends");
+  });
+
+  test("says when another ledger was published", async () => {
+    rmSync(join(project.folder, "releases/ledger.jsonl"));
+    expect(await row("prod")).toContain("its ledger is not the beginning of the one here");
+  });
+});

@@ -1,0 +1,160 @@
+import { globSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { execa } from "execa";
+import { expect } from "vitest";
+import type { ReleaseDocument } from "../../pipeline/index.ts";
+import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
+
+/** A project whose sites are folders or buckets. */
+export interface PublishingProject {
+  folder: string;
+  /** What the sample's base_url is. */
+  baseUrl: string;
+  /** The folder of the site `prod`. */
+  www: string;
+  keys: string;
+  /** The online key, and what else the commands need to know. */
+  secrets: Record<string, string>;
+  run(...args: string[]): ReturnType<typeof relcat>;
+  /** Runs what must succeed. @returns stdout and stderr */
+  succeed(...args: string[]): Promise<{ stdout: string; stderr: string }>;
+  json(...args: string[]): Promise<Record<string, unknown> & PublishDocument>;
+  /** Builds what is released, signs it for `prod`. */
+  make(...args: string[]): Promise<void>;
+  /** Puts empty files of the right size where the artifacts of `out` belong. */
+  artifacts(out?: string): void;
+  /** current.json of a folder. */
+  state(): Record<string, unknown> & { history: { build: string; action: string; files: string }[] };
+}
+
+export interface PublishDocument {
+  result: string;
+  build: string;
+  added: { path: string; sha256: string }[];
+  changed: { path: string; sha256: string }[];
+  removed: string[];
+  unchanged: number;
+  requests: number;
+}
+
+export interface ProjectOptions {
+  fixture?: string;
+  /** YAML of the sites, indented by two. */
+  sites?: (folder: string) => string;
+  trust?: "none" | "simple";
+  env?: Record<string, string>;
+}
+
+/** A fixture with a signed, built site, and with its artifacts in place. */
+export async function publishingProject({
+  fixture = "site/small",
+  sites = (folder) => `  prod: {url: "dir:${folder}/www"}\n`,
+  trust = "simple",
+  env = {},
+}: ProjectOptions = {}): Promise<PublishingProject> {
+  const folder = copyProject(fixture);
+  const keys = join(temporaryFolder(), "keys");
+  const secrets: Record<string, string> = { ...env };
+  const run: PublishingProject["run"] = (...args) => relcat(folder, args, { env: secrets });
+  const succeed: PublishingProject["succeed"] = async (...args) => {
+    const { exitCode, stdout, stderr } = await run(...args);
+    expect(exitCode, `relcat ${args.join(" ")}\n${stderr}`).toBe(0);
+    return { stdout, stderr };
+  };
+  const file = join(folder, "releases/catalog.yaml");
+  // Artifacts below the site itself, which is the default.
+  const config = readFileSync(file, "utf8").replace(/^artifact_url:.*\n/m, "");
+  writeFileSync(file, `${config}\nprecompress: [gz]\ntrust: ${trust}\nsites:\n${sites(folder)}`);
+  // Everything at its usual address, and small.
+  for (const name of globSync("releases/*/**/*.{json,yaml}", { cwd: folder })) {
+    const text = readFileSync(join(folder, name), "utf8");
+    writeFileSync(
+      join(folder, name),
+      text.replace(/^ *url: https:\/\/mirror.*\n/gm, "").replace(/^( +"?size"?: *)\d{7,}/gm, "$112"),
+    );
+  }
+  const baseUrl = /^base_url: *"?([^\s"]+)/m.exec(config)?.[1] ?? "";
+  if (trust === "simple") {
+    await succeed("trust", "init", keys);
+    secrets.RELCAT_ONLINE_KEY = readFileSync(join(keys, "online.pem"), "utf8");
+  }
+  const project: PublishingProject = {
+    folder,
+    baseUrl,
+    www: join(folder, "www"),
+    keys,
+    secrets,
+    run,
+    succeed,
+    json: async (...args) => JSON.parse((await succeed(...args, "--json")).stdout),
+    async make(...args) {
+      await succeed("build", "--released", ...args);
+      if (trust === "simple") await succeed("sign", "--site", "prod", "--now", inDays(-5));
+      project.artifacts();
+    },
+    artifacts: (out = "dist") => placeArtifacts(join(folder, out), project.www, baseUrl),
+    state: () => JSON.parse(readFileSync(join(project.www, "current.json"), "utf8")),
+  };
+  await project.make();
+  return project;
+}
+
+/** Signed so long ago that signing again renews it. */
+export const inDays = (days: number): string =>
+  new Date(Date.now() + days * 86_400_000).toISOString().replace("Z", "000Z");
+
+/** Sparse files: publishing asks for lengths alone. */
+export function placeArtifacts(dist: string, site: string, baseUrl: string): string[] {
+  return artifactsOf(dist, baseUrl).map(({ key, size }) => {
+    const file = join(site, key);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, "");
+    truncateSync(file, size ?? 0);
+    return file;
+  });
+}
+
+/** What the release documents of a built site name below its base address. */
+export function artifactsOf(dist: string, baseUrl: string): { key: string; size: number | null }[] {
+  const releases = join(dist, "api/v1/release");
+  const versions = readdirSync(releases).filter((name) => /^\d/.test(name));
+  return versions.flatMap((version) => {
+    const { artifacts }: ReleaseDocument = JSON.parse(
+      readFileSync(join(releases, version, "index.json"), "utf8"),
+    );
+    return Object.values(artifacts).flatMap(({ url, size }) =>
+      url.startsWith(`${baseUrl}/`) ? [{ key: decodeURIComponent(url.slice(baseUrl.length + 1)), size }] : [],
+    );
+  });
+}
+
+/** Opens a release with one artifact, and cuts it. */
+export async function addRelease(project: PublishingProject, version: string, isCut = true): Promise<void> {
+  const folder = join(project.folder, "releases", version);
+  await project.succeed("new", version.slice(0, 5));
+  writeFileSync(join(folder, "release.yaml"), `version: ${version}\ndate: 2026-09-15\n`);
+  const hash = "9".repeat(64);
+  const artifact = {
+    name: "client.rpm",
+    file: `client-${version}.rpm`,
+    package_type: "rpm",
+    sha256: hash,
+    size: 12,
+  };
+  const manifest = { release: version, artifacts: [{ ...artifact, attestation: { sha256: hash } }] };
+  mkdirSync(join(folder, "manifests"), { recursive: true });
+  writeFileSync(join(folder, "manifests/one.json"), JSON.stringify(manifest));
+  if (isCut) await project.succeed("cut", version);
+}
+
+export async function gitIn(folder: string, ...args: string[]): Promise<string> {
+  const env = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const who = ["-c", "user.name=Test", "-c", "user.email=test@example.com"];
+  return (await execa("git", [...who, ...args], { cwd: folder, env })).stdout;
+}
+
+/** What is below releases/ now is a commit. */
+export async function commitAll(folder: string): Promise<void> {
+  await gitIn(folder, "add", "releases");
+  await gitIn(folder, "commit", "-qm", "Releases");
+}

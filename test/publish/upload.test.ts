@@ -1,0 +1,292 @@
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { countCalls, killedAt } from "../support/interrupt.ts";
+import { type Project, project } from "../support/project.ts";
+import { relcat } from "../support/run.ts";
+import { large, sparseFile } from "./store-conformance.ts";
+import { baseUrl, buildJobs, deb, manifest, sha256 } from "./uploading.ts";
+
+const { fake, build, upload, uploadJson } = buildJobs();
+
+const sites = [
+  ["folder", (made: Project, key: string) => readText(join(made.folder, "site", key))],
+  ["bucket", (_: Project, key: string) => fake().bucket.objects.get(`pre/${key}`)?.bytes.toString()],
+] as const;
+const readText = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
+
+describe.each(sites)("to a %s", (site, contentOf) => {
+  const place = site === "folder" ? "dir:site" : "s3://site/pre";
+  const release = ["--site", site, "--release", "26.08.001"];
+
+  test("files lie where artifact_url says, once; again is nothing new", async () => {
+    const made = build();
+    const first = await upload(made, "out/tool.deb", "out/tool with space.rpm", ...release);
+    expect(first).toMatchObject({
+      exitCode: 0,
+      stdout: [
+        `Uploaded 2 files to ${site} (${place}):`,
+        `  tool.deb             7 bytes  ${baseUrl}/files/26.08.001/tool.deb`,
+        `  tool with space.rpm  7 bytes  ${baseUrl}/files/26.08.001/tool%20with%20space.rpm`,
+      ].join("\n"),
+      stderr: "Next: relcat ingest --release 26.08.001 out/tool.deb 'out/tool with space.rpm'",
+    });
+    expect(contentOf(made, "files/26.08.001/tool.deb")).toBe("package");
+    expect(contentOf(made, "files/26.08.001/tool with space.rpm")).toBe("another");
+    expect((await upload(made, "out/tool.deb", ...release)).stdout).toBe(
+      `Uploaded 0 files to ${site} (${place}), 1 already there:\n  tool.deb  7 bytes  ${baseUrl}/files/26.08.001/tool.deb`,
+    );
+  });
+
+  test("the manifest learns url, size and sha256, and stays as it is the second time", async () => {
+    const made = build(
+      {},
+      manifest(deb({ sha256: "unknown", min_os_version: "22.04" }), { ...deb(), name: "other.deb" }),
+    );
+    const args = ["out/tool.deb", "--site", site, "--manifest", "m.json"];
+    expect(await uploadJson(made, ...args)).toEqual({
+      schema_version: 1,
+      site,
+      place,
+      release: "26.08.001",
+      dry_run: false,
+      files: [
+        {
+          file: "tool.deb",
+          url: `${baseUrl}/files/26.08.001/tool.deb`,
+          size: 7,
+          sha256: sha256("package"),
+          result: "uploaded",
+        },
+      ],
+      manifest: { file: "m.json", result: "replaced", not_given: ["other.deb"] },
+      left_out: [],
+      warnings: [],
+    });
+    const written = made.read("m.json");
+    expect(JSON.parse(written)).toEqual({
+      release: "26.08.001",
+      artifacts: [
+        deb({ min_os_version: "22.04", size: 7, url: `${baseUrl}/files/26.08.001/tool.deb` }),
+        { ...deb(), name: "other.deb" },
+      ],
+    });
+    expect(await upload(made, ...args)).toMatchObject({
+      stdout: expect.stringContaining("1 already there"),
+      stderr:
+        "Not given, and so not uploaded: other.deb.\nNext: hand m.json over, into releases/26.08.001/manifests/",
+    });
+    expect(made.read("m.json")).toBe(written);
+  });
+
+  test("a name that has other bytes is refused before anything is sent", async () => {
+    const made = build();
+    await upload(made, "out/tool.deb", ...release);
+    made.write("out/tool.deb", "another build");
+    fake().log.length = 0;
+    const { exitCode, stderr } = await upload(made, "out/tool with space.rpm", "out/tool.deb", ...release);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 3,
+      stderr: [
+        `error[object-taken] ${place}/files/26.08.001/tool.deb has other bytes already, and an artifact's bytes never change`,
+        "  hint: Give the new file another name or version; if the old one was never released, remove it there first.",
+      ].join("\n"),
+    });
+    expect(contentOf(made, "files/26.08.001/tool with space.rpm")).toBeUndefined();
+    expect(contentOf(made, "files/26.08.001/tool.deb")).toBe("package");
+    expect(fake().log.filter(({ operation }) => operation !== "HeadObject")).toEqual([]);
+  });
+
+  test("--dry-run says what would happen and changes nothing", async () => {
+    const made = build({}, manifest(deb()));
+    const before = made.read("m.json");
+    const { stdout, stderr, exitCode } = await upload(
+      made,
+      "out/tool.deb",
+      "--site",
+      site,
+      "--manifest",
+      "m.json",
+      "--dry-run",
+    );
+    expect({ stdout, stderr, exitCode }).toEqual({
+      stdout: `Would upload 1 file to ${site} (${place}):\n  tool.deb  7 bytes  ${baseUrl}/files/26.08.001/tool.deb`,
+      stderr: "Next: the same without --dry-run",
+      exitCode: 0,
+    });
+    expect(contentOf(made, "files/26.08.001/tool.deb")).toBeUndefined();
+    expect(made.read("m.json")).toBe(before);
+  });
+
+  test("two jobs at once: the same bytes are well for both, of other bytes one is refused", async () => {
+    const made = build({}, { "again/tool.deb": "package", "evil/tool.rpm": "one", "good/tool.rpm": "two" });
+    const same = await Promise.all([
+      upload(made, "out/tool.deb", ...release),
+      upload(made, "again/tool.deb", ...release),
+    ]);
+    expect(same.map(({ exitCode }) => exitCode)).toEqual([0, 0]);
+    const others = await Promise.all([
+      upload(made, "evil/tool.rpm", ...release),
+      upload(made, "good/tool.rpm", ...release),
+    ]);
+    expect(others.map(({ exitCode }) => exitCode).sort()).toEqual([0, 3]);
+    expect(contentOf(made, "files/26.08.001/tool.rpm")).toBe(others[0]?.exitCode === 0 ? "one" : "two");
+  });
+
+  test("a large file, sparse and over 64 MiB, arrives whole", async () => {
+    const made = build();
+    const { path, sha256: digest } = sparseFile(large, { [large - 4]: "last" });
+    const { files } = await uploadJson(made, path, ...release);
+    expect(files).toMatchObject([{ size: large, sha256: digest, result: "uploaded" }]);
+    const key = "files/26.08.001/image.qcow2";
+    const bytes =
+      site === "folder"
+        ? readFileSync(join(made.folder, "site", key))
+        : fake().bucket.objects.get(`pre/${key}`)?.bytes;
+    expect(sha256(bytes ?? "")).toBe(digest);
+  });
+});
+
+describe("to a folder", () => {
+  test("nothing half-written lies around, and what a killed upload left goes", async () => {
+    const made = build();
+    const folder = join(made.folder, "site/files/26.08.001");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, ".relcat-upload-old"), "half");
+    writeFileSync(join(folder, ".relcat-upload-new"), "another process's");
+    utimesSync(join(folder, ".relcat-upload-old"), 1, 1);
+    await upload(made, "out/tool.deb", "--site", "folder", "--release", "26.08.001");
+    expect(readdirSync(folder).sort()).toEqual([".relcat-upload-new", "tool.deb"]);
+    expect(statSync(join(folder, "tool.deb")).nlink).toBe(1);
+  });
+});
+
+test("killed at any moment, a folder has each file whole or not at all, and the next run ends well", async () => {
+  const files = { ...manifest(deb()), "out/tool.deb": "package" };
+  const args = ["upload", "out/tool.deb", "--site", "folder", "--manifest", "m.json"];
+  const calls = await countCalls(build({}, files).folder, args);
+  expect(calls).toBeGreaterThan(8);
+  const before = build({}, files).read("m.json");
+  for (let call = 1; call <= calls; call++) {
+    const made = build({}, files);
+    await killedAt(call, made.folder, args);
+    const target = join(made.folder, "site/files/26.08.001/tool.deb");
+    expect([undefined, "package"]).toContain(readText(target));
+    if (made.read("m.json") !== before) expect(readText(target)).toBe("package");
+    await made.succeed(...args);
+    expect(readText(target)).toBe("package");
+    expect(JSON.parse(made.read("m.json")).artifacts[0].size).toBe(7);
+  }
+});
+
+describe("to a bucket", () => {
+  test("killed between two parts, the next run sends only what is missing", async () => {
+    const made = build();
+    const { path, sha256: digest } = sparseFile(large, { 1: "x" });
+    const args = ["upload", path, "--site", "bucket", "--release", "26.08.001"];
+    const kill = new AbortController();
+    // Later ones never arrive, however fast they are sent.
+    fake().fault = ({ part = 0 }) => (part > 2 ? "silence" : undefined);
+    fake().after = async ({ operation, part }) => {
+      if (operation !== "UploadPart" || part !== 2) return;
+      kill.abort();
+      await killed;
+    };
+    const child = relcat(made.folder, args, {
+      env: fake().environment,
+      cancelSignal: kill.signal,
+      killSignal: "SIGKILL",
+    });
+    const killed = child.then(() => {});
+    expect((await child).signal).toBe("SIGKILL");
+    fake().after = () => {};
+    fake().fault = () => undefined;
+    const key = "pre/files/26.08.001/image.qcow2";
+    expect(fake().bucket.objects.has(key)).toBe(false);
+    const [unfinished] = fake().bucket.uploads.values();
+    const kept = [...(unfinished?.parts.keys() ?? [])];
+    expect(kept).toContain(2);
+    fake().log.length = 0;
+    expect(await relcat(made.folder, args, { env: fake().environment })).toMatchObject({ exitCode: 0 });
+    const sent = fake()
+      .log.filter(({ operation }) => operation === "UploadPart")
+      .map(({ part }) => part);
+    expect(sent.length).toBeGreaterThan(0);
+    expect(sent.filter((part) => kept.includes(part ?? 0))).toEqual([]);
+    expect(sha256(fake().bucket.objects.get(key)?.bytes ?? "")).toBe(digest);
+    expect(fake().bucket.uploads.size).toBe(0);
+  });
+
+  test("what the service refuses ends with status 4, a service that is down with 5", async () => {
+    const made = build();
+    const run = () => upload(made, "out/tool.deb", "--site", "bucket", "--release", "26.08.001");
+    const key = "s3://site/pre/files/26.08.001/tool.deb";
+    fake().fault = ({ operation }) =>
+      operation === "PutObject" ? { status: 403, code: "AccessDenied" } : undefined;
+    expect(await run()).toMatchObject({
+      exitCode: 4,
+      stderr: `error[storage-refused] ${key} may not be written: the service answered 403 AccessDenied, AccessDenied was asked for.\n  hint: Let these credentials read, write, list and remove objects there, or correct the site in catalog.yaml.`,
+    });
+    fake().fault = () => "reset";
+    expect(await run()).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringMatching(
+        `^error\\[network\\] ${key} cannot be read: .* \\(5 tries\\)\n  hint: Check the network`,
+      ),
+    });
+    fake().fault = () => undefined;
+    const { exitCode, stderr } = await relcat(
+      made.folder,
+      ["upload", "out/tool.deb", "--site", "bucket", "--release", "26.08.001"],
+      {
+        env: {
+          ...fake().environment,
+          AWS_ACCESS_KEY_ID: "",
+          AWS_SECRET_ACCESS_KEY: "",
+          AWS_PROFILE: "",
+          HOME: made.folder,
+        },
+      },
+    );
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 4,
+      stderr: `error[storage-refused] ${key} may not be read: there are no credentials\n  hint: Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to what the service knows.`,
+    });
+  });
+});
+
+test("a site with an address of its own, names and types from the manifest, catalog.yaml from elsewhere", async () => {
+  const template = "{base_url}/files/{package_type}/{version}/{checksum}/{file}";
+  const made = build({ artifact_url: template }, manifest(deb({ name: "The tool", file: "tool.deb" })));
+  made.write("elsewhere/catalog.yaml", made.read("releases/catalog.yaml"));
+  const job = project({ "tool.deb": "package", "m.json": made.read("m.json") });
+  const { files } = await uploadJson(
+    job,
+    "tool.deb",
+    "--site",
+    "staging",
+    "--manifest",
+    "m.json",
+    "--config",
+    join(made.folder, "elsewhere/catalog.yaml"),
+  );
+  const path = `files/deb/26.08.001/${sha256("package")}/tool.deb`;
+  expect(files).toMatchObject([{ url: `https://staging.example.com/x/${path}`, result: "uploaded" }]);
+  expect(job.read(`staging/${path}`)).toBe("package");
+});
+
+test("a private record's file goes up when somebody says so", async () => {
+  const made = build({}, manifest(deb({ only_for_account: "acme" })));
+  const args = ["out/tool.deb", "--site", "bucket", "--manifest", "m.json"];
+  expect((await upload(made, ...args, "--dry-run")).exitCode).toBe(1);
+  const { files } = await uploadJson(made, ...args, "--with-private");
+  expect(files).toMatchObject([{ file: "tool.deb", result: "uploaded" }]);
+});

@@ -1,0 +1,58 @@
+import { createHash } from "node:crypto";
+import { afterAll, beforeAll, beforeEach } from "vitest";
+import { type Files, type Project, project } from "../support/project.ts";
+import { relcat } from "../support/run.ts";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+
+export const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
+export const baseUrl = "https://downloads.example.com";
+
+/** An artifact of a manifest whose bytes are those of out/tool.deb. */
+export const deb = (changes: object = {}) => ({
+  name: "tool.deb",
+  package_type: "deb",
+  sha256: sha256("package"),
+  ...changes,
+});
+
+export const manifest = (...artifacts: object[]): Files => ({
+  "m.json": { release: "26.08.001", artifacts },
+});
+
+/** Build jobs with a bucket for the test file, and what they run. */
+export function buildJobs() {
+  let fake: S3Fake;
+  beforeAll(async () => {
+    fake = await startS3Fake();
+  });
+  afterAll(() => fake.stop());
+  beforeEach(() => {
+    fake.log.length = 0;
+    fake.bucket.objects.clear();
+  });
+  const upload = (made: Project, ...args: string[]) =>
+    relcat(made.folder, ["upload", ...args], { env: fake.environment });
+  return {
+    fake: () => fake,
+    upload,
+    uploadJson: async (made: Project, ...args: string[]) =>
+      JSON.parse((await upload(made, ...args, "--json")).stdout),
+    /** A project with a folder and a bucket to upload to, and two files of a build. */
+    build: (catalog: object = {}, files: Files = {}): Project =>
+      project({
+        "releases/catalog.yaml": {
+          require: {},
+          base_url: baseUrl,
+          sites: {
+            folder: { url: "dir:site" },
+            bucket: { url: "s3://site/pre", endpoint: fake.endpoint, region: "us-east-1" },
+            staging: { url: "dir:staging", base_url: "https://staging.example.com/x", settles: false },
+          },
+          ...catalog,
+        },
+        "out/tool.deb": "package",
+        "out/tool with space.rpm": "another",
+        ...files,
+      }),
+  };
+}

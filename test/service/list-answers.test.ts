@@ -1,0 +1,214 @@
+import { once } from "node:events";
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import fc from "fast-check";
+import { beforeAll, describe, expect, test } from "vitest";
+import { filterFields, recordFields } from "../../pipeline/selection/fields.ts";
+import { readListQuery } from "../../pipeline/selection/query.ts";
+import { select } from "../../pipeline/selection/select.ts";
+import { catalogApp } from "../../service/catalog/app.ts";
+import { ListAnswers, parametersOf } from "../../service/catalog/node-list.ts";
+import { type FolderSite, openFolderSite } from "../../service/catalog/node-site.ts";
+import { readPackageList } from "../../service/catalog/package-list.ts";
+import { bytesOf } from "../../service/catalog/site.ts";
+import { withBody } from "../../service/http/answers.ts";
+import { plainRelease, releases } from "../support/catalog.ts";
+import { type Answer, ask, type Question, serveFolder } from "./origin.ts";
+
+const address = "/api/v1/package/";
+const app = catalogApp();
+let url: string;
+let site: FolderSite;
+
+beforeAll(async () => {
+  const names = ["alpha.rpm", "bêta &.rpm", "gamma.rpm", "delta.msi"];
+  const catalog = releases(plainRelease("26.01.001", names));
+  catalog.write(plainRelease("26.02.001", names));
+  catalog.write(plainRelease("26.02.002", ["a.rpm"]));
+  await catalog.build();
+  const newest = join(catalog.out, "api/v1/package/ordering=-id.json");
+  writeFileSync(`${newest}.gz`, gzipSync(readFileSync(newest)));
+  ({ url } = await serveFolder(catalog.out));
+  site = await openFolderSite(catalog.out);
+});
+
+/** What the origin sends, without what Node adds to every answer. */
+async function overTheWire(path: string, question: Question) {
+  const { status, headers, bytes } = await ask(url, path, question);
+  return described(status, headers, bytes);
+}
+
+function described(status: number, headers: Answer["headers"], bytes: Uint8Array) {
+  const { date, connection, "keep-alive": _, ...own } = headers;
+  return { status, headers: own, text: Buffer.from(bytes).toString("latin1") };
+}
+
+async function fromTheApp(path: string, { method = "GET", headers = {} }: Question) {
+  const request = new Request(`http://127.0.0.1${path}`, { method, headers });
+  const answer = withBody(await app(request, site));
+  const bytes = method === "HEAD" ? new Uint8Array() : new Uint8Array(await answer.arrayBuffer());
+  return described(answer.status, Object.fromEntries(answer.headers), bytes);
+}
+
+const texts = ["", "null", "true", "1", "rpm", "deb", "linux", "26.02.001", "26.02", "latest", "nothing"];
+const odd = [
+  "bêta &.rpm",
+  "a+b",
+  "a b",
+  "%",
+  "%zz",
+  "%C3",
+  "'\"<>",
+  "\\",
+  "é",
+  "a=b",
+  "a?b",
+  "#",
+  "{}|^`",
+  "\t",
+];
+const value = fc.oneof(
+  fc.constantFrom(...texts),
+  fc.constantFrom(
+    ...odd.map(encodeURIComponent),
+    "%",
+    "%zz",
+    "%C3",
+    "'\"<>",
+    "\\",
+    "a+b",
+    "a=b",
+    "a?b",
+    "{}|^`",
+  ),
+);
+const ordering = fc
+  .array(fc.constantFrom(...recordFields, "pk", "-id", "-version", "-data", " name"), { maxLength: 4 })
+  .map((terms) => encodeURIComponent(terms.join(",")).replaceAll("%2C", ","));
+const parameter = fc.oneof(
+  fc.tuple(fc.constantFrom(...filterFields), value),
+  fc.tuple(fc.constant("ordering"), fc.oneof(ordering, fc.constant("-id"))),
+  fc.tuple(fc.constantFrom("format", "strict", "line", "page", "__proto__", "%66ormat", "x y"), value),
+  fc.tuple(fc.constant("format"), fc.constantFrom("json", "api", "yaml", "")),
+);
+const search = fc
+  .array(
+    fc.oneof(
+      { weight: 8, arbitrary: parameter.map((pair) => pair.join("=").replaceAll(" ", "%20")) },
+      fc.constantFrom("", "name", "=", "=x", "&", "strict=1"),
+    ),
+    { maxLength: 5 },
+  )
+  .map((parts) => parts.join("&"));
+const accept = fc.constantFrom(
+  undefined,
+  "*/*",
+  "application/json",
+  "text/html,*/*;q=0.8",
+  "text/html;q=0.1, application/json;q=0.5",
+  "image/png",
+  "application/*",
+);
+
+const encoding = fc.constantFrom(undefined, "", "gzip", "br", "br, gzip;q=0.5", "gzip;q=0", "*");
+
+describe("the short way to a selection", () => {
+  test("gives the very answers of the handler", async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        search,
+        accept,
+        encoding,
+        fc.constantFrom("GET", "HEAD"),
+        async (query, accepted, encoded, method) => {
+          const path = `${address}?${query}`;
+          const headers: Record<string, string> = {
+            ...(accepted !== undefined && { accept: accepted }),
+            ...(encoded !== undefined && { "accept-encoding": encoded }),
+          };
+          const first = await overTheWire(path, { method, headers });
+          expect(first).toEqual(await fromTheApp(path, { method, headers }));
+          const known = { ...headers, "if-none-match": String(first.headers.etag) };
+          expect(await overTheWire(path, { method, headers: known })).toEqual(
+            await fromTheApp(path, { method, headers: known }),
+          );
+        },
+      ),
+      { numRuns: 400 },
+    );
+  });
+
+  test("reads parameters as URLSearchParams does", () => {
+    fc.assert(
+      fc.property(search, (query) => {
+        const target = `${address}?${query}`;
+        const asked = [...parametersOf(target, address.length + 1)];
+        expect(asked).toEqual([...new URL(target, "http://localhost").searchParams]);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  test.each([
+    ["?package_type=rpm", "GET", true],
+    ["?package_type=rpm", "HEAD", true],
+    ["?ordering=name&format=json", "GET", true],
+    ["?x=1", "GET", false],
+    ["?ordering=-id", "GET", true],
+    ["?ordering=-id", "GET", false, { "accept-encoding": "br, gzip" }],
+    ["?package_type=rpm", "POST", false],
+    ["?package_type=rpm&format=api", "GET", false],
+    ["?package_type=rpm&x=1&strict=1", "GET", false],
+    ["latest/?package_type=rpm", "GET", false],
+  ])("is taken by %s with %s: %s", (path, method, isTaken, headers: object = {}) => {
+    const outgoing = { writeHead: () => {}, end: () => {}, destroy: () => {} };
+    const incoming = { method, url: address + path, headers };
+    expect(new ListAnswers(site).send(incoming as never, outgoing as never)).toBe(isTaken);
+  });
+
+  test("is not open to who names a host that cannot be", async () => {
+    const headers = { host: "a b" };
+    expect((await ask(url, `${address}?package_type=rpm`, { headers })).status).toBe(400);
+    expect((await ask(url, address)).status).toBe(200);
+    expect((await ask(url, address, { headers })).status).toBe(400);
+  });
+
+  test("sends long answers whole, to many clients at once and to those that leave", async () => {
+    const record = (id: number) => ({
+      id,
+      version: "26.01.001",
+      name: `ü${(id * 7919) % 2000}.rpm`,
+      text: "é".repeat(id % 900),
+    });
+    const bytes = Buffer.from(JSON.stringify(Array.from({ length: 2000 }, (_, index) => record(index + 1))));
+    const packages = readPackageList(bytes, "0".repeat(64));
+    const lists = new ListAnswers({ ...site, packages, list: async () => packages });
+    const server = createServer((incoming, outgoing) => lists.send(incoming, outgoing)).listen(
+      0,
+      "127.0.0.1",
+    );
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    const orders = ["name", "-name", "-version", "-text,name"];
+    const askFor = async (ordering: string) => {
+      const { headers, text } = await ask(`http://127.0.0.1:${port}`, `${address}?ordering=${ordering}`);
+      expect(headers["content-length"]).toBe(`${Buffer.byteLength(text)}`);
+      const query = readListQuery([["ordering", ordering]]);
+      expect(text).toBe(Buffer.from(bytesOf(packages, select(packages.index, query))).toString());
+    };
+    const leave = () => {
+      const socket = connect(port, "127.0.0.1", () =>
+        socket.write(`GET ${address}?ordering=name HTTP/1.1\r\nHost: x\r\n\r\n`),
+      );
+      socket.once("data", () => socket.destroy());
+    };
+    await Promise.all(
+      Array.from({ length: 40 }, (_, index) => (index % 4 === 3 ? leave() : askFor(orders[index % 3] ?? ""))),
+    );
+    await askFor("name");
+    server.close();
+  });
+});

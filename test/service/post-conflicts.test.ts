@@ -1,0 +1,117 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import type { Releases } from "../support/catalog.ts";
+import { serveFolder, threeRecords } from "./origin.ts";
+import { open, openCatalog, posted, postTo, rpm, servePosts, told } from "./posting.ts";
+
+const manifests = ({ folder }: Releases, version = open) =>
+  readdirSync(join(folder, version, "manifests")).sort();
+
+describe("conflicts name both sides and store nothing", () => {
+  const published = "26.01.001";
+  const of = (...artifacts: object[]) => ({ release: published, artifacts });
+
+  test.each([
+    [
+      "other bytes",
+      rpm("alpha.rpm", "b"),
+      /^"alpha\.rpm" is published as id 1 and cannot change: checksum 1{64} → b{64}\. .*relcat new 26\.01/,
+    ],
+    ["another type", { ...rpm("alpha.rpm", "1"), package_type: "msi" }, /package_type rpm → msi/],
+    [
+      "hiding",
+      rpm("alpha.rpm", "1", { exclude_from_api: true }),
+      /^"alpha\.rpm" is public as id 1 and cannot become private\. .*relcat retract 1/,
+    ],
+  ])("with the ledger: %s", async (_, artifact, message) => {
+    const catalog = await threeRecords();
+    const { post } = await servePosts(catalog);
+    const { status, detail, conflicts } = told(await post(of(artifact)));
+    expect({ status, detail }).toEqual({
+      status: 409,
+      detail: expect.stringMatching(/There are 2 conflicts in all\.$/),
+    });
+    expect(conflicts).toContainEqual(expect.stringMatching(message));
+    expect(conflicts).toContainEqual(
+      expect.stringMatching(
+        /^"alpha\.rpm" is described differently in releases\/26\.01\.001\/manifests\/all\.json:\d+: /,
+      ),
+    );
+    expect(manifests(catalog, published)).toEqual(["all.json"]);
+  });
+
+  test("with the ledger alone, where the manifest has gone", async () => {
+    const catalog = await threeRecords();
+    catalog.write({ [`${published}/manifests/all.json`]: undefined });
+    const { post } = await servePosts(catalog);
+    const { status, conflicts } = told(await post(of(rpm("alpha.rpm", "b"), rpm("new.rpm"))));
+    expect([status, conflicts.length]).toEqual([409, 1]);
+    expect((await post(of(rpm("alpha.rpm", "1"), rpm("gamma.rpm", "2")))).status).toBe(201);
+  });
+
+  test("with another manifest, in its bytes or in the case of its name", async () => {
+    const catalog = openCatalog();
+    const { post } = await servePosts(catalog);
+    expect((await post(posted(rpm("a.rpm"), rpm("b.rpm")))).status).toBe(201);
+    const [stored] = manifests(catalog);
+    expect(told(await post(posted(rpm("a.rpm", "b"), rpm("B.RPM"), rpm("c.rpm"))))).toEqual({
+      status: 409,
+      detail: expect.stringMatching(`releases/${open}/manifests/${stored}:\\d+`),
+      conflicts: [
+        expect.stringMatching(/^"a\.rpm" is described differently in /),
+        expect.stringMatching(
+          `^releases/.*${stored}:\\d+: the file "b\\.rpm" differs from "B\\.RPM" \\(the posted manifest`,
+        ),
+      ],
+    });
+    expect(manifests(catalog)).toEqual([stored]);
+    // The same claim from two jobs is one artifact.
+    expect((await post(posted(rpm("a.rpm"), rpm("c.rpm")))).status).toBe(201);
+    expect(await catalog.problems()).toEqual([]);
+  });
+
+  test("with a manifest of the same name that holds something else", async () => {
+    const catalog = openCatalog();
+    const { post } = await servePosts(catalog);
+    await post(posted(rpm("a.rpm")));
+    const [stored = ""] = manifests(catalog);
+    catalog.write({ [`${open}/manifests/${stored}`]: posted(rpm("a.rpm"), rpm("by-hand.rpm")) });
+    expect(told(await post(posted(rpm("a.rpm"))))).toMatchObject({
+      status: 409,
+      conflicts: [`releases/${open}/manifests/${stored} has the same name, but holds "by-hand.rpm".`],
+    });
+  });
+});
+
+describe("what is wrong with the catalog is not told to those who post", () => {
+  test.each([
+    ["a configuration", { "catalog.yaml": "prodcut: x\n" }],
+    ["a ledger", { "ledger.jsonl": "<<<<<<< ours\n" }],
+  ])("%s that cannot be read", async (_, files) => {
+    const catalog = openCatalog();
+    catalog.write(files);
+    const { post, said } = await servePosts(catalog);
+    expect(told(await post(posted(rpm("a.rpm"))))).toEqual({
+      status: 503,
+      detail: "The catalog's own files must be mended first; the server's log says more.",
+    });
+    expect(said).toHaveLength(1);
+  });
+
+  test("problems of the release's other files are not theirs", async () => {
+    const catalog = openCatalog();
+    catalog.write({ [`${open}/manifests/broken.json`]: "{", [`${open}/release.yaml`]: undefined });
+    const { post } = await servePosts(catalog);
+    const answer = await post(posted(rpm("a.rpm")));
+    expect([answer.status, JSON.parse(answer.text)]).toMatchObject([201, [{ created_date: null }]]);
+  });
+});
+
+test("where nobody takes posts in, POST is not allowed", async () => {
+  const { url } = await serveFolder((await threeRecords()).out);
+  expect(told(await postTo(url, posted(rpm("a.rpm"))))).toEqual({
+    status: 405,
+    detail: 'Method "POST" not allowed.',
+  });
+});

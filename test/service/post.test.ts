@@ -1,0 +1,252 @@
+import { readFileSync } from "node:fs";
+import { request as httpRequest } from "node:http";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { repository } from "../support/run.ts";
+import { ask } from "./origin.ts";
+import { basic, open, openCatalog, type Posting, posted, rpm, servePosts, told } from "./posting.ts";
+
+interface Expected {
+  status: number;
+  type?: string;
+  allow?: string;
+  authenticate?: string | null;
+  location?: string;
+  json?: unknown;
+  /** Which fields are complained about. */
+  fields?: string[];
+}
+
+/**
+ * What the framework answered that this API's clients were written against, and where relcat differs, and why.
+ * "open": anybody may post there, so these carry the token. "basic": what it asked of all methods, asked here of POST.
+ * Everywhere: an answer is a list of records, no Location is taken from their data, and the realm is relcat's.
+ */
+interface Row {
+  variant: "open" | "basic";
+  case: string;
+  method: string;
+  path: string;
+  headers: Record<string, string>;
+  body?: string;
+  base64?: string;
+  answer: Expected;
+  differs?: Partial<Expected> & { reason: string };
+}
+
+const rows: Row[] = JSON.parse(readFileSync(join(repository, "test/fixtures/http/post.json"), "utf8"));
+
+let posting: Posting;
+beforeAll(async () => {
+  posting = await servePosts(openCatalog());
+});
+
+describe("as the framework answered, or otherwise for a reason", () => {
+  const named = rows.map(
+    (row) => [`${row.variant}: ${row.case}`, row.differs?.reason ?? "the same", row] as const,
+  );
+  test.each(named)("%s: %s", async (_, _reason, { method, path, headers, body, base64, answer, differs }) => {
+    const sent = base64 === undefined ? body : Buffer.from(base64, "base64");
+    const got = await ask(posting.url, path, { method, headers, ...(sent !== undefined && { body: sent }) });
+    const { json: _json, ...rest } = answer;
+    const expected: Expected = differs ? { ...rest, ...differs } : answer;
+    expect(got.status).toBe(expected.status);
+    if (expected.type) expect(got.headers["content-type"]).toBe(expected.type);
+    if (expected.allow) expect(got.headers.allow).toBe(expected.allow);
+    expect(got.headers["www-authenticate"]).toBe(expected.authenticate ?? undefined);
+    expect(got.headers.location).toBe(expected.location);
+    if (expected.json) expect(JSON.parse(got.text)).toEqual(expected.json);
+    if (expected.fields) expect(Object.keys(JSON.parse(got.text))).toEqual(expected.fields);
+    if (got.status === 201) expect(JSON.parse(got.text)).toMatchObject([{ id: null, version: open }]);
+  });
+});
+
+describe("credentials", () => {
+  test.each([
+    ["Bearer", "Bearer pw"],
+    ["any user", `Basic ${btoa("anybody:pw")}`],
+    ["no user", `Basic ${btoa(":pw")}`],
+  ])("%s", async (_, authorization) => {
+    expect((await posting.post({}, { authorization })).status).toBe(400);
+  });
+
+  test.each([
+    ["Bearer", "Invalid token header. No credentials provided."],
+    ["Bearer p w", "Invalid token header. Token string should not contain spaces."],
+    ["Bearer pw2", "Invalid token."],
+    ["Bearer p", "Invalid token."],
+    [`Basic ${btoa("alice:")}`, "Invalid username/password."],
+    [`Basic ${btoa("pw:alice")}`, "Invalid username/password."],
+    ["Digest pw", "Authentication credentials were not provided."],
+  ])("%s is refused", async (authorization, detail) => {
+    const answer = await posting.post({}, { authorization });
+    expect(told(answer)).toEqual({ status: 401, detail });
+    expect(answer.headers["www-authenticate"]).toBe('Basic realm="relcat"');
+  });
+
+  test("of any characters", async () => {
+    const { post } = await servePosts(posting.catalog, { token: "schlüssel:à" });
+    const bytes = Buffer.from("schlüssel:à").toString("latin1");
+    expect((await post({}, { authorization: `Bearer ${bytes}` })).status).toBe(400);
+    expect((await post({}, { authorization: `Basic ${btoa(`a:${bytes}`)}` })).status).toBe(400);
+    expect((await post({})).status).toBe(401);
+  });
+
+  test("are never empty", async () => {
+    await expect(servePosts(posting.catalog, { token: "" })).rejects.toThrow("the token is empty");
+  });
+
+  test("come before everything else that could be wrong", async () => {
+    const answer = await posting.post("x".repeat(5_000_000), {
+      authorization: "",
+      "content-type": "text/plain",
+    });
+    expect(answer.status).toBe(401);
+  });
+});
+
+describe("the form of a body", () => {
+  test.each(["application/json; charset=utf-8", "Application/JSON;x=y", " application/json"])(
+    "%s",
+    async (type) => {
+      expect((await posting.post({}, { "content-type": type })).status).toBe(400);
+    },
+  );
+
+  test.each(["application/jsonx", "", "application/json, text/plain"])("%j is no JSON", async (type) => {
+    expect(told(await posting.post({}, { "content-type": type }))).toEqual({
+      status: 415,
+      detail: `Unsupported media type "${type}" in request.`,
+    });
+  });
+
+  test("compressed bodies are not taken", async () => {
+    const detail = 'Unsupported content encoding "gzip" in request.';
+    expect(told(await posting.post({}, { "content-encoding": "gzip" }))).toEqual({ status: 415, detail });
+  });
+
+  test.each([
+    [
+      "a duplicate key deep inside",
+      '{"artifacts":[{"name":"a",\n"name":"b"}]}',
+      'the key "name" stands twice in one object: line 2 column 1',
+    ],
+    [
+      "nesting",
+      "[".repeat(100_000),
+      "values are nested more than 64 levels deep, expected fewer: line 1 column 65",
+    ],
+    [
+      "a byte order mark",
+      "\ufeff{}",
+      "the body starts with a byte order mark, expected UTF-8 text: line 1 column 1",
+    ],
+    ["NUL", '{"name":"\0"}', "the body holds a NUL byte, expected UTF-8 text: line 1 column 10"],
+    ["two values", "{} {}", "not valid JSON: more text after the value: line 1 column 4"],
+    ["white space", "  \n ", "the body is empty, expected JSON: line 2 column 2"],
+  ])("%s is refused", async (_, body, text) => {
+    expect(told(await posting.post(body))).toEqual({ status: 400, detail: `JSON parse error - ${text}` });
+  });
+
+  test.each([
+    ["3", "int"],
+    ["3.5", "float"],
+    ["true", "bool"],
+  ])("%s is no object", async (body, kind) => {
+    const message = `Invalid data. Expected a dictionary, but got ${kind}.`;
+    expect(told(await posting.post(body))).toEqual({ status: 400, non_field_errors: [message] });
+  });
+
+  test("a prototype is not to be had", async () => {
+    expect(told(await posting.post('{"__proto__":{"name":"a"}}'))).toMatchObject({
+      status: 400,
+      name: expect.anything(),
+    });
+    expect(({} as { name?: string }).name).toBeUndefined();
+  });
+});
+
+describe("too much", () => {
+  const limit = 4 * 1024 * 1024;
+  const detail = `The body has more than ${limit} bytes: post the artifacts in several manifests.`;
+
+  test("is refused by its length alone", async () => {
+    const answer = await ask(posting.url, "/api/v1/package/", {
+      method: "POST",
+      headers: {
+        authorization: basic,
+        "content-type": "application/json",
+        "content-length": `${limit + 1}`,
+        connection: "close",
+      },
+      body: "",
+    });
+    expect(told(answer)).toEqual({ status: 413, detail });
+  });
+
+  test("is counted where no length is stated, and not read to its end", async () => {
+    const { hostname, port } = new URL(posting.url);
+    const headers = { authorization: basic, "content-type": "application/json" };
+    const sent = httpRequest({
+      hostname,
+      port,
+      path: "/api/v1/package/",
+      method: "POST",
+      headers,
+      agent: false,
+    });
+    const ended = new Promise((resolve) => sent.on("close", resolve).on("error", resolve));
+    const chunk = Buffer.alloc(64 * 1024, " ");
+    const pour = () => {
+      while (!sent.destroyed && sent.write(chunk)) {}
+    };
+    sent.on("drain", pour);
+    const text = new Promise<string>((resolve, reject) => {
+      sent.on("response", async (response) => {
+        resolve(`${response.statusCode} ${Buffer.concat(await response.toArray())}`);
+      });
+      sent.on("error", reject);
+    });
+    pour();
+    expect(await text).toBe(`413 ${JSON.stringify({ detail })}`);
+    // The client would go on for ever.
+    await ended;
+  });
+
+  test("just the limit is read, and what it becomes may still be too much", async () => {
+    const spaces = " ".repeat(limit - 2);
+    expect((await posting.post(`${spaces}{}`)).status).toBe(400);
+    expect((await posting.post(`${spaces} {}`)).status).toBe(413);
+    const many = posted(...Array.from({ length: 28_000 }, (_, index) => rpm(`${index}.rpm`)));
+    expect(told(await posting.post(many))).toEqual({
+      status: 413,
+      detail: expect.stringMatching(
+        /^The manifest would be stored in \d+ bytes, expected at most 4194304\.$/,
+      ),
+    });
+    expect(told(await posting.post(`[${"0,".repeat(300_000)}0]`))).toEqual({
+      status: 413,
+      detail: "the body holds more than 250000 values, expected fewer.",
+    });
+  });
+
+  test("complaints end somewhere", async () => {
+    const many = posted(
+      ...Array.from({ length: 2000 }, (_, index) => rpm(`${index}.deb`, "a", { package_type: "deb" })),
+    );
+    const { non_field_errors, ...fields } = told(await posting.post(many));
+    expect(non_field_errors).toEqual(["There are 1500 more problems."]);
+    expect(Object.keys(fields)).toHaveLength(501);
+  });
+});
+
+test("other addresses take nothing in", async () => {
+  const headers = { authorization: basic };
+  expect((await ask(posting.url, "/api/v1/", { method: "POST", headers })).status).toBe(405);
+  expect((await ask(posting.url, "/api/v1/package/1/", { method: "POST", headers })).status).toBe(405);
+});
+
+test("nothing of all this was a fault of the server", () => {
+  expect(posting.log.filter(({ event }) => event !== "request")).toEqual([]);
+  expect(posting.said).toEqual([]);
+});

@@ -1,0 +1,61 @@
+import { beforeAll, expect, test } from "vitest";
+import { dangers, elementsOf, wordsOf } from "../emitters/factory.ts";
+import { liveProject } from "../import/importing.ts";
+import { hidden, hostileRecords, hostileTexts } from "../support/hostile.ts";
+import type { Live } from "../support/live-catalog.ts";
+import { attribute, brokenLinks, jsonOf, readTree, type Tree, textOf } from "../support/tree.ts";
+
+/** An imported catalog keeps what its records say, however they say it: every field can be hostile. */
+const records = hostileRecords();
+let tree: Tree;
+let pages: [path: string, html: string][];
+
+beforeAll(async () => {
+  const made = liveProject(records);
+  await made.succeed("import", "live.json", "--accept-violations");
+  await made.succeed("build", "--released");
+  tree = readTree(`${made.folder}/dist`);
+  pages = [...tree].filter(([path]) => path.endsWith(".html")).map(([path, bytes]) => [path, String(bytes)]);
+});
+
+test("the catalog says of every record what it said before", () => {
+  const shown = records.filter((record) => !JSON.stringify(record).includes(hidden));
+  const list: Live[] = jsonOf(tree, "api/v1/package/index.json");
+  expect(list.toSorted((a, b) => a.id - b.id)).toEqual(shown);
+});
+
+test("no page runs anything, loads anything or leads anywhere because of a value", () => {
+  expect(pages.length).toBeGreaterThan(8);
+  for (const [path, html] of pages) {
+    expect(dangers(html), path).toEqual([]);
+    const scripts = elementsOf(html, "script").map((script) => attribute(script, "src"));
+    expect(scripts, path).toEqual([expect.stringMatching(/assets\/script\.[0-9a-f]{8}\.js$/)]);
+  }
+  expect(brokenLinks(tree, "http://127.0.0.1:8080")).toEqual([]);
+});
+
+/** Pages show the replacement character for what would act on a terminal. */
+const shown = (text: string) => text.replace(/[^\P{Cc}\t\n]/gu, "\uFFFD");
+
+test.each(["index.html", "page/26.08/index.html", "releases/26.08.001/index.html"])(
+  "%s shows names and descriptions as they are",
+  (path) => {
+    const words = elementsOf(textOf(tree, path), "bdi").map(wordsOf);
+    for (const text of hostileTexts) expect(words).toContain(shown(text));
+  },
+);
+
+test("the browsable list shows each value of each field, and its own parts stay where they are", () => {
+  const html = textOf(tree, "api/v1/package/index.html");
+  for (const part of ["intro", "request", "answer", "months"]) {
+    expect(html.split(`<!--${part}-->`), part).toHaveLength(2);
+    expect(html.split(`<!--/${part}-->`), part).toHaveLength(2);
+  }
+  const answer = wordsOf(elementsOf(html, "pre")[0] as ReturnType<typeof elementsOf>[0]);
+  const list: Live[] = JSON.parse(answer.slice(answer.indexOf("[")));
+  expect(list).toEqual(JSON.parse(shown(textOf(tree, "api/v1/package/index.json"))));
+});
+
+test("a record that anything may hide is on no page", () => {
+  for (const [path, bytes] of tree) expect(bytes.includes(hidden), path).toBe(false);
+});

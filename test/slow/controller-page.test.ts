@@ -1,0 +1,227 @@
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { HtmlValidate } from "html-validate";
+import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { password, type TestController, type TestUser, testController } from "../controller/support.ts";
+import { complaintsOf, picture, startBrowser } from "../support/browser.ts";
+
+/** The controller's pages in Debian's chromium, under their own policy. */
+let browser: Browser;
+let controller: TestController;
+let owner: TestUser;
+let deviceId: string;
+let keyId: string;
+
+const hostile = `<img src=x onerror=alert(1)>"' ${"very-long-name-without-any-break".repeat(6)}`;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  controller = await testController({ settings: { organisation: "Northgate devices" } });
+  owner = await controller.makeUser("Owner");
+  await controller.makeUser("LimitedAdministrator", { authz_devices: 1 });
+  keyId = (await controller.makeKey(undefined, 9)).id;
+  for (let index = 0; index < 24; index++) await enroll(`laptop-${index}`);
+  deviceId = await enroll(hostile.slice(0, 255));
+  const stolen = { id: await enroll("stolen"), state: "rejected", reason: hostile.slice(0, 200) };
+  await controller.call("POST", "/device/state", { headers: owner.headers, body: { devices: [stolen] } });
+});
+afterAll(() => browser?.close());
+
+const enroll = async (name: string) =>
+  (
+    await controller.enroll({
+      name,
+      serial: `SN-${name}`.slice(0, 250),
+      device_type: "laptop",
+      device_os: "linux",
+    })
+  ).id;
+
+interface Visit {
+  page: Page;
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
+  const context = await browser.newContext(options);
+  const page = await context.newPage();
+  const complaints = complaintsOf(page, controller.url);
+  return { page, complaints, close: () => context.close() };
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(controller.url);
+  await page.getByLabel("Email address or user name").fill(owner.email);
+  await page.getByLabel("Password").fill(password);
+  await page.getByRole("button", { name: "Sign in" }).click();
+  await page.waitForURL(/\/devices$/);
+}
+
+const said = (page: Page) => page.getByRole("status").first().textContent();
+
+test.each([true, false])("the whole way in, with JavaScript: %s", async (javaScriptEnabled) => {
+  const { page, complaints, close } = await visit({ javaScriptEnabled });
+  const prefix = javaScriptEnabled ? "scripted" : "plain";
+  for (let index = 0; index < 8; index++) await enroll(`${prefix}-${index}`);
+  await signIn(page);
+  await page.getByRole("searchbox").fill(`${prefix}-`);
+  await page.getByRole("button", { name: "Search" }).click();
+  for (const index of [0, 1]) await page.getByRole("checkbox", { name: `${prefix}-${index}, ` }).check();
+  await page.getByLabel("Reason").fill("known");
+  await page.getByRole("button", { name: "Accept" }).click();
+  expect(await said(page)).toBe("2 devices accepted.");
+  if (javaScriptEnabled) await page.getByRole("checkbox", { name: "All on this page" }).check();
+  else await page.getByRole("link", { name: "All", exact: true }).first().click();
+  await page.getByRole("button", { name: "Reject" }).click();
+  expect(await page.locator("h1").textContent()).toBe("Reject 6 devices?");
+  await page.getByRole("button", { name: "Reject 6 devices" }).click();
+  expect(await said(page)).toBe("6 devices rejected, and their serial numbers too.");
+  await page.getByRole("link", { name: /^Accepted/ }).click();
+  await page.getByRole("link", { name: `${prefix}-0` }).click();
+  await page.getByLabel("Name").fill(`${prefix} renamed`);
+  await page.getByRole("button", { name: "Rename" }).click();
+  expect(await page.locator("h1").textContent()).toContain(`${prefix} renamed`);
+  await page.getByRole("link", { name: "API keys" }).click();
+  await page.getByLabel("Name, for whoever").fill(prefix);
+  await page.getByRole("button", { name: "Make the key" }).click();
+  expect(await page.locator("[data-copy=Secret]").textContent()).toMatch(/^rck_/);
+  await page.getByRole("link", { name: "I have it" }).click();
+  await page.getByRole("button", { name: "Revoke for good" }).click();
+  expect(await said(page)).toContain("The key is revoked");
+  await page.getByRole("button", { name: "Sign out" }).click();
+  expect(await said(page)).toBe("You are signed out.");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("what is filtered away is neither counted nor sent, and shift chooses all between", async () => {
+  const { page, complaints, close } = await visit();
+  await signIn(page);
+  const boxes = page.locator("tbody [type=checkbox]");
+  await boxes.nth(2).click();
+  await boxes.nth(5).click({ modifiers: ["Shift"] });
+  const count = page.locator(".bar output");
+  expect(await count.textContent()).toBe("4 chosen");
+  await page.getByRole("searchbox").fill("laptop-3");
+  expect(await page.locator("tbody tr:visible").count()).toBe(1);
+  expect(await count.textContent()).toBe("1 chosen");
+  await page.getByRole("checkbox", { name: "All on this page" }).uncheck();
+  expect(await count.textContent()).toBe("None chosen");
+  await page.getByRole("searchbox").fill("");
+  expect(await count.textContent()).toBe("3 chosen");
+  expect(complaints).toEqual([]);
+  await close();
+});
+
+test("everything is reached with the keyboard, seen where it has the focus, and not below the bar", async () => {
+  const { page, close } = await visit({ viewport: { width: 1280, height: 600 } });
+  await signIn(page);
+  await page.keyboard.press("Tab");
+  expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to content");
+  for (let step = 0; step < 60; step++) {
+    await page.keyboard.press("Tab");
+    const { outline, hidden } = await page.evaluate<{ outline: string; hidden: boolean }>(`(() => {
+      const element = document.activeElement;
+      const bar = document.querySelector(".bar");
+      const { bottom } = element.getBoundingClientRect();
+      return { outline: getComputedStyle(element).outlineStyle, hidden: !bar.contains(element) && bottom > bar.getBoundingClientRect().top + 1 && !element.closest("footer") };
+    })()`);
+    expect([step, outline, hidden]).toEqual([step, "solid", false]);
+  }
+  await close();
+});
+
+const paths = () => [
+  "/devices",
+  "/devices?state=rejected",
+  "/devices?state=all&q=nothing-like-it",
+  `/devices/${deviceId}`,
+  "/serials",
+  "/keys",
+  `/keys/${keyId}`,
+  "/users",
+  "/audit",
+  "/-net/api/v0/docs",
+];
+
+/** Pages that only a form leads to, too: the door, the confirmation and the new key. */
+async function eachPage(page: Page, look: (name: string) => Promise<void>): Promise<void> {
+  await page.goto(controller.url);
+  await look("sign-in");
+  await signIn(page);
+  for (const path of paths()) {
+    await page.goto(controller.url + path);
+    await look(path);
+  }
+  await page.goto(`${controller.url}/devices?chosen=all`);
+  await page.getByRole("button", { name: "Reject" }).click();
+  await look("confirmation");
+  await page.goto(`${controller.url}/keys`);
+  await page.getByRole("button", { name: "Make the key" }).click();
+  await look("new key");
+}
+
+const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+interface Violation {
+  id: string;
+  nodes: { html: string }[];
+}
+
+const schemes = ["light", "dark"] as const;
+const sizes = (widths: readonly number[]) =>
+  widths.flatMap((width) => schemes.map((scheme) => [width, scheme] as const));
+
+test.each(sizes([360, 1280, 2560]))(
+  "every page loads in silence and fits %i pixels, %s",
+  async (width, colorScheme) => {
+    const { page, complaints, close } = await visit({ viewport: { width, height: 900 }, colorScheme });
+    await eachPage(page, async (name) => {
+      expect(await page.evaluate("document.documentElement.scrollWidth"), name).toBe(width);
+      expect(await page.locator("h1").count(), name).toBe(1);
+      await picture(page, `controller-${name}-${width}-${colorScheme}`);
+    });
+    expect(complaints).toEqual([]);
+    await close();
+  },
+  180_000,
+);
+
+test.each(sizes([360, 1280]))(
+  "no page breaks a rule of accessibility at %i pixels, %s",
+  async (width, colorScheme) => {
+    // The policy would keep axe out.
+    const { page, close } = await visit({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
+    await eachPage(page, async (name) => {
+      await page.evaluate(axe);
+      const { violations } = await page.evaluate<{ violations: Violation[] }>("axe.run()");
+      const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+      expect(found, name).toEqual([]);
+    });
+    await close();
+  },
+  300_000,
+);
+
+test("every page is valid HTML", async () => {
+  // Boxes of one name are a list.
+  const shared = ["radio", "button", "reset", "submit", "checkbox"];
+  // How long a title is, it counts before entities are read.
+  const rules = { "form-dup-name": ["error", { shared }], "long-title": "off" } as never;
+  const validator = new HtmlValidate({ extends: ["html-validate:recommended"], rules });
+  const { page, close } = await visit({ javaScriptEnabled: false });
+  const found: string[] = [];
+  let last: Response | undefined;
+  page.on("response", (response) => {
+    if (response.status() < 300 && response.headers()["content-type"]?.startsWith("text/html"))
+      last = response;
+  });
+  await eachPage(page, async (name) => {
+    const { results } = await validator.validateString((await last?.text()) ?? "", name);
+    for (const { messages } of results)
+      for (const { line, ruleId, message } of messages) found.push(`${name}:${line} ${ruleId} ${message}`);
+  });
+  expect(found).toEqual([]);
+  await close();
+});

@@ -1,0 +1,86 @@
+import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { beforeAll, expect, test } from "vitest";
+import { gptDisk, partitionTypes } from "../support/images.ts";
+import { repository, temporaryFolder } from "../support/run.ts";
+
+const gibibyte = 1024 ** 3;
+let folder: string;
+beforeAll(() => {
+  folder = temporaryFolder();
+});
+
+/** A disk with an EFI system partition, and then nothing. */
+function emptyDisk(name: string, size: number): string {
+  const path = join(folder, name);
+  writeFileSync(path, gptDisk([[partitionTypes.esp]]));
+  truncateSync(path, size);
+  return path;
+}
+
+/** What is found in a file by a process of its own, and the most memory that it held, in bytes. */
+async function inspect(path: string) {
+  const report = join(folder, "peak");
+  const preload = ["--import", join(repository, "test/support/peak-memory.mjs")];
+  const script = join(repository, "test/support/inspect-file.ts");
+  const { stdout } = await execa(process.execPath, [...preload, script, path], {
+    env: { PEAK_MEMORY: report },
+  });
+  return { ...JSON.parse(stdout), size: statSync(path).size, peak: Number(readFileSync(report, "utf8")) };
+}
+
+test("a disk of 4 GiB is read once, in little memory", async () => {
+  const { inspection, read, size, peak } = await inspect(emptyDisk("disk.raw", 4 * gibibyte));
+  expect(inspection).toMatchObject({
+    type: "raw",
+    verdict: "ok",
+    facts: { boot: "efi", virtual_size: size },
+  });
+  expect(read / size).toBeLessThan(1.001);
+  expect(peak).toBeLessThan(150_000_000);
+}, 300_000);
+
+test.each([
+  ["zstd", ["zstd", "-q", "-k"], "zst", 4],
+  ["gzip", ["gzip", "-1", "-k"], "gz", 2],
+  ["xz", ["xz", "-1", "-k"], "xz", 1],
+] as const)(
+  "what is packed with %s is, too",
+  async (compression, [command, ...args], ending, size) => {
+    const disk = emptyDisk(`packed-${compression}.raw`, size * gibibyte);
+    await execa(command, [...args, disk]);
+    const { inspection, peak } = await inspect(`${disk}.${ending}`);
+    expect(inspection).toMatchObject({
+      type: "raw",
+      verdict: "ok",
+      facts: { compression, boot: "efi", unpacked_size: size * gibibyte },
+    });
+    expect(peak).toBeLessThan(200_000_000);
+  },
+  600_000,
+);
+
+test("many disks in one archive take the memory of one", async () => {
+  const size = 20_000_000;
+  const names = Array.from({ length: 12 }, (_, index) => `d${index}.raw`);
+  for (const name of names) emptyDisk(name, size);
+  const references = names
+    .map((name) => `<File ovf:href="${name}" ovf:id="${name}" ovf:size="${size}"/>`)
+    .join("");
+  writeFileSync(join(folder, "a.ovf"), `<Envelope><References>${references}</References></Envelope>`);
+  await execa("tar", ["--format=ustar", "-cf", "a.ova", "a.ovf", ...names], { cwd: folder });
+  const { inspection, peak } = await inspect(join(folder, "a.ova"));
+  expect(inspection).toMatchObject({ type: "ova", verdict: "ok" });
+  expect(peak).toBeLessThan(200_000_000);
+}, 120_000);
+
+test("what does not compress is read once as well", async () => {
+  const path = join(folder, "noise.raw");
+  await execa("sh", ["-c", `head -c 200000000 /dev/urandom > ${path} && xz -0 -k -T2 ${path}`]);
+  const { inspection, read, size, peak } = await inspect(`${path}.xz`);
+  expect(inspection).toMatchObject({ verdict: "ok", facts: { unpacked_size: 200_000_000 } });
+  // Beside the pass, the few bytes before each chunk that say how long it is.
+  expect(read / size).toBeLessThan(1.1);
+  expect(peak).toBeLessThan(200_000_000);
+}, 300_000);

@@ -1,0 +1,165 @@
+import { appendFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, join, resolve } from "node:path";
+import { execa } from "execa";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { inspectDeb } from "../../pipeline/inspect/deb.ts";
+import { inspectSignatureFile } from "../../pipeline/inspect/detached.ts";
+import type { Reader } from "../../pipeline/inspect/inspection.ts";
+import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
+import { inspectRpm } from "../../pipeline/inspect/rpm.ts";
+import { cases } from "../inspect/openpgp-readers.ts";
+import { allowedKeys, inspectArtifact, inspectBytes, optionsWith, pathOf } from "../support/artifacts.ts";
+import { allowDebsig, debsigFolders } from "../support/debsig.ts";
+import { dpkgDeb, gpg, newSigner, rpmbuild, rpmsign, type Signer } from "../support/stock-packages.ts";
+
+/** What rpm, debsig-verify and gpgv of Debian say, beside what relcat says. */
+const keyFolder = resolve(import.meta.dirname, "../fixtures/artifacts/keys");
+const owners = ["rsa4096", "ed25519", "subkey", "revoked"];
+
+let folder: string;
+/** What is packed. */
+let tree: string;
+let keys: Keys;
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "relcat-tools-"));
+  tree = join(folder, "tree");
+  mkdirSync(join(tree, "usr/bin"), { recursive: true });
+  writeFileSync(join(tree, "usr/bin/agent"), "agent\n");
+  keys = await allowedKeys();
+  for (const owner of owners) await rpmkeys("--import", join(keyFolder, `${owner}.asc`));
+  for (const key of keys.openpgp.filter(({ file }) => file.endsWith(".gpg")))
+    allowDebsig(folder, key, readFileSync(join(keyFolder, key.file)));
+  writeFileSync(
+    join(folder, "keyring.gpg"),
+    Buffer.concat(owners.map((owner) => readFileSync(join(keyFolder, `${owner}.gpg`)))),
+  );
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const rpmkeys = (...args: string[]) =>
+  execa("rpmkeys", ["--dbpath", join(folder, "rpmdb"), ...args], { reject: false });
+
+const debsigVerify = (file: string) =>
+  execa("debsig-verify", [...debsigFolders(folder), file], { reject: false });
+
+const gpgv = (...args: string[]) =>
+  execa("gpgv", ["--keyring", join(folder, "keyring.gpg"), ...args], { reject: false });
+
+/** Where the tool lets pass what relcat refuses, and why relcat does; once the other way round. */
+const differences: Readonly<Record<string, string>> = {
+  "rpm/signed-revoked.rpm": "rpm imports a revoked key like any other",
+  "rpm/stripped.rpm": "rpm takes digests alone for good",
+  "rpm/unsigned-gzip.rpm": "rpm takes digests alone for good",
+  "rpm/unsigned-xz.rpm": "rpm takes digests alone for good",
+  "rpm/unsigned-zstd.rpm": "rpm takes digests alone for good",
+  "deb/duplicate-data.deb": "debsig-verify takes the first of two data members, dpkg may take the other",
+  "deb/extra-member.deb": "debsig-verify passes over members that it does not know",
+  "deb/signed-revoked.deb": "debsig-verify does not ask whether the key is revoked",
+  "deb/signed-subkey.deb":
+    "debsig-verify looks for a policy of the subkey, relcat allows all that a certificate binds",
+  "helm/tampered-chart/acme-1.2.3.tgz.prov": "gpgv sees the signature alone, not the chart",
+  "helm/trailing/acme-1.2.3.tgz.prov": "gpgv passes over text after the signature",
+  "helm/wrong-name/acme-1.2.3.tgz.prov": "gpgv sees the signature alone, not the chart",
+};
+
+describe("the tool and relcat agree, or the table says why not", () => {
+  const compared = cases.filter(({ type }) => type !== "helm");
+  const passes = async (file: string, type: string): Promise<boolean> => {
+    const path = pathOf(file);
+    const tools: Record<string, () => Promise<{ exitCode?: number | undefined }>> = {
+      rpm: () => rpmkeys("--checksig", path),
+      deb: () => debsigVerify(path),
+      "helm-prov": () => gpgv(path),
+      openpgp: () => (file.endsWith("SUMS.asc") ? gpgv(path) : gpgv(path, path.slice(0, -".asc".length))),
+    };
+    return (await tools[type]?.())?.exitCode === 0;
+  };
+  test.each(compared.map(({ file, type, read }) => ({ file, type, read })))(
+    "$file",
+    async ({ file, type, read }) => {
+      const { verdict } = await inspectArtifact(read, file, keys);
+      const isSame = (await passes(file, type)) === (verdict === "ok");
+      expect(isSame).toBe(differences[file] === undefined);
+    },
+  );
+});
+
+describe.each([["rsa3072"], ["ed25519"]])(
+  "what is built and signed here with a %s key is ok",
+  (algorithm) => {
+    let builder: Signer;
+    let home: string;
+    let own: Keys;
+    beforeAll(async () => {
+      home = join(folder, `gnupg-${algorithm}`);
+      const { certificate, ...signer } = await newSigner(home, algorithm);
+      builder = signer;
+      own = await readKeys([{ name: "key.gpg", bytes: certificate }]);
+      for (const key of own.openpgp) allowDebsig(folder, key, certificate);
+      appendFileSync(join(folder, "keyring.gpg"), certificate);
+    });
+    afterAll(() => execa("gpgconf", ["--homedir", home, "--kill", "all"]));
+
+    const inspect = (read: Reader, path: string, beside: Record<string, Uint8Array> = {}) =>
+      inspectBytes(
+        read,
+        readFileSync(path),
+        { ...optionsWith(own, beside), now: Date.now() },
+        basename(path),
+      );
+
+    test.each([["w9.gzdio"], ["w6.xzdio"], ["w3.zstdio"]])(
+      "by rpmbuild and rpmsign, compressed as %s",
+      async (compression) => {
+        const path = await rpmbuild(join(home, compression), tree, compression);
+        expect(await inspect(inspectRpm, path)).toMatchObject({
+          verdict: "unsigned",
+          facts: { name: "agent", version: "26.8.1" },
+        });
+        for (const form of [[], ["--rpmv3"]]) {
+          await rpmsign(path, builder, ...form);
+          expect(await inspect(inspectRpm, path)).toMatchObject({
+            verdict: "ok",
+            key_id: builder.id.slice(-16).toLowerCase(),
+          });
+        }
+      },
+    );
+
+    test.each([["gzip"], ["xz"]])("by dpkg-deb and debsigs, compressed with %s", async (compression) => {
+      const path = await dpkgDeb(join(home, `deb-${compression}`), tree, compression);
+      expect(await inspect(inspectDeb, path)).toMatchObject({
+        verdict: "unsigned",
+        facts: { name: "agent", version: "26.8.1" },
+      });
+      await execa("debsigs", ["--sign=origin", "-k", builder.id, path], { env: { GNUPGHOME: home } });
+      expect(await inspect(inspectDeb, path)).toMatchObject({
+        verdict: "ok",
+        key_id: builder.id.toLowerCase(),
+      });
+      expect((await debsigVerify(path)).exitCode).toBe(0);
+    });
+
+    test("by gpg, detached and around a list", async () => {
+      const signed = join(home, "signed");
+      writeFileSync(signed, "content\n");
+      for (const [ending, form] of [
+        ["asc", ["--armor"]],
+        ["sig", []],
+      ] as const) {
+        await gpg(builder, "--output", `${signed}.${ending}`, ...form, "--detach-sign", signed);
+        expect(
+          await inspect(inspectSignatureFile, `${signed}.${ending}`, { signed: readFileSync(signed) }),
+        ).toMatchObject({ verdict: "ok" });
+      }
+      const list = join(home, "SHA256SUMS");
+      writeFileSync(list, `${"0".repeat(64)}  one\n${"1".repeat(64)} *two  \n`);
+      await gpg(builder, "--output", `${list}.asc`, "--clearsign", list);
+      expect(await inspect(inspectSignatureFile, `${list}.asc`)).toMatchObject({
+        verdict: "ok",
+        facts: { files: { one: "0".repeat(64) } },
+      });
+    });
+  },
+);

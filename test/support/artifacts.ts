@@ -1,0 +1,81 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+import { type ByteSource, bytesSource } from "../../pipeline/inspect/byte-source.ts";
+import type { Inspection, InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
+import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
+
+/** Artifacts that other tools made, signed and damaged, with what inspection must say of them and what those tools say. */
+const root = resolve(import.meta.dirname, "../fixtures/artifacts");
+
+export interface Artifact {
+  file: string;
+  type: string;
+  /** The verdict, and why in words. */
+  expect: string;
+  key_id?: string | null;
+  signature?: { signer: string; display: string; fingerprint: string } | null;
+  cryptolib_post?: { file: string; expected_hash: string } | null;
+  file_signatures?: { name: string; digest: string; ima_keyid: string }[];
+  nevra?: string;
+  control?: string[];
+  rc: number;
+  words: string[];
+}
+
+const { artifacts } = JSON.parse(readFileSync(join(root, "expected.json"), "utf8")) as {
+  artifacts: Artifact[];
+};
+
+export const artifactsOf = (...types: string[]): Artifact[] =>
+  artifacts.filter(({ type }) => types.includes(type));
+export const verdictOf = ({ expect }: Artifact): string => expect.split(" ")[0] ?? "";
+
+/** While they were made, and after. */
+export const now = Date.parse("2026-11-21T12:00:00Z");
+
+const keyFiles = (isWanted: (name: string) => boolean) =>
+  readdirSync(join(root, "keys"))
+    .filter(isWanted)
+    .map((name) => ({ name, bytes: readFileSync(join(root, "keys", name)) }));
+
+/** Everybody's but the attacker's. */
+export const allowedKeys = (): Promise<Keys> => readKeys(keyFiles((name) => !name.startsWith("attacker")));
+export const keysIn = (...names: string[]): Promise<Keys> =>
+  readKeys(keyFiles((name) => names.includes(name)));
+
+export const pathOf = (file: string): string => join(root, "artifacts", file);
+export const bytesOf = (file: string): Buffer => readFileSync(pathOf(file));
+
+/** @param beside names and contents of what is in the same folder */
+export const optionsWith = (
+  keys: Keys,
+  beside: Readonly<Record<string, Uint8Array>> = {},
+): InspectOptions => ({
+  keys,
+  now,
+  limit: 256 << 20,
+  beside: (name) => (beside[name] ? bytesSource(beside[name], name) : undefined),
+});
+
+/** With the files of its own folder beside it. */
+export function optionsFor(file: string, keys: Keys): InspectOptions {
+  const beside = (name: string): ByteSource | undefined => {
+    const path = join(dirname(pathOf(file)), name);
+    return existsSync(path) ? bytesSource(readFileSync(path), name) : undefined;
+  };
+  return { ...optionsWith(keys), beside };
+}
+
+export const inspectBytes = (
+  read: Reader,
+  bytes: Uint8Array,
+  options: InspectOptions,
+  name = "artifact",
+): Promise<Inspection> => read(bytesSource(bytes, name), options);
+
+export const inspectArtifact = (
+  read: Reader,
+  file: string,
+  keys: Keys,
+  bytes = bytesOf(file),
+): Promise<Inspection> => inspectBytes(read, bytes, optionsFor(file, keys), basename(file));

@@ -1,0 +1,121 @@
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import {
+  type Browser,
+  type BrowserContext,
+  type BrowserContextOptions,
+  chromium,
+  type Page,
+} from "playwright-core";
+import { startOrigin } from "../../service/catalog/node.ts";
+import { copyProject, relcat, repository, temporaryFolder } from "./run.ts";
+import { readTree, type Tree } from "./tree.ts";
+
+const switches =
+  "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
+
+export const startBrowser = (): Promise<Browser> =>
+  chromium.launch({ executablePath: "/usr/bin/chromium", args: switches.split(" ") });
+
+/** The repository's sample, built for a place below a base path. */
+export async function sampleTree(): Promise<Tree> {
+  const folder = copyProject(".");
+  const config = join(folder, "releases/catalog.yaml");
+  const base = "base_url: https://downloads.example.com/some/base";
+  writeFileSync(config, readFileSync(config, "utf8").replace(/^base_url: .*$/m, base));
+  const { exitCode, stderr } = await relcat(folder, ["build"]);
+  if (exitCode !== 0) throw new Error(stderr);
+  return readTree(join(folder, "dist"));
+}
+
+export const onePageOfEachKind = [
+  "",
+  "page/26.08/",
+  "releases/",
+  "releases/26.08.001/",
+  "platforms/",
+  "platforms/Debian-and-Ubuntu/",
+  "api/v1/package/",
+  "404.html",
+];
+
+/** A site in the browser. */
+export interface Visited {
+  url: string;
+  /** Its pages as links name them; the one that leads away at once has a test of its own. */
+  pages: string[];
+  /** Opens a page, in one context with all of the same options, and collects everything that goes wrong in it. */
+  open(path: string, options?: BrowserContextOptions): Promise<Visit>;
+  stop(): Promise<void>;
+}
+
+export interface Visit {
+  page: Page;
+  complaints: string[];
+  close(): Promise<void>;
+}
+
+/**
+ * Visits a site as relcat's own server answers it, headers included.
+ * @param base where the site was built for
+ */
+export async function visit(browser: Browser, tree: Tree, base = "/some/base/"): Promise<Visited> {
+  const folder = temporaryFolder();
+  for (const [path, bytes] of tree) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), bytes);
+  }
+  const origin = await startOrigin({
+    folder,
+    host: "127.0.0.1",
+    port: 0,
+    clock: () => performance.now(),
+    log: () => {},
+  });
+  const url = origin.url + base;
+  const contexts = new Map<string, BrowserContext>();
+  const open = async (path: string, options: BrowserContextOptions = {}): Promise<Visit> => {
+    const key = JSON.stringify(options);
+    const context = contexts.get(key) ?? (await browser.newContext(options));
+    contexts.set(key, context);
+    const page = await context.newPage();
+    const complaints = complaintsOf(page, url);
+    await page.goto(url + path);
+    return { page, complaints, close: () => page.close() };
+  };
+  const stop = async () => {
+    for (const context of contexts.values()) await context.close();
+    await origin.close();
+  };
+  const pages = [...tree.keys()]
+    .filter((path) => path.endsWith(".html") && path !== "releases/latest/index.html")
+    .map((path) => path.replace(/index\.html$/, ""));
+  return { url, pages, open, stop };
+}
+
+/** Collects everything that goes wrong in a page. */
+export function complaintsOf(page: Page, url: string): string[] {
+  const complaints: string[] = [];
+  const complain = (text: string) => complaints.push(`${page.url()}: ${text}`);
+  page.on("console", (message) => complain(message.text()));
+  page.on("pageerror", (error) => complain(error.message));
+  page.on("dialog", (dialog) => {
+    complain(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  page.on("response", (response) => {
+    if (response.status() >= 400) complain(`${response.status()} ${response.url()}`);
+  });
+  page.on("request", (request) => {
+    if (!request.url().startsWith(url)) complain(`asks ${request.url()}`);
+  });
+  return complaints;
+}
+
+const output = join(repository, "test/output");
+
+/** Keeps a picture of what is in view in test/output/. */
+export async function picture(page: Page, name: string): Promise<void> {
+  mkdirSync(output, { recursive: true });
+  await page.screenshot({ path: join(output, `${name.replace(/\W+/g, "-")}.png`) });
+}

@@ -1,0 +1,90 @@
+import { crc32, gunzipSync } from "node:zlib";
+import { xz } from "@napi-rs/lzma";
+import { expect, test } from "vitest";
+import { inspectImage } from "../../pipeline/inspect/image/image.ts";
+import type { Inspection, InspectOptions } from "../../pipeline/inspect/inspection.ts";
+import { bytesOf, inspectBytes, optionsWith } from "./artifacts.ts";
+
+const nobody = { openpgp: [], x509: [] };
+
+/** Inspects bytes as a file of this name would be. */
+export const inspected = (
+  bytes: Uint8Array,
+  name = "image",
+  options: Partial<InspectOptions> = {},
+): Promise<Inspection> => inspectBytes(inspectImage, bytes, { ...optionsWith(nobody), ...options }, name);
+
+/** Verdict and reason. */
+export async function said(
+  bytes: Uint8Array,
+  name?: string,
+  options?: Partial<InspectOptions>,
+): Promise<string> {
+  const { verdict, reason } = await inspected(bytes, name, options);
+  return verdict === "ok" ? verdict : `${verdict}: ${reason}`;
+}
+
+/** What is inside a compressed artifact. */
+export function unpackedArtifact(file: string): Buffer {
+  const bytes = bytesOf(file);
+  return file.endsWith(".gz") ? gunzipSync(bytes) : Buffer.from(xz.decompressSync(bytes));
+}
+
+/** Bytes that were made otherwise in places. */
+export function changed(bytes: Uint8Array, change: (copy: Buffer) => unknown): Buffer {
+  const copy = Buffer.from(bytes);
+  change(copy);
+  return copy;
+}
+
+/** A disk of 1 MiB with these partitions in its MBR, by their types. */
+export function mbrDisk(types: readonly number[], size = 1 << 20): Buffer {
+  const disk = Buffer.alloc(size);
+  for (const [index, type] of types.entries()) disk.writeUInt8(type, 446 + index * 16 + 4);
+  disk.writeUInt16LE(0xaa55, 510);
+  return disk;
+}
+
+/** As they stand in a GPT. */
+export const partitionTypes = {
+  esp: "28732ac11ff8d211ba4b00a0c93ec93b",
+  biosBoot: "4861682149646f6e744e656564454649",
+  linux: "af3dc60f838472478e793d69d8477de4",
+} as const;
+
+/** A GPT behind a protective MBR, with partitions of these types and attributes. */
+export function gptDisk(
+  ids: readonly (readonly [id: string, attributes?: number])[],
+  sector = 512,
+  types = [0xee],
+): Buffer {
+  const disk = mbrDisk(types);
+  const table = disk.subarray(2 * sector, 2 * sector + 128 * 128);
+  for (const [index, [id, attributes = 0]] of ids.entries()) {
+    table.write(id, index * 128, "hex");
+    table.writeUInt8(attributes, index * 128 + 48);
+  }
+  const header = disk.subarray(sector, sector + 92);
+  header.write("EFI PART");
+  header.writeUInt32LE(0x10000, 8);
+  header.writeUInt32LE(92, 12);
+  header.writeBigUInt64LE(2n, 72);
+  header.writeUInt32LE(128, 80);
+  header.writeUInt32LE(128, 84);
+  header.writeUInt32LE(crc32(table), 88);
+  header.writeUInt32LE(crc32(header), 16);
+  return disk;
+}
+
+type Case = readonly [what: string, change: (copy: Buffer) => unknown, said: string];
+
+/** Each change of a good image gets the verdict and reason beside it. */
+export function refusals(good: () => Buffer, cases: readonly Case[]): void {
+  test("as it is, is ok", async () => {
+    expect(await said(good(), "disk")).toBe("ok");
+  });
+
+  test.each(cases)("%s", async (_, change, expected) => {
+    expect(await said(changed(good(), change), "disk")).toBe(expected);
+  });
+}

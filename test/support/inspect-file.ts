@@ -1,0 +1,17 @@
+/** Run as a process of its own: inspects a file, and writes what was found, its digest, and how often it was read. */
+import { readFileSync } from "node:fs";
+import { inspectImage } from "../../pipeline/inspect/image/image.ts";
+import { fileSource } from "../../pipeline/outside/file-source.ts";
+
+const bytesRead = () => Number(readFileSync("/proc/self/io", "utf8").match(/^rchar: (\d+)$/m)?.[1]);
+
+const source = fileSource(process.argv[2] ?? "");
+const before = bytesRead();
+const inspection = await inspectImage(source, {
+  keys: { openpgp: [], x509: [] },
+  now: Date.now(),
+  limit: 2 ** 36,
+});
+const sha256 = await source.sha256();
+source.close();
+process.stdout.write(JSON.stringify({ inspection, sha256, read: bytesRead() - before }));

@@ -1,0 +1,47 @@
+/** An entry of a tar archive as it is written, sound or not. */
+export interface TarEntry {
+  name: string;
+  content?: string | Uint8Array;
+  /** The type flag; 0: a file. */
+  type?: string;
+  link?: string;
+  /** What the header says, where that is not what the content has. */
+  size?: number;
+  magic?: string;
+}
+
+/** A tar archive in the form ustar: names of files and their contents. */
+export const tar = (files: Readonly<Record<string, string | Uint8Array>>): Buffer =>
+  tarOf(Object.entries(files).map(([name, content]) => ({ name, content })));
+
+export const tarOf = (entries: readonly TarEntry[]): Buffer =>
+  Buffer.concat([...entries.map(tarEntry), Buffer.alloc(1024)]);
+
+export function tarEntry(entry: TarEntry): Buffer {
+  const content = Buffer.from((entry.content ?? "") as string);
+  return Buffer.concat([tarHeader(entry, content.length), content, Buffer.alloc(-content.length & 511)]);
+}
+
+function tarHeader(
+  { name, type = "0", link = "", size, magic = "ustar\x0000" }: TarEntry,
+  length: number,
+): Buffer {
+  const header = Buffer.alloc(512);
+  header.write(name);
+  header.write("0000644\x000000000\x000000000\0", 100);
+  header.write(
+    `${(size ?? length).toString(8).padStart(11, "0")}\0${"0".repeat(11)}\0${" ".repeat(8)}${type}`,
+    124,
+  );
+  header.write(link, 157);
+  header.write(magic, 257);
+  return withSum(header);
+}
+
+/** The header with its checksum, after something in it was changed. */
+export function withSum(header: Buffer): Buffer {
+  header.write(" ".repeat(8), 148);
+  const sum = header.subarray(0, 512).reduce((total, byte) => total + byte, 0);
+  header.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
+  return header;
+}

@@ -1,0 +1,48 @@
+import { generateKeyPairSync, sign } from "node:crypto";
+import { expect, test } from "vitest";
+import type { BuildDocument } from "../../pipeline/documents/site.ts";
+import { RelcatError } from "../../pipeline/errors.ts";
+import { decideSigning } from "../../pipeline/sign.ts";
+import { keyId, publicBytes, type Signer } from "../../pipeline/trust/keys.ts";
+import { nothingLive } from "../../pipeline/trust/live-metadata.ts";
+import { beginTrust } from "../../pipeline/trust/renewal.ts";
+
+function newSigner(): Signer {
+  const { publicKey, privateKey } = generateKeyPairSync("ed25519");
+  const bytes = publicBytes(publicKey);
+  return { id: keyId(bytes), publicKey: bytes, sign: async (message) => sign(null, message, privateKey) };
+}
+
+/** A build of so many releases in one month, none of which has anything. */
+async function signMonth(releases: number) {
+  const [root, targets, online] = [newSigner(), newSigner(), newSigner()];
+  const now = Date.parse("2026-10-01T00:00:00Z");
+  const begun = await beginTrust("simple", { roots: [root], targets, online: online.publicKey }, ["26"], now);
+  const files: BuildDocument["files"] = { "api/v1/package/index.json": { sha256: "", size: 2 } };
+  for (let number = 1; number <= releases; number++) {
+    const version = `26.09.${String(number).padStart(3, "0")}`;
+    files[`api/v1/release/${version}/index.json`] = { sha256: "", size: 2 };
+  }
+  return decideSigning({
+    build: { schema_version: 1, base_url: "https://example.com", provisional: [], files },
+    buildBytes: new Uint8Array(),
+    read: () => Buffer.from('{"packages":[],"retracted":[],"artifacts":{}}'),
+    trust: { roots: [begun.root], targets: begun.targets },
+    live: nothingLive,
+    online,
+    principal: "releases@example.com",
+    builder: undefined,
+    vendor: "vendor",
+    now,
+  });
+}
+
+test("a month has as many releases as clients can cope with", async () => {
+  expect((await signMonth(500)).map(({ path }) => path)).toContain("metadata/1.releases-26.09.json");
+  const refused = await signMonth(501).catch((error) => error);
+  expect(refused).toBeInstanceOf(RelcatError);
+  expect(refused.problems[0]).toMatchObject({
+    code: "too-many-targets",
+    message: "releases-26.09 has 1002 targets, expected at most 1000",
+  });
+});

@@ -1,0 +1,245 @@
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { describe, expect, test } from "vitest";
+import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
+import {
+  inTime,
+  onlineKey,
+  type SignedProject,
+  serveFiles,
+  signedProject,
+  start,
+  tufClient,
+} from "./support.ts";
+
+const day = 24 * 3_600_000;
+const on = (days: number) => ["--now", new Date(start + days * day).toISOString()];
+
+async function done(project: SignedProject, args: string[], env = {}): Promise<string> {
+  const { exitCode, stdout, stderr } = await project.relcat(args, env);
+  expect(exitCode, stderr).toBe(0);
+  return stdout + stderr;
+}
+
+/** What a client with a pinned first root, or with what it saw before, finds. */
+async function look(project: SignedProject, url: string, days: number, state?: string): Promise<string> {
+  return inTime(start + days * day, async () => {
+    const { client, state: kept } = tufClient(url, join(project.folder, "releases/trust/1.root.json"), state);
+    expect(await client.getTargetInfo("releases/26.08.001/release.json")).toBeDefined();
+    return kept;
+  });
+}
+
+describe("keys are exchanged", () => {
+  test("one after the other, and no client notices", { timeout: 240_000 }, async () => {
+    const project = await signedProject();
+    await project.sign();
+    const url = await serveFiles(project.dist);
+    let state = await look(project, url, 0);
+    let days = 1;
+    for (const role of ["online", "targets", "root"]) {
+      const said = await done(project, ["trust", "rotate", role, "--keys", project.keys, ...on(days)]);
+      expect(said).toContain(`${role}-v${days + 1}.pem`);
+      const key = existsSync(join(project.keys, "online-v2.pem")) ? "online-v2.pem" : "online.pem";
+      await done(project, ["sign", ...on(days)], onlineKey(project.keys, key));
+      state = await look(project, url, days, state);
+      await look(project, url, days);
+      days++;
+    }
+    expect(
+      readdirSync(join(project.dist, "metadata")).filter((name) => name.endsWith("root.json")),
+    ).toHaveLength(4);
+    const old = await project.relcat(["sign", ...on(days)], onlineKey(project.keys, "online.pem"));
+    expect([old.exitCode, old.stderr]).toEqual([2, expect.stringContaining("error[key-untrusted]")]);
+  });
+
+  test("of three root keys two sign a new root, in turn, each on a machine of its own", {
+    timeout: 240_000,
+  }, async () => {
+    const project = await signedProject("full");
+    await project.sign();
+    const url = await serveFiles(project.dist);
+    const state = await look(project, url, 0);
+    const holder = (...names: string[]) => {
+      const folder = join(temporaryFolder(), "keys");
+      mkdirSync(folder);
+      for (const name of names) copyFileSync(join(project.keys, name), join(folder, name));
+      return folder;
+    };
+    const [first, second, third] = [holder("root-1.pem"), holder("root-2.pem"), holder("targets.pem")];
+    const waiting = await done(project, ["trust", "rotate", "online", "--keys", first, ...on(1)]);
+    expect(waiting).toContain("1 root key more must sign: hand releases/trust/root.pending.json on.");
+    expect(existsSync(join(project.folder, "releases/trust/2.root.json"))).toBe(false);
+    expect(await done(project, ["trust", "list"])).toContain(
+      "root.pending.json, version 2, waits for signatures",
+    );
+    expect(await done(project, ["trust", "sign", "--keys", first, ...on(1)])).toContain(
+      "1 root key more must sign",
+    );
+    expect(await done(project, ["trust", "sign", "--keys", second, ...on(1)])).toContain(
+      "by whoever has the targets key",
+    );
+    expect(existsSync(join(project.folder, "releases/trust/root.pending.json"))).toBe(false);
+    const early = await project.relcat(["sign", ...on(1)], onlineKey(first, "online-v2.pem"));
+    expect(early.stderr).toContain("error[key-untrusted]");
+    await done(project, ["trust", "sign", "--keys", third, ...on(1)]);
+    await done(project, ["sign", ...on(1)], onlineKey(first, "online-v2.pem"));
+    await look(project, url, 1, state);
+  });
+
+  test("of several root keys it is said which one goes", async () => {
+    const project = await signedProject("full");
+    const which = await project.relcat(["trust", "rotate", "root", "--keys", project.keys]);
+    expect([which.exitCode, which.stderr]).toEqual([
+      2,
+      expect.stringMatching(/there are 3 root keys[\s\S]*--replace: \w{16}, \w{16}, \w{16}/),
+    ]);
+    const [id = ""] = /\w{16}/.exec(which.stderr.slice(which.stderr.indexOf("--replace"))) ?? [];
+    await done(project, ["trust", "rotate", "root", "--replace", id, "--keys", project.keys]);
+    expect(await done(project, ["trust", "list"])).not.toContain(id);
+    const gone = await project.relcat(["trust", "rotate", "root", "--replace", id, "--keys", project.keys]);
+    expect(gone.stderr).toContain(`0 root keys begin with ${id}`);
+  });
+});
+
+test("before they end, root and targets are renewed for another year", async () => {
+  const project = await signedProject();
+  const nothing = await done(project, ["trust", "sign", "--keys", project.keys, ...on(60)]);
+  expect(nothing).toContain("Nothing waits for a signature, and nothing ends soon.");
+  const renewed = await done(project, ["trust", "sign", "--keys", project.keys, ...on(200)]);
+  expect(renewed).toContain("releases/trust/2.root.json");
+  expect(renewed).toContain("releases/trust/targets.json");
+  const targets = JSON.parse(readFileSync(join(project.folder, "releases/trust/targets.json"), "utf8"));
+  expect(targets.signed.delegations.roles.map(({ name }: { name: string }) => name)).toContain("releases-29");
+});
+
+test("a release of a year that nobody may speak for is not signed", async () => {
+  const project = await signedProject();
+  await done(project, ["new", "30.01", "--date", "2030-01-05"]);
+  writeFileSync(join(project.folder, "releases/30.01.001/manifests.json"), "");
+  rmSync(join(project.folder, "releases/30.01.001/manifests.json"));
+  mkdirSync(join(project.folder, "releases/30.01.001/manifests"));
+  const artifact = {
+    name: "a.rpm",
+    package_type: "rpm",
+    sha256: "a".repeat(64),
+    attestation: { sha256: "a".repeat(64) },
+  };
+  writeFileSync(
+    join(project.folder, "releases/30.01.001/manifests/a.json"),
+    JSON.stringify({ release: "30.01.001", artifacts: [artifact] }),
+  );
+  await done(project, ["cut", "30.01.001", "--allow-incomplete"]);
+  await done(project, ["build", "--released"]);
+  const { exitCode, stderr } = await project.relcat(["sign"], onlineKey(project.keys));
+  expect([exitCode, stderr]).toEqual([
+    1,
+    expect.stringMatching(/error\[role-undelegated\] .*releases-30[\s\S]*relcat trust sign/),
+  ]);
+});
+
+describe("private keys", () => {
+  test("are their owner's alone, and none is written twice", async () => {
+    const { keys, folder } = await signedProject();
+    for (const name of ["root.pem", "targets.pem", "online.pem"]) {
+      expect(statSync(join(keys, name)).mode & 0o777).toBe(0o600);
+    }
+    rmSync(join(folder, "releases/trust"), { recursive: true });
+    const again = await relcat(folder, ["trust", "init", keys]);
+    expect([again.exitCode, again.stderr]).toEqual([2, expect.stringContaining("error[file-access]")]);
+    chmodSync(join(keys, "root.pem"), 0o644);
+    const fresh = await signedProject();
+    const open = await fresh.relcat(["trust", "sign", "--keys", keys, ...on(200)]);
+    expect(open.stderr).toMatch(/error\[key-unusable\] .*root\.pem can be read by others[\s\S]*chmod 600/);
+  });
+
+  test("never lie where git could take them", async () => {
+    const folder = copyProject(".");
+    await execa("git", ["init", "-q", folder]);
+    const { exitCode, stderr } = await relcat(folder, ["trust", "init", "keys"]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining("error[key-exposed] keys lies in a git work tree"),
+    ]);
+    expect(existsSync(join(folder, "keys"))).toBe(false);
+  });
+
+  test("may be with a program, whose signatures are checked", async () => {
+    const project = await signedProject();
+    const signer = join(temporaryFolder(), "signer.mjs");
+    writeFileSync(
+      signer,
+      `import { createPrivateKey, createPublicKey, sign } from "node:crypto";
+       import { readFileSync } from "node:fs";
+       const key = createPrivateKey(readFileSync(process.argv[2]));
+       const bytes = readFileSync(0);
+       console.log(sign(null, process.argv[3] === "wrong" ? Buffer.from("x") : bytes, key).toString("base64"));`,
+    );
+    const config = join(project.folder, "releases/catalog.yaml");
+    const text = readFileSync(config, "utf8");
+    const { createPublicKey } = await import("node:crypto");
+    const der = createPublicKey(readFileSync(join(project.keys, "online.pem"))).export({
+      format: "der",
+      type: "spki",
+    });
+    const withSigner = (...more: string[]) => {
+      const exec = JSON.stringify([process.execPath, signer, join(project.keys, "online.pem"), ...more]);
+      const online = `{profile: simple, online: {exec: ${exec}, public: "${der.subarray(12).toString("base64")}"}}`;
+      writeFileSync(config, text.replace("trust: simple", `trust: ${online}`));
+    };
+    withSigner();
+    await done(project, ["build", "--released"]);
+    await done(project, ["sign", ...on(0)]);
+    await look(project, await serveFiles(project.dist), 0);
+    withSigner("wrong");
+    const { exitCode, stderr } = await project.relcat(["sign", ...on(20)]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringContaining("what it printed is no signature of its public key"),
+    ]);
+  });
+});
+
+describe("what stands in releases/trust", () => {
+  test("is begun once", async () => {
+    const project = await signedProject();
+    const { exitCode, stderr } = await project.relcat(["trust", "init", join(temporaryFolder(), "more")]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/error\[trust-exists\] [\s\S]*relcat trust rotate/),
+    ]);
+  });
+
+  test("is whole, or refused with the way back", async () => {
+    const project = await signedProject();
+    writeFileSync(join(project.folder, "releases/trust/targets.json"), "{}");
+    const { exitCode, stderr } = await project.relcat(["trust", "list"]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(/error\[trust-damaged\] releases\/trust: targets\.json cannot be read/),
+    ]);
+    writeFileSync(join(project.folder, "releases/trust/notes.txt"), "");
+    expect((await project.relcat(["check"])).stdout).toContain(
+      "releases/trust/notes.txt:1:1 error[file-unexpected]",
+    );
+  });
+
+  test("needs a beginning", async () => {
+    const { exitCode, stderr } = await relcat(copyProject("."), ["trust", "list"]);
+    expect([exitCode, stderr]).toEqual([
+      2,
+      expect.stringMatching(/error\[trust-missing\] [\s\S]*relcat trust init/),
+    ]);
+  });
+});

@@ -1,0 +1,95 @@
+import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { Updater } from "tuf-js";
+import { afterAll, expect, vi } from "vitest";
+import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
+
+/** When the sample is signed. */
+export const start = Date.parse("2026-10-01T00:00:00Z");
+
+/** Runs `work` at another time than the clock's. */
+export async function inTime<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+  vi.useFakeTimers({ now: milliseconds, toFake: ["Date"] });
+  try {
+    return await work();
+  } finally {
+    vi.useRealTimers();
+  }
+}
+
+export interface SignedProject {
+  folder: string;
+  /** Where its private keys are. */
+  keys: string;
+  dist: string;
+  relcat(args: string[], env?: Record<string, string>): ReturnType<typeof relcat>;
+  /** Signs what is built; fails the test where that fails. */
+  sign(...args: string[]): Promise<string>;
+}
+
+export const onlineKey = (keys: string, name = "online.pem") => ({
+  RELCAT_ONLINE_KEY: readFileSync(join(keys, name), "utf8"),
+});
+
+/** The sample, with keys and a first root, built as it is released. */
+export async function signedProject(
+  profile: "simple" | "full" = "simple",
+  at = "2026-10-01T00:00:00Z",
+): Promise<SignedProject> {
+  const folder = copyProject(".");
+  const keys = join(temporaryFolder(), "keys");
+  const run: SignedProject["relcat"] = (args, env = {}) => relcat(folder, args, { env });
+  const expectDone = async (args: string[], env = {}) => {
+    const { exitCode, stdout, stderr } = await run(args, env);
+    expect(exitCode, stderr).toBe(0);
+    return stdout;
+  };
+  await expectDone(["trust", "init", keys, "--profile", profile, "--now", at]);
+  appendFileSync(
+    join(folder, "releases/catalog.yaml"),
+    `\ntrust: ${profile}\nbuilder: {id: "https://ci.example.com/builder"}\n`,
+  );
+  await expectDone(["build", "--released"]);
+  return {
+    folder,
+    keys,
+    dist: join(folder, "dist"),
+    relcat: run,
+    sign: (...args) => expectDone(["sign", "--now", at, ...args], onlineKey(keys)),
+  };
+}
+
+const servers: Server[] = [];
+afterAll(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))));
+
+/** Serves files as any file host does. */
+export async function serveFiles(folder: string): Promise<string> {
+  const server = createServer(({ url = "/" }, response) => {
+    const path = join(folder, decodeURIComponent(new URL(url, "http://x").pathname));
+    if (!existsSync(path)) return response.writeHead(404).end();
+    response.writeHead(200).end(readFileSync(path));
+  });
+  servers.push(server);
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+/** tuf-js, which knows nothing of relcat, with the first root pinned. */
+export function tufClient(
+  url: string,
+  root: string,
+  state = temporaryFolder(),
+): { client: Updater; state: string } {
+  mkdirSync(join(state, "targets"), { recursive: true });
+  if (!existsSync(join(state, "root.json"))) cpSync(root, join(state, "root.json"));
+  const client = new Updater({
+    metadataDir: state,
+    metadataBaseUrl: `${url}/metadata`,
+    targetDir: join(state, "targets"),
+    targetBaseUrl: `${url}/targets`,
+    config: { fetchRetries: 0 },
+  });
+  return { client, state };
+}

@@ -1,0 +1,217 @@
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { beforeAll, describe, expect, test } from "vitest";
+import { verifySite } from "../../pipeline/verify.ts";
+import { countCalls, killedAt } from "../support/interrupt.ts";
+import { temporaryFolder } from "../support/run.ts";
+import { type SignedProject, signedProject } from "../trust/support.ts";
+import { copyOf, daysFromNow, hash, host, rootOf, verify } from "./support.ts";
+
+let project: SignedProject;
+let whole: string;
+
+beforeAll(async () => {
+  project = await signedProject("simple", new Date(Date.now() - 6 * 24 * 3_600_000).toISOString());
+  await project.sign(...daysFromNow(-5));
+  whole = copyOf(project.dist);
+  await project.sign(...daysFromNow(0));
+});
+
+const addSites = (sites: object) => {
+  const file = join(project.folder, "releases/catalog.yaml");
+  const text = readFileSync(file, "utf8").replace(/\nsites: .*\n/, "\n");
+  writeFileSync(file, `${text.trimEnd()}\nsites: ${JSON.stringify(sites)}\n`);
+};
+
+describe("a place", () => {
+  test("may be a site of catalog.yaml, whose root is at hand", async () => {
+    addSites({ staging: { url: "dir:/srv/catalog", base_url: await host(() => project.dist) } });
+    const state = temporaryFolder();
+    const good = await project.relcat(["verify", "staging", "--trust-dir", state]);
+    expect([good.exitCode, good.stdout]).toEqual([0, expect.stringContaining("Verified staging")]);
+    const unknown = await project.relcat(["verify", "prod", "--trust-dir", state]);
+    expect([unknown.exitCode, unknown.stderr]).toEqual([
+      2,
+      expect.stringMatching(/error\[site-unknown\] "prod" is no site[\s\S]*catalog\.yaml has staging/),
+    ]);
+  });
+
+  test("may be a folder that a site is published to", async () => {
+    const folder = temporaryFolder();
+    mkdirSync(join(folder, "builds"));
+    cpSync(project.dist, join(folder, "builds/one"), { recursive: true });
+    symlinkSync("builds/one", join(folder, "current"));
+    for (const place of [folder, `dir:${folder}`])
+      expect((await verify(project, [place])).text).toContain(`Verified ${place}`);
+  });
+
+  test("has one root: two are refused, several places too", async () => {
+    const both = await verify(project, [whole, "--root", rootOf(project), "--trust-first-use"]);
+    expect([both.exitCode, both.text]).toEqual([2, expect.stringContaining("are both given")]);
+    const two = await verify(project, [whole, whole]);
+    expect([two.exitCode, two.text]).toEqual([
+      2,
+      expect.stringContaining("2 places are given, expected one"),
+    ]);
+  });
+});
+
+describe("--trust-first-use", () => {
+  test("says whose it took, and compares from then on", async () => {
+    const state = temporaryFolder();
+    const place = copyOf(project.dist);
+    const first = await verify(project, [place, "--trust-first-use"], state);
+    const fingerprint = hash(readFileSync(rootOf(project)));
+    expect(first.text).toContain(`Trusting the root that ${place} has itself: SHA-256 ${fingerprint}`);
+    expect(first.text).toContain("nothing about who that is");
+    const again = await verify(project, [place, "--trust-first-use"], state);
+    expect([again.exitCode, again.text]).toEqual([0, expect.stringContaining("is still the one")]);
+    const other = await signedProject("simple", new Date().toISOString());
+    await other.sign();
+    rmSync(place, { recursive: true });
+    cpSync(other.dist, place, { recursive: true });
+    const taken = await verify(project, [place, "--trust-first-use"], state);
+    expect([taken.exitCode, taken.text]).toEqual([
+      6,
+      expect.stringMatching(
+        /error\[site-tampered\] .* has another first root than when it was trusted first/,
+      ),
+    ]);
+  });
+
+  test("remembers nothing of a site that is wrong, and needs one that is signed", async () => {
+    const state = temporaryFolder();
+    const place = copyOf(project.dist);
+    rmSync(join(place, "feed.atom"));
+    expect((await verify(project, [place, "--trust-first-use"], state)).exitCode).toBe(6);
+    expect(readdirSync(state)).toEqual([]);
+    rmSync(join(place, "metadata/1.root.json"));
+    const none = await verify(project, [place, "--trust-first-use"], state);
+    expect([none.exitCode, none.text]).toEqual([2, expect.stringContaining("error[root-missing]")]);
+  });
+});
+
+describe("what was seen before", () => {
+  test("is whole enough after a kill at any moment", { timeout: 300_000 }, async () => {
+    const place = join(temporaryFolder(), "site");
+    const at = (from: string) => {
+      rmSync(place, { recursive: true, force: true });
+      cpSync(from, place, { recursive: true });
+    };
+    const args = (state: string) => ["verify", place, "--root", rootOf(project), "--trust-dir", state];
+    const seen = temporaryFolder();
+    at(whole);
+    expect((await project.relcat(args(seen))).exitCode).toBe(0);
+    at(project.dist);
+    const calls = await countCalls(project.folder, args(copyOf(seen)));
+    expect(calls).toBeGreaterThan(10);
+    for (let call = 1; call <= calls; call++) {
+      const state = copyOf(seen);
+      await killedAt(call, project.folder, args(state));
+      const [folder = ""] = readdirSync(state);
+      const request = { place, root: readFileSync(rootOf(project)), state: join(state, folder) };
+      expect([call, (await verifySite(request)).verdict]).toEqual([call, "ok"]);
+    }
+  });
+
+  test("is refused where its root is damaged, with the way out", async () => {
+    const state = temporaryFolder();
+    await verify(project, [project.dist], state);
+    const [folder = ""] = readdirSync(state);
+    writeFileSync(join(state, folder, "root.json"), "{");
+    const { exitCode, text } = await verify(project, [project.dist], state);
+    expect([exitCode, text]).toEqual([
+      1,
+      expect.stringMatching(/error\[trust-damaged\][\s\S]*Remove that folder/),
+    ]);
+  });
+});
+
+describe("a host", () => {
+  const said = async (answers: Parameters<typeof host>[1]) => {
+    const { exitCode, text } = await verify(project, [await host(() => project.dist, answers)]);
+    return `${exitCode} ${text}`;
+  };
+  const file = (path: string) => readFileSync(join(project.dist, path));
+
+  test("may send what it likes compressed, as long as it is right", async () => {
+    const packed = { gzip: gzipSync, br: brotliCompressSync };
+    const sending = (wrong: (encoding: string, bytes: Buffer) => Buffer) =>
+      said((path, request, response) => {
+        const encoding = String(request.headers["accept-encoding"]) as keyof typeof packed;
+        if (path !== "feed.json" || !(encoding in packed)) return false;
+        const headers = { "content-type": "application/json", "content-encoding": encoding };
+        response.writeHead(200, headers).end(wrong(encoding, packed[encoding](file(path))));
+        return true;
+      });
+    expect(await sending((_, bytes) => bytes)).toMatch(/^0 Verified/);
+    const brokenGzip = await sending((encoding, bytes) =>
+      encoding === "gzip" ? Buffer.from("no gzip") : bytes,
+    );
+    expect(brokenGzip).toMatch(/^6 .*feed\.json is sent as a broken gzip for gzip/s);
+    const otherBrotli = await sending((encoding, bytes) =>
+      encoding === "br" ? brotliCompressSync(file("feed.atom")) : bytes,
+    );
+    expect(otherBrotli).toMatch(/^6 .*feed\.json is not what was signed once its br is undone/s);
+  });
+
+  test("that compresses for those who cannot read it is named", async () => {
+    const text = await said((path, _request, response) => {
+      if (path !== "feed.json") return false;
+      const headers = { "content-type": "application/json", "content-encoding": "gzip" };
+      response.writeHead(200, headers).end(gzipSync(file(path)));
+      return true;
+    });
+    expect(text).toMatch(/^6 .*feed\.json is sent as gzip to clients that did not ask for it/s);
+    expect(text).toMatch(/feed\.json is sent as gzip to clients that take br alone/);
+  });
+
+  test("need not negotiate, but gives installers no page, nor lets caches do so", async () => {
+    const asked = (page: Record<string, string>) =>
+      said((path, request, response) => {
+        if (path !== "api/v1/package/") return false;
+        const isPage = request.headers.accept === "text/html" || "always" in page;
+        if (isPage) response.writeHead(200, { ...page, "content-type": "text/html" }).end("<p>");
+        else
+          response
+            .writeHead(200, { "content-type": "application/json" })
+            .end(file("api/v1/package/index.json"));
+        return true;
+      });
+    expect(await asked({ "cache-control": "no-store" })).toMatch(/^0 Verified/);
+    expect(await asked({ "cache-control": "public, max-age=60" })).toMatch(
+      /^6 .*api\/v1\/package\/ has a page with Cache-Control: public, max-age=60, expected no-store/s,
+    );
+    expect(await asked({ always: "1" })).toMatch(
+      /^6 .*api\/v1\/package\/ answers with a page where JSON was asked for/s,
+    );
+  });
+
+  test("whose metadata fails on the way is unreachable, not tampered with", async () => {
+    const text = await said((path, _request, response) => {
+      if (!path.endsWith(".snapshot.json")) return false;
+      response.writeHead(500).end();
+      return true;
+    });
+    expect(text).toMatch(/^5 .*error\[network\] .*snapshot\.json answered 500/s);
+  });
+});
+
+describe("--sample", () => {
+  test("never says ok, and says what it chose from", async () => {
+    const args = [project.dist, "--sample", "5", "--seed", "s", "--json"];
+    const documents = [await verify(project, args), await verify(project, args)].map(({ stdout }) =>
+      JSON.parse(stdout),
+    );
+    expect(documents[0]).toMatchObject({ verdict: "sampled", files: 5, sample: { seed: "s" } });
+    expect(documents[1]).toEqual(documents[0]);
+    const text = await verify(project, [project.dist, "--sample", "5"]);
+    expect([text.exitCode, text.stdout]).toEqual([
+      0,
+      expect.stringMatching(/^Sampled .*: 5 of \d+ files are what was signed, the rest was not compared/),
+    ]);
+    const all = await verify(project, [project.dist, "--sample", "100000"]);
+    expect(all.stdout).toContain("Verified");
+  });
+});
