@@ -8,17 +8,17 @@ import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
 import { requireFolder } from "./outside/files.ts";
 import { readSchemas, readTemplates } from "./outside/templates.ts";
 import { siteNamed } from "./publish/site-named.ts";
-import { type MakeRelease, type ReadRelease, type ReleaseCache, withoutSources } from "./release-cache.ts";
+import { readReleases } from "./read-releases.ts";
+import type { ReleaseCache } from "./release-cache.ts";
 import { type Allocate, assignIds, type Identified } from "./stages/assign-ids.ts";
-import { checkRelease } from "./stages/check.ts";
 import { completenessProblems } from "./stages/completeness.ts";
 import { type UsableConfig, useConfig } from "./stages/config.ts";
 import { type Discovered, discover, type ReleaseFiles } from "./stages/discover.ts";
 import type { Located } from "./stages/document.ts";
 import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./stages/exceptions.ts";
 import { type Ledger, readLedger, restore as restoreLedger } from "./stages/ledger.ts";
-import { normalizeRelease, type Release } from "./stages/normalize.ts";
-import { pathsOfRelease, readBytes, readDocuments, shapeRelease } from "./stages/parse.ts";
+import type { Release } from "./stages/normalize.ts";
+import { readBytes, readDocuments } from "./stages/parse.ts";
 import { checkFragment } from "./stages/rules/release-rules.ts";
 import { decode } from "./stages/source.ts";
 
@@ -62,8 +62,12 @@ export interface Site {
   provisional: string[];
   releaseCount: number;
   packageCount: number;
-  /** Leaves first, indexes last; made as they are asked for. */
-  groups: Iterable<OutputGroup>;
+  /** Files that lead to no others, a group for each release among them; made as they are asked for. */
+  leaves: readonly OutputGroup[];
+  /** What spans releases and leads to the leaves, in the order in which readers may meet it. */
+  indexes: Iterable<OutputGroup>;
+  /** Templates it is made with, by name. */
+  templates: ReadonlyMap<string, string>;
 }
 
 /**
@@ -120,12 +124,14 @@ export async function loadCatalog(
     ...exceptions.problems,
   ];
   const cache = remember?.(found, files);
-  for (const release of selection.released ? chosen : found.releases) {
-    const read = await readRelease(folder, release, config, files, cache);
+  const toRead = selection.released ? chosen : found.releases;
+  const reading = { folder, config, files, cache, inFolder: source === undefined };
+  for await (const read of readReleases(toRead, reading)) {
+    const { version } = read.release;
     releases.push(read.release);
-    if (!counts(release.version)) continue;
+    if (!counts(version)) continue;
     problems.push(...read.problems);
-    findings.push(...read.findings.map((problem) => ({ version: release.version, problem })));
+    findings.push(...read.findings.map((problem) => ({ version, problem })));
   }
   const lost = found.exceptions === undefined ? acceptedOnce(findings, ledger) : findings;
   const excepted = applyExceptions(exceptions.document, lost, openVersions);
@@ -151,29 +157,6 @@ export async function loadCatalog(
     nextNotes: found.next.length,
     problems: own,
   };
-}
-
-/** One release, read, checked and normalized: a pure function of its files and the configuration. */
-async function readRelease(
-  folder: string,
-  files: ReleaseFiles,
-  config: Config,
-  source: AuthoredFiles,
-  cache: ReleaseCache | undefined,
-): Promise<ReadRelease> {
-  const make: MakeRelease = (contents) => {
-    const parsed = shapeRelease(folder, files, contents);
-    const { release, problems } = normalizeRelease(parsed, config);
-    return {
-      release: withoutSources(release, folder, source),
-      problems: [...parsed.problems, ...problems],
-      findings: checkRelease(parsed, config),
-    };
-  };
-  const recalled = cache?.recall(files, make);
-  if (recalled) return recalled;
-  const contents = await source.readAll(pathsOfRelease(files));
-  return cache?.keep(files, contents, make) ?? make(contents);
 }
 
 /** @throws RelcatError site-unknown */

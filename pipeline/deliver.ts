@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { buildCatalog, type Catalog, loadLedger, type Selection, type Site } from "./build.ts";
-import { type BuildMemory, openBuildMemory, type Remembering } from "./build-memory.ts";
+import { openBuildMemory, type Remembering } from "./build-memory.ts";
 import {
   type Cut,
   type CutOptions,
@@ -13,12 +13,9 @@ import {
   refuseCut,
   throwIfUnsound,
 } from "./cut.ts";
+import { type Delivery, deliverSite } from "./deliver-site.ts";
 import type { Plan } from "./documents/plan.ts";
-import type { OutputGroup } from "./documents/published.ts";
-import type { BuildDocument } from "./documents/site.ts";
-import type { LedgerMark } from "./documents/site-state.ts";
 import { earlierCommit } from "./earlier-commit.ts";
-import { largeTables } from "./emitters/hosting/table-size.ts";
 import { failure, RelcatError, throwErrors } from "./errors.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
@@ -27,8 +24,7 @@ import { listFolders, moveFile } from "./outside/folders.ts";
 import { commit, requireRepository } from "./outside/git.ts";
 import { showFile } from "./outside/git-revision.ts";
 import { withLock } from "./outside/lock.ts";
-import type { MadeFile, OutputTable } from "./outside/output-table.ts";
-import { openSiteFolder, refuseForeignFolder, type SiteFolder } from "./outside/site-folder.ts";
+import { refuseForeignFolder } from "./outside/site-folder.ts";
 import { throwRefused } from "./plan/refused.ts";
 import { refuseOtherLedger, refuseStale } from "./plan/stale.ts";
 import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
@@ -49,16 +45,6 @@ export interface Surroundings {
   explicitTime?: { name: string; value: string } | undefined;
   /** Called once when another relcat holds the folder; 0 when its process id is not known. */
   onWait: (holder: number) => void;
-}
-
-/** What a build changed in its folder. */
-export interface Delivery {
-  written: number;
-  unchanged: number;
-  removed: number;
-  bytes: number;
-  /** Files of hosting/ that soon are more than their host takes. */
-  largeTables: { path: string; size: number }[];
 }
 
 /**
@@ -92,52 +78,6 @@ export async function build(
     return delivered;
   });
   return { catalog, site, delivery };
-}
-
-async function deliverSite(
-  site: Site,
-  out: string,
-  memory: BuildMemory | undefined,
-  { clock, at, ledger }: { clock: number; at: string | undefined; ledger: LedgerMark },
-): Promise<Delivery> {
-  const target = openSiteFolder(out, clock);
-  const files: BuildDocument["files"] = {};
-  const compressing = target.compressing(site.config.precompress, memory?.fragments);
-  try {
-    for (const group of site.groups) {
-      const made = delivered(group, target, memory?.outputs);
-      for (const { path, sha256, size } of made) files[path] = { sha256, size };
-      await compressing.add(made);
-    }
-    await compressing.finish();
-  } finally {
-    await compressing.stop();
-  }
-  // Only now does nothing link to them any more.
-  const removed = target.removeAllBut(files);
-  const document: BuildDocument = {
-    schema_version: 1,
-    base_url: site.config.baseUrl,
-    provisional: site.provisional,
-    ...(at !== undefined && { at }),
-    ledger,
-    files: Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))),
-  };
-  target.finish(`${JSON.stringify(document)}\n`);
-  return { ...target.counts, removed, largeTables: largeTables(files) };
-}
-
-/** Makes the files of a group, or finds them as an earlier build made them of the same. */
-function delivered({ name, key, files }: OutputGroup, target: SiteFolder, outputs?: OutputTable): MadeFile[] {
-  const known = outputs?.recall(name, key);
-  if (known) {
-    target.leave(known);
-    return known;
-  }
-  const made: MadeFile[] = [];
-  for (const file of files) made.push({ path: file.path, ...target.put(file) });
-  outputs?.keep(name, key, made);
-  return made;
 }
 
 /** How to cut; with a plan, its versions and its date count. */

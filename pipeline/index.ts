@@ -21,7 +21,6 @@ export {
   build,
   type CutRequest,
   cut,
-  type Delivery,
   init,
   openRelease,
   readLedgerNow,
@@ -50,6 +49,7 @@ export {
   rollbackSite,
 } from "./deliver-rollback.ts";
 export { type SignDelivery, signSite } from "./deliver-sign.ts";
+export type { Delivery } from "./deliver-site.ts";
 export {
   beginSiteTrust,
   describeTrust,

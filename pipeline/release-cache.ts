@@ -21,8 +21,16 @@ export type MakeRelease = (contents: readonly Uint8Array[]) => ReadRelease;
 
 export interface ReleaseCache {
   recall(files: ReleaseFiles, make: MakeRelease): ReadRelease | undefined;
-  /** Makes a release of these bytes and keeps it under them, never under what lay there before or after. */
-  keep(files: ReleaseFiles, contents: readonly Uint8Array[], make: MakeRelease): ReadRelease;
+  /** Keeps a release under the bytes it was made of, never under what lay there before or after. */
+  keep(files: ReleaseFiles, packed: PackedRelease, make: MakeRelease): ReadRelease;
+}
+
+/** A release as it is kept, and as threads hand it over. */
+export interface PackedRelease {
+  /** Of the files that it was made of, in the order of `pathsOfRelease`. */
+  digests: readonly string[];
+  /** Two lines: everything but the artifacts' details, and those. */
+  bytes: Uint8Array<ArrayBuffer>;
 }
 
 /** Digest of a file's bytes that were not read now, if it is certain that they are the same as then. */
@@ -64,9 +72,7 @@ export function releaseCache(
       opened = { key, details };
       return details;
     };
-    for (const [index, artifact] of read.release.artifacts.entries())
-      artifact.details = () => detailsNow()[index] ?? { data: {} };
-    return { ...read, release: withoutSources(read.release, root, files) };
+    return withDetails(read, detailsNow, root, files);
   };
   return {
     digests,
@@ -75,15 +81,44 @@ export function releaseCache(
       const bytes = cache.get(key);
       return bytes && decoded(key, bytes, release, make);
     },
-    keep(release, contents, make) {
+    keep(release, packed, make) {
       for (const [index, path] of pathsOfRelease(release).entries())
-        digests.set(path, sha256(contents[index] ?? new Uint8Array()));
+        digests.set(path, packed.digests[index] ?? "");
       const key = keyOf(basis, release, digestOf);
-      const bytes = encoded(make(contents));
-      cache.put(key, bytes);
-      return decoded(key, bytes, release, make);
+      cache.put(key, packed.bytes);
+      return decoded(key, packed.bytes, release, make);
     },
   };
+}
+
+export function packRelease(contents: readonly Uint8Array[], make: MakeRelease): PackedRelease {
+  const read = make(contents);
+  const details = read.release.artifacts.map((artifact) => artifact.details());
+  const bytes = new TextEncoder().encode(`${JSON.stringify(read)}\n${JSON.stringify(details)}`);
+  return { digests: contents.map(sha256), bytes };
+}
+
+/** Opens what another thread packed where nothing is kept: the details stay in its bytes until somebody asks for them. */
+export function unpacking(root: string, files: AuthoredFiles): (packed: PackedRelease) => ReadRelease {
+  let opened: { bytes: Uint8Array; details: ArtifactDetails[] } | undefined;
+  return ({ bytes }) => {
+    const detailsNow = (): ArtifactDetails[] => {
+      if (opened?.bytes !== bytes) opened = { bytes, details: parsed(bytes, 1) };
+      return opened.details;
+    };
+    return withDetails(parsed(bytes, 0), detailsNow, root, files);
+  };
+}
+
+function withDetails(
+  read: ReadRelease,
+  detailsNow: () => readonly ArtifactDetails[],
+  root: string,
+  files: AuthoredFiles,
+): ReadRelease {
+  for (const [index, artifact] of read.release.artifacts.entries())
+    artifact.details = () => detailsNow()[index] ?? { data: {} };
+  return { ...read, release: withoutSources(read.release, root, files) };
 }
 
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
@@ -92,12 +127,6 @@ const keyOf = (basis: string, release: ReleaseFiles, digestOf: (path: string) =>
   sha256(
     JSON.stringify([basis, release.version, pathsOfRelease(release).map((path) => [path, digestOf(path)])]),
   );
-
-/** Two lines: everything but the artifacts' details, and those. */
-function encoded(read: ReadRelease): Uint8Array {
-  const details = read.release.artifacts.map((artifact) => artifact.details());
-  return new TextEncoder().encode(`${JSON.stringify(read)}\n${JSON.stringify(details)}`);
-}
 
 const hashesOf = ({ artifacts }: Release): string => artifacts.map(({ contentHash }) => contentHash).join();
 

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { bundle } from "../../cli/bundle.ts";
 import { debianVersion, lacking } from "./debian.ts";
@@ -33,6 +34,7 @@ export async function gatherContenders(work: string): Promise<Field> {
   const compiled = { NODE_COMPILE_CACHE: join(work, "compiled") };
   const own = join(work, "same-outputs");
   await bundle(own, join(import.meta.dirname, "same-outputs.ts"));
+  writeFileSync(join(own, "package.json"), '{"type":"module"}\n');
   field.contenders.push(
     // In one file with its libraries, as the package is.
     nodeContender(ours, join(own, "main.js"), ["handlebars", "js-yaml", "markdown-it", "zod"], compiled),

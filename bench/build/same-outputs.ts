@@ -1,12 +1,14 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Handlebars from "handlebars";
+import { loadCatalog } from "../../pipeline/build.ts";
+import type { Config } from "../../pipeline/documents/config.ts";
 import type { OutputFile, PublishedRelease } from "../../pipeline/documents/published.ts";
 import { renderMarkdown } from "../../pipeline/emitters/markdown.ts";
 import { joinedFile, textFile } from "../../pipeline/emitters/output.ts";
 import { releaseDocument } from "../../pipeline/emitters/release-document.ts";
+import { notesHtml } from "../../pipeline/emitters/release-notes.ts";
 import { throwErrors } from "../../pipeline/errors.ts";
-import { type Config, loadCatalog, notesHtml } from "../../pipeline/index.ts";
 import { publishRelease } from "../../pipeline/stages/publish-records.ts";
 import { pageTemplate } from "./page.ts";
 

@@ -44,7 +44,15 @@ export interface SiteFolder {
   /** What writes the compressed siblings that are missing; they are in no list and no count. */
   compressing(encodings: ReadonlySet<Encoding>, fragments: Fragments | undefined): Precompression;
   finish(buildDocument: string): void;
-  counts: { written: number; unchanged: number; bytes: number };
+  /** Adds what another thread has put. */
+  count(others: Counts): void;
+  counts: Counts;
+}
+
+interface Counts {
+  written: number;
+  unchanged: number;
+  bytes: number;
 }
 
 /**
@@ -101,6 +109,54 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   mkdirSync(work, { recursive: true });
   const notes = openSync(join(work, journal), "a");
   writeSync(notes, startedBefore.map((path) => `${path}\n`).join(""));
+  const place = placing(folder, join(work, "file"), now);
+  const parts = new Map<string, NonNullable<OutputFile["parts"]>>();
+  const { counts } = place;
+
+  return {
+    counts,
+    put(file) {
+      // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
+      if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
+      const known = place.put(file);
+      if (file.parts) parts.set(known.sha256, file.parts);
+      return known;
+    },
+    leave(files) {
+      const unknown = files.filter(({ path }) => !previous.has(path));
+      writeSync(notes, unknown.map(({ path }) => `${path}\n`).join(""));
+      counts.unchanged += files.length;
+      for (const { size } of files) counts.bytes += size;
+    },
+    count({ written, unchanged, bytes }) {
+      counts.written += written;
+      counts.unchanged += unchanged;
+      counts.bytes += bytes;
+    },
+    removeAllBut(kept) {
+      const stale = [...new Set([...previous, ...startedBefore])].filter(
+        (path) => !Object.hasOwn(kept, path),
+      );
+      for (const path of stale) removeFile(folder, path);
+      return stale.length;
+    },
+    compressing(encodings, fragments) {
+      const inParts = (sha256: string) => {
+        const made = parts.get(sha256);
+        return made && fragments && gzipOf(made(), fragments);
+      };
+      return precompression(folder, work, encodings, inParts);
+    },
+    finish(buildDocument) {
+      place.put({ path: "build.json", chunks: [new TextEncoder().encode(buildDocument)] });
+      closeSync(notes);
+      rmSync(work, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Puts files into their places, each whole or not at all. @param temporary where one lies on its way */
+function placing(folder: string, temporary: string, now: number): { put: SiteFolder["put"]; counts: Counts } {
   const counts = { written: 0, unchanged: 0, bytes: 0 };
 
   // A folder made by this build holds nothing to compare with, nor to remove.
@@ -111,11 +167,7 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
     made.add(parent);
     return true;
   };
-  const temporary = join(work, "file");
-
   const put = new Map<string, Known>();
-  const parts = new Map<string, NonNullable<OutputFile["parts"]>>();
-
   /** Into the temporary file. A copy is cheaper than the same bytes made and hashed again. */
   const write = ({ chunks, sameAs }: Pick<OutputFile, "chunks" | "sameAs">, time?: number): Known => {
     const known = sameAs === undefined ? undefined : put.get(sameAs);
@@ -159,37 +211,28 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   return {
     counts,
     put(file) {
-      // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
-      if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
       const known = replace(file);
       put.set(file.path, known);
-      if (file.parts) parts.set(known.sha256, file.parts);
       return known;
     },
-    leave(files) {
-      const unknown = files.filter(({ path }) => !previous.has(path));
-      writeSync(notes, unknown.map(({ path }) => `${path}\n`).join(""));
-      counts.unchanged += files.length;
-      for (const { size } of files) counts.bytes += size;
-    },
-    removeAllBut(kept) {
-      const stale = [...new Set([...previous, ...startedBefore])].filter(
-        (path) => !Object.hasOwn(kept, path),
-      );
-      for (const path of stale) removeFile(folder, path);
-      return stale.length;
-    },
-    compressing(encodings, fragments) {
-      const inParts = (sha256: string) => {
-        const made = parts.get(sha256);
-        return made && fragments && gzipOf(made(), fragments);
-      };
-      return precompression(folder, work, encodings, inParts);
-    },
-    finish(buildDocument) {
-      replace({ path: "build.json", chunks: [new TextEncoder().encode(buildDocument)] });
-      closeSync(notes);
-      rmSync(work, { recursive: true, force: true });
+  };
+}
+
+/** What another thread writes into a site folder that is open. */
+export interface SecondWriter {
+  /** Files that share nothing with those of other calls. */
+  put(files: readonly OutputFile[]): { made: (Known & { path: string })[]; counts: Counts };
+}
+
+/** @param now as the folder was opened with */
+export function secondWriter(folder: string, now: number): SecondWriter {
+  const work = join(folder, workFolder);
+  const notes = openSync(join(work, journal), "a");
+  return {
+    put(files) {
+      writeSync(notes, files.map(({ path }) => `${path}\n`).join(""));
+      const { put, counts } = placing(folder, join(work, "second-file"), now);
+      return { made: files.map((file) => ({ path: file.path, ...put(file) })), counts };
     },
   };
 }

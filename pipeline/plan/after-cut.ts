@@ -24,7 +24,8 @@ export function afterCut({ releases, ledger, config }: Catalog, cut: Cut): CutRe
 /** Digests of the files of a site. */
 export function hashDocuments({ releases, ledger, config }: CutReleases, sources: Sources): DocumentHashes {
   const hashes = new Map<string, string>();
-  for (const { files } of emitSite(releases, ledger, config, sources).groups) {
+  const site = emitSite(releases, ledger, config, sources);
+  for (const { files } of [...site.leaves, ...site.indexes]) {
     for (const { path, chunks } of files) {
       const hash = createHash("sha256");
       for (const chunk of chunks) hash.update(chunk);

@@ -1,15 +1,8 @@
 import type { Site } from "../build.ts";
 import type { Config } from "../documents/config.ts";
-import type {
-  OutputFile,
-  OutputGroup,
-  PublishedPackage,
-  PublishedRelease,
-  ReleaseOutline,
-} from "../documents/published.ts";
+import type { OutputFile, OutputGroup, PublishedPackage, ReleaseOutline } from "../documents/published.ts";
 import { assetFiles } from "../emitters/assets.ts";
 import { listFiles, type RecordText } from "../emitters/catalog-list.ts";
-import { checksumFile } from "../emitters/checksums.ts";
 import { facetFiles, facetKeys } from "../emitters/facets.ts";
 import { feedEntry, feedFiles } from "../emitters/feeds.ts";
 import { hostingFiles } from "../emitters/hosting/hosting.ts";
@@ -17,10 +10,8 @@ import { routingOf } from "../emitters/hosting/routing.ts";
 import { latestFiles } from "../emitters/latest.ts";
 import { pageGroups, releasePieces } from "../emitters/list-pages.ts";
 import { digestOf, jsonFile } from "../emitters/output.ts";
-import { recordFiles } from "../emitters/records.ts";
-import { releaseDocument, releaseIndexRow } from "../emitters/release-document.ts";
-import { releaseNotesFiles } from "../emitters/release-notes.ts";
-import { releasePage } from "../emitters/release-page.ts";
+import { releaseIndexRow } from "../emitters/release-document.ts";
+import { releaseFiles } from "../emitters/release-files.ts";
 import { openApiFile, schemaFiles } from "../emitters/schemas.ts";
 import { compileTemplates, type Templates } from "../emitters/templates.ts";
 import { indexRecords, withoutData } from "../selection/record-index.ts";
@@ -55,20 +46,17 @@ export function emitSite(
       .reverse(),
     releaseCount: outlines.length,
     packageCount: outlines.reduce((sum, release) => sum + release.packages.length, 0),
-    groups: {
-      *[Symbol.iterator]() {
-        yield { name: "constant", key: basis, files: constantFiles(config, templates, sources) };
-        for (const { version, key, open } of outlines) {
-          yield { name: `records ${version}`, key, files: lazily(() => recordFiles(open())) };
-          yield {
-            name: `release ${version}`,
-            key,
-            files: lazily(() => filesOfRelease(open(), config, templates)),
-          };
-        }
-        yield* groupsAcrossReleases(outlines, basis, config, sources, templates);
-      },
-    },
+    leaves: [
+      { name: "constant", key: basis, files: lazily(() => constantFiles(config, templates, sources)) },
+      ...outlines.map(({ version, key, open }) => ({
+        name: `release ${version}`,
+        key,
+        release: open,
+        files: lazily(() => releaseFiles(open(), config, templates)),
+      })),
+    ],
+    indexes: lazily(() => groupsAcrossReleases(outlines, basis, config, sources, templates)),
+    templates: sources.templates,
   };
 }
 
@@ -89,18 +77,6 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield* assetFiles(templates);
   yield* schemaFiles(schemas, config.wire);
   yield openApiFile(schemas, config);
-}
-
-/** A pure function of one release. */
-function* filesOfRelease(
-  release: PublishedRelease,
-  config: Config,
-  templates: Templates,
-): Generator<OutputFile> {
-  yield releaseDocument(release);
-  yield checksumFile(release);
-  yield* releaseNotesFiles(release, config);
-  yield* releasePage(release, config, templates);
 }
 
 /** Joined from the releases in order, newest first; last what leads to everything else. */

@@ -3,6 +3,8 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { countCalls, killedAt } from "../support/interrupt.ts";
+import { manyReleases } from "../support/large.ts";
+import { project } from "../support/project.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 import { brokenLinks, differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
@@ -139,6 +141,34 @@ test.each([
       expect(checked.exitCode, checked.stderr).toBe(0);
       await relcat(folder, command);
       expect(readFileSync(ledger, "utf8")).toBe(complete);
+    }
+  },
+  10 * minutes,
+);
+
+test(
+  "a build on two threads, killed while both write, leaves every file whole, and the next one finishes",
+  async () => {
+    const { folder, write, succeed } = project(manyReleases());
+    const [dist, start] = [join(folder, "dist"), join(temporaryFolder(), "dist")];
+    await succeed("build");
+    const before = readTree(dist);
+    cpSync(dist, start, { recursive: true, preserveTimestamps: true });
+    write("releases/catalog.yaml", { product: "Renamed", require: {} });
+    await succeed("build", "--out", "after");
+    const after = readTree(join(folder, "after"));
+    forget(folder);
+    const calls = await countCalls(folder, ["build"]);
+    for (const part of [0.1, 0.25, 0.4, 0.5, 0.6, 0.75, 0.9]) {
+      rmSync(dist, { recursive: true });
+      cpSync(start, dist, { recursive: true, preserveTimestamps: true });
+      forget(folder);
+      await killedAt(Math.round(calls * part), folder, ["build"]);
+      const tree = readTree(dist);
+      expect(whole(tree, before, after), `killed at ${part}`).toEqual([]);
+      expect(foreignSiblings(dist, tree), `killed at ${part}`).toEqual([]);
+      await succeed("build");
+      expect(differences(readTree(dist), after), `killed at ${part}`).toEqual([]);
     }
   },
   10 * minutes,

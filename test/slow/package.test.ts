@@ -1,8 +1,19 @@
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { manyReleases } from "../support/large.ts";
+import { project } from "../support/project.ts";
 import { repository } from "../support/run.ts";
 
 /** The package as it would be published, installed in an empty folder. */
@@ -73,6 +84,21 @@ test("it builds the sample to the same bytes as the repository does", async () =
   });
   expect(diff.stdout).toBe("");
   expect(readdirSync(join(place, "dist")).length).toBeGreaterThan(5);
+});
+
+test("many releases are built on two threads, by the command and by the library, to the same bytes", async () => {
+  const { folder: many } = project(manyReleases());
+  expect(await relcat(["build", "--out", "by-command"], many)).toMatchObject({ exitCode: 0 });
+  const surroundings = "{ clock: 0, pid: process.pid, onWait() {} }";
+  writeFileSync(
+    join(folder, "build.ts"),
+    `import { build } from "relcat";\nawait build("releases", "by-library", {}, ${surroundings});\n`,
+  );
+  await execa(process.execPath, [join(folder, "build.ts")], { cwd: many });
+  const [command, library] = ["by-command", "by-library"].map((out) =>
+    readFileSync(join(many, out, "build.json"), "utf8"),
+  );
+  expect(library).toBe(command);
 });
 
 test("it is a library with types", async () => {

@@ -3,9 +3,9 @@ import { artifact, release } from "./project.ts";
 
 const types = ["deb", "rpm", "msi", "pkg", "qcow"];
 
-/** A release of 25 artifacts that pass every check when `require: {}`. */
-function releaseOf25(version: string): Files {
-  const artifacts = Array.from({ length: 25 }, (_, index) => {
+/** A release of so many artifacts that pass every check when `require: {}`. */
+function releaseOf(count: number, version: string): Files {
+  const artifacts = Array.from({ length: count }, (_, index) => {
     const type = types[index % types.length] ?? "deb";
     const bounds = type === "deb" && { min_os_version: "22.04" };
     const entry = artifact(`client-${index}_${version}.${type}`, type, "a", {
@@ -17,8 +17,8 @@ function releaseOf25(version: string): Files {
   return release(version, artifacts, { summary: `Release ${version}, one of many.` });
 }
 
-/** 10,000 artifacts: two years of ten releases a month, but 170 in 26.07. */
-export function largeCatalog(): Files {
+/** 400 releases: two years of ten a month, but 170 in 26.07. @param artifacts of each release */
+export function largeCatalog(artifacts = 25): Files {
   const months = ["25", "26"].flatMap((year) =>
     Array.from({ length: 12 }, (_, month) => `${year}.${String(month + 1).padStart(2, "0")}`),
   );
@@ -30,6 +30,12 @@ export function largeCatalog(): Files {
   );
   return Object.assign(
     { "releases/catalog.yaml": { product: "Large", require: {} } },
-    ...versions.map(releaseOf25),
+    ...versions.map((version) => releaseOf(artifacts, version)),
   );
 }
+
+/** 180 small releases, of 26.06 and 26.07: enough that a second thread reads and writes some of them. */
+export const manyReleases = (): Files =>
+  Object.fromEntries(
+    Object.entries(largeCatalog(3)).filter(([path]) => /^releases\/(catalog\.yaml|26\.0[67]\.)/.test(path)),
+  );

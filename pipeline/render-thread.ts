@@ -1,0 +1,4 @@
+import { answerAsThread } from "./outside/second-thread.ts";
+import { releaseRenderer } from "./render-release.ts";
+
+answerAsThread(releaseRenderer);
