@@ -5,6 +5,13 @@ import { type Plugin, rolldown } from "rolldown";
 /** Loaded by few commands: from node_modules as they are, the native ones and those that look for others at run time. */
 const apart = /^(@aws-sdk\/|@napi-rs\/|asn1js$|openpgp$|pg$|pkijs$)/;
 
+/** Programs of other threads, by the name of their file beside the chunks; who starts one finds it there. */
+const threads: Readonly<Record<string, string>> = {
+  "hash-thread": join(import.meta.dirname, "../pipeline/outside/hash-thread.ts"),
+  "read-thread": join(import.meta.dirname, "../pipeline/read-thread.ts"),
+  "render-thread": join(import.meta.dirname, "../pipeline/render-thread.ts"),
+};
+
 const builtinImport = /^import (?:([\w$]+|\* as [\w$]+)(?:, | ))?(?:\{([^}]*)\} )?from "([\w:/]+)";$/gm;
 
 /**
@@ -32,7 +39,7 @@ const builtins: Plugin = {
  */
 export async function bundle(into: string, main = join(import.meta.dirname, "main.ts")): Promise<void> {
   const program = await rolldown({
-    input: { main },
+    input: { main, ...threads },
     platform: "node",
     // As CommonJS jsonc-parser looks for its parts in a way that no bundler sees.
     resolve: { mainFields: ["module", "main"] },

@@ -8,9 +8,10 @@ import type { SiteSettings } from "./documents/sites.ts";
 import { failure, type Problem, RelcatError, throwErrors } from "./errors.ts";
 import { catalogFile, loadConfiguration } from "./ingest/configuration.ts";
 import { manifestText } from "./ingest/manifest-text.ts";
-import { type Progress, readCopy } from "./ingest/measure.ts";
+import { type Progress, readCopies } from "./ingest/measure.ts";
 import { signedBeside } from "./ingest/signed-beside.ts";
 import { artifactFolder } from "./outside/artifact-folder.ts";
+import type { FileWithNeighbours } from "./outside/beside.ts";
 import { readIfPresent, replaceDurably } from "./outside/files.ts";
 import { lookAt } from "./outside/input-files.ts";
 import { withLock } from "./outside/lock.ts";
@@ -118,8 +119,8 @@ async function lookFor(
   folder: string,
   request: UploadRequest,
   standard: Omit<Standard, "catalog">,
-): Promise<LookAtUpload> {
-  if (standard.config.policies.size === 0) return async () => undefined;
+): Promise<LookAtUpload | undefined> {
+  if (standard.config.policies.size === 0) return undefined;
   const { lookAtUploads } = await import("./publish/look-at-uploads.ts");
   return lookAtUploads(files, { ...standard, catalog: catalogFile(folder, request.config) });
 }
@@ -158,20 +159,20 @@ function versionOf({ version, manifest: file }: UploadRequest, manifest: Located
 async function readAll(
   files: readonly NamedFile[],
   onReading: (progress: Progress) => void,
-  look: LookAtUpload,
+  look: LookAtUpload | undefined,
 ) {
   const sights = files.map((file) => ({ ...file, ...lookAt(file.path) }));
   throwErrors(sights.flatMap(inputProblems));
-  const total = sights.reduce((bytes, { size }) => bytes + size, 0);
-  const read = new Map<string, ReadFile>();
-  let before = 0;
-  for (const { path, file, index } of sights) {
-    const onBytes = (done: number) => onReading({ file: path, done: before + done, total });
-    const found = await readCopy(path, onBytes, (opened) => look({ path, file, index }, opened));
-    read.set(path, found);
-    before += found.size;
-  }
-  return read;
+  const copies = sights.map(({ path, file, index, size }) => ({
+    path,
+    name: path,
+    size,
+    look: look && ((opened: FileWithNeighbours) => look({ path, file, index }, opened)),
+  }));
+  const read = await readCopies(copies, onReading);
+  return new Map<string, ReadFile>(
+    read.map(({ path, sha256, size, seen }) => [path, { sha256, size, seen }]),
+  );
 }
 
 function inputProblems({ path, kind, size }: { path: string; kind: string; size: number }): Problem[] {

@@ -1,4 +1,5 @@
 import { answerAsThread } from "./outside/second-thread.ts";
-import { packingReader } from "./read-releases.ts";
 
+// Imported so, what it holds is in a chunk whose name tells it from any other (programIdentity).
+const { packingReader } = await import("./read-releases.ts");
 answerAsThread(packingReader);

@@ -8,7 +8,7 @@ import { catalogFile, loadConfiguration, readRelease, requireRelease } from "./c
 import { type Description, describeFile } from "./describe.ts";
 import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
-import { type Look, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
+import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
 import { type Environment, statedRevision } from "./revision.ts";
 import { parseSettings } from "./settings.ts";
 import { tellStory } from "./story.ts";
@@ -113,10 +113,12 @@ async function lookFor(
   config: Config,
   manifest: Manifest,
   now: number,
-): Promise<Look | undefined> {
+): Promise<Looking | undefined> {
   if (config.policies.size === 0) return undefined;
   const { lookAtArtifacts } = await import("./look.ts");
-  return lookAtArtifacts(config, catalogFile(folder, request.config), manifest, now);
+  const into = await lookAtArtifacts(config, catalogFile(folder, request.config), manifest, now);
+  const held = manifest.artifacts.filter(({ package_type }) => config.policies.has(package_type));
+  return { into, files: new Set(held.map(({ file, name }) => file ?? name)) };
 }
 
 /** Everything but the files for download: those may be large. */

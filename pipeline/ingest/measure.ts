@@ -4,6 +4,8 @@ import type { Problem } from "../errors.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { artifactPaths } from "../outside/artifacts-at-hand.ts";
 import { type FileWithNeighbours, openWithNeighbours } from "../outside/beside.ts";
+import type { Pace } from "../outside/file-source.ts";
+import { hashAside, hashFile } from "../outside/hash-file.ts";
 import { lookAt } from "../outside/input-files.ts";
 import { agree } from "./agree.ts";
 import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
@@ -45,6 +47,13 @@ export interface Seen {
 
 /** Looks into a file, or leaves it. */
 export type Look = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
+
+/** What is done with files beyond hashing them. */
+export interface Looking {
+  into: Look;
+  /** Names of those that it looks into. */
+  files: ReadonlySet<string>;
+}
 
 /**
  * What of the files is at hand. A file that is neither here nor described by a digest is a problem.
@@ -96,24 +105,20 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
 export async function measure(
   present: readonly Present[],
   onProgress: (progress: Progress) => void,
-  look: Look = async () => undefined,
+  look?: Looking,
 ) {
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
-  const toRead = present.flatMap(({ copies }) => copies);
-  const total = toRead.reduce((bytes, { size }) => bytes + size, 0);
-  let before = 0;
+  const toRead = present.flatMap(({ file, copies }) =>
+    copies.map((copy) => ({ ...copy, name: file.name, look: lookerOf(file, look) })),
+  );
+  const read = Map.groupBy(await readCopies(toRead, onProgress), ({ name }) => name);
   for (const { file, copies, size, sum } of present) {
     const claims: Claim<string>[] = file.sha256 && !isHeldAgainst(file, copies) ? [file.sha256] : [];
     if (sum) claims.push({ value: sum.sha256, at: sum.at });
-    let seen: Seen | undefined;
-    for (const copy of copies) {
-      const onBytes = (done: number) => onProgress({ file: file.name, done: before + done, total });
-      const read = await readCopy(copy.path, onBytes, (opened) => look(file, opened));
-      seen ??= read.seen;
-      claims.push({ value: read.sha256, at: wholeFile(copy.path) });
-      before += copy.size;
-    }
+    const found = read.get(file.name) ?? [];
+    claims.push(...found.map(({ path, sha256 }) => ({ value: sha256, at: wholeFile(path) })));
+    const seen = found.find((each) => each.seen)?.seen;
     const digest = agree(`SHA-256 of ${file.name}`, claims, problems, oneFile);
     if (digest) measured.set(file.name, { sha256: digest.value, size, seen });
     problems.push(...(seen?.problems ?? []));
@@ -121,12 +126,102 @@ export async function measure(
   return { measured, problems };
 }
 
+const lookerOf = (file: JobFile, look: Looking | undefined) =>
+  look?.files.has(file.name) ? (opened: FileWithNeighbours) => look.into(file, opened) : undefined;
+
+/** A file that must be read. */
+export interface Copy {
+  path: string;
+  /** As people see what is read now. */
+  name: string;
+  /** Bytes, as they were counted before. */
+  size: number;
+  /** Looks into it; without, it is hashed and nothing else. */
+  look: ((opened: FileWithNeighbours) => Promise<Seen | undefined>) | undefined;
+}
+
+type Read = MeasuredFile & Pick<Measured, "seen">;
+
+/**
+ * Reads one file after the other, while another thread hashes the last of them that nobody looks into.
+ * @returns in the order of the copies
+ * @throws RelcatError of the first that cannot be read, or did not stand still
+ */
+export async function readCopies<C extends Copy>(
+  copies: readonly C[],
+  onProgress: (progress: Progress) => void,
+): Promise<(C & Read)[]> {
+  const total = bytesOf(copies);
+  let [file, done] = ["", 0];
+  const onBytes = (bytes: number) => {
+    done += bytes;
+    onProgress({ file, done, total });
+  };
+  const isShared = isWorthAThread(copies);
+  const paceOf = ({ size }: Copy): Pace => (isShared && size < 2 * (total - size) ? "in-turn" : "ahead");
+  const toRead = copies.map((copy) => ({ copy, path: copy.path, pace: paceOf(copy) }));
+  const toHash = toRead.filter(({ copy }) => !copy.look);
+  const aside = isShared ? await hashAside(toHash, onBytes) : undefined;
+  const outcomes: Promise<Read>[] = [];
+  try {
+    for (const each of toRead) {
+      file = each.copy.name;
+      const hashed = each.copy.look ? undefined : aside?.take(each);
+      const outcome = hashed ?? readHere(each.copy, each.pace, onBytes);
+      outcomes.push(outcome);
+      if (!hashed && !(await succeeds(outcome))) break; // Others before it may fail yet: below, in their order.
+    }
+    const read: (C & Read)[] = [];
+    for (const [index, outcome] of outcomes.entries()) {
+      const copy = copies[index] as C;
+      file = copy.name;
+      read.push({ ...copy, ...(await outcome) });
+    }
+    return read;
+  } finally {
+    await aside?.end();
+  }
+}
+
+const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { size }) => bytes + size, 0);
+
+/** Bytes that are hashed in about the time that a thread takes to start. */
+const leastAside = 32 * 2 ** 20;
+
+/** The largest file is one thread's, whatever the other has. */
+function isWorthAThread(copies: readonly Copy[]): boolean {
+  const largest = copies.reduce((most, { size }) => Math.max(most, size), 0);
+  const hashed = bytesOf(copies.filter(({ look }) => !look));
+  return Math.min(bytesOf(copies) - largest, hashed) >= leastAside;
+}
+
+const succeeds = (outcome: Promise<unknown>): Promise<boolean> =>
+  outcome.then(
+    () => true,
+    () => false,
+  );
+
+async function readHere(
+  { path, size, look }: Copy,
+  pace: Pace,
+  onBytes: (bytes: number) => void,
+): Promise<Read> {
+  let told = 0;
+  const tell = (done: number) => {
+    onBytes(done - told);
+    told = done;
+  };
+  const read = look ? await readCopy(path, tell, look) : await hashFile(path, tell, pace);
+  if (told < size) tell(size);
+  return read;
+}
+
 /** Hashing and looking share one pass: whoever reads all of a file first gives it its digest. */
 export async function readCopy(
   path: string,
   onBytes: (done: number) => void,
   look: (opened: FileWithNeighbours) => Promise<Seen | undefined>,
-): Promise<Pick<Measured, "seen"> & MeasuredFile> {
+): Promise<Read> {
   const opened = openWithNeighbours(path);
   try {
     const seen = await look(opened);
