@@ -33,7 +33,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   }
   const clock = now === undefined ? host.clock : timeOf(now, host);
   const call = at === undefined && !checkOut ? buildCall(host) : undefined;
-  const inputs = call && beforeBuild(releasesFolder);
+  const inputs = call && (await beforeBuild(call));
   const remembering = inputs && { program: call.program, inputs: inputs.states };
   const { catalog, site, delivery } = await build(
     releasesFolder,
@@ -61,7 +61,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     const unchanged = { written: 0, unchanged: written + unchangedNow, removed: 0 };
     const later = recording(host);
     show({ ...document, files: unchanged }, delivery.largeTables, next, later.host);
-    rememberBuild(call, out, inputs, JSON.stringify(later.said));
+    await rememberBuild(call, out, inputs, JSON.stringify(later.said));
   }
   return exitStatus.done;
 }

@@ -1,15 +1,19 @@
 import { statSync } from "node:fs";
+import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
+import { outputAtOnce } from "./at-once.ts";
 import type { Host, Output, OwnPackage } from "./host.ts";
 import type { Globals } from "./rows.ts";
 
 /** Runs the command line of this process. The only place that touches `process`. */
 export async function main(own: OwnPackage): Promise<void> {
-  for (const stream of [process.stdout, process.stderr]) stream.on("error", endedOutput);
   let host = hostOf({ color: true }, own);
   process.on("uncaughtException", (error) => endWithBug(error, host));
   if (await isUnchangedBuild(host)) return;
+  // Only now: to open it takes longer than it saves of the little that was loaded so far.
+  enableCompileCache();
+  for (const stream of [process.stdout, process.stderr]) guarded(stream);
   // commander is a third of what an unchanged build takes.
   const [{ CommanderError }, { createProgram }] = await Promise.all([
     import("@commander-js/extra-typings"),
@@ -38,8 +42,23 @@ export async function main(own: OwnPackage): Promise<void> {
   process.exitCode ??= status;
 }
 
-const isUnchangedBuild = async (host: Host): Promise<boolean> =>
-  host.words[0] === "build" && (await import("./unchanged-build.ts")).replayUnchangedBuild(host);
+async function isUnchangedBuild(host: Host): Promise<boolean> {
+  if (host.words[0] !== "build") return false;
+  const { replayUnchangedBuild } = await import("./unchanged-build.ts");
+  const streams: NodeJS.WriteStream[] = [];
+  const used = (stream: NodeJS.WriteStream) => {
+    streams.push(guarded(stream));
+    return stream;
+  };
+  const inColor = (stream: NodeJS.WriteStream) => outputOf(stream, !host.words.includes("--no-color"));
+  const isUnchanged = await replayUnchangedBuild(host, {
+    data: () => outputAtOnce(1, () => used(process.stdout), inColor),
+    messages: () => outputAtOnce(2, () => used(process.stderr), inColor),
+  });
+  // To end by itself the process would take its memory down in order first, which nobody waits for.
+  if (isUnchanged && streams.length === 0) process.exit();
+  return isUnchanged;
+}
 
 /** Of an unknown command, `help` would show the whole program's; as a command it is refused by name. */
 function wordsOf({ commands }: { commands: readonly CommandUnknownOpts[] }): string[] {
@@ -70,16 +89,23 @@ async function enter(folder: string | undefined): Promise<void> {
   process.chdir(folder);
 }
 
+/** @param color false: none, whatever the stream is */
+const outputOf = (stream: NodeJS.WriteStream, color?: boolean): Output => ({
+  write: (text) => stream.write(text),
+  style: (style, text) => (color === false ? text : styleText([style].flat(), text, { stream })),
+  columns: stream.isTTY ? stream.columns : undefined,
+});
+
+/** What is not asked for is not made: a stream takes a twentieth of Node's start. */
 function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
-  const { stdin, stdout, stderr, env } = process;
-  const output = (stream: NodeJS.WriteStream): Output => ({
-    write: (text) => stream.write(text),
-    style: (style, text) => (color === false ? text : styleText([style].flat(), text, { stream })),
-    columns: stream.isTTY ? stream.columns : undefined,
-  });
+  const { env } = process;
   return {
-    data: output(stdout),
-    messages: output(stderr),
+    get data() {
+      return outputOf(process.stdout, color);
+    },
+    get messages() {
+      return outputOf(process.stderr, color);
+    },
     json: json ?? false,
     clock: Date.now(),
     pid: process.pid,
@@ -87,12 +113,14 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
     words: process.argv.slice(2),
     sourceDateEpoch: env.SOURCE_DATE_EPOCH,
     environment: env,
-    confirm: stdin.isTTY && stderr.isTTY && !env.CI ? confirm : undefined,
+    get confirm() {
+      return process.stdin.isTTY && process.stderr.isTTY && !env.CI ? confirm : undefined;
+    },
     ask: async (question, isSecret) => {
       const interrupt = () => process.kill(process.pid, "SIGINT");
       return (await import("./ask.ts")).ask(question, isSecret, {
-        input: stdin,
-        messages: stderr,
+        input: process.stdin,
+        messages: process.stderr,
         interrupt,
       });
     },
@@ -112,6 +140,9 @@ async function confirm(question: string): Promise<boolean> {
     lines.close(); // an open one would keep the process waiting for more
   }
 }
+
+const guarded = (stream: NodeJS.WriteStream): NodeJS.WriteStream =>
+  stream.listeners("error").includes(endedOutput) ? stream : stream.on("error", endedOutput);
 
 /** A reader that went away (`relcat … | head`) is no failure; a full disk is. */
 function endedOutput(error: NodeJS.ErrnoException): void {

@@ -36,14 +36,13 @@ function tooOld(about, inRepository) {
   process.exitCode = 2;
 }
 
-function start({ existsSync, readFileSync }, { enableCompileCache }, { fileURLToPath }) {
+function start({ existsSync, readFileSync }, { fileURLToPath }) {
   const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const inRepository = existsSync(source);
   if (process.argv.length === 3 && process.argv[2] === "--version") {
     // Asked by scripts, often, and by machines with another Node too.
     process.stdout.write(`${about.version}\n`);
   } else if (fits(process.versions.node.split(".").map(Number), about.engines.node)) {
-    enableCompileCache();
     const folder = fileURLToPath(new URL("..", import.meta.url));
     const { version, bugs } = about;
     import((inRepository ? source : bundled).href).then(({ main }) => main({ folder, version, bugs }));
@@ -52,7 +51,7 @@ function start({ existsSync, readFileSync }, { enableCompileCache }, { fileURLTo
   }
 }
 
-const needed = ["fs", "module", "url"];
+const needed = ["fs", "url"];
 // Imported, they would take a quarter of the start: all that they export, and what that loads, is read for it.
 if (process.getBuiltinModule) start(...needed.map((name) => process.getBuiltinModule(name)));
 else Promise.all(needed.map((name) => import(name))).then((modules) => start(...modules));

@@ -1,13 +1,24 @@
 import { type BuildCall, programIdentity, unchangedBuild } from "../pipeline/unchanged-build.ts";
-import { type Host, type Output, releasesFolder, type Style } from "./host.ts";
+import type { Host, Output, releasesFolder, Style } from "./host.ts";
 
-/** Says what a build says that finds everything as it was. @returns false where there may be something to build */
-export function replayUnchangedBuild(host: Host): boolean {
+/** host.ts's; its type holds it to that. Imported, it would load another chunk. */
+const folder: typeof releasesFolder = "releases";
+
+/**
+ * Says what a build says that finds everything as it was.
+ * @param outputs made when there is something to say
+ * @returns false where there may be something to build
+ */
+export async function replayUnchangedBuild(
+  host: Host,
+  outputs: Readonly<Record<Said[0], () => Output>>,
+): Promise<boolean> {
   const call = buildCall(host);
-  const report = call && unchangedBuild(call);
+  const report = call && (await unchangedBuild(call));
   if (report === undefined) return false;
+  const made = { data: outputs.data(), messages: outputs.messages() };
   for (const [stream, text] of JSON.parse(report) as Said[]) {
-    const output = host[stream];
+    const output = made[stream];
     output.write(text.replace(styled, (_, style: Style, words: string) => output.style(style, words)));
   }
   return true;
@@ -15,12 +26,12 @@ export function replayUnchangedBuild(host: Host): boolean {
 
 /** @returns undefined from source, which changes under one version */
 export function buildCall(host: Host): BuildCall | undefined {
-  const program = programIdentity(host.node);
+  const program = programIdentity(host.own.version, host.node);
   if (program === undefined) return undefined;
   // `npm run catalog` names other commands than relcat does.
   const words = [...host.words, host.environment.npm_lifecycle_event === "catalog" ? "catalog" : ""];
-  const { pid, clock } = host;
-  return { words, program, folder: releasesFolder, cache: ".relcat-cache", pid, clock };
+  const { pid, clock, own } = host;
+  return { words, program, own: own.folder, folder, cache: ".relcat-cache", pid, clock };
 }
 
 type Said = [stream: "data" | "messages", text: string];

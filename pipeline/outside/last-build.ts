@@ -1,128 +1,123 @@
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
-import { type Cache, cacheIn } from "./cache.ts";
-import { type FileState, fileState, isRacy, statesBelow } from "./file-stats.ts";
-import { packageFolder } from "./templates.ts";
-
-/** The command line of a build, and where it ran. */
-export interface BuildCall {
-  /** All that was said to it: another word may mean another build. */
-  words: readonly string[];
-  /** What tells this program from any other, as `programIdentity` has it. */
-  program: string;
-  /** The releases folder, and the cache's. */
-  folder: string;
-  cache: string;
-  pid: number;
-  /** Milliseconds since 1970. */
-  clock: number;
-}
-
-/** Every file that a build may read, with its state. */
-export interface Inputs {
-  states: ReadonlyMap<string, FileState>;
-  /** The same as one text. */
-  text: string;
-}
-
-interface LastBuild {
-  out: string;
-  /** Every input with its state, as one text. */
-  inputs: string;
-  /** Digests of those that may have changed since without that showing. */
-  racy: Record<string, string>;
-  /** build.json and the folders that hold what spans releases, with their states. */
-  outputs: Record<string, string>;
-  buildDigest: string;
-  /** What the build says when it finds everything as it was. */
-  report: string;
-}
-
-const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+import { closeSync, openSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
+import {
+  type BuildCall,
+  type BuildEntry,
+  callText,
+  entryName,
+  listingsIn,
+  listingsText,
+  packed,
+  unpacked,
+} from "./build-entry.ts";
+import type { Inputs } from "./build-looks.ts";
 
 /**
  * What a build would say that finds everything as the last one left it; it is decided by what files look like alone,
  * before anything that could build is loaded.
  * @returns undefined where something may have changed
  */
-export function unchangedBuild(call: BuildCall): string | undefined {
-  if (!existsSync(call.cache)) return undefined;
-  const cache = cacheIn(call.cache, call.pid, call.clock);
-  const name = nameOf(call);
-  const bytes = cache?.get(name);
-  if (!cache || !bytes) return undefined;
-  const last: LastBuild = JSON.parse(new TextDecoder().decode(bytes));
-  const inputs = inputsOf(call.folder);
-  if (!inputs || last.inputs !== inputs.text) return undefined;
-  if (!Object.entries(last.racy).every(([path, digest]) => existsSync(path) && sha256(path) === digest))
-    return undefined;
-  if (!Object.entries(last.outputs).every(([path, state]) => stateOf(path) === state)) return undefined;
-  if (sha256(join(last.out, "build.json")) !== last.buildDigest) return undefined;
-  // Compared by bytes now, they need not be again once they have grown old.
-  if (Object.keys(last.racy).length > 0) write(cache, name, inputs.states, last);
-  return last.report;
+export async function unchangedBuild(call: BuildCall): Promise<string | undefined> {
+  const doubtful: string[] = [];
+  let last: BuildEntry | undefined;
+  try {
+    last = lastBuild(call);
+    if (!last || !standsAsItWas(last, doubtful)) return undefined;
+  } catch (error) {
+    // What cannot be looked at is the build's to report.
+    if ((error as NodeJS.ErrnoException).syscall) return undefined;
+    throw error;
+  }
+  const { racy, report } = last.said;
+  const paths = new Set([...Object.keys(racy), ...doubtful]);
+  if (paths.size === 0) return report;
+  const { compared, keepEntry } = await import("./build-looks.ts");
+  const later = compared(call, paths, racy, listingsIn(last.inputs));
+  if (!later) return undefined;
+  // Those that have grown old need not be compared again.
+  keepEntry(call, entryName(last.call), packed({ ...last, said: { racy: later, report } }));
+  return report;
 }
 
-/** The inputs' states, taken before a build reads them; undefined where nothing can be told by them. */
-export const beforeBuild = (folder: string): Inputs | undefined => inputsOf(folder);
+/** The inputs as they look before a build reads them; undefined where nothing can be told by it. */
+export const beforeBuild = async (call: BuildCall): Promise<Inputs | undefined> =>
+  (await import("./build-looks.ts")).lookAtInputs(call);
 
 /**
  * Notes a build that has ended well.
  * @param inputs as `beforeBuild` gave them
  */
-export function rememberBuild(call: BuildCall, out: string, inputs: Inputs, report: string): void {
-  const outputs = Object.fromEntries(
-    [join(out, "build.json"), ...foldersOf(out)].map((path) => [path, stateOf(path)]),
-  );
-  const buildDigest = sha256(join(out, "build.json"));
-  const cache = cacheIn(call.cache, call.pid, call.clock);
-  if (!cache) return;
-  write(cache, nameOf(call), inputs.states, {
-    out,
-    inputs: inputs.text,
-    racy: {},
-    outputs,
-    buildDigest,
-    report,
-  });
-}
-
-function write(cache: Cache, name: string, states: Inputs["states"], last: LastBuild): void {
-  const taken = cache.clock();
-  const racy = Object.fromEntries(
-    [...states]
-      .filter(([path, state]) => !path.endsWith("/") && isRacy(state, taken))
-      .map(([path]) => [path, existsSync(path) ? sha256(path) : ""]),
-  );
-  cache.put(name, new TextEncoder().encode(JSON.stringify({ ...last, racy })));
-}
-
-const nameOf = ({ words, program, folder }: BuildCall): string =>
-  `build-${createHash("sha256")
-    .update(JSON.stringify([program, words, folder]))
-    .digest("hex")}`;
-
-function inputsOf(folder: string): Inputs | undefined {
-  if (!existsSync(folder)) return undefined;
-  const states = new Map<string, string>();
-  const own = ["templates", "schemas"].map((name) => join(packageFolder(), name));
-  for (const each of [folder, ...own]) if (!statesBelow(each, states)) return undefined;
-  let text = "";
-  for (const [path, state] of states) text += `${path}\t${state}\n`;
-  return { states, text };
-}
-
-/** Folders whose entries change when something that spans releases comes or goes; one a record would be too many. */
-function foldersOf(out: string): string[] {
-  const below = (folder: string): string[] => {
-    const entries = readdirSync(join(out, folder), { withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isDirectory() && !/^(\d+|\d\d\.\d\d\.\d{3})$/.test(entry.name))
-      .flatMap(({ name }) => [join(folder, name), ...below(join(folder, name))]);
+export async function rememberBuild(
+  call: BuildCall,
+  out: string,
+  { listings, looks, racy }: Inputs,
+  report: string,
+): Promise<void> {
+  const { keepEntry, lookAtOutputs } = await import("./build-looks.ts");
+  const made = lookAtOutputs(out);
+  const text = callText(call);
+  const entry: BuildEntry = {
+    call: text,
+    inputs: listingsText(listings),
+    outputs: made.paths.join("\0"),
+    looks: Float64Array.from([...looks, ...made.looks]),
+    build: made.build,
+    said: { racy, report },
   };
-  return ["", ...below("")].map((folder) => join(out, folder));
+  keepEntry(call, entryName(text), packed(entry));
 }
 
-/** A folder's time changes with its entries; its size is the file system's own affair. */
-const stateOf = (path: string): string => fileState(path) ?? "";
+/** The cache's own digest is passed over: what matters of an entry is compared, or has a checksum, which costs less. */
+const digestLength = 32;
+
+function lastBuild(call: BuildCall): BuildEntry | undefined {
+  const text = callText(call);
+  const name = entryName(text);
+  const last = unpacked(readFileSync(`${call.cache}/${name.slice(0, 2)}/${name}`).subarray(digestLength));
+  return last?.call === text ? last : undefined;
+}
+
+const quiet = { throwIfNoEntry: false } as const;
+
+/**
+ * Whether every input and output looks as it did. A folder that looks the same has the same entries, so none is a link.
+ * @param doubtful gets the input folders that look otherwise; their looks are noted as they are now
+ */
+function standsAsItWas({ inputs, outputs, looks, build }: BuildEntry, doubtful: string[]): boolean {
+  let at = 0;
+  const stands = (path: string): boolean => {
+    const now = statSync(path, quiet);
+    at += 4;
+    return now !== undefined && isSame(now, looks, at - 4);
+  };
+  for (const [folder, ...names] of listingsIn(inputs)) {
+    if (!stands(folder)) {
+      const now = statSync(folder, quiet);
+      if (!now) return false;
+      looks.set([now.size, now.mtimeMs, now.ctimeMs, now.ino], at - 4);
+      doubtful.push(`${folder}/`);
+    }
+    for (const name of names) if (!name.endsWith("/") && !stands(`${folder}/${name}`)) return false;
+  }
+  const paths = outputs.split("\0");
+  const [document = ""] = paths;
+  return paths.every(stands) && at === looks.length && holds(document, build);
+}
+
+const isSame = ({ size, mtimeMs, ctimeMs, ino }: Stats, looks: Float64Array, at: number): boolean =>
+  size === looks[at] && mtimeMs === looks[at + 1] && ctimeMs === looks[at + 2] && ino === looks[at + 3];
+
+/** Piece by piece: to ask for memory for all of a large file takes longer than to read it. */
+function holds(path: string, bytes: Uint8Array): boolean {
+  const piece = Buffer.allocUnsafe(256 * 1024);
+  const file = openSync(path, "r");
+  try {
+    for (let at = 0; ; ) {
+      const length = readSync(file, piece);
+      if (length === 0) return at === bytes.length;
+      if (!piece.subarray(0, length).equals(bytes.subarray(at, at + length))) return false;
+      at += length;
+    }
+  } finally {
+    closeSync(file);
+  }
+}

@@ -64,6 +64,35 @@ test("the same as a document", async () => {
   expect(later).toEqual({ written: 0, unchanged: files.written, removed: 0 });
 });
 
+test("colours are those that are asked for now", async () => {
+  const folder = copyProject("site/small");
+  const run = async (...options: string[]) =>
+    (await relcat(folder, ["build", ...options], { env: { FORCE_COLOR: "1" } })).stderr;
+  const [first, plain] = [await run(), await run("--no-color")];
+  expect(first).toContain("\u001b[2mNext:");
+  expect(plain).not.toContain("\u001b");
+  expect([await run(), await run("--no-color")]).toEqual([first, plain]);
+  expect((await relcat(folder, ["build"])).stderr).toBe(plain);
+});
+
+test("what it says goes into files, and to readers that are gone or cannot take it", async () => {
+  const folder = copyProject("site/small");
+  await built(folder);
+  const line = `"${process.execPath}" "${program}" build`;
+  const shell = (command: string) => execa("bash", ["-c", command], { cwd: folder, reject: false });
+  await shell(`${line} >out 2>err`);
+  const { stdout, stderr } = await relcat(folder, ["build"]);
+  expect(stdout).toMatch(unchanged);
+  expect(readFileSync(join(folder, "out"), "utf8")).toBe(`${stdout}\n`);
+  expect(readFileSync(join(folder, "err"), "utf8")).toBe(`${stderr}\n`);
+  const waitUntilGone = "trap '' PIPE; while echo; do :; done 2>/dev/null";
+  const gone = await shell(`{ ${waitUntilGone}; ${line}; echo "status $?" >&2; } | true`);
+  expect(gone.stderr).toBe(`${stderr}\nstatus 0`);
+  const full = await shell(`${line} >/dev/full`);
+  expect(full.exitCode).toBe(2);
+  expect(full.stderr).toContain("error[file-access] cannot write the output (ENOSPC)");
+});
+
 const release = "releases/26.08.002/release.yaml";
 
 test("a change of the same size in the same second is seen", async () => {

@@ -14,7 +14,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { build, cut, RelcatError, retract } from "../../pipeline/index.ts";
 import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/unchanged-build.ts";
-import { temporaryFolder } from "../support/run.ts";
+import { repository, temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
 
 /** Sequences of edits; each step is built incrementally and from nothing. */
@@ -179,12 +179,20 @@ async function buildIncrementally(edited: Edited): Promise<void> {
   const releases = join(folder, "releases");
   const out = join(folder, "dist");
   const cache = join(folder, ".relcat-cache");
-  const call = { words: ["build"], program, folder: releases, cache, pid: process.pid, clock };
-  if (unchangedBuild(call) !== undefined) return;
-  const inputs = beforeBuild(releases);
+  const call = {
+    words: ["build"],
+    program,
+    own: repository,
+    folder: releases,
+    cache,
+    pid: process.pid,
+    clock,
+  };
+  if ((await unchangedBuild(call)) !== undefined) return;
+  const inputs = await beforeBuild(call);
   const remembering = inputs && { program, inputs: inputs.states };
   await build(releases, out, {}, { ...surroundings(edited), remembering });
-  if (inputs) rememberBuild(call, out, inputs, "done");
+  if (inputs) await rememberBuild(call, out, inputs, "done");
 }
 
 const step = fc.tuple(fc.constantFrom(...Object.keys(edits)), fc.nat(1000));

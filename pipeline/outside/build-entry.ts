@@ -1,0 +1,109 @@
+import type { Listing, Racy } from "./build-looks.ts";
+
+/** The command line of a build, and where it ran. */
+export interface BuildCall {
+  /** All that was said to it: another word may mean another build. */
+  words: readonly string[];
+  /** What tells this program from any other, as `programIdentity` has it. */
+  program: string;
+  /** Where relcat is installed, with its templates and schemas. */
+  own: string;
+  /** The releases folder, and the cache's. */
+  folder: string;
+  cache: string;
+  pid: number;
+  /** Milliseconds since 1970. */
+  clock: number;
+}
+
+/** What a build that ended well leaves, for the next one to see whether anything changed. */
+export interface BuildEntry {
+  /** As `callText` has it: entries of two calls may have the same name. */
+  call: string;
+  /** The input folders with the names of what lies in them, as `listingsIn` reads them. */
+  inputs: string;
+  /** Paths of build.json, first, and of the folders that hold what spans releases, a NUL between two. */
+  outputs: string;
+  /** Looks of the inputs' folders and files, in the order of `inputs`, and of the outputs, one after another. */
+  looks: Float64Array;
+  /** build.json. */
+  build: Uint8Array;
+  said: Said;
+}
+
+/** What of an entry nothing else would contradict. */
+interface Said {
+  racy: Racy;
+  /** What the build says when it finds everything as it was. */
+  report: string;
+}
+
+export const callText = ({ words, program, own, folder }: BuildCall): string =>
+  JSON.stringify([program, own, words, folder]);
+
+/** Key of a call's entry in the cache. */
+export const entryName = (text: string): string => `unchanged-${checksum(text).toString(16)}`;
+
+// No name has a NUL, and none is empty.
+export const listingsText = (listings: readonly Listing[]): string =>
+  listings.map((listing) => listing.join("\0")).join("\0\0");
+
+/** One at a time: all of them at once would be alive together, and copied by V8's collector. */
+export function* listingsIn(text: string): Generator<Listing> {
+  for (const listing of text.split("\0\0")) yield listing.split("\0") as [string, ...string[]];
+}
+
+const prefix = 32; // so that the looks after it are aligned
+
+/** A checksum, lengths of the parts, the parts. Only what is not compared with what is there now needs the checksum. */
+export function packed({ call, inputs, outputs, looks, build, said }: BuildEntry): Uint8Array {
+  const saying = JSON.stringify(said);
+  const texts = [call, inputs, outputs, saying].map((text) => Buffer.from(text));
+  const lengths = [looks, ...texts].map(({ length }) => length);
+  const head = Buffer.alloc(prefix);
+  head.writeUInt32LE(checksum(lengths + saying));
+  for (const [i, length] of lengths.entries()) head.writeUInt32LE(length, 4 + 4 * i);
+  return Buffer.concat([
+    head,
+    Buffer.from(looks.buffer, looks.byteOffset, looks.byteLength),
+    ...texts,
+    build,
+  ]);
+}
+
+/** @returns undefined when it was damaged, or cut short, where no comparison would show it */
+export function unpacked(bytes: Buffer): BuildEntry | undefined {
+  if (bytes.length < prefix) return undefined;
+  const lengths = [4, 8, 12, 16, 20].map((place) => bytes.readUInt32LE(place));
+  const [looks, ...texts] = lengths as [number, ...number[]];
+  let at = prefix + looks * 8;
+  const [call = "", inputs = "", outputs = "", saying = ""] = texts.map((length) => {
+    at += length;
+    return bytes.toString("utf8", at - length, at);
+  });
+  if (bytes.readUInt32LE(0) !== checksum(lengths + saying)) return undefined;
+  return {
+    looks: new Float64Array(bytes.buffer, bytes.byteOffset + prefix, looks),
+    call,
+    inputs,
+    outputs,
+    said: JSON.parse(saying),
+    build: bytes.subarray(at),
+  };
+}
+
+/**
+ * Tells damaged text from what it was. To load SHA-256 would take a fifth of Node's start.
+ * @returns 32 bits
+ */
+function checksum(text: string): number {
+  const bytes = Buffer.from(text.padEnd(text.length + 3));
+  // Words, for a loop over bytes would be long enough to be compiled, which costs more than it.
+  const words = new Int32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2);
+  let sum = 0;
+  for (let i = 0; i < words.length; i++) {
+    sum = Math.imul(sum ^ (words[i] as number), 0x85ebca6b);
+    sum ^= sum >>> 15;
+  }
+  return sum >>> 0;
+}

@@ -1,0 +1,146 @@
+import { createHash } from "node:crypto";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { BuildCall } from "./build-entry.ts";
+import { cacheIn } from "./cache.ts";
+import { type FileState, isRecent, lookOf, stateOf } from "./file-stats.ts";
+
+/** A folder and its entries: a name is a file's, with a slash at its end that of a folder, whose listing follows. */
+export type Listing = readonly [folder: string, ...names: string[]];
+
+/** Every file that a build may read, as it looked before the build read it. */
+export interface Inputs {
+  /** By path; what is no file is not among them. */
+  states: ReadonlyMap<string, FileState>;
+  listings: readonly Listing[];
+  /** Of the folders and files in the order of the listings, four numbers of each. */
+  looks: readonly number[];
+  /**
+   * Those that may have changed since without their looks showing it: digests of files; of folders, which end with
+   * a slash, nothing.
+   */
+  racy: Racy;
+}
+
+export type Racy = Record<string, string>;
+
+const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+
+/**
+ * The inputs as they look before a build reads them.
+ * @returns undefined where nothing can be told by it: without a releases folder or a cache, and where links lead elsewhere
+ */
+export function lookAtInputs(call: BuildCall): Inputs | undefined {
+  if (!existsSync(call.folder)) return undefined;
+  const cache = cacheIn(call.cache, call.pid, call.clock);
+  if (!cache) return undefined;
+  // From before anything is looked at: what changes later has a later time.
+  const taken = cache.clock();
+  const inputs = { states: new Map(), listings: [], looks: [], racy: {}, taken };
+  const folders = [call.folder, join(call.own, "templates"), join(call.own, "schemas")];
+  return folders.every((folder) => lookBelow(folder, inputs)) ? inputs : undefined;
+}
+
+interface Looking {
+  states: Map<string, FileState>;
+  listings: Listing[];
+  looks: number[];
+  racy: Racy;
+  taken: number;
+}
+
+/** @returns false where there is a link */
+function lookBelow(folder: string, into: Looking): boolean {
+  const look = lookOf(statSync(folder));
+  const names = entriesOf(folder);
+  if (!names) return false;
+  into.looks.push(...look);
+  if (isRecent(look, into.taken)) into.racy[`${folder}/`] = "";
+  const listing: [string, ...string[]] = [folder];
+  for (const name of names)
+    if (name.endsWith("/") || lookAtFile(`${folder}/${name}`, into)) listing.push(name);
+  into.listings.push(listing);
+  return names.every((name) => !name.endsWith("/") || lookBelow(`${folder}/${name.slice(0, -1)}`, into));
+}
+
+/** @returns false when it is there no more */
+function lookAtFile(path: string, { states, looks, racy, taken }: Looking): boolean {
+  const stat = statSync(path, { throwIfNoEntry: false });
+  if (!stat) return false;
+  const look = lookOf(stat);
+  states.set(path, stateOf(look));
+  looks.push(...look);
+  // Before the build reads it: bytes that change between the two are not those that were built.
+  if (isRecent(look, taken)) racy[path] = sha256(path);
+  return true;
+}
+
+/**
+ * Names of what lies in a folder, in an order that is always the same, hidden ones left out, a slash after folders'.
+ * @returns undefined where there is a link: what it leads to is not looked at
+ */
+function entriesOf(folder: string): string[] | undefined {
+  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
+  if (entries.some((entry) => entry.isSymbolicLink())) return undefined;
+  // Folders count too: an empty one may be a fault.
+  return entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
+}
+
+/** What a build made, of which not everything is looked at again. */
+export interface Outputs {
+  /** build.json, and folders whose entries change when something that spans releases comes or goes. */
+  paths: readonly string[];
+  /** Of the paths, four numbers of each. */
+  looks: readonly number[];
+  /** build.json's bytes. */
+  build: Uint8Array;
+}
+
+export function lookAtOutputs(out: string): Outputs {
+  const document = join(out, "build.json");
+  const paths = [document, ...foldersOf(out)];
+  return { paths, looks: paths.flatMap((path) => lookOf(statSync(path))), build: readFileSync(document) };
+}
+
+/**
+ * Compares what does not show by its looks whether it changed: files by their digests, folders by their entries.
+ * @param paths keys of `racy`, and folders that look otherwise than they did
+ * @returns those that have to be compared the next time too; undefined when one is another than it was
+ */
+export function compared(
+  call: BuildCall,
+  paths: Iterable<string>,
+  racy: Racy,
+  listings: Iterable<Listing>,
+): Racy | undefined {
+  // From before anything is compared: what changes later has a later time.
+  const taken = cacheIn(call.cache, call.pid, call.clock)?.clock() ?? 0;
+  const entries = new Map<string, string>();
+  for (const [folder, ...names] of listings) entries.set(`${folder}/`, names.join("\0"));
+  const later: Racy = {};
+  for (const path of paths) {
+    const stat = statSync(path, { throwIfNoEntry: false });
+    if (!stat) return undefined;
+    const isSame = path.endsWith("/")
+      ? entriesOf(path)?.join("\0") === entries.get(path)
+      : sha256(path) === racy[path];
+    if (!isSame) return undefined;
+    if (isRecent(lookOf(stat), taken)) later[path] = racy[path] ?? "";
+  }
+  return later;
+}
+
+/** Keeps an entry of a call, where anything may be kept. */
+export const keepEntry = (call: BuildCall, name: string, entry: Uint8Array): void =>
+  cacheIn(call.cache, call.pid, call.clock)?.put(name, entry);
+
+/** One a record would be too many. */
+function foldersOf(out: string): string[] {
+  const below = (folder: string): string[] => {
+    const entries = readdirSync(join(out, folder), { withFileTypes: true });
+    return entries
+      .filter((entry) => entry.isDirectory() && !/^(\d+|\d\d\.\d\d\.\d{3})$/.test(entry.name))
+      .flatMap(({ name }) => [join(folder, name), ...below(join(folder, name))]);
+  };
+  return ["", ...below("")].map((folder) => join(out, folder));
+}
