@@ -75,7 +75,7 @@ test("the tour prints what the README says it prints", async () => {
     const shown = withoutSizes(printed[index]?.replace(marker, "") ?? "");
     expect(`$ ${command}\n${shown}`).toBe(`$ ${command}\n${withoutSizes(output)}`);
   }
-}, 60_000);
+});
 
 test("every file a document links to is there", () => {
   for (const file of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]) {

@@ -46,7 +46,7 @@ export function runContract(home: Home): void {
       site = await servedSite(base);
       addSecret(site.folder);
       running = await home.start(site);
-    }, 60_000);
+    });
     afterAll(() => running?.stop());
 
     for (const [index, { part, name }] of exchanges.entries()) {

@@ -97,7 +97,7 @@ describe("many at once, to two servers", () => {
 });
 
 test("killed before any of its writes, a server leaves a whole manifest or none", {
-  timeout: 60_000,
+  timeout: 150_000,
 }, async () => {
   const { out } = await threeRecords();
   const nodeArgs = ["--import", join(repository, "test/support/kill-at.mjs")];

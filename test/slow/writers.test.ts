@@ -57,4 +57,4 @@ test("who waits too long is told who holds the folder", async () => {
     "error[lock-held] the relcat with process id 4711 is writing to releases\n  hint: Wait for it to finish, then run the command again.",
   );
   expect(readFileSync(join(folder, "releases/ledger.jsonl"), "utf8")).toBe(before);
-}, 60_000);
+});

@@ -15,7 +15,7 @@ const switches =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", args: switches.split(" ") });
+  chromium.launch({ executablePath: "/usr/bin/chromium", args: switches.split(" "), timeout: 150_000 });
 
 /** The repository's sample, built for a place below a base path. */
 export async function sampleTree(): Promise<Tree> {

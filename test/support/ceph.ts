@@ -17,7 +17,7 @@ export interface Gateway {
 
 const id = "GATEWAYTEST";
 const secret = "gateway/test+secret";
-const patience = 60_000;
+const patience = 150_000;
 
 /** Starts a Ceph object gateway of its own on the loopback, whose objects lie in memory. */
 export async function startGateway(): Promise<Gateway> {
