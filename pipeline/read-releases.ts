@@ -44,9 +44,9 @@ export async function* readReleases(
   for (const release of releases) {
     if (inARow === worthAThread && reading.inFolder && releases.length - index > worthAThread) break;
     index++;
-    const recalled = recall(release, reading);
-    inARow = recalled ? 0 : inARow + 1;
-    yield recalled ?? (await read(release, reading));
+    const { read, isNew } = await readOne(release, reading);
+    inARow = isNew ? inARow + 1 : 0;
+    yield read;
   }
   if (index < releases.length) yield* onTwoThreads(releases.slice(index), reading);
 }
@@ -58,7 +58,7 @@ async function* onTwoThreads(
   const { folder, config, cache, files } = reading;
   const thread = secondReader({ folder, config });
   const unpack = unpacking(folder, files);
-  const here = async (release: ReleaseFiles) => recall(release, reading) ?? (await read(release, reading));
+  const here = async (release: ReleaseFiles) => (await readOne(release, reading)).read;
   const there = async (release: ReleaseFiles) => {
     const packed = await thread.ask(release);
     return cache?.keep(release, packed, makerOf(release, folder, config)) ?? unpack(packed);
@@ -70,15 +70,15 @@ async function* onTwoThreads(
   }
 }
 
-const recall = (release: ReleaseFiles, { folder, config, cache }: Reading): ReadRelease | undefined =>
-  cache?.recall(release, makerOf(release, folder, config));
-
-async function read(release: ReleaseFiles, { folder, config, files, cache }: Reading): Promise<ReadRelease> {
+/** @returns whether it had to be made of its files */
+async function readOne(release: ReleaseFiles, { folder, config, files, cache }: Reading) {
   const make = makerOf(release, folder, config);
-  const contents = await files.readAll(pathsOfRelease(release));
-  if (cache) return cache.keep(release, packRelease(contents, make), make);
+  const recalled = cache?.recall(release, make);
+  if (recalled?.kept) return { read: recalled.kept, isNew: false };
+  const contents = recalled?.contents ?? (await files.readAll(pathsOfRelease(release)));
+  if (cache) return { read: cache.keep(release, packRelease(contents, make), make), isNew: true };
   const made = make(contents);
-  return { ...made, release: withoutSources(made.release, folder, files) };
+  return { read: { ...made, release: withoutSources(made.release, folder, files) }, isNew: true };
 }
 
 const makerOf =

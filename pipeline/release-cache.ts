@@ -20,10 +20,15 @@ export interface ReadRelease {
 export type MakeRelease = (contents: readonly Uint8Array[]) => ReadRelease;
 
 export interface ReleaseCache {
-  recall(files: ReleaseFiles, make: MakeRelease): ReadRelease | undefined;
+  recall(files: ReleaseFiles, make: MakeRelease): Recalled;
   /** Keeps a release under the bytes it was made of, never under what lay there before or after. */
   keep(files: ReleaseFiles, packed: PackedRelease, make: MakeRelease): ReadRelease;
 }
+
+/** What was kept; or the bytes of the release's files, where they had to be read to know that nothing is. */
+export type Recalled =
+  | { kept: ReadRelease }
+  | { kept: undefined; contents: readonly Uint8Array[] | undefined };
 
 /** A release as it is kept, and as threads hand it over. */
 export interface PackedRelease {
@@ -50,13 +55,8 @@ export function releaseCache(
   known: KnownDigest,
 ): ReleaseCache & { digests: ReadonlyMap<string, string> } {
   const digests = new Map<string, string>();
-  const digestOf = (path: string): string => {
-    const digest = digests.get(path) ?? known(path) ?? sha256(files.read(path) ?? new Uint8Array());
-    digests.set(path, digest);
-    return digest;
-  };
-  const reading = (release: ReleaseFiles) =>
-    pathsOfRelease(release).map((path) => files.read(path) ?? new Uint8Array());
+  const knownDigest = (path: string) => digests.get(path) ?? known(path);
+  const reading = (release: ReleaseFiles) => pathsOfRelease(release).map((path) => files.read(path));
   let opened: { key: string; details: ArtifactDetails[] } | undefined;
   const decoded = (key: string, bytes: Uint8Array, release: ReleaseFiles, make: MakeRelease): ReadRelease => {
     const read = parsed<ReadRelease>(bytes, 0);
@@ -68,7 +68,7 @@ export function releaseCache(
       // Somebody took the cache away meanwhile: what it held can still be made.
       const details = kept
         ? parsed<ArtifactDetails[]>(kept, 1)
-        : madeAgain(make(reading(release)), folder, hashes);
+        : madeAgain(make(reading(release).map((file) => file ?? nothing)), folder, hashes);
       opened = { key, details };
       return details;
     };
@@ -77,14 +77,23 @@ export function releaseCache(
   return {
     digests,
     recall(release, make) {
-      const key = keyOf(basis, release, digestOf);
+      const paths = pathsOfRelease(release);
+      // Read once: whoever is not kept is made of the same bytes.
+      const contents = paths.every(knownDigest) ? undefined : reading(release);
+      for (const [index, path] of paths.entries())
+        digests.set(path, contents ? sha256(contents[index] ?? nothing) : (knownDigest(path) ?? ""));
+      const key = keyOf(basis, release, digests);
       const bytes = cache.get(key);
-      return bytes && decoded(key, bytes, release, make);
+      if (bytes) return { kept: decoded(key, bytes, release, make) };
+      return {
+        kept: undefined,
+        contents: contents?.every((file) => file !== undefined) ? contents : undefined,
+      };
     },
     keep(release, packed, make) {
       for (const [index, path] of pathsOfRelease(release).entries())
         digests.set(path, packed.digests[index] ?? "");
-      const key = keyOf(basis, release, digestOf);
+      const key = keyOf(basis, release, digests);
       cache.put(key, packed.bytes);
       return decoded(key, packed.bytes, release, make);
     },
@@ -123,9 +132,15 @@ function withDetails(
 
 const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
-const keyOf = (basis: string, release: ReleaseFiles, digestOf: (path: string) => string): string =>
+const nothing = new Uint8Array();
+
+const keyOf = (basis: string, release: ReleaseFiles, digests: ReadonlyMap<string, string>): string =>
   sha256(
-    JSON.stringify([basis, release.version, pathsOfRelease(release).map((path) => [path, digestOf(path)])]),
+    JSON.stringify([
+      basis,
+      release.version,
+      pathsOfRelease(release).map((path) => [path, digests.get(path)]),
+    ]),
   );
 
 const hashesOf = ({ artifacts }: Release): string => artifacts.map(({ contentHash }) => contentHash).join();
