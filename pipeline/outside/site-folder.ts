@@ -1,18 +1,13 @@
 import {
   closeSync,
-  constants,
-  copyFileSync,
   existsSync,
   mkdirSync,
   openSync,
   readdirSync,
-  readSync,
   realpathSync,
-  renameSync,
   rmdirSync,
   rmSync,
   statSync,
-  utimesSync,
   writeSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
@@ -21,19 +16,15 @@ import type { OutputFile } from "../documents/published.ts";
 import { buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
-import { isMissing, readIfPresent, writeChunks } from "./files.ts";
+import { isMissing, readIfPresent } from "./files.ts";
 import { type Fragments, gzipOf } from "./gzip-fragments.ts";
 import { lockFile } from "./lock.ts";
+import { type Counts, type Known, placing } from "./place-files.ts";
 import { type Precompression, precompression, removeSiblings } from "./precompress.ts";
 
 /** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
 const workFolder = ".relcat-tmp";
 const journal = "journal";
-
-interface Known {
-  sha256: string;
-  size: number;
-}
 
 /** A folder that holds a built site, opened for the next build. */
 export interface SiteFolder {
@@ -47,12 +38,6 @@ export interface SiteFolder {
   /** Adds what another thread has put. */
   count(others: Counts): void;
   counts: Counts;
-}
-
-interface Counts {
-  written: number;
-  unchanged: number;
-  bytes: number;
 }
 
 /**
@@ -155,69 +140,6 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   };
 }
 
-/** Puts files into their places, each whole or not at all. @param temporary where one lies on its way */
-function placing(folder: string, temporary: string, now: number): { put: SiteFolder["put"]; counts: Counts } {
-  const counts = { written: 0, unchanged: 0, bytes: 0 };
-
-  // A folder made by this build holds nothing to compare with, nor to remove.
-  const made = new Set<string>();
-  const isNew = (parent: string): boolean => {
-    if (made.has(parent)) return true;
-    if (mkdirSync(parent, { recursive: true }) === undefined) return false;
-    made.add(parent);
-    return true;
-  };
-  const put = new Map<string, Known>();
-  /** Into the temporary file. A copy is cheaper than the same bytes made and hashed again. */
-  const write = ({ chunks, sameAs }: Pick<OutputFile, "chunks" | "sameAs">, time?: number): Known => {
-    const known = sameAs === undefined ? undefined : put.get(sameAs);
-    if (sameAs === undefined || !known) return writeChunks(temporary, chunks, false, time);
-    copyFileSync(join(folder, sameAs), temporary, constants.COPYFILE_FICLONE);
-    if (time !== undefined) utimesSync(temporary, time, time);
-    return known;
-  };
-
-  const replace = (file: OutputFile): Known => {
-    const { path } = file;
-    const target = join(folder, path);
-    try {
-      if (isNew(dirname(target))) {
-        const time = modificationTime(path, now, undefined);
-        const known = write(file, time);
-        renameSync(temporary, target);
-        counts.bytes += known.size;
-        counts.written++;
-        return known;
-      }
-      const known = write(file);
-      counts.bytes += known.size;
-      const old = statSync(target, { throwIfNoEntry: false });
-      if (old?.size === known.size && sameBytes(temporary, target, known.size)) {
-        counts.unchanged++;
-        return known;
-      }
-      counts.written++;
-      const time = modificationTime(path, now, old?.mtimeMs);
-      utimesSync(temporary, time, time);
-      // First, so that nobody is ever sent old bytes compressed beside new ones.
-      removeSiblings(folder, path);
-      renameSync(temporary, target);
-      return known;
-    } catch (error) {
-      throw accessFailure(`cannot write ${target}`, error);
-    }
-  };
-
-  return {
-    counts,
-    put(file) {
-      const known = replace(file);
-      put.set(file.path, known);
-      return known;
-    },
-  };
-}
-
 /** What another thread writes into a site folder that is open. */
 export interface SecondWriter {
   /** Files that share nothing with those of other calls. */
@@ -266,27 +188,6 @@ function unfinishedFiles(work: string): string[] {
   return lines.filter(staysInside);
 }
 
-/** @param size of both, in bytes */
-function sameBytes(a: string, b: string, size: number): boolean {
-  const files = [openSync(a, "r"), openSync(b, "r")] as const;
-  const [left, right] = [
-    Buffer.alloc(Math.min(size, comparedAtOnce)),
-    Buffer.alloc(Math.min(size, comparedAtOnce)),
-  ];
-  try {
-    for (let at = 0; at < size; at += left.length) {
-      const length = readSync(files[0], left, 0, left.length, at);
-      if (readSync(files[1], right, 0, length, at) !== length) return false;
-      if (left.compare(right, 0, length, 0, length) !== 0) return false;
-    }
-    return true;
-  } finally {
-    for (const file of files) closeSync(file);
-  }
-}
-
-const comparedAtOnce = 1 << 20;
-
 function removeFile(folder: string, path: string): void {
   removeSiblings(folder, path);
   rmSync(join(folder, path), { force: true });
@@ -297,20 +198,4 @@ function removeFile(folder: string, path: string): void {
       return; // Not empty, or gone already: either way it is not ours to remove.
     }
   }
-}
-
-/**
- * Web servers make validators of size and time. Whole seconds, always later than before, and never equal
- * between two representations of one resource: each kind has its own remainder modulo 4.
- * @returns seconds since 1970
- */
-export function modificationTime(path: string, now: number, oldMs: number | undefined): number {
-  const floor = Math.max(Math.floor(now / 1000), oldMs === undefined ? 0 : Math.floor(oldMs / 1000) + 1);
-  return floor + ((((representation(path) - floor) % 4) + 4) % 4);
-}
-
-function representation(path: string): number {
-  if (path.endsWith(".html")) return 1;
-  if (path.includes("ordering=")) return 2;
-  return path.endsWith("gone.json") ? 3 : 0;
 }
