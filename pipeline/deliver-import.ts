@@ -1,7 +1,8 @@
-import { eventTime } from "./cut.ts";
-import { deliverLedger, type Surroundings, schemasSeenFrom } from "./deliver.ts";
+import { deliverLedger, type Surroundings } from "./deliver.ts";
+import { schemasSeenFrom } from "./deliver-authored.ts";
 import type { Config } from "./documents/config.ts";
 import type { Problem } from "./errors.ts";
+import { eventTime } from "./event-time.ts";
 import {
   addressesAreGuesses,
   checkTemplate,

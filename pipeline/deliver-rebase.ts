@@ -1,5 +1,5 @@
-import { eventTime } from "./cut.ts";
 import { deliverLedger, type Surroundings } from "./deliver.ts";
+import { eventTime } from "./event-time.ts";
 import { readIfPresent, requireFolder } from "./outside/files.ts";
 import { isMergedIn, type Operation } from "./outside/git-merge.ts";
 import { withLock } from "./outside/lock.ts";

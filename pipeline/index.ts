@@ -12,23 +12,20 @@ export {
   decideReinstate,
   decideRetract,
   decideUncut,
-  eventTime,
   type LedgerChange,
   type RetractOptions,
 } from "./cut.ts";
 export {
-  addNote,
   build,
   type CutRequest,
   cut,
-  init,
-  openRelease,
   readLedgerNow,
   reinstate,
   retract,
   type Surroundings,
   uncut,
 } from "./deliver.ts";
+export { addNote, init, openRelease } from "./deliver-authored.ts";
 export { type DownloadDelivery, downloadArtifact } from "./deliver-download.ts";
 export { type Import, type ImportRequest, importCatalog } from "./deliver-import.ts";
 export { type InspectedFile, type InspectRequest, inspectFiles } from "./deliver-inspect.ts";
@@ -69,6 +66,7 @@ export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./emitters/release-notes.ts";
 export { type Code, codes, exitStatus, type Place, type Problem, RelcatError } from "./errors.ts";
+export { eventTime } from "./event-time.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./import/import.ts";
 export { countByRule, type Violation } from "./import/violations.ts";
 export type { Ingested, IngestRequest, IngestSurroundings } from "./ingest/ingest.ts";

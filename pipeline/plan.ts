@@ -1,7 +1,8 @@
 import { type Catalog, loadCatalog } from "./build.ts";
-import { type Cut, decideCut, eventTime, refuseUnknown } from "./cut.ts";
+import { type Cut, decideCut, refuseUnknown } from "./cut.ts";
 import type { Plan } from "./documents/plan.ts";
 import { throwErrors } from "./errors.ts";
+import { eventTime } from "./event-time.ts";
 import { readSchemas, readTemplates } from "./outside/templates.ts";
 import { afterCut, type CutReleases, hashDocuments } from "./plan/after-cut.ts";
 import type { Baseline, DocumentHashes } from "./plan/baseline.ts";

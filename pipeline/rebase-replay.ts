@@ -1,6 +1,6 @@
-import { laterThan } from "./cut.ts";
 import type { AddEvent, LedgerEvent } from "./documents/ledger.ts";
 import type { Problem } from "./errors.ts";
+import { laterThan } from "./event-time.ts";
 import {
   type Change,
   lastWords,

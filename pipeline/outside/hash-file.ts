@@ -1,4 +1,3 @@
-import { type Problem, RelcatError } from "../errors.ts";
 import { fileSource, type Pace } from "./file-source.ts";
 import { threadFile } from "./thread.ts";
 
@@ -42,9 +41,6 @@ export interface HashTask {
   pace: Pace;
 }
 
-/** What the thread says: bytes read since it last said so, and what became of the file. */
-export type HashReply = { bytes: number } | { measure: Measure } | { problems: readonly Problem[] };
-
 /**
  * Has another thread hash files from the last to the first; who reads them from the first on meets it.
  * @param onBytes called with the bytes that were read since it was last called
@@ -53,45 +49,27 @@ export async function hashAside<F extends HashTask>(
   files: readonly F[],
   onBytes: (bytes: number) => void,
 ): Promise<HashedAside<F>> {
-  const { Worker } = await import("node:worker_threads"); // Not loaded where one file is read.
-  const thread = new Worker(threadFile(import.meta.url, "hash-thread"));
+  const { startThread } = await import("./second-thread.ts"); // Not loaded where one file is read.
+  const program = threadFile(import.meta.url, "hash-thread");
+  const thread = startThread<HashTask, Measure, number>(program, undefined, onBytes);
   const waiting = [...files];
   const begun = new Map<F, Promise<Measure>>();
-  let current = begin();
 
-  function begin(): PromiseWithResolvers<Measure> {
-    const outcome = Promise.withResolvers<Measure>();
-    outcome.promise.catch(() => {}); // Who wants it comes later, or not at all when another file fails before.
+  function begin(): void {
     const file = waiting.pop();
-    if (!file) return outcome;
-    begun.set(file, outcome.promise);
-    thread.postMessage({ path: file.path, pace: file.pace } satisfies HashTask);
-    return outcome;
+    if (!file) return;
+    const measure = thread.ask({ path: file.path, pace: file.pace });
+    begun.set(file, measure);
+    measure.then(begin, begin);
   }
 
-  function hear(reply: HashReply) {
-    if ("bytes" in reply) return onBytes(reply.bytes);
-    if ("measure" in reply) current.resolve(reply.measure);
-    else current.reject(new RelcatError(reply.problems));
-    current = begin();
-  }
-
-  thread.on("error", (error) => current.reject(error));
-  thread.on("message", (reply: HashReply) => {
-    try {
-      hear(reply);
-    } catch (error) {
-      current.reject(error); // onBytes is the caller's, and so is what it throws.
-    }
-  });
+  begin();
   return {
     take(file) {
-      const outcome = begun.get(file);
-      if (!outcome) waiting.splice(waiting.indexOf(file), 1);
-      return outcome;
+      const measure = begun.get(file);
+      if (!measure) waiting.splice(waiting.indexOf(file), 1);
+      return measure;
     },
-    async end() {
-      await thread.terminate();
-    },
+    end: () => thread.stop(),
   };
 }

@@ -10,29 +10,48 @@ export interface SecondThread<Work, Answer> {
   stop(): Promise<void>;
 }
 
-type Message<Answer> = { piece: number } & ({ answer: Answer } | { problems: readonly Problem[] });
+type Message<Answer, Word> =
+  | { word: Word }
+  | { piece: number; answer: Answer }
+  | { piece: number; problems: readonly Problem[] };
 
 /**
  * @param program a module that calls `answerAsThread`
  * @param setting plain data, what all pieces of work have in common
+ * @param hear called with what the thread says before it answers; what it throws ends the work
  */
-export function startThread<Work, Answer>(program: URL, setting: unknown): SecondThread<Work, Answer> {
+export function startThread<Work, Answer, Word = never>(
+  program: URL,
+  setting: unknown,
+  hear: (word: Word) => void = () => {},
+): SecondThread<Work, Answer> {
   const worker = new Worker(program, { workerData: setting });
   const asked = new Map<number, PromiseWithResolvers<Answer>>();
   let pieces = 0;
-  worker.on("message", (message: Message<Answer>) => {
+  let ended: { error: unknown } | undefined;
+  const fail = (error: unknown) => {
+    ended ??= { error };
+    for (const answer of asked.values()) answer.reject(error);
+  };
+  const listen = (message: Message<Answer, Word>) => {
+    if ("word" in message) return hear(message.word);
     const answer = asked.get(message.piece);
     asked.delete(message.piece);
     if ("answer" in message) answer?.resolve(message.answer);
     else answer?.reject(new RelcatError(message.problems));
-  });
-  const fail = (error: unknown) => {
-    for (const answer of asked.values()) answer.reject(error);
   };
+  worker.on("message", (message: Message<Answer, Word>) => {
+    try {
+      listen(message);
+    } catch (error) {
+      fail(error);
+    }
+  });
   worker.once("error", fail);
   worker.once("exit", () => fail(new Error("the thread has ended before its work was done")));
   return {
     ask(work) {
+      if (ended) return Promise.reject(ended.error);
       const answer = Promise.withResolvers<Answer>();
       // Who stops waiting for it must not be ended by it.
       answer.promise.catch(() => {});
@@ -52,11 +71,14 @@ export interface Said<Answer> {
   handedOver?: readonly ArrayBuffer[];
 }
 
-/** The whole program of a thread. @param open makes what answers, of what all pieces of work have in common */
-export function answerAsThread<Setting, Work, Answer>(
-  open: (setting: Setting) => (work: Work) => Promise<Said<Answer>>,
+/**
+ * The whole program of a thread.
+ * @param open makes what answers, of what all pieces of work have in common; `say` reaches who asked before the answer
+ */
+export function answerAsThread<Setting, Work, Answer, Word = never>(
+  open: (setting: Setting, say: (word: Word) => void) => (work: Work) => Promise<Said<Answer>>,
 ): void {
-  const answerTo = open(workerData as Setting);
+  const answerTo = open(workerData as Setting, (word) => parentPort?.postMessage({ word }));
   parentPort?.on("message", async ({ piece, work }: { piece: number; work: Work }) => {
     try {
       const { answer, handedOver = [] } = await answerTo(work);

@@ -31,7 +31,7 @@ describe.skipIf(lacking(debianPackages) !== undefined)("a run over the smallest 
     }
     const read = await bytesRead(made.image);
     text = report({ results, sizes, rounds: 1, lots, image: made.image, bytesRead: read, begun: 0 });
-  }, 120_000);
+  });
 
   test("measures something for every aim", () => {
     expect(aimsTable(aims, results)).not.toContain("not measured");

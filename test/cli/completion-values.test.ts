@@ -96,7 +96,7 @@ print -r -- "$seen"
 zpty -d shell
 `,
     );
-    const options = { cwd: made.folder, env, timeout: 30_000 };
+    const options = { cwd: made.folder, env, timeout: 300_000 };
     return (await execa("zsh", ["-f", "drive.zsh", line, pattern], options)).stdout;
   }
 

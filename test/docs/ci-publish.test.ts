@@ -10,8 +10,6 @@ import { type Forge, forge, type Machine } from "./ci-forge.ts";
 import { objectOf } from "./live-site.ts";
 import { localWeb } from "./local-web.ts";
 
-const patience = { timeout: 240_000 };
-
 const build = `#!/usr/bin/env bash
 set -eu
 mkdir -p out
@@ -129,7 +127,7 @@ const announced = ({ home }: Published) => {
   return text.split("\n").filter((line) => /^announced |^The /.test(line));
 };
 
-test("from the build jobs to readers, and the next day's signatures", patience, async () => {
+test("from the build jobs to readers, and the next day's signatures", async () => {
   const at = await publishingForge();
   await merged(at, "26.11.001");
   expect(at.bucket.bucket.objects.get("catalog/files/26.11.001/tool-26.11.001.rpm")?.bytes.toString()).toBe(
@@ -180,66 +178,58 @@ test("from the build jobs to readers, and the next day's signatures", patience, 
   expect([overtaken.exitCode, overtaken.stderr]).toEqual([3, expect.stringContaining("error[site-newer]")]);
 });
 
-test(
-  "signatures are renewed when half of their life is over, and take no place of earlier builds",
-  patience,
-  async () => {
-    const at = await publishingForge();
-    await merged(at, "26.11.001");
-    const person = await at.clone();
-    const withKey = (script: string) =>
-      person.sh(`set -e; PATH=$PWD/node_modules/.bin:$PATH; export RELCAT_ONLINE_KEY='${at.key}'\n${script}`);
-    const publishedDaysAgo = async (days: number) => {
-      const now = new Date(Date.now() - days * 86_400_000).toISOString();
-      const script = `relcat build --released --site prod; relcat sign --site prod --now ${now}; relcat publish prod`;
-      expect(await withKey(script)).toMatchObject({ exitCode: 0 });
-    };
-    const timestamp = () => JSON.parse(at.live("metadata/timestamp.json") ?? "{}").signed.version;
-    await publishedDaysAgo(6);
-    expect(timestamp()).toBe(1);
-    for (let day = 0; day < 2; day++)
-      expect(await signing(await at.clone(), at.key, "refresh")).toMatchObject({ exitCode: 0 });
-    expect(timestamp()).toBe(2);
-    const { history } = await historyOf(at);
-    expect(history.map(({ action }: { action: string }) => action)).toEqual(["refresh", "publish"]);
+test("signatures are renewed when half of their life is over, and take no place of earlier builds", async () => {
+  const at = await publishingForge();
+  await merged(at, "26.11.001");
+  const person = await at.clone();
+  const withKey = (script: string) =>
+    person.sh(`set -e; PATH=$PWD/node_modules/.bin:$PATH; export RELCAT_ONLINE_KEY='${at.key}'\n${script}`);
+  const publishedDaysAgo = async (days: number) => {
+    const now = new Date(Date.now() - days * 86_400_000).toISOString();
+    const script = `relcat build --released --site prod; relcat sign --site prod --now ${now}; relcat publish prod`;
+    expect(await withKey(script)).toMatchObject({ exitCode: 0 });
+  };
+  const timestamp = () => JSON.parse(at.live("metadata/timestamp.json") ?? "{}").signed.version;
+  await publishedDaysAgo(6);
+  expect(timestamp()).toBe(1);
+  for (let day = 0; day < 2; day++)
+    expect(await signing(await at.clone(), at.key, "refresh")).toMatchObject({ exitCode: 0 });
+  expect(timestamp()).toBe(2);
+  const { history } = await historyOf(at);
+  expect(history.map(({ action }: { action: string }) => action)).toEqual(["refresh", "publish"]);
 
-    // What the README says for the days when the job fails.
-    const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
-    const [, block = ""] = /\*\*When it fails\*\*[^`]*```sh\n([^`]+)```/.exec(readme) ?? [];
-    expect(block).toContain("relcat publish prod");
-    expect(await withKey(block)).toMatchObject({ exitCode: 0 });
-  },
-);
+  // What the README says for the days when the job fails.
+  const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
+  const [, block = ""] = /\*\*When it fails\*\*[^`]*```sh\n([^`]+)```/.exec(readme) ?? [];
+  expect(block).toContain("relcat publish prod");
+  expect(await withKey(block)).toMatchObject({ exitCode: 0 });
+});
 
-test(
-  "while a rollback holds the site, the refresh renews what is held, and publishing is refused",
-  patience,
-  async () => {
-    const at = await publishingForge();
-    await merged(at, "26.11.001");
-    await publishJob(at);
-    const person = await at.clone();
-    person.write(
-      "releases/catalog.yaml",
-      person.read("releases/catalog.yaml").replace("{", '{"product": "Wrong",'),
-    );
-    await commit(person, "A product");
-    await publishJob(at);
-    expect(at.live("index.html")).toContain("<title>Wrong");
-    const back = await person.sh(
-      `RELCAT_ONLINE_KEY='${at.key}' node_modules/.bin/relcat rollback prod --reason "Wrong name." --yes`,
-    );
-    expect(back.exitCode).toBe(0);
-    const refreshed = await signing(await at.clone(), at.key, "refresh");
-    expect({ exitCode: refreshed.exitCode, stderr: refreshed.stderr }).toMatchObject({ exitCode: 0 });
-    expect(at.live("index.html")).not.toContain("<title>Wrong");
-    const machine = await at.clone();
-    const refused = await signing(machine, at.key, "publish", await machine.git("rev-parse", "HEAD"));
-    expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining("error[site-held]")]);
-  },
-);
+test("while a rollback holds the site, the refresh renews what is held, and publishing is refused", async () => {
+  const at = await publishingForge();
+  await merged(at, "26.11.001");
+  await publishJob(at);
+  const person = await at.clone();
+  person.write(
+    "releases/catalog.yaml",
+    person.read("releases/catalog.yaml").replace("{", '{"product": "Wrong",'),
+  );
+  await commit(person, "A product");
+  await publishJob(at);
+  expect(at.live("index.html")).toContain("<title>Wrong");
+  const back = await person.sh(
+    `RELCAT_ONLINE_KEY='${at.key}' node_modules/.bin/relcat rollback prod --reason "Wrong name." --yes`,
+  );
+  expect(back.exitCode).toBe(0);
+  const refreshed = await signing(await at.clone(), at.key, "refresh");
+  expect({ exitCode: refreshed.exitCode, stderr: refreshed.stderr }).toMatchObject({ exitCode: 0 });
+  expect(at.live("index.html")).not.toContain("<title>Wrong");
+  const machine = await at.clone();
+  const refused = await signing(machine, at.key, "publish", await machine.git("rev-parse", "HEAD"));
+  expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining("error[site-held]")]);
+});
 
-test("a refresh that fails says where to look", patience, async () => {
+test("a refresh that fails says where to look", async () => {
   const at = await publishingForge();
   await merged(at, "26.11.001");
   await publishJob(at);

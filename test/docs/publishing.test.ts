@@ -51,10 +51,10 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", (kind) => {
     expect(await at.succeed("git status --porcelain", { cwd: releases })).toMatchObject({
       stdout: "?? tool.rpm",
     });
-  }, 240_000);
+  });
 });
 
-test("a folder looks as the guide draws it", { timeout: 240_000 }, async () => {
+test("a folder looks as the guide draws it", async () => {
   const at = await liveWorld();
   await at.succeed(
     `echo 'hosts: [nginx]' >>releases/catalog.yaml

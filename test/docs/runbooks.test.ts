@@ -6,7 +6,6 @@ import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 import type { Page } from "./local-web.ts";
 
 const folder = join(repository, "docs/runbooks");
-const patience = { timeout: 240_000 };
 const host = "downloads.example.com";
 
 type Live = Awaited<ReturnType<typeof liveWorld>>;
@@ -33,38 +32,32 @@ const rename = (name: string) =>
   `sed -i 's/^product: .*/product: ${name}/' releases/catalog.yaml; git commit -qam "${name}"; git push -q
 relcat build --released --site prod && relcat sign --site prod && relcat publish prod`;
 
-test(
-  "retract-within-minutes: the package is gone from the list, with its reason in its place",
-  patience,
-  async () => {
-    const at = await liveWorld();
-    expect(offered(at)).toEqual([1, 2, 3, 4]);
-    const { stdout } = await follow(at, commands("retract-within-minutes.md"));
-    expect(offered(at)).toEqual([1, 2, 3]);
-    expect(at.live(host, "api/v1/package/4/index.json")).toBeUndefined();
-    const gone = {
-      detail: "This package was withdrawn.",
-      id: 4,
-      reason: "Does not start on ARM.",
-      replaced_by: 2,
-    };
-    expect(JSON.parse(at.live(host, "api/v1/package/4/gone.json") ?? "")).toEqual(gone);
-    expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(gone);
-    expect(
-      JSON.parse(at.live(host, "api/v1/latest.json") ?? "").packages.map(({ id }: { id: number }) => id),
-    ).toEqual([3, 2]);
-    // Who has the file is told, and main has what the site has.
-    const told = await at.sh("relcat verify out/tool-26.09.001.rpm --from prod", { cwd: at.clone });
-    expect(told.exitCode).toBe(1);
-    expect(told.stderr).toContain("which was withdrawn: Does not start on ARM.");
-    const mark = (await stateOf(at)).ledger_high.sha256;
-    expect((await follow(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(
-      mark,
-    );
-  },
-);
+test("retract-within-minutes: the package is gone from the list, with its reason in its place", async () => {
+  const at = await liveWorld();
+  expect(offered(at)).toEqual([1, 2, 3, 4]);
+  const { stdout } = await follow(at, commands("retract-within-minutes.md"));
+  expect(offered(at)).toEqual([1, 2, 3]);
+  expect(at.live(host, "api/v1/package/4/index.json")).toBeUndefined();
+  const gone = {
+    detail: "This package was withdrawn.",
+    id: 4,
+    reason: "Does not start on ARM.",
+    replaced_by: 2,
+  };
+  expect(JSON.parse(at.live(host, "api/v1/package/4/gone.json") ?? "")).toEqual(gone);
+  expect(JSON.parse(stdout.trim().split("\n").at(-1) ?? "")).toEqual(gone);
+  expect(
+    JSON.parse(at.live(host, "api/v1/latest.json") ?? "").packages.map(({ id }: { id: number }) => id),
+  ).toEqual([3, 2]);
+  // Who has the file is told, and main has what the site has.
+  const told = await at.sh("relcat verify out/tool-26.09.001.rpm --from prod", { cwd: at.clone });
+  expect(told.exitCode).toBe(1);
+  expect(told.stderr).toContain("which was withdrawn: Does not start on ARM.");
+  const mark = (await stateOf(at)).ledger_high.sha256;
+  expect((await follow(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
+});
 
-test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", patience, async () => {
+test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", async () => {
   const at = await liveWorld();
   await follow(at, commands("hotfix-on-an-old-line.md"));
   expect(offered(at)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -74,54 +67,50 @@ test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", pati
   expect(at.live(host, "releases/26.08.002/index.html")).toContain("Starts on ARM again.");
 });
 
-test(
-  "rollback: the build before, held; a withdrawal under the hold; an end to it; a way behind a withdrawal",
-  patience,
-  async () => {
-    const at = await liveWorld();
-    await follow(at, rename("Wrong"));
-    const title = () => /<title>([^<]*)</.exec(at.live(host, "index.html") ?? "")?.[1];
-    expect(title()).toContain("Wrong");
-    await follow(at, commands("rollback.md", "Do"));
-    expect(title()).not.toContain("Wrong");
-    expect(await stateOf(at)).toMatchObject({ hold: { reason: "Pages are blank since the new template." } });
-    const refused = await at.sh(
-      "relcat build --released --site prod; relcat sign --site prod; relcat publish prod",
-      {
-        cwd: at.clone,
-        env: { RELCAT_ONLINE_KEY: at.key },
-      },
-    );
-    expect(refused.exitCode).toBe(3);
-    expect(refused.stderr).toContain("error[site-held]");
+test("rollback: the build before, held; a withdrawal under the hold; an end to it; a way behind a withdrawal", async () => {
+  const at = await liveWorld();
+  await follow(at, rename("Wrong"));
+  const title = () => /<title>([^<]*)</.exec(at.live(host, "index.html") ?? "")?.[1];
+  expect(title()).toContain("Wrong");
+  await follow(at, commands("rollback.md", "Do"));
+  expect(title()).not.toContain("Wrong");
+  expect(await stateOf(at)).toMatchObject({ hold: { reason: "Pages are blank since the new template." } });
+  const refused = await at.sh(
+    "relcat build --released --site prod; relcat sign --site prod; relcat publish prod",
+    {
+      cwd: at.clone,
+      env: { RELCAT_ONLINE_KEY: at.key },
+    },
+  );
+  expect(refused.exitCode).toBe(3);
+  expect(refused.stderr).toContain("error[site-held]");
 
-    await follow(at, commands("rollback.md", "Withdraw something meanwhile"));
-    expect(offered(at)).toEqual([1, 2, 3]);
-    expect(title()).not.toContain("Wrong");
-    await follow(at, commands("rollback.md", "See that it worked"));
+  await follow(at, commands("rollback.md", "Withdraw something meanwhile"));
+  expect(offered(at)).toEqual([1, 2, 3]);
+  expect(title()).not.toContain("Wrong");
+  await follow(at, commands("rollback.md", "See that it worked"));
 
-    await follow(
-      at,
-      `sed -i 's/^product: .*/product: Mended/' releases/catalog.yaml; git commit -qam Mended; git push -q`,
-    );
-    await follow(at, commands("rollback.md", "End the hold"));
-    expect(title()).toContain("Mended");
-    expect(offered(at)).toEqual([1, 2, 3]);
-    expect(await stateOf(at)).toMatchObject({ hold: null });
+  await follow(
+    at,
+    `sed -i 's/^product: .*/product: Mended/' releases/catalog.yaml; git commit -qam Mended; git push -q`,
+  );
+  await follow(at, commands("rollback.md", "End the hold"));
+  expect(title()).toContain("Mended");
+  expect(offered(at)).toEqual([1, 2, 3]);
+  expect(await stateOf(at)).toMatchObject({ hold: null });
 
-    const bad = (await stateOf(at)).history.at(-2).build.slice(0, 12);
-    const behind = await at.sh(`relcat rollback prod --to ${bad} --reason x --yes`, { cwd: at.clone });
-    expect(behind.stderr).toContain(
-      "error[build-retracted] that build offers what was withdrawn since: package 4",
-    );
-    await follow(at, commands("rollback.md", "Go back behind a withdrawal"));
-    expect(title()).not.toContain("Mended");
-    expect(offered(at)).toEqual([1, 2, 3]);
-    await follow(at, commands("rollback.md", "See that it worked"));
-  },
-);
+  const bad = (await stateOf(at)).history.at(-2).build.slice(0, 12);
+  const behind = await at.sh(`relcat rollback prod --to ${bad} --reason x --yes`, { cwd: at.clone });
+  expect(behind.stderr).toContain(
+    "error[build-retracted] that build offers what was withdrawn since: package 4",
+  );
+  await follow(at, commands("rollback.md", "Go back behind a withdrawal"));
+  expect(title()).not.toContain("Mended");
+  expect(offered(at)).toEqual([1, 2, 3]);
+  await follow(at, commands("rollback.md", "See that it worked"));
+});
 
-test("stale-cdn: all of it is purged, and readers see what is live", patience, async () => {
+test("stale-cdn: all of it is purged, and readers see what is live", async () => {
   const at = await liveWorld();
   const purged = join(at.home, "purged");
   const old = new Map<string, Page | undefined>();
@@ -145,7 +134,7 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
   expect(offered(at)).toEqual([1, 2, 3]);
 });
 
-test("leaked-online-key: what the old key signs is refused", patience, async () => {
+test("leaked-online-key: what the old key signs is refused", async () => {
   const at = await liveWorld();
   const thief = join(at.folder, "thief");
   cpSync(at.clone, thief, { recursive: true });
@@ -174,7 +163,7 @@ cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/
   expect((await verify("never-there")).exitCode).toBe(0);
 });
 
-test("lost-root-key: the new root is believed, the old one is not", patience, async () => {
+test("lost-root-key: the new root is believed, the old one is not", async () => {
   const at = await liveWorld();
   const old = readFileSync(join(at.clone, "releases/trust/1.root.json"));
   const making = commands("lost-root-key.md");
@@ -195,7 +184,7 @@ test("lost-root-key: the new root is believed, the old one is not", patience, as
   expect(stdout).toContain("root       version 1");
 });
 
-test("lost-root-key: in a bucket, the old root makes way by hand", patience, async () => {
+test("lost-root-key: in a bucket, the old root makes way by hand", async () => {
   const at = await world("bucket");
   const yaml = blocksOf("docs/publishing.md").find(
     ({ text, headings }) => text.startsWith("base_url") && headings.includes("A bucket"),
@@ -220,7 +209,7 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
 });
 
 describe("lost-ledger-or-laptop", () => {
-  test("a fresh clone publishes again, and finds the right ledger", patience, async () => {
+  test("a fresh clone publishes again, and finds the right ledger", async () => {
     const at = await liveWorld();
     rmSync(at.clone, { recursive: true });
     await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of somebody who publishes"), at.folder);
@@ -239,7 +228,7 @@ describe("lost-ledger-or-laptop", () => {
     await follow(at, commands("lost-ledger-or-laptop.md", "See that it worked"), another);
   });
 
-  test("a publish that its laptop did not finish is finished from another", patience, async () => {
+  test("a publish that its laptop did not finish is finished from another", async () => {
     const at = await liveWorld();
     const file = join(at.srv, "downloads/current.json");
     const state = JSON.parse(readFileSync(file, "utf8"));

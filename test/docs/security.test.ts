@@ -5,33 +5,27 @@ import { expect, test } from "vitest";
 import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
-const patience = { timeout: 240_000 };
-
 /** What SECURITY.md says is not promised, so that nobody finds out by surprise. */
-test(
-  "an older signed state is believed by a client that has seen nothing, by no other",
-  patience,
-  async () => {
-    const at = await liveWorld();
-    const site = join(at.srv, "downloads");
-    const [older = ""] = JSON.parse(readFileSync(join(site, "current.json"), "utf8"))
-      .history.map(({ files }: { files: string }) => files)
-      .slice(1);
-    const verify = (folder: string, state: string) =>
-      at.sh(`relcat verify '${folder}' --root releases/trust/1.root.json --trust-dir ~/${state}`, {
-        cwd: at.clone,
-      });
-    const shown = join(at.home, "shown");
-    cpSync(realpathSync(join(site, "current")), shown, { recursive: true, verbatimSymlinks: true });
-    expect((await verify(shown, "seen")).exitCode).toBe(0);
-    rmSync(shown, { recursive: true });
-    cpSync(join(site, "builds", older), shown, { recursive: true, verbatimSymlinks: true });
-    expect((await verify(shown, "nothing")).exitCode).toBe(0);
-    expect((await verify(shown, "seen")).exitCode).toBeGreaterThanOrEqual(6);
-  },
-);
+test("an older signed state is believed by a client that has seen nothing, by no other", async () => {
+  const at = await liveWorld();
+  const site = join(at.srv, "downloads");
+  const [older = ""] = JSON.parse(readFileSync(join(site, "current.json"), "utf8"))
+    .history.map(({ files }: { files: string }) => files)
+    .slice(1);
+  const verify = (folder: string, state: string) =>
+    at.sh(`relcat verify '${folder}' --root releases/trust/1.root.json --trust-dir ~/${state}`, {
+      cwd: at.clone,
+    });
+  const shown = join(at.home, "shown");
+  cpSync(realpathSync(join(site, "current")), shown, { recursive: true, verbatimSymlinks: true });
+  expect((await verify(shown, "seen")).exitCode).toBe(0);
+  rmSync(shown, { recursive: true });
+  cpSync(join(site, "builds", older), shown, { recursive: true, verbatimSymlinks: true });
+  expect((await verify(shown, "nothing")).exitCode).toBe(0);
+  expect((await verify(shown, "seen")).exitCode).toBeGreaterThanOrEqual(6);
+});
 
-test("what somebody deletes, or writes into current.json, is noticed", patience, async () => {
+test("what somebody deletes, or writes into current.json, is noticed", async () => {
   const at = await liveWorld();
   const site = join(at.srv, "downloads");
   rmSync(join(site, "current/feed.atom"));
@@ -45,7 +39,7 @@ test("what somebody deletes, or writes into current.json, is noticed", patience,
   expect([published.exitCode, published.stderr]).toEqual([2, expect.stringContaining("error[file-access]")]);
 });
 
-test("current.json and state/ of a bucket can be read, and name no private record", patience, async () => {
+test("current.json and state/ of a bucket can be read, and name no private record", async () => {
   const at = await world("bucket");
   const clone = join(at.folder, "releases");
   const sites =

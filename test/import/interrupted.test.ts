@@ -54,7 +54,7 @@ test("killed before any write, an import leaves no ledger or the whole of it, an
     await finish(folder);
     expect(readTree(releases), `after ${call}`).toEqual(complete);
   }
-}, 300_000);
+});
 
 const torn = (partial: Tree, complete: Tree) =>
   [...partial].filter(([path, bytes]) => !complete.get(path)?.equals(bytes)).map(([path]) => path);

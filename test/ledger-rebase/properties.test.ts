@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { decideReinstate, decideRetract, eventTime } from "../../pipeline/cut.ts";
+import { decideReinstate, decideRetract } from "../../pipeline/cut.ts";
 import type { AddEvent, LedgerEvent } from "../../pipeline/documents/ledger.ts";
+import { eventTime } from "../../pipeline/event-time.ts";
 import { decideRebase } from "../../pipeline/rebase.ts";
 import { identity, type Ledger, ledgerLine, readLedger } from "../../pipeline/stages/ledger.ts";
 

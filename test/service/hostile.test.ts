@@ -6,12 +6,12 @@ import { ask, idsOf, type Running, serveFolder, threeRecords } from "./origin.ts
 
 let running: Running;
 beforeAll(async () => {
-  running = await serveFolder((await threeRecords()).out, { patience: { headers: 300, request: 600 } });
+  running = await serveFolder((await threeRecords()).out);
 });
 
 /** Sends bytes as they are and gives back all that comes until the server ends. */
-function send(...parts: readonly string[]): Promise<string> {
-  const { hostname, port } = new URL(running.url);
+function send(bytes: string, to: Running = running): Promise<string> {
+  const { hostname, port } = new URL(to.url);
   return new Promise((resolve) => {
     const socket = connect(Number(port), hostname);
     let text = "";
@@ -20,7 +20,7 @@ function send(...parts: readonly string[]): Promise<string> {
     });
     socket.on("close", () => resolve(text));
     socket.on("error", () => {});
-    for (const part of parts) socket.write(part, "latin1");
+    socket.write(bytes, "latin1");
   });
 }
 
@@ -127,20 +127,28 @@ describe("too much", () => {
 });
 
 describe("too slow", () => {
+  let hurried: Running;
+  beforeAll(async () => {
+    hurried = await serveFolder((await threeRecords()).out, { patience: { headers: 300, request: 600 } });
+  });
+
   test("a client that never ends its headers is cut off, with a word", async () => {
-    expect(await send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ")).toMatch(
+    expect(await send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", hurried)).toMatch(
       /^HTTP\/1\.1 408 Request Timeout[\s\S]+\{"detail":"The request took too long\."\}$/,
     );
   });
 
   test("so is one that never sends the body it promised", async () => {
-    const answer = await send("POST /api/v1/package/ HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{");
+    const answer = await send(
+      "POST /api/v1/package/ HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
+      hurried,
+    );
     expect(answer).toMatch(/^HTTP\/1\.1 (405|408) /);
   });
 
   test("others are answered meanwhile", async () => {
-    const slow = send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ");
-    expect((await ask(running.url, "/api/v1/package/")).status).toBe(200);
+    const slow = send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", hurried);
+    expect((await ask(hurried.url, "/api/v1/package/")).status).toBe(200);
     await slow;
   });
 });

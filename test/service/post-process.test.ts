@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
-import { afterAll, describe, expect, test, vi } from "vitest";
+import { afterAll, describe, expect, test } from "vitest";
 import type { Releases } from "../support/catalog.ts";
 import { program, repository, temporaryFolder } from "../support/run.ts";
 import { threeRecords } from "./origin.ts";
@@ -96,9 +96,7 @@ describe("many at once, to two servers", () => {
   });
 });
 
-test("killed before any of its writes, a server leaves a whole manifest or none", {
-  timeout: 150_000,
-}, async () => {
+test("killed before any of its writes, a server leaves a whole manifest or none", async () => {
   const { out } = await threeRecords();
   const nodeArgs = ["--import", join(repository, "test/support/kill-at.mjs")];
   const cold = { NODE_DISABLE_COMPILE_CACHE: "1" };
@@ -173,7 +171,7 @@ describe("the command after a post", () => {
       look();`;
     const { post } = await servePosts(catalog, { afterPost: script(wait) });
     const answers = Array.from({ length: 6 }, (_, index) => post(posted(rpm(`${index}.rpm`))));
-    await vi.waitUntil(() => existsSync(note) && manifests(catalog).length === 6, { timeout: 20_000 });
+    await expect.poll(() => existsSync(note) && manifests(catalog).length).toBe(6);
     writeFileSync(gate, "");
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(6).fill(201));
     expect(readFileSync(note, "utf8")).toBe("1\n5\n");

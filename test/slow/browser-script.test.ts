@@ -207,4 +207,4 @@ test("a page of 500 artifacts among 10,000 is filtered like any other", async ()
   expect(complaints).toEqual([]);
   await leave();
   await large.stop();
-}, 120_000);
+});

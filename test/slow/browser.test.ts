@@ -78,7 +78,7 @@ test("pages full of hostile values load in silence and fit 360 pixels", async ()
     await close();
   }
   await hostile.stop();
-}, 120_000);
+});
 
 test("without JavaScript everything is there, and nothing that would not work", async () => {
   const { page, complaints, close } = await site.open("", { javaScriptEnabled: false });

@@ -4,7 +4,7 @@ import { HtmlValidate } from "html-validate";
 import type { Browser, BrowserContextOptions, Page, Response } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { password, type TestController, type TestUser, testController } from "../controller/support.ts";
-import { complaintsOf, picture, startBrowser } from "../support/browser.ts";
+import { complaintsOf, openContext, picture, startBrowser } from "../support/browser.ts";
 
 /** The controller's pages in Debian's chromium, under their own policy. */
 let browser: Browser;
@@ -45,7 +45,7 @@ interface Visit {
 }
 
 async function visit(options: BrowserContextOptions = {}): Promise<Visit> {
-  const context = await browser.newContext(options);
+  const context = await openContext(browser, options);
   const page = await context.newPage();
   const complaints = complaintsOf(page, controller.url);
   return { page, complaints, close: () => context.close() };

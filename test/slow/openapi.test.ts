@@ -27,4 +27,4 @@ test("the descriptions of both APIs are valid OpenAPI 3.1, and redocly finds not
     expect(all).toContain("Your API description is valid");
     expect(all).not.toContain("Warning was generated");
   }
-}, 300_000);
+});

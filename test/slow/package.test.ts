@@ -29,7 +29,7 @@ beforeAll(async () => {
   await execa("npm", ["install", "--no-audit", "--no-fund", join(folder, report[0].filename)], {
     cwd: folder,
   });
-}, 300_000);
+});
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const relcat = (args: string[], cwd = folder) =>

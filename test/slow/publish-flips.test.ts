@@ -57,4 +57,4 @@ test("readers of a folder behind nginx see one build or the other, whole, howeve
   expect(seen.requests).toBeGreaterThan(flips);
   // Both builds were seen of what differs between them.
   expect(seen.texts.size).toBeGreaterThan(paths.length);
-}, 600_000);
+});

@@ -102,4 +102,4 @@ test("two publishers at once: one wins, the other exits 3", async () => {
     const page = (await publicTree()).get("releases/26.08.001/index.html")?.toString();
     expect(page).toContain(`${winner} ${round}.`);
   }
-}, 300_000);
+});

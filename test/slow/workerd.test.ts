@@ -26,7 +26,7 @@ beforeAll(async () => {
   child = spawn(binary, ["serve", join(folder, "config.capnp"), "--verbose"], { stdio: "pipe" });
   url = `http://127.0.0.1:${port}`;
   await answering(url);
-}, 300_000);
+});
 
 afterAll(() => void child?.kill());
 

@@ -14,8 +14,20 @@ import { readTree, type Tree } from "./tree.ts";
 const switches =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
+/** Milliseconds: a machine that is busy elsewhere is no failure. */
+const patience = 300_000;
+
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", args: switches.split(" "), timeout: 150_000 });
+  chromium.launch({ executablePath: "/usr/bin/chromium", args: switches.split(" "), timeout: patience });
+
+export async function openContext(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<BrowserContext> {
+  const context = await browser.newContext(options);
+  context.setDefaultTimeout(patience);
+  return context;
+}
 
 /** The repository's sample, built for a place below a base path. */
 export async function sampleTree(): Promise<Tree> {
@@ -76,7 +88,7 @@ export async function visit(browser: Browser, tree: Tree, base = "/some/base/"):
   const contexts = new Map<string, BrowserContext>();
   const open = async (path: string, options: BrowserContextOptions = {}): Promise<Visit> => {
     const key = JSON.stringify(options);
-    const context = contexts.get(key) ?? (await browser.newContext(options));
+    const context = contexts.get(key) ?? (await openContext(browser, options));
     contexts.set(key, context);
     const page = await context.newPage();
     const complaints = complaintsOf(page, url);

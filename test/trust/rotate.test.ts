@@ -42,7 +42,7 @@ async function look(project: SignedProject, url: string, days: number, state?: s
 }
 
 describe("keys are exchanged", () => {
-  test("one after the other, and no client notices", { timeout: 240_000 }, async () => {
+  test("one after the other, and no client notices", async () => {
     const project = await signedProject();
     await project.sign();
     const url = await serveFiles(project.dist);
@@ -64,9 +64,7 @@ describe("keys are exchanged", () => {
     expect([old.exitCode, old.stderr]).toEqual([2, expect.stringContaining("error[key-untrusted]")]);
   });
 
-  test("of three root keys two sign a new root, in turn, each on a machine of its own", {
-    timeout: 240_000,
-  }, async () => {
+  test("of three root keys two sign a new root, in turn, each on a machine of its own", async () => {
     const project = await signedProject("full");
     await project.sign();
     const url = await serveFiles(project.dist);

@@ -93,7 +93,7 @@ describe("--trust-first-use", () => {
 });
 
 describe("what was seen before", () => {
-  test("is whole enough after a kill at any moment", { timeout: 300_000 }, async () => {
+  test("is whole enough after a kill at any moment", async () => {
     const place = join(temporaryFolder(), "site");
     const at = (from: string) => {
       rmSync(place, { recursive: true, force: true });

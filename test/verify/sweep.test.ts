@@ -54,7 +54,7 @@ async function flippedUnnoticed(path: string, bytes: Buffer, places: Iterable<nu
 }
 
 describe("of all files, signatures and metadata of a site", () => {
-  test("a changed byte is noticed, whichever", { timeout: 300_000 }, async () => {
+  test("a changed byte is noticed, whichever", async () => {
     const random = numbers(20_261_121);
     expect(await look()).toBe("ok ");
     const unnoticed: string[] = [];
@@ -64,7 +64,7 @@ describe("of all files, signatures and metadata of a site", () => {
     expect(await look()).toBe("ok ");
   });
 
-  test("every byte of what no hash covers counts", { timeout: 300_000 }, async () => {
+  test("every byte of what no hash covers counts", async () => {
     const random = numbers(7);
     const unnoticed: string[] = [];
     for (const path of ["metadata/timestamp.json", "metadata/1.root.json"]) {
@@ -75,7 +75,7 @@ describe("of all files, signatures and metadata of a site", () => {
     expect(unnoticed).toEqual([]);
   });
 
-  test("one that is missing is noticed, and named", { timeout: 300_000 }, async () => {
+  test("one that is missing is noticed, and named", async () => {
     const unnoticed: string[] = [];
     for (const path of readTree(folder).keys()) {
       if (path === "metadata/signed.json") continue; // The signer's own; no reader needs it.
