@@ -5,11 +5,11 @@ import type { TextPart } from "../documents/published.ts";
 import type { Cache } from "./cache.ts";
 import { joinedCrc32 } from "./crc32.ts";
 
-const sync = { level: 9, finishFlush: constants.Z_SYNC_FLUSH };
+const sync = { level: 6, finishFlush: constants.Z_SYNC_FLUSH };
 const compress = promisify(deflateRaw);
 
-/** RFC 1952: deflate, no flags, no time, best compression, any system. */
-const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 2, 255);
+/** RFC 1952: deflate, no flags, no time, no word of the effort, any system. */
+const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
 /** RFC 1951: the last block, which holds nothing. */
 const lastBlock = Uint8Array.of(3, 0);
 
