@@ -129,6 +129,10 @@ function pathOf({ path }: Operation, id: string, query: string, hasSlash: boolea
   return (hasSlash ? filled : filled.replace(/\/$/, "")) + query;
 }
 
+/** Not by `String`, which asks objects for a `toString` that they may have made up. */
+const asText = (value: unknown): string =>
+  typeof value === "object" ? JSON.stringify(value) : String(value);
+
 function queryOf(
   document: ApiDocument,
   operation: Operation,
@@ -136,7 +140,7 @@ function queryOf(
 ): fc.Arbitrary<string> {
   const known = operation.parameters.filter((parameter) => parameter.in === "query");
   const pairs = known.map(({ name, schema }) =>
-    fc.tuple(fc.constant(name), valueFor(document, schema, ids).map(String)),
+    fc.tuple(fc.constant(name), valueFor(document, schema, ids).map(asText)),
   );
   const odd = fc.tuple(hostile, hostile);
   const one = pairs.length > 0 ? fc.oneof({ weight: 8, arbitrary: fc.oneof(...pairs) }, odd) : odd;
