@@ -16,11 +16,11 @@ const site = (title: string): Figure => [title, cold];
 
 /** From CPU profiles of 1,000 × 25, taken on one thread. */
 const reading =
-  "Half of it is reading: of 2.9 s, opening and reading 25,000 files is 0.24, JSON with its duplicate keys and places 0.17, YAML 0.30, shapes (zod) 0.29, rules 0.15, normalizing and hashing 0.37, the ledger 0.18; the collector has 0.42, pages and writing 0.45. The others parse JSON and check next to nothing. Tried: a release at a time, js-yaml before yaml, one pass for duplicate keys, half of the reading on a second thread (a fifth less wall time at 10,000 releases, a twentieth at 1,000, for a fifth more CPU: what V8 compiled for one thread it compiles for the other again).";
+  "Half of it is reading: of 2.9 s, opening and reading 25,000 files is 0.24, JSON with its duplicate keys and places 0.17, YAML 0.30, shapes (zod) 0.29, rules 0.15, normalizing and hashing 0.37, the ledger 0.18; the collector has 0.42, pages and writing 0.45. The others parse JSON and check next to nothing. Tried: a release at a time, js-yaml before yaml, one pass for duplicate keys, half of the reading on a second thread (a fifth less wall time at 10,000 releases, next to nothing at 1,000, for a seventh to a fifth more CPU: what V8 compiled for one thread it compiles for the other again).";
 const beginning =
   "A fifth is loading the program, a quarter reading and checking, and most of that runs once, before V8 has compiled any of it; Hugo is compiled before. Tried: one bundle with a compile cache, only the modules that are needed (an eighth less).";
 const whole =
-  "It writes 30,268 files where the same outputs are 2,001, and compresses 2,218 of them twice. Compression is a third of the CPU, reading a fifth, pages a sixth, writing and renaming files an eighth, the collector a thirteenth. Tried: gzip 6 instead of 9 (a tenth less, for files that are 3 % larger), compression while files are made, releases read and written by two threads (a twentieth less wall time for a tenth more CPU), records' texts made once.";
+  "It writes 30,268 files where the same outputs are 2,001, and compresses 2,218 of them twice. Compression is two fifths of the CPU: a build without siblings takes 17 s of it, one with them 29. Of what is left reading is a quarter, system calls for files a fifth, the collector a thirteenth. Tried: gzip 6 instead of 9 (a tenth less, for files that are 3 % larger), compression while files are made, releases read and written by two threads (at most a twentieth less wall time for a tenth more CPU), records' texts made once.";
 const adding =
   "Of 2.7 s of CPU brotli has 0.65 for the list, looking at 56,000 files 0.3, the list's text (every record is read back and written) 0.3, the collector 0.2, SHA-256 0.15, the ledger 0.13. Tried: gzip fragments under the release's key, which need no text (0.3 less); outlines instead of whole releases.";
 const looking =
@@ -31,7 +31,7 @@ const remembering =
   "About 100 MB are alive at the end: 2 KB a record for outlines, ledger, states and digests of files, over 25 MB of program. The rest is what V8 has not collected: it doubles its heap before it looks. Tried: records' data read back a release at a time (776 MB before), large files compressed as streams, --heap-growing-percent=20 (430 MB, 20 % slower), smaller semi-spaces (375 MB, 25 % slower), one malloc arena (no change).";
 
 const growing =
-  "It grows with the records, 6 KB each: outlines, ledger lines, what files look like and their digests are held until the end, and V8 holds as much again before it collects. What is larger (a record's data, pages, lists) is made and let go a release at a time. Not tried: such tables in files instead of objects.";
+  "It grows with the records, 6 KB each: outlines, ledger lines, what files look like and their digests are held until the end, and what V8 has not collected beside them. What is larger (a record's data, pages, lists) is made and let go a release at a time. Not tried: such tables in files instead of objects.";
 
 export const aims: readonly Aim[] = [
   {

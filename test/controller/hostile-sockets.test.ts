@@ -14,7 +14,7 @@ beforeAll(async () => {
 const mebibyte = 1024 * 1024;
 const target = "POST /-net/api/v0/device/state HTTP/1.1";
 const base = [target, "Host: x", "Content-Type: application/json"];
-const withKey = () => [...base, `Authorization: ${key.headers.authorization}`];
+const withKey = ({ headers } = key) => [...base, `Authorization: ${headers.authorization}`];
 
 /** Writes for as long as the server takes it. */
 async function pour(
@@ -167,7 +167,7 @@ describe("a slow client", () => {
   test("has no time without end for its body", async () => {
     const { statuses } = await raw(
       hurried.url,
-      request([...base, `Authorization: ${key.headers.authorization}`, "Content-Length: 100"], '{"devices"'),
+      request([...withKey(key), "Content-Length: 100"], '{"devices"'),
     );
     expect(statuses.every((status) => [400, 408].includes(status))).toBe(true);
   });
