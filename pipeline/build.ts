@@ -66,8 +66,6 @@ export interface Site {
   leaves: readonly OutputGroup[];
   /** What spans releases and leads to the leaves, in the order in which readers may meet it. */
   indexes: Iterable<OutputGroup>;
-  /** Templates it is made with, by name. */
-  templates: ReadonlyMap<string, string>;
 }
 
 /**

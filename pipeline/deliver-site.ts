@@ -1,14 +1,11 @@
 import type { Site } from "./build.ts";
 import type { BuildMemory } from "./build-memory.ts";
-import type { OutputGroup, PublishedRelease } from "./documents/published.ts";
+import type { OutputGroup } from "./documents/published.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import type { LedgerMark } from "./documents/site-state.ts";
 import { largeTables } from "./emitters/hosting/table-size.ts";
 import type { MadeFile, OutputTable } from "./outside/output-table.ts";
-import { fromBothEnds, startThread } from "./outside/second-thread.ts";
-import { openSiteFolder, type SecondWriter, type SiteFolder } from "./outside/site-folder.ts";
-import { threadFile } from "./outside/thread.ts";
-import type { RenderSetting } from "./render-release.ts";
+import { openSiteFolder, type SiteFolder } from "./outside/site-folder.ts";
 
 /** What a build changed in its folder. */
 export interface Delivery {
@@ -29,9 +26,6 @@ interface Circumstances {
   ledger: LedgerMark;
 }
 
-/** Releases that have to be made, from which on a thread wins more than its start takes. */
-const worthAThread = 60;
-
 /** Writes a site into its folder, what others lead to first and build.json last. */
 export async function deliverSite(
   site: Site,
@@ -43,9 +37,10 @@ export async function deliverSite(
   const files: BuildDocument["files"] = {};
   const compressing = target.compressing(site.config.precompress, memory?.fragments);
   try {
-    for await (const made of deliveredGroups(site, target, memory?.outputs, { folder: out, now: clock })) {
+    for (const group of groupsOf(site)) {
+      const made = recalled(group, target, memory?.outputs) ?? make(group, target, memory?.outputs);
       for (const { path, sha256, size } of made) files[path] = { sha256, size };
-      await compressing.add(made);
+      compressing.add(made);
     }
     await compressing.finish();
   } finally {
@@ -65,58 +60,21 @@ export async function deliverSite(
   return { ...target.counts, removed, largeTables: largeTables(files) };
 }
 
-/** Makes each group's files, or finds them as an earlier build made them of the same. */
-async function* deliveredGroups(
-  { leaves, indexes, config, templates }: Site,
-  target: SiteFolder,
-  outputs: OutputTable | undefined,
-  place: Pick<RenderSetting, "folder" | "now">,
-): AsyncGenerator<readonly MadeFile[]> {
-  const due: OutputGroup[] = [];
-  for (const group of leaves) {
-    const known = recalled(group, target, outputs);
-    if (known) yield known;
-    else due.push(group);
-  }
-  const releases = due.filter(({ release }) => release);
-  if (releases.length < worthAThread) for (const group of due) yield made(group, target, outputs);
-  else {
-    for (const group of due) if (!group.release) yield made(group, target, outputs);
-    yield* madeOnTwoThreads(releases, target, outputs, { ...place, config, templates });
-  }
-  for (const group of indexes) yield recalled(group, target, outputs) ?? made(group, target, outputs);
+function* groupsOf({ leaves, indexes }: Site): Generator<OutputGroup> {
+  yield* leaves;
+  yield* indexes;
 }
 
+/** A group's files as an earlier build made them of the same. */
 function recalled({ name, key }: OutputGroup, target: SiteFolder, outputs: OutputTable | undefined) {
   const known = outputs?.recall(name, key);
   if (known) target.leave(known);
   return known;
 }
 
-function made({ name, key, files }: OutputGroup, target: SiteFolder, outputs: OutputTable | undefined) {
+function make({ name, key, files }: OutputGroup, target: SiteFolder, outputs: OutputTable | undefined) {
   const put: MadeFile[] = [];
   for (const file of files) put.push({ path: file.path, ...target.put(file) });
   outputs?.keep(name, key, put);
   return put;
-}
-
-async function* madeOnTwoThreads(
-  releases: readonly OutputGroup[],
-  target: SiteFolder,
-  outputs: OutputTable | undefined,
-  setting: RenderSetting,
-): AsyncGenerator<readonly MadeFile[]> {
-  const program = threadFile(import.meta.url, "render-thread");
-  const thread = startThread<PublishedRelease, ReturnType<SecondWriter["put"]>>(program, setting);
-  const there = async ({ name, key, release }: OutputGroup): Promise<readonly MadeFile[]> => {
-    const { made: put, counts } = await thread.ask((release as () => PublishedRelease)());
-    target.count(counts);
-    outputs?.keep(name, key, put);
-    return put;
-  };
-  try {
-    yield* fromBothEnds(releases, (group) => made(group, target, outputs), there);
-  } finally {
-    await thread.stop();
-  }
 }

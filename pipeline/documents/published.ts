@@ -27,8 +27,6 @@ export interface OutputGroup {
   /** Digest of everything they are made of: under an equal key every run makes equal bytes. */
   key: string;
   files: Iterable<OutputFile>;
-  /** The release that they are all of: besides the site's configuration and templates, they need nothing else. */
-  release?: () => PublishedRelease;
 }
 
 /** A listed package: its record and where its file lies. */

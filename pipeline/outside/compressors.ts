@@ -1,59 +1,59 @@
 import type { Transform } from "node:stream";
-import { promisify } from "node:util";
 import {
-  brotliCompress,
+  brotliCompressSync,
   constants,
   createBrotliCompress,
   createGzip,
   createZstdCompress,
-  gzip,
-  zstdCompress,
+  gzipSync,
+  zstdCompressSync,
 } from "node:zlib";
 import type { Encoding } from "../documents/hosting.ts";
 
 /** How much of a file is read and written at a time, in bytes. */
 export const chunkSize = 1 << 20;
 
-type Compress = (bytes: Uint8Array, isLittle: boolean) => Promise<Uint8Array>;
+/** Up to here a file is compressed in one piece, in bytes. */
+export const little = 4 << 20;
 
-/** The level for little. */
-const well = 9;
-
-/** The levels for much, as below. */
-export const quickly: Readonly<Record<Encoding, number>> = { gz: 6, br: 4, zst: 3 };
+type Levels = Readonly<Record<Encoding, number>>;
 
 /**
- * Pages and documents repeat themselves: brotli 9 makes a third less of them than brotli 4 and handles 11 MB
- * a second on two cores, 4 handles 65; gzip 9 takes twice the time of 6 for 3 %. So little is compressed well, and
- * much in bounded time.
+ * Beyond these each level costs more than it saves: brotli 6 takes half as much time again as 5 for 1 % of a page, gzip 9
+ * up to four times that of 6 for 3 %.
  */
-export const compressors: Readonly<Record<Encoding, Compress>> = {
-  gz: (bytes, isLittle) => promisify(gzip)(bytes, { level: isLittle ? well : quickly.gz }),
-  br: (bytes, isLittle) =>
-    promisify(brotliCompress)(bytes, {
+const levels: Levels = { gz: 6, br: 5, zst: 3 };
+
+/** A large list is mostly digests: brotli 4 takes eight times as long over it as brotli 1, and saves 6 %. */
+export const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
+
+export const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Uint8Array>> = {
+  gz: (bytes) => gzipSync(bytes, { level: levels.gz }),
+  br: (bytes) =>
+    brotliCompressSync(bytes, {
       params: {
-        [constants.BROTLI_PARAM_QUALITY]: isLittle ? well : quickly.br,
+        [constants.BROTLI_PARAM_QUALITY]: levels.br,
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       },
     }),
-  zst: (bytes, isLittle) =>
-    promisify(zstdCompress)(bytes, {
-      params: { [constants.ZSTD_c_compressionLevel]: isLittle ? well : quickly.zst },
-    }),
+  zst: (bytes) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
 };
 
 /** As for much, of what is too large to lie in memory. */
 export const largeCompressors: Readonly<Record<Encoding, (size: number) => Transform>> = {
-  gz: () => createGzip({ level: quickly.gz, chunkSize }),
+  gz: () => createGzip({ level: largeLevels.gz, chunkSize }),
   br: (size) =>
     createBrotliCompress({
       chunkSize,
-      params: { [constants.BROTLI_PARAM_QUALITY]: quickly.br, [constants.BROTLI_PARAM_SIZE_HINT]: size },
+      params: {
+        [constants.BROTLI_PARAM_QUALITY]: largeLevels.br,
+        [constants.BROTLI_PARAM_SIZE_HINT]: size,
+      },
     }),
   zst: (size) =>
     createZstdCompress({
       chunkSize,
       pledgedSrcSize: size,
-      params: { [constants.ZSTD_c_compressionLevel]: quickly.zst },
+      params: { [constants.ZSTD_c_compressionLevel]: largeLevels.zst },
     }),
 };

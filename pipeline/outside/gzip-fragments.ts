@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 import { constants, crc32, deflateRaw, deflateRawSync } from "node:zlib";
 import type { TextPart } from "../documents/published.ts";
 import type { Cache } from "./cache.ts";
-import { quickly } from "./compressors.ts";
+import { largeLevels } from "./compressors.ts";
 import { joinedCrc32 } from "./crc32.ts";
 
-const sync = { level: quickly.gz, finishFlush: constants.Z_SYNC_FLUSH };
+const sync = { level: largeLevels.gz, finishFlush: constants.Z_SYNC_FLUSH };
 const compress = promisify(deflateRaw);
 
 /** RFC 1952: deflate, no flags, no time, no word of the effort, any system. */

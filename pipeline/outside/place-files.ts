@@ -13,7 +13,7 @@ import { dirname, join } from "node:path";
 import type { OutputFile } from "../documents/published.ts";
 import { accessFailure } from "./access-failure.ts";
 import { writeChunks } from "./files.ts";
-import { removeSiblings } from "./precompress.ts";
+import { removeSiblings } from "./siblings.ts";
 
 export interface Known {
   sha256: string;

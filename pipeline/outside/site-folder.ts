@@ -20,7 +20,8 @@ import { isMissing, readIfPresent } from "./files.ts";
 import { type Fragments, gzipOf } from "./gzip-fragments.ts";
 import { lockFile } from "./lock.ts";
 import { type Counts, type Known, placing } from "./place-files.ts";
-import { type Precompression, precompression, removeSiblings } from "./precompress.ts";
+import { type Precompression, precompression } from "./precompress.ts";
+import { removeSiblings } from "./siblings.ts";
 
 /** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
 const workFolder = ".relcat-tmp";
@@ -35,8 +36,6 @@ export interface SiteFolder {
   /** What writes the compressed siblings that are missing; they are in no list and no count. */
   compressing(encodings: ReadonlySet<Encoding>, fragments: Fragments | undefined): Precompression;
   finish(buildDocument: string): void;
-  /** Adds what another thread has put. */
-  count(others: Counts): void;
   counts: Counts;
 }
 
@@ -113,11 +112,6 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       counts.unchanged += files.length;
       for (const { size } of files) counts.bytes += size;
     },
-    count({ written, unchanged, bytes }) {
-      counts.written += written;
-      counts.unchanged += unchanged;
-      counts.bytes += bytes;
-    },
     removeAllBut(kept) {
       const stale = [...new Set([...previous, ...startedBefore])].filter(
         (path) => !Object.hasOwn(kept, path),
@@ -136,25 +130,6 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       place.put({ path: "build.json", chunks: [new TextEncoder().encode(buildDocument)] });
       closeSync(notes);
       rmSync(work, { recursive: true, force: true });
-    },
-  };
-}
-
-/** What another thread writes into a site folder that is open. */
-export interface SecondWriter {
-  /** Files that share nothing with those of other calls. */
-  put(files: readonly OutputFile[]): { made: (Known & { path: string })[]; counts: Counts };
-}
-
-/** @param now as the folder was opened with */
-export function secondWriter(folder: string, now: number): SecondWriter {
-  const work = join(folder, workFolder);
-  const notes = openSync(join(work, journal), "a");
-  return {
-    put(files) {
-      writeSync(notes, files.map(({ path }) => `${path}\n`).join(""));
-      const { put, counts } = placing(folder, join(work, "second-file"), now);
-      return { made: files.map((file) => ({ path: file.path, ...put(file) })), counts };
     },
   };
 }

@@ -51,12 +51,10 @@ export function emitSite(
       ...outlines.map(({ version, key, open }) => ({
         name: `release ${version}`,
         key,
-        release: open,
         files: lazily(() => releaseFiles(open(), config, templates)),
       })),
     ],
     indexes: lazily(() => groupsAcrossReleases(outlines, basis, config, sources, templates)),
-    templates: sources.templates,
   };
 }
 

@@ -142,7 +142,7 @@ test.each([
   }
 });
 
-test("a build on two threads, killed while both write, leaves every file whole, and the next one finishes", async () => {
+test("a build killed while one thread makes files and another compresses them leaves every file whole, and the next one finishes", async () => {
   const { folder, write, succeed } = project(manyReleases());
   const [dist, start] = [join(folder, "dist"), join(temporaryFolder(), "dist")];
   await succeed("build");

@@ -1,0 +1,13 @@
+import { join } from "node:path";
+import { type CompressSetting, type CompressTask, claims } from "./precompress.ts";
+import { answerAsThread } from "./second-thread.ts";
+import { writeSibling } from "./siblings.ts";
+
+/** Writes the siblings that nobody else has begun. */
+answerAsThread<CompressSetting, CompressTask, void>(({ folder, work, claimed }) => {
+  const claim = claims(claimed);
+  return async ({ index, sibling }) => {
+    if (claim(index)) await writeSibling(folder, join(work, `encoded-${index}`), sibling);
+    return { answer: undefined };
+  };
+});

@@ -1,0 +1,85 @@
+import {
+  copyFileSync,
+  constants as copying,
+  createReadStream,
+  createWriteStream,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  utimesSync,
+} from "node:fs";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { type Encoding, encodings } from "../documents/hosting.ts";
+import { RelcatError } from "../errors.ts";
+import { accessFailure } from "./access-failure.ts";
+import { chunkSize, compressors, largeCompressors, little } from "./compressors.ts";
+import { writeChunks } from "./files.ts";
+
+/** A sibling to be made: `file.gz`, `file.br` or `file.zst` beside each of the files that have the same bytes. */
+export interface Sibling {
+  encoding: Encoding;
+  /** In the site's folder; the bytes are read from the first. */
+  paths: readonly [string, ...string[]];
+  /** Of the file, in bytes. */
+  size: number;
+}
+
+/**
+ * Compresses a file into its place. A sibling is whole and of its file's time, or it is not there.
+ * @param temporary where it lies on its way, in the same file system
+ * @param joined the compressed bytes, where they are made otherwise than of the file
+ * @throws RelcatError file-access
+ */
+export async function writeSibling(
+  folder: string,
+  temporary: string,
+  { encoding, paths, size }: Sibling,
+  joined?: AsyncIterable<Uint8Array>,
+): Promise<void> {
+  const file = join(folder, paths[0]);
+  try {
+    if (joined) await pipeline(joined, createWriteStream(temporary));
+    else if (size <= little) writeChunks(temporary, [compressors[encoding](readFileSync(file))], false);
+    else await writeLarge(file, temporary, encoding, size);
+    for (const path of paths.slice(1)) place(temporary, join(folder, path), encoding, copyOf(temporary));
+    place(temporary, file, encoding, temporary);
+  } catch (error) {
+    // What goes wrong while parts are made is no fault of this file's.
+    throw error instanceof RelcatError ? error : accessFailure(`cannot write ${file}.${encoding}`, error);
+  }
+}
+
+const writeLarge = (file: string, temporary: string, encoding: Encoding, size: number) =>
+  pipeline(
+    createReadStream(file, { highWaterMark: chunkSize }),
+    largeCompressors[encoding](size),
+    createWriteStream(temporary),
+  );
+
+const copyOf = (temporary: string) => `${temporary}-copy`;
+
+function place(temporary: string, file: string, encoding: Encoding, made: string): void {
+  if (made !== temporary) copyFileSync(temporary, made, copying.COPYFILE_FICLONE);
+  const { mtime } = statSync(file);
+  utimesSync(made, mtime, mtime);
+  renameSync(made, `${file}.${encoding}`);
+}
+
+/** Servers make validators of the sibling's time, so it is the file's. */
+export function isCurrent(folder: string, path: string, encoding: Encoding): boolean {
+  const file = join(folder, path);
+  const sibling = statSync(`${file}.${encoding}`, { throwIfNoEntry: false });
+  return sibling !== undefined && sibling.mtimeMs === statSync(file).mtimeMs;
+}
+
+export function removeSibling(folder: string, path: string, encoding: Encoding): void {
+  const sibling = `${join(folder, path)}.${encoding}`;
+  if (statSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });
+}
+
+/** Removes a file's compressed siblings: before its own bytes change, or when it goes. */
+export function removeSiblings(folder: string, path: string): void {
+  for (const encoding of encodings) removeSibling(folder, path, encoding);
+}
