@@ -1,9 +1,11 @@
 import {
+  closeSync,
   copyFileSync,
   constants as copying,
   createReadStream,
   createWriteStream,
-  readFileSync,
+  openSync,
+  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -41,13 +43,30 @@ export async function writeSibling(
   const file = join(folder, paths[0]);
   try {
     if (joined) await pipeline(joined, createWriteStream(temporary));
-    else if (size <= little) writeChunks(temporary, [compressors[encoding](readFileSync(file))], false);
+    else if (size <= little) writeChunks(temporary, [compressors[encoding](readWhole(file, size))], false);
     else await writeLarge(file, temporary, encoding, size);
     for (const path of paths.slice(1)) place(temporary, join(folder, path), encoding, copyOf(temporary));
     place(temporary, file, encoding, temporary);
   } catch (error) {
     // What goes wrong while parts are made is no fault of this file's.
     throw error instanceof RelcatError ? error : accessFailure(`cannot write ${file}.${encoding}`, error);
+  }
+}
+
+/** One for all files: what each of them would leave behind is collected late. */
+let shared = Buffer.alloc(0);
+
+/** @returns the file's bytes, until the next is read */
+function readWhole(file: string, size: number): Uint8Array {
+  if (shared.length < size) shared = Buffer.allocUnsafeSlow(size);
+  const descriptor = openSync(file, "r");
+  try {
+    let filled = 0;
+    for (let read = -1; filled < size && read !== 0; filled += read)
+      read = readSync(descriptor, shared, filled, size - filled, filled);
+    return shared.subarray(0, filled);
+  } finally {
+    closeSync(descriptor);
   }
 }
 
