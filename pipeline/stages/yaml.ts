@@ -11,6 +11,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
+import { withoutBlockTexts } from "./block-texts.ts";
 import { maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
 import { startOf, YamlTree } from "./yaml-tree.ts";
@@ -39,18 +40,23 @@ export function parseYaml(text: string): Syntax {
   };
 }
 
-/** Where the two libraries may disagree; a plain document has nothing of it. */
+const unusualBreaks = /[\t\r\u0085\u2028\u2029\uFEFF]/; // and tabs
+
+/** Where the two libraries may disagree; a plain document has nothing of it outside its block texts. */
 const delicate = [
   /(?:^|[-?:,[{]) *[&*!%]|<</m, // anchors, aliases, tags, directives, merge keys
-  /[\t\r\u0085\u2028\u2029\uFEFF]/, // tabs and unusual line breaks
-  /[\d.][eE]\+?\d{3,}(?![^\s:,\]}])|\d{300}/, // numbers that overflow
+  /(?<![A-Za-z\d.])[\d.]+[eE]\+?\d{3,}(?![^\s:,\]}])|\d{300}/, // numbers that overflow
   /[|>][-+]?[1-9]|[|>][1-9]?\+/, // block texts with an indentation of their own, or that keep their end
   /^ *(?:---|\.\.\.)/m, // document markers
   /(?:^|\s)#[^ \n]/, // comments without a space
   // Quoted texts that are not all there is after a key or a dash
   /^(?![ -]*(?:[A-Za-z_][\w-]*: +)?(?:'[^'\n]*'|"[^"\\\n]*") *$)(?:.*[-?:,[{])? *['"]/m,
 ];
-const plain = (text: string) => !delicate.some((pattern) => pattern.test(text));
+function plain(text: string): boolean {
+  if (unusualBreaks.test(text)) return false;
+  const structure = withoutBlockTexts(text);
+  return !delicate.some((pattern) => pattern.test(structure));
+}
 
 const strictMap = defineMappingTag<Record<string, unknown>>("tag:yaml.org,2002:map", {
   ...(mapTag as ReturnType<typeof defineMappingTag<Record<string, unknown>>>),

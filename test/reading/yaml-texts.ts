@@ -130,12 +130,13 @@ const slip = fc.record({
   ),
 });
 
-const slipped = fc.tuple(printed, fc.array(slip, { minLength: 1, maxLength: 3 })).map(([document, slips]) =>
-  slips.reduce((result, { at, drop, insert }) => {
-    const offset = at % (result.length + 1);
-    return result.slice(0, offset) + insert + result.slice(offset + drop);
-  }, document),
-);
+const withSlips = (documents: fc.Arbitrary<string>) =>
+  fc.tuple(documents, fc.array(slip, { minLength: 1, maxLength: 3 })).map(([document, slips]) =>
+    slips.reduce((result, { at, drop, insert }) => {
+      const offset = at % (result.length + 1);
+      return result.slice(0, offset) + insert + result.slice(offset + drop);
+    }, document),
+  );
 
 /** Lines of documents in another order, indented otherwise or repeated. */
 const shuffled = fc
@@ -163,5 +164,60 @@ const patched = fc
   })
   .map((lines) => lines.map(([indent, piece]) => `${" ".repeat(indent)}${piece}\n`).join(""));
 
+/** What means something everywhere but in a block text. */
+const opaque = (
+  "'~\"~'a' b~*b*~*~&a~!t~%~#~#x~# x~- a~- 'a'~- *b~- >-~k: v~k: *v~k: 'v~k: >-~k: |~a: [b~{~]~}~| 27~|2~>+~---~...~<<~<<: a~@~" +
+  "1e400~x 1e400~? a~: b~a #b~a #  b~text~more text~a: b: c~a\\~  'a'~ a ~\u00a0~__proto__: 1~,~"
+).split("~");
+const opaqueLines = fc.array(fc.constantFrom(...opaque), { minLength: 1, maxLength: 4 });
+
+/** Sound documents whose texts are block texts in lists and maps. */
+const inBlocks = fc
+  .tuple(
+    fc.letrec((tie) => ({
+      value: fc.oneof(
+        { depthSize: "small" },
+        opaqueLines.map((lines) => lines.join("\n")),
+        fc.array(tie("value"), { minLength: 1, maxLength: 3 }),
+        fc.dictionary(fc.constantFrom("k", "notes", "a b", "- a"), tie("value"), { minKeys: 1, maxKeys: 3 }),
+      ),
+    })).value,
+    style,
+    fc.constantFrom("BLOCK_LITERAL" as const, "BLOCK_FOLDED" as const),
+  )
+  .map(([value, options, defaultStringType]) =>
+    stringify(value, { ...options, defaultStringType, defaultKeyType: "PLAIN", collectionStyle: "block" }),
+  );
+
+const headers = (
+  "k: >-~k: |-~k: >~k: |~- >-~- |~- k: |-~- k: >-~- - >-~k:   >-~k: >- ~-  |-~- -   k: >~" +
+  "k: >+~k: |2~k: |1-~k: >- # c~k: >-#c~'q': |-~? >-~: |~a b: >-~k: &a >-~k: !t |~>-~|~k:>-~k: - >-~[ >-~k: [ |~- 'a': >"
+).split("~");
+const linesBefore = "~~~~k:~m:~a: 1~a: b~- x~-~# c~a: [~a: [b,~a: 'b~a: b c~t~k: {a: b,".split("~");
+
+/** A header, perhaps with a line before that it may belong to, and lines below it, not all deep enough. */
+const headed = fc
+  .tuple(
+    fc.constantFrom(...linesBefore),
+    fc.constantFrom(0, 0, 0, 2, 4, 1),
+    fc.constantFrom(...headers),
+    fc.constantFrom(0, 1, 2, 2, 2, 4),
+    fc.array(fc.tuple(fc.constantFrom(0, 0, 0, 0, 0, 1, 2, -1, -2), fc.constantFrom(...opaque)), {
+      maxLength: 5,
+    }),
+  )
+  .map(([before, outer, header, depth, lines]) => {
+    const inner = outer + depth + (/^[- ]*/.exec(header)?.[0].length ?? 0);
+    const body = lines.map(([shift, line]) => `${" ".repeat(Math.max(0, inner + shift))}${line}\n`);
+    return [before && `${before}\n`, `${" ".repeat(outer)}${header}\n`, ...body].join("");
+  });
+
+/** Block texts that hold whatever is delicate elsewhere: sound, with slips, and under wrong headers or indentation. */
+export const blockTexts = fc.oneof(
+  inBlocks,
+  withSlips(inBlocks),
+  fc.array(headed, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("")),
+);
+
 /** Documents as people leave them: sound ones, and sound ones with mistakes. */
-export const yamlText = fc.oneof(printed, slipped, shuffled, patched);
+export const yamlText = fc.oneof(printed, withSlips(printed), shuffled, patched, blockTexts);
