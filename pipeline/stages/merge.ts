@@ -17,10 +17,11 @@ export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifa
       else same.inspected ??= claim.inspected;
       continue;
     }
-    const alike = byFoldedFile.get(fold(claim.file));
+    const folded = fold(claim.file);
+    const alike = byFoldedFile.get(folded);
     if (alike) problems.push(alikeFiles(alike, claim));
     byFile.set(claim.file, claim);
-    byFoldedFile.set(fold(claim.file), claim);
+    byFoldedFile.set(folded, claim);
   }
   return { artifacts: [...byFile.values()], problems };
 }

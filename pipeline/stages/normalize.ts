@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Attestation } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
@@ -66,7 +66,7 @@ export function normalizeRelease(
       const place = () => manifest.place(["artifacts", index]);
       if (!type) return [];
       const artifact = normalizeArtifact(written, parsed.version, type, config);
-      return [{ ...artifact, origin: { manifest: manifest.file, index }, place }];
+      return [Object.assign(artifact, { origin: { manifest: manifest.file, index }, place })];
     }),
   );
   const { artifacts, problems } = mergeArtifacts(claims);
@@ -168,24 +168,48 @@ function wireAttestation(
   });
 }
 
-const compact = (object: RecordData): RecordData =>
-  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined));
+function compact(object: RecordData): RecordData {
+  const kept: RecordData = {};
+  for (const key of Object.keys(object)) if (object[key] !== undefined) put(kept, key, object[key]);
+  return kept;
+}
+
+/** `object[key] = value`, which would make `__proto__` the object's prototype instead of a key. */
+function put(object: RecordData, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
 
 /** The 14 fields that a release's files decide, in the order of section 2.1. */
 export function contentOf(content: Artifact["content"], data: RecordData): RecordContent {
-  const { exclude_from_api, gui_only, headless, platform, only_for_account, ...first } = content;
-  return { ...first, data, exclude_from_api, gui_only, headless, platform, only_for_account };
+  return {
+    name: content.name,
+    version: content.version,
+    description: content.description,
+    checksum: content.checksum,
+    operating_system: content.operating_system,
+    min_os_version: content.min_os_version,
+    max_os_version: content.max_os_version,
+    package_type: content.package_type,
+    data,
+    exclude_from_api: content.exclude_from_api,
+    gui_only: content.gui_only,
+    headless: content.headless,
+    platform: content.platform,
+    only_for_account: content.only_for_account,
+  };
 }
 
 /** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
 export function hashContent(content: Readonly<Partial<RecordContent>>): string {
-  const text = JSON.stringify({ ...content, data: sortKeys(content.data) });
-  return createHash("sha256").update(text).digest("hex");
+  return hash("sha256", JSON.stringify({ ...content, data: sortKeys(content.data) }));
 }
 
 function sortKeys(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(sortKeys);
   if (value === null || typeof value !== "object") return value;
-  const entries = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
-  return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]));
+  if (Array.isArray(value)) return value.map(sortKeys);
+  const object = value as RecordData;
+  const sorted: RecordData = {};
+  for (const key of Object.keys(object).sort()) put(sorted, key, sortKeys(object[key]));
+  return sorted;
 }
