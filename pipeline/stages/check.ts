@@ -21,7 +21,7 @@ export function checkRelease(release: ParsedRelease, config: Config): Problem[] 
         place: (path: readonly (string | number)[], part?: "key" | "value") =>
           manifest.place(["artifacts", index, ...path], part),
       };
-      for (const rule of artifactRules) problems.push(...rule(context));
+      for (const rule of artifactRules) for (const problem of rule(context)) problems.push(problem);
     }
   }
   return problems;

@@ -83,7 +83,7 @@ const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
 
 /** A copied manifest with last month's files would ship old software under a new version. */
 const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, version, place }) {
-  for (const [other] of file.matchAll(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g)) {
+  for (const other of file.match(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g) ?? []) {
     if (other === version) continue;
     const path = artifact.file === undefined ? ["name"] : ["file"];
     const message = `the file name carries the version ${other}, expected ${version}`;

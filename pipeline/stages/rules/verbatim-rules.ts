@@ -37,7 +37,7 @@ const differsFromType = (field: string, { artifact, type }: ArtifactInRelease) =
   artifact[field] !== type[field];
 
 const datesOutOfOrder = ({ artifact: { verbatim } }: ArtifactInRelease) =>
-  outOfOrder(verbatim?.created_date, verbatim?.modified_date);
+  verbatim !== undefined && outOfOrder(verbatim.created_date, verbatim.modified_date);
 
 const datesInOrder: ArtifactRule = function* (context) {
   if (!datesOutOfOrder(context)) return;
