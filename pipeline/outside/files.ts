@@ -38,14 +38,19 @@ async function listBelow(folder: string, entered: readonly string[], problems: P
     onlyFiles: false,
     followSymbolicLinks: false,
     objectMode: true,
+    unique: false, // One pattern finds nothing twice.
   });
   const files: string[] = [];
   for (const { path, dirent } of entries) {
+    if (!dirent.isSymbolicLink()) {
+      if (!dirent.isDirectory()) files.push(path);
+      continue;
+    }
     const whole = join(folder, path);
-    const target = dirent.isSymbolicLink() ? statSync(whole, { throwIfNoEntry: false }) : dirent;
+    const target = statSync(whole, { throwIfNoEntry: false });
     if (!target) problems.push(badLink(whole, "is a link to something that is not there"));
     else if (!target.isDirectory()) files.push(path);
-    else if (dirent.isSymbolicLink()) {
+    else {
       const place = realpathSync(whole);
       const above = [...entered, realpathSync(dirname(whole))];
       if (above.some((other) => `${other}/`.startsWith(`${place}/`))) {

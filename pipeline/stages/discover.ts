@@ -45,7 +45,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
     if (rest.length === 0) placeTopLevel(found, top);
     else if (top === "next") placeNext(found, path, rest);
     else if (top === "trust") placeTrust(found, path, rest);
-    else if (!versionPattern.safeParse(top).success) reportFolder(found, top);
+    else if (!releases.has(top) && !versionPattern.safeParse(top).success) reportFolder(found, top);
     else placeInRelease(found, releaseOf(releases, top), path, rest);
   }
   for (const name of files.folders()) if (fileNames.includes(name)) reportFolder(found, name);
@@ -56,8 +56,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
 const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
 
 /** Dot files and readmes may lie anywhere; they are for people and their tools. */
-const isNobodys = (path: string) =>
-  /(^|\/)(\.[^/]*|README\.md)$/.test(path) || path.split("/").some((part) => part.startsWith("."));
+const isNobodys = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
 
 function releaseOf(releases: Map<string, ReleaseFiles>, version: string): ReleaseFiles {
   const release = releases.get(version) ?? { version, release: undefined, notes: [], manifests: [] };
