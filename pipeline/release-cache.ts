@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { manifestSchema } from "./documents/manifest.ts";
 import { failure, type Place, type Problem } from "./errors.ts";
 import type { AuthoredFiles } from "./outside/authored-files.ts";
@@ -130,7 +130,7 @@ function withDetails(
   return { ...read, release: withoutSources(read.release, root, files) };
 }
 
-const sha256 = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
+const sha256 = (bytes: Uint8Array | string) => hash("sha256", bytes);
 
 const nothing = new Uint8Array();
 

@@ -71,9 +71,10 @@ function endOfString(text: string, open: number): number {
 
 function countMembers(value: unknown): number {
   if (value === null || typeof value !== "object") return 0;
-  if (Array.isArray(value)) return value.reduce((sum: number, item) => sum + countMembers(item), 0);
-  const values = Object.values(value);
-  return values.reduce((sum: number, item) => sum + countMembers(item), values.length);
+  const items = Object.values(value);
+  let count = Array.isArray(value) ? 0 : items.length;
+  for (const item of items) count += countMembers(item);
+  return count;
 }
 
 function duplicateKey(key: Node): SyntaxProblem {
