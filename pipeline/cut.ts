@@ -204,7 +204,7 @@ export function decideUncut(
   settled: string,
   revision: string,
 ): LedgerChange {
-  const entries = [...ledger.byId.values()].filter((entry) => entry.add.version === version);
+  const entries = ledger.ofVersion(version);
   if (entries.length === 0) {
     throw failure(
       "version-unknown",

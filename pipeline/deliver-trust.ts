@@ -72,7 +72,7 @@ async function refuseExposed(folder: string): Promise<void> {
 
 /** From the first year that has releases. */
 function years(releases: string, now: number): string[] {
-  const versions = [...readLedgerNow(releases).byId.values()].map(({ add }) => add.version);
+  const versions = [...readLedgerNow(releases).versions];
   const first = versions.reduce(
     (least, version) => Math.min(least, 2000 + Number(version.slice(0, 2))),
     new Date(now).getUTCFullYear(),

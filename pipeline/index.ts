@@ -86,7 +86,8 @@ export { type ChosenRecords, type RecordChoice, selectRecords } from "./select-r
 export { loadConfig, noteProblems, requireVersions, showRelease } from "./show-release.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./site-status.ts";
 export { parseJson } from "./stages/json.ts";
-export type { Entry, Ledger } from "./stages/ledger.ts";
+export type { Ledger } from "./stages/ledger.ts";
+export type { Entry } from "./stages/ledger-records.ts";
 export { SyntaxProblem } from "./stages/source.ts";
 export {
   type CatalogStatus,

@@ -1,5 +1,5 @@
 import type { AddEvent, LedgerEvent, RetractEvent } from "./documents/ledger.ts";
-import type { Entry, Retraction } from "./stages/ledger.ts";
+import type { Entry, Retraction } from "./stages/ledger-records.ts";
 
 /** An event of a record that is there already. */
 export type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;

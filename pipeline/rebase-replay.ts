@@ -11,7 +11,8 @@ import {
   withEffect,
 } from "./rebase-effects.ts";
 import { display } from "./stages/document.ts";
-import { identity, type Ledger } from "./stages/ledger.ts";
+import type { Ledger } from "./stages/ledger.ts";
+import { identity } from "./stages/ledger-records.ts";
 
 /** One of our records under its new id. */
 export interface MovedRecord {
@@ -21,6 +22,9 @@ export interface MovedRecord {
   /** `onto` has the same artifact, under the id `to`. */
   alreadyThere: boolean;
 }
+
+/** Ours, with its events at hand. */
+export type OwnLedger = Ledger & { readonly events: readonly LedgerEvent[] };
 
 /** The first new date, not before the base's newest one. */
 export type Start = (newest: string) => string;
@@ -32,7 +36,7 @@ export class Replay {
   readonly overtaken: number[] = [];
   readonly problems: Problem[] = [];
   private readonly base: Ledger;
-  private readonly own: Ledger;
+  private readonly own: OwnLedger;
   private readonly onto: string;
   private readonly start: Start;
   /** Our ids and those of the same artifacts in the result. */
@@ -44,7 +48,7 @@ export class Replay {
   private latest = "";
 
   /** @param onto what people call the base */
-  constructor(base: Ledger, own: Ledger, onto: string, start: Start) {
+  constructor(base: Ledger, own: OwnLedger, onto: string, start: Start) {
     this.base = base;
     this.own = own;
     this.onto = onto;

@@ -1,7 +1,7 @@
 import type { LedgerChange } from "./cut.ts";
 import type { LedgerEvent } from "./documents/ledger.ts";
 import { throwErrors } from "./errors.ts";
-import { type MovedRecord, Replay, type Start } from "./rebase-replay.ts";
+import { type MovedRecord, type OwnLedger, Replay, type Start } from "./rebase-replay.ts";
 import { type Ledger, ledgerLine, readLedger } from "./stages/ledger.ts";
 
 /** One of two ledgers that are to become one. */
@@ -41,7 +41,7 @@ export interface Rebase extends LedgerChange {
  */
 export function decideRebase({ onto, ours, shared }: Sides, before: string, start: Start): Rebase {
   const base = soundLedger(onto);
-  const own = soundLedger(ours);
+  const own = withParsedEvents(soundLedger(ours));
   const earlier = new Set(lines(shared));
   const theirs = new Set(lines(onto.text));
   const due = own.events.filter((event) => {
@@ -78,9 +78,12 @@ export function soundLedger(source: Side): Ledger {
   return ledger;
 }
 
+/** Ours are gone through again and again, and told apart by being the same object. */
+const withParsedEvents = (ledger: Ledger): OwnLedger => ({ ...ledger, events: [...ledger.events] });
+
 function versionsOfBoth({ events }: Ledger, replay: Replay, shared: ReadonlySet<string>): string[] {
   const added = (all: readonly LedgerEvent[]) =>
     all.filter((event) => event.event === "add").map(({ version }) => version);
-  const theirs = new Set(added(events.filter((event) => !shared.has(JSON.stringify(event)))));
+  const theirs = new Set(added([...events].filter((event) => !shared.has(JSON.stringify(event)))));
   return [...new Set(added(replay.events))].filter((version) => theirs.has(version)).sort();
 }

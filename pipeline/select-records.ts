@@ -1,7 +1,8 @@
 import { matchesGlob } from "node:path";
 import { failure } from "./errors.ts";
 import { display } from "./stages/document.ts";
-import type { Entry, Ledger } from "./stages/ledger.ts";
+import type { Ledger } from "./stages/ledger.ts";
+import type { Entry } from "./stages/ledger-records.ts";
 
 /** Records that are to be withdrawn: by id, or those of a version that match. */
 export type RecordChoice =
@@ -33,12 +34,13 @@ export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecor
       `${cut} From a release that is not cut, remove the manifests instead.`,
     );
   }
-  const matching = [...ledger.byId.values()].filter(
-    ({ add }) =>
-      add.version === version &&
-      (packageType === undefined || add.package_type === packageType) &&
-      (name === undefined || matchesGlob(add.name, name)),
-  );
+  const matching = ledger
+    .ofVersion(version)
+    .filter(
+      ({ add }) =>
+        (packageType === undefined || add.package_type === packageType) &&
+        (name === undefined || matchesGlob(add.name, name)),
+    );
   const entries = matching.filter((entry) => !entry.retraction).sort(byId);
   if (entries.length > 0) return { entries, alreadyRetracted: matching.length - entries.length };
   throw matching.length > 0 ? allRetracted(version) : nothingMatches(ledger, choice);
@@ -69,9 +71,7 @@ function nothingMatches(
     ...(packageType === undefined ? [] : [`the package type ${display(packageType)}`]),
     ...(name === undefined ? [] : [`a name that matches ${display(name)}`]),
   ];
-  const types = new Set(
-    [...ledger.byId.values()].flatMap(({ add }) => (add.version === version ? [add.package_type] : [])),
-  );
+  const types = new Set(ledger.ofVersion(version).map(({ add }) => add.package_type));
   const message = `no record of ${version} has ${wanted.join(" and ")}`;
   return failure("nothing-to-retract", message, `Its package types are ${[...types].sort().join(", ")}.`);
 }

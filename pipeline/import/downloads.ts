@@ -5,7 +5,7 @@ import { findRedirect, type Patience, type Redirection } from "../outside/fetch.
 import { inParallel } from "../outside/in-parallel.ts";
 import { useConfig } from "../stages/config.ts";
 import { display } from "../stages/document.ts";
-import { identity } from "../stages/ledger.ts";
+import { identity } from "../stages/ledger-records.ts";
 import type { Existing } from "./existing.ts";
 import type { Address, Addresses } from "./file-names.ts";
 import type { LiveRecord } from "./read-records.ts";

@@ -1,5 +1,5 @@
 import type { AddEvent, LedgerEvent, ReserveEvent, ReviseEvent } from "../documents/ledger.ts";
-import type { Entry } from "../stages/ledger.ts";
+import type { Entry } from "../stages/ledger-records.ts";
 import { type Artifact, isPrivate } from "../stages/normalize.ts";
 import { ledgerDates } from "./dates.ts";
 import type { LiveRecord } from "./read-records.ts";

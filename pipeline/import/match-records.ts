@@ -1,7 +1,7 @@
 import type { Code, Problem } from "../errors.ts";
 import type { Package } from "../stages/assign-ids.ts";
 import { display } from "../stages/document.ts";
-import { type Entry, identity } from "../stages/ledger.ts";
+import { type Entry, identity } from "../stages/ledger-records.ts";
 import { publishedRecord } from "../stages/publish-records.ts";
 import { contentOf } from "../stages/record-content.ts";
 import { typeKey } from "./catalog-rows.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import { identity } from "../stages/ledger.ts";
+import { identity } from "../stages/ledger-records.ts";
 import { artifactUrl } from "../stages/publish-records.ts";
 import { artifactEntry } from "./artifact-entry.ts";
 import { releaseDate } from "./dates.ts";
@@ -104,9 +104,7 @@ function releaseEntries(
 
 /** Files the release has beside what an interrupted import may have left. */
 function takenFiles(version: string, { ledger, releases }: Existing): string[] {
-  const cut = [...ledger.byId.values()]
-    .filter(({ add }) => add.version === version)
-    .map(({ add }) => add.file);
+  const cut = ledger.ofVersion(version).map(({ add }) => add.file);
   const others = releases.get(version)?.parsed.manifests.flatMap(({ value }) => value.artifacts) ?? [];
   return [...cut, ...others.map(({ file, name }) => file ?? name)];
 }

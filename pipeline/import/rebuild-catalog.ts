@@ -3,7 +3,7 @@ import { exceptableRules } from "../documents/exceptions.ts";
 import type { Problem } from "../errors.ts";
 import { display } from "../stages/document.ts";
 import type { Finding } from "../stages/exceptions.ts";
-import { identity } from "../stages/ledger.ts";
+import { identity } from "../stages/ledger-records.ts";
 import type { Artifact, Release } from "../stages/normalize.ts";
 import type { Existing } from "./existing.ts";
 import { isImported } from "./manifests.ts";

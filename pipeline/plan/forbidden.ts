@@ -61,6 +61,8 @@ export function forbiddenChanges(
 
 /** A plan may stand where everybody reads it: of private records it says only that there is something. */
 function withoutPrivateNames({ problems, ledger, identified }: Catalog): Problem[] {
+  const forbidden = problems.filter(isForbidden);
+  if (forbidden.length === 0) return [];
   const entries = [...ledger.byId.values()].filter((entry) => entry.private);
   const hidden = new Set(
     entries.map((entry) => placeKey({ file: ledger.file, line: entry.line, column: 1 })),
@@ -70,7 +72,7 @@ function withoutPrivateNames({ problems, ledger, identified }: Catalog): Problem
       if (ledger.byId.get(id)?.private) hidden.add(placeKey(artifact.place()));
     }
   }
-  return problems.filter(isForbidden).map((problem) => {
+  return forbidden.map((problem) => {
     if (!problem.at || !hidden.has(placeKey(problem.at))) return problem;
     const message = "a private record was changed or removed that has its id and checksum for good";
     return {

@@ -6,11 +6,10 @@ import type { Ledger } from "../stages/ledger.ts";
 export const noLedger: LedgerMark = { lines: 0, sha256: createHash("sha256").digest("hex") };
 
 /** What a site may say of a ledger: how many private records there are is nobody's business. */
-export function ledgerMark({ text, events, byId }: Ledger): LedgerMark {
-  const isPublic = (id: number) => byId.get(id)?.private === false;
-  const lines = events.filter((event) => event.event === "reserve" || isPublic(event.id)).length;
-  return { lines, sha256: createHash("sha256").update(text).digest("hex") };
-}
+export const ledgerMark = ({ text, publicLines }: Pick<Ledger, "text" | "publicLines">): LedgerMark => ({
+  lines: publicLines,
+  sha256: createHash("sha256").update(text).digest("hex"),
+});
 
 /** Whether the ledger that a mark was made of is a beginning of this one. */
 export const beginsWith = (ledger: Pick<Ledger, "text">, mark: LedgerMark): boolean =>

@@ -1,7 +1,8 @@
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
 import type { Place, Problem } from "../errors.ts";
 import { display } from "./document.ts";
-import { type Entry, identity, type Ledger, type Retraction } from "./ledger.ts";
+import type { Ledger } from "./ledger.ts";
+import { type Entry, identity, type Retraction } from "./ledger-records.ts";
 import { type Artifact, isPrivate, type Release } from "./normalize.ts";
 import type { DateField } from "./verbatim.ts";
 
@@ -189,6 +190,7 @@ export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?:
 
 /** Where a manifest could not be read, missing records would only repeat that. */
 function vanished(ledger: Ledger, found: ReadonlySet<number>, releases: readonly Release[]): Problem[] {
+  if (found.size === ledger.byId.size) return [];
   const unread = new Set(releases.flatMap((release) => (release.complete ? [] : [release.version])));
   const lost = ledger.byId
     .values()

@@ -59,9 +59,12 @@ export function applyExceptions(
 }
 
 /** Imported records break only what was accepted with them: without the file that says so, it was lost. */
-export function acceptedOnce(findings: readonly Finding[], { byId }: Pick<Ledger, "byId">): Finding[] {
+export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, "ofVersion">): Finding[] {
   const rules: readonly string[] = exceptableRules;
-  const imported = new Set([...byId.values()].flatMap(({ add }) => (add.imported ? [add.version] : [])));
+  const isExceptable = ({ problem }: Finding) => rules.includes(problem.code);
+  const versions = new Set(findings.filter(isExceptable).map(({ version }) => version));
+  const wasImported = (version: string) => ledger.ofVersion(version).some(({ add }) => add.imported);
+  const imported = new Set(versions.values().filter(wasImported));
   return findings.map(({ version, problem }) => {
     if (!imported.has(version) || !rules.includes(problem.code)) return { version, problem };
     const hint = [problem.hint, "Was it imported so? Restore releases/exceptions.yaml from version control."];

@@ -88,9 +88,9 @@ async function perform(workshop: Workshop, step: Step, shuffle: readonly number[
 }
 
 const withState = ({ folder }: Workshop, retracted: boolean) =>
-  [...readLedgerNow(folder).byId]
-    .filter(([, entry]) => (entry.retraction !== null) === retracted)
-    .map(([id]) => id);
+  [...readLedgerNow(folder).byId.values()]
+    .filter(({ retraction }) => (retraction !== null) === retracted)
+    .map(({ add }) => add.id);
 
 /** What a build shows beforehand is what the cut makes permanent, and what a build shows afterwards. */
 async function cutAsShown(workshop: Workshop, version?: string): Promise<void> {

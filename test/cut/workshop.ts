@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { cut, loadCatalog, readLedgerNow, type Surroundings } from "../../pipeline/index.ts";
+import { identity } from "../../pipeline/stages/ledger-records.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 export interface Draft {
@@ -73,8 +74,8 @@ export class Workshop {
   }
 
   permanentIds(): Map<string, number> {
-    const { byIdentity } = readLedgerNow(this.folder);
-    return new Map([...byIdentity].map(([key, entry]) => [key, entry.add.id]));
+    const entries = readLedgerNow(this.folder).byId.values();
+    return new Map(entries.map(({ add }) => [identity(add.version, add.file), add.id]));
   }
 
   async cut(versions?: string[]): Promise<void> {

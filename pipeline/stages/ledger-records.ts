@@ -1,0 +1,170 @@
+import type { AddEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "../documents/ledger.ts";
+import type { LedgerLines } from "./ledger-lines.ts";
+
+/** Why and since when a record is withdrawn. */
+export interface Retraction {
+  reason: string;
+  replaced_by: number | null;
+  at: string;
+}
+
+/** What the ledger knows of one record. */
+export interface Entry {
+  add: AddEvent;
+  /** Content of the last add or revise. */
+  content: string;
+  /** Excluded from everything public, as of the last add or revise. */
+  private: boolean;
+  created: string;
+  modified: string;
+  /** The last event that dated it was imported. */
+  imported: boolean;
+  retraction: Retraction | null;
+  /** Line of its add event, from 1. */
+  line: number;
+}
+
+/** Records by id, in the order of their lines. Each call makes the entry anew. */
+export interface RecordsById {
+  readonly size: number;
+  has(id: number): boolean;
+  get(id: number): Entry | undefined;
+  values(): IteratorObject<Entry>;
+}
+
+/** Records by identity: see identity(). */
+export interface RecordsByIdentity {
+  has(identity: string): boolean;
+  get(identity: string): Entry | undefined;
+}
+
+/** An artifact's identity: unique in a release, tied to the bytes, never in need of correction. */
+export const identity = (version: string, file: string) => `${version}/${file}`;
+
+/** An event of a record that is there already. */
+export type Change = ReviseEvent | RetractEvent | ReinstateEvent;
+
+/** The lines of a record beside the one that adds it. */
+interface Changes {
+  /** The last revision, 0 where there is none. */
+  revised: number;
+  /** The last retraction, or what undid it; 0 where there is none. */
+  withdrawn: number;
+  count: number;
+}
+
+/** Which lines are about which record. What they say is read again when somebody asks for an entry. */
+export class LedgerRecords implements RecordsById {
+  private readonly lines: LedgerLines;
+  private readonly lineOfId = new Map<number, number>();
+  /** Under the hash of the identity, or the next number that was free. */
+  private readonly lineOfHash = new Map<number, number>();
+  private readonly linesOfVersion = new Map<string, number[]>();
+  private readonly changes = new Map<number, Changes>();
+  private readonly hidden = new Set<number>();
+
+  constructor(lines: LedgerLines) {
+    this.lines = lines;
+  }
+
+  get size(): number {
+    return this.lineOfId.size;
+  }
+
+  has(id: number): boolean {
+    return this.lineOfId.has(id);
+  }
+
+  get(id: number): Entry | undefined {
+    const line = this.lineOfId.get(id);
+    return line === undefined ? undefined : this.entryOf(line);
+  }
+
+  values(): IteratorObject<Entry> {
+    return this.lineOfId.values().map((line) => this.entryOf(line));
+  }
+
+  withIdentity(key: string): Entry | undefined {
+    for (let hash = hashOf(key); ; hash = next(hash)) {
+      const line = this.lineOfHash.get(hash);
+      if (line === undefined) return undefined;
+      const entry = this.entryOf(line);
+      if (identity(entry.add.version, entry.add.file) === key) return entry;
+    }
+  }
+
+  ofVersion(version: string): Entry[] {
+    return this.linesOfVersion.get(version)?.map((line) => this.entryOf(line)) ?? [];
+  }
+
+  versions(): ReadonlySet<string> {
+    return new Set(this.linesOfVersion.keys());
+  }
+
+  /** Lines about records that are public now, and about none. */
+  publicLines(): number {
+    let count = this.lines.length;
+    for (const id of this.hidden) count -= 1 + (this.changes.get(id)?.count ?? 0);
+    return count;
+  }
+
+  /** The event of the last line adds a record, whose id and identity are new. */
+  add({ id, version, file, private: hidden }: AddEvent): void {
+    const line = this.lines.count;
+    this.lineOfId.set(id, line);
+    let hash = hashOf(identity(version, file));
+    while (this.lineOfHash.has(hash)) hash = next(hash);
+    this.lineOfHash.set(hash, line);
+    const others = this.linesOfVersion.get(version);
+    if (others) others.push(line);
+    else this.linesOfVersion.set(version, [line]);
+    if (hidden) this.hidden.add(id);
+  }
+
+  /** The event of the last line changes a record that is there. */
+  change(event: Change): void {
+    const { id } = event;
+    const line = this.lines.count;
+    const { revised, withdrawn, count } = this.changes.get(id) ?? unchanged;
+    if (event.event !== "revise") this.changes.set(id, { revised, withdrawn: line, count: count + 1 });
+    else {
+      this.changes.set(id, { revised: line, withdrawn, count: count + 1 });
+      if (event.private) this.hidden.add(id);
+      else this.hidden.delete(id);
+    }
+  }
+
+  /** @param line that of the add event */
+  private entryOf(line: number): Entry {
+    const add = this.lines.eventOf(line) as AddEvent;
+    const { revised, withdrawn } = this.changes.get(add.id) ?? unchanged;
+    const said = revised === 0 ? add : (this.lines.eventOf(revised) as ReviseEvent);
+    const word =
+      withdrawn === 0 ? undefined : (this.lines.eventOf(withdrawn) as RetractEvent | ReinstateEvent);
+    const last = word && withdrawn > revised ? word : said;
+    return {
+      add,
+      content: said.content,
+      private: said.private ?? false,
+      created: add.at,
+      modified: last.at,
+      imported: last === said && (said.imported ?? false),
+      retraction: word?.event === "retract" ? retractionOf(word) : null,
+      line,
+    };
+  }
+}
+
+const unchanged: Changes = { revised: 0, withdrawn: 0, count: 0 };
+
+const retractionOf = ({ reason, replaced_by, at }: RetractEvent): Retraction => ({ reason, replaced_by, at });
+
+/** FNV-1a: a few among hundreds of thousands of identities have the hash of another one. */
+function hashOf(text: string): number {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < text.length; index++)
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
+  return hash | 0;
+}
+
+const next = (hash: number) => (hash + 1) | 0;
