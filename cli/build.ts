@@ -34,7 +34,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   const clock = now === undefined ? host.clock : timeOf(now, host);
   const call = at === undefined && !checkOut ? buildCall(host) : undefined;
   const inputs = call && (await beforeBuild(call));
-  const remembering = inputs && { program: call.program, inputs: inputs.states };
+  const remembering = inputs && { program: call.program, inputs };
   const { catalog, site, delivery } = await build(
     releasesFolder,
     out,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Remember } from "./build.ts";
+import type { Inputs } from "./outside/build-looks.ts";
 import { cacheIn } from "./outside/cache.ts";
-import type { FileState } from "./outside/file-stats.ts";
 import type { Fragments } from "./outside/gzip-fragments.ts";
 import { inputTable } from "./outside/input-table.ts";
 import { type OutputTable, outputTable } from "./outside/output-table.ts";
@@ -11,8 +11,8 @@ import { releaseCache } from "./release-cache.ts";
 export interface Remembering {
   /** What tells this program from any other, as `programIdentity` has it. */
   program: string;
-  /** Files that it may read, with their states from before it began. */
-  inputs: ReadonlyMap<string, FileState>;
+  /** Files that it may read, as they looked before it began. */
+  inputs: Omit<Inputs, "racy">;
 }
 
 /** What earlier builds of a project left, and this one leaves for later ones. */
@@ -36,25 +36,22 @@ export function openBuildMemory(
   out: string,
   site: string | undefined,
   { pid, clock }: { pid: number; clock: number },
-  { program, inputs: states }: Remembering,
+  { program, inputs: looks }: Remembering,
 ): BuildMemory | undefined {
   const cache = cacheIn(cacheFolder(folder), pid, clock);
   if (!cache) return undefined;
-  const inputs = inputTable(cache, folder, states);
+  const inputs = inputTable(cache, folder, looks);
   const outputs = outputTable(cache, out, program);
-  let digests: ReadonlyMap<string, string> = new Map();
   return {
     fragments: { cache, program },
     outputs,
     remember(found, files) {
       const config = found.config === undefined ? "" : new TextDecoder().decode(files.read(found.config));
       const basis = JSON.stringify([program, config, site ?? null, folder]);
-      const releases = releaseCache(cache, basis, folder, files, inputs.known);
-      digests = releases.digests;
-      return releases;
+      return releaseCache(cache, basis, folder, files, inputs);
     },
     save() {
-      inputs.save(digests);
+      inputs.save();
       outputs.save();
       cache.prune();
     },

@@ -3,6 +3,7 @@ import { manifestSchema } from "./documents/manifest.ts";
 import { failure, type Place, type Problem } from "./errors.ts";
 import type { AuthoredFiles } from "./outside/authored-files.ts";
 import type { Cache } from "./outside/cache.ts";
+import type { InputTable } from "./outside/input-table.ts";
 import type { ReleaseFiles } from "./stages/discover.ts";
 import type { Artifact, ArtifactDetails, Release } from "./stages/normalize.ts";
 import { pathsOfRelease, readBytes } from "./stages/parse.ts";
@@ -38,24 +39,23 @@ export interface PackedRelease {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
-/** Digest of a file's bytes that were not read now, if it is certain that they are the same as then. */
-export type KnownDigest = (path: string) => string | undefined;
-
 /**
  * Releases that were kept have all of an artifact at hand but its details, three quarters of a record: that is read
  * from the cache when somebody asks for it, a release at a time.
  * @param basis everything else that a result depends on: program, configuration, folder
- * @param known digests of files that did not change
+ * @param inputs digests of files that did not change; it gets those of all
  */
 export function releaseCache(
   cache: Cache,
   basis: string,
   root: string,
   files: AuthoredFiles,
-  known: KnownDigest,
-): ReleaseCache & { digests: ReadonlyMap<string, string> } {
-  const digests = new Map<string, string>();
-  const knownDigest = (path: string) => digests.get(path) ?? known(path);
+  inputs: Pick<InputTable, "known" | "note">,
+): ReleaseCache {
+  const keyFor = (release: ReleaseFiles, digests: readonly string[]) => {
+    for (const [index, path] of pathsOfRelease(release).entries()) inputs.note(path, digests[index] ?? "");
+    return keyOf(basis, release, digests);
+  };
   const reading = (release: ReleaseFiles) => pathsOfRelease(release).map((path) => files.read(path));
   let opened: { key: string; details: ArtifactDetails[] } | undefined;
   const decoded = (key: string, bytes: Uint8Array, release: ReleaseFiles, make: MakeRelease): ReadRelease => {
@@ -75,14 +75,12 @@ export function releaseCache(
     return withDetails(read, detailsNow, root, files);
   };
   return {
-    digests,
     recall(release, make) {
       const paths = pathsOfRelease(release);
+      const known = paths.map((path) => inputs.known(path)).filter((digest) => digest !== undefined);
       // Read once: whoever is not kept is made of the same bytes.
-      const contents = paths.every(knownDigest) ? undefined : reading(release);
-      for (const [index, path] of paths.entries())
-        digests.set(path, contents ? sha256(contents[index] ?? nothing) : (knownDigest(path) ?? ""));
-      const key = keyOf(basis, release, digests);
+      const contents = known.length === paths.length ? undefined : reading(release);
+      const key = keyFor(release, contents ? contents.map((file) => sha256(file ?? nothing)) : known);
       const bytes = cache.get(key);
       if (bytes) return { kept: decoded(key, bytes, release, make) };
       return {
@@ -91,9 +89,7 @@ export function releaseCache(
       };
     },
     keep(release, packed, make) {
-      for (const [index, path] of pathsOfRelease(release).entries())
-        digests.set(path, packed.digests[index] ?? "");
-      const key = keyOf(basis, release, digests);
+      const key = keyFor(release, packed.digests);
       cache.put(key, packed.bytes);
       return decoded(key, packed.bytes, release, make);
     },
@@ -134,12 +130,13 @@ const sha256 = (bytes: Uint8Array | string) => hash("sha256", bytes);
 
 const nothing = new Uint8Array();
 
-const keyOf = (basis: string, release: ReleaseFiles, digests: ReadonlyMap<string, string>): string =>
+/** @param digests in the order of `pathsOfRelease` */
+const keyOf = (basis: string, release: ReleaseFiles, digests: readonly string[]): string =>
   sha256(
     JSON.stringify([
       basis,
       release.version,
-      pathsOfRelease(release).map((path) => [path, digests.get(path)]),
+      pathsOfRelease(release).map((path, index) => [path, digests[index]]),
     ]),
   );
 

@@ -44,10 +44,6 @@ export const callText = ({ words, program, own, folder }: BuildCall): string =>
 /** Key of a call's entry in the cache. */
 export const entryName = (text: string): string => `unchanged-${checksum(text).toString(16)}`;
 
-// No name has a NUL, and none is empty.
-export const listingsText = (listings: readonly Listing[]): string =>
-  listings.map((listing) => listing.join("\0")).join("\0\0");
-
 /** One at a time: all of them at once would be alive together, and copied by V8's collector. */
 export function* listingsIn(text: string): Generator<Listing> {
   for (const listing of text.split("\0\0")) yield listing.split("\0") as [string, ...string[]];

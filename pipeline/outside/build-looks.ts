@@ -3,18 +3,17 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildCall } from "./build-entry.ts";
 import { cacheIn } from "./cache.ts";
-import { type FileState, isRecent, lookOf, stateOf } from "./file-stats.ts";
+import { isRecent, lookOf } from "./file-stats.ts";
 
 /** A folder and its entries: a name is a file's, with a slash at its end that of a folder, whose listing follows. */
 export type Listing = readonly [folder: string, ...names: string[]];
 
 /** Every file that a build may read, as it looked before the build read it. */
 export interface Inputs {
-  /** By path; what is no file is not among them. */
-  states: ReadonlyMap<string, FileState>;
-  listings: readonly Listing[];
+  /** As `listingsIn` reads them: a string for each name would take several times as much. */
+  listings: string;
   /** Of the folders and files in the order of the listings, four numbers of each. */
-  looks: readonly number[];
+  looks: Float64Array;
   /**
    * Those that may have changed since without their looks showing it: digests of files; of folders, which end with
    * a slash, nothing.
@@ -36,14 +35,16 @@ export function lookAtInputs(call: BuildCall): Inputs | undefined {
   if (!cache) return undefined;
   // From before anything is looked at: what changes later has a later time.
   const taken = cache.clock();
-  const inputs = { states: new Map(), listings: [], looks: [], racy: {}, taken };
+  const looking: Looking = { listings: [], looks: [], racy: {}, taken };
   const folders = [call.folder, join(call.own, "templates"), join(call.own, "schemas")];
-  return folders.every((folder) => lookBelow(folder, inputs)) ? inputs : undefined;
+  if (!folders.every((folder) => lookBelow(folder, looking))) return undefined;
+  const { listings, looks, racy } = looking;
+  return { listings: listings.join("\0\0"), looks: Float64Array.from(looks), racy };
 }
 
 interface Looking {
-  states: Map<string, FileState>;
-  listings: Listing[];
+  /** Each a folder and its names, a NUL between two: no name has one, and none is empty. */
+  listings: string[];
   looks: number[];
   racy: Racy;
   taken: number;
@@ -56,19 +57,18 @@ function lookBelow(folder: string, into: Looking): boolean {
   if (!names) return false;
   into.looks.push(...look);
   if (isRecent(look, into.taken)) into.racy[`${folder}/`] = "";
-  const listing: [string, ...string[]] = [folder];
+  const listing = [folder];
   for (const name of names)
     if (name.endsWith("/") || lookAtFile(`${folder}/${name}`, into)) listing.push(name);
-  into.listings.push(listing);
+  into.listings.push(listing.join("\0"));
   return names.every((name) => !name.endsWith("/") || lookBelow(`${folder}/${name.slice(0, -1)}`, into));
 }
 
 /** @returns false when it is there no more */
-function lookAtFile(path: string, { states, looks, racy, taken }: Looking): boolean {
+function lookAtFile(path: string, { looks, racy, taken }: Looking): boolean {
   const stat = statSync(path, { throwIfNoEntry: false });
   if (!stat) return false;
   const look = lookOf(stat);
-  states.set(path, stateOf(look));
   looks.push(...look);
   // Before the build reads it: bytes that change between the two are not those that were built.
   if (isRecent(look, taken)) racy[path] = sha256(path);

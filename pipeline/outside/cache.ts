@@ -1,14 +1,17 @@
 import { createHash } from "node:crypto";
 import {
   accessSync,
+  closeSync,
   constants,
   mkdirSync,
+  openSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   writeFileSync,
+  writeSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import { accessFailure } from "./access-failure.ts";
@@ -19,6 +22,8 @@ export interface Cache {
   /** What was kept, when it still is what was kept. */
   get(key: string): Uint8Array | undefined;
   put(key: string, bytes: Uint8Array): void;
+  /** An entry that never lies in memory as a whole. */
+  putPieces(key: string, pieces: Iterable<Uint8Array>): void;
   /** The time as files get it here, in milliseconds since 1970. */
   clock(): number;
   /** Removes what no run has made or asked for in the last 30 days. */
@@ -43,23 +48,29 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
   }
   const used = new Set<string>();
   const place = (key: string) => join(folder, key.slice(0, 2), key);
+  const put = (key: string, write: (path: string) => void) => {
+    used.add(key);
+    const path = place(key);
+    // Renamed into its place: another build sees it whole or not at all.
+    const temporary = `${path}.${pid}`;
+    try {
+      mkdirSync(dirname(path), { recursive: true });
+      write(temporary);
+      renameSync(temporary, path);
+    } catch (error) {
+      throw accessFailure(`cannot write ${path}`, error);
+    }
+  };
   return {
     get(key) {
       used.add(key);
       return checked(place(key));
     },
     put(key, bytes) {
-      used.add(key);
-      const path = place(key);
-      // Renamed into its place: another build sees it whole or not at all.
-      const temporary = `${path}.${pid}`;
-      try {
-        mkdirSync(dirname(path), { recursive: true });
-        writeFileSync(temporary, Buffer.concat([digest(bytes), bytes]));
-        renameSync(temporary, path);
-      } catch (error) {
-        throw accessFailure(`cannot write ${path}`, error);
-      }
+      put(key, (path) => writeFileSync(path, Buffer.concat([digest(bytes), bytes])));
+    },
+    putPieces(key, pieces) {
+      put(key, (path) => writeEntry(path, pieces));
     },
     clock() {
       const probe = join(folder, `clock.${pid}`);
@@ -76,6 +87,27 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
       }
     },
   };
+}
+
+/** The digest stands before the pieces, and is known after them. */
+function writeEntry(path: string, pieces: Iterable<Uint8Array>): void {
+  const hash = createHash("sha256");
+  const file = openSync(path, "w");
+  try {
+    let at = digestLength;
+    for (const piece of pieces) {
+      hash.update(piece);
+      writeAt(file, piece, at);
+      at += piece.length;
+    }
+    writeAt(file, hash.digest(), 0);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function writeAt(file: number, bytes: Uint8Array, place: number): void {
+  for (let at = 0; at < bytes.length; ) at += writeSync(file, bytes, at, bytes.length - at, place + at);
 }
 
 /** An entry that was damaged, or cut short, is none. */

@@ -5,16 +5,18 @@ export type Look = readonly [size: number, modified: number, changed: number, in
 
 export const lookOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Look => [size, mtimeMs, ctimeMs, ino];
 
-/** A look as text: what changes whenever a file's bytes do. */
-export type FileState = string;
+/** One of many, that stand one after another. */
+export function lookIn(looks: Float64Array, row: number): Look {
+  const number = (column: number) => looks[4 * row + column] ?? 0;
+  return [number(0), number(1), number(2), number(3)];
+}
 
-// Joined, for V8 keeps what a template makes as the seven strings it was made of.
-export const stateOf = (look: Look): FileState => look.join(" ");
+export const isSameLook = (a: Look, b: Look): boolean => a.every((number, column) => number === b[column]);
 
 /** @returns undefined when there is no such file, or it is a link */
-export function fileState(path: string): FileState | undefined {
+export function lookAt(path: string): Look | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat && !stat.isSymbolicLink() ? stateOf(lookOf(stat)) : undefined;
+  return stat && !stat.isSymbolicLink() ? lookOf(stat) : undefined;
 }
 
 /**
@@ -24,9 +26,3 @@ export function fileState(path: string): FileState | undefined {
  */
 export const isRecent = ([, modified, changed]: Look, taken: number): boolean =>
   Math.max(modified, changed) > taken - 2000;
-
-/** The same of a look as text. */
-export function isRacy(state: FileState, taken: number): boolean {
-  const [, modified = 0, changed = 0] = state.split(" ").map(Number);
-  return isRecent([0, modified, changed, 0], taken);
-}

@@ -5,7 +5,6 @@ import {
   callText,
   entryName,
   listingsIn,
-  listingsText,
   packed,
   unpacked,
 } from "./build-entry.ts";
@@ -57,7 +56,7 @@ export async function rememberBuild(
   const text = callText(call);
   const entry: BuildEntry = {
     call: text,
-    inputs: listingsText(listings),
+    inputs: listings,
     outputs: made.paths.join("\0"),
     looks: Float64Array.from([...looks, ...made.looks]),
     build: made.build,

@@ -2,17 +2,12 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { Cache } from "./cache.ts";
-import { type FileState, fileState, isRacy } from "./file-stats.ts";
+import { isRecent, isSameLook, type Look, lookAt } from "./file-stats.ts";
 
 export interface MadeFile {
   path: string;
   sha256: string;
   size: number;
-}
-
-interface Group {
-  key: string;
-  files: (MadeFile & { state: FileState })[];
 }
 
 /** What builds made in a folder, and of what: groups of files, each under the digest of all it was made of. */
@@ -24,38 +19,79 @@ export interface OutputTable {
   save(): void;
 }
 
+/** As it is kept: objects would take several times as much. */
+interface Group {
+  key: string;
+  /** JSON of its files. */
+  line: Uint8Array;
+}
+
+/** Of a file that was gone when it was kept, `null`. */
+type Row = readonly [path: string, sha256: string, size: number, look: Look | null];
+
 /** @param program what tells it from any other: another one makes other files of the same */
 export function outputTable(cache: Cache, out: string, program: string): OutputTable {
-  const name = `outputs-${createHash("sha256")
+  const name = `output-lines-${createHash("sha256")
     .update(`${program}\n${resolve(out)}`)
     .digest("hex")}`;
-  const bytes = cache.get(name);
-  const before: { taken: number; groups: Record<string, Group> } = bytes
-    ? JSON.parse(new TextDecoder().decode(bytes))
-    : { taken: 0, groups: {} };
-  const groups: Record<string, Group> = {};
-  const stands = ({ path, sha256, state }: Group["files"][number]) => {
-    const now = fileState(join(out, path));
-    if (now === undefined || now !== state) return false;
-    return !isRacy(state, before.taken) || digestOf(join(out, path)) === sha256;
+  const before = readGroups(cache.get(name));
+  const groups = new Map<string, Group>();
+  const stands = ([path, sha256, , look]: Row) => {
+    const now = lookAt(join(out, path));
+    if (!now || !look || !isSameLook(now, look)) return false;
+    return !isRecent(look, before.taken) || digestOf(join(out, path)) === sha256;
   };
   return {
     recall(name, key) {
-      const group = before.groups[name];
-      if (group?.key !== key || !group.files.every(stands)) return undefined;
-      groups[name] = group;
-      return group.files;
+      const group = before.groups.get(name);
+      if (group?.key !== key) return undefined;
+      const rows: Row[] = JSON.parse(decoder.decode(group.line));
+      if (!rows.every(stands)) return undefined;
+      groups.set(name, group);
+      return rows.map(([path, sha256, size]) => ({ path, sha256, size }));
     },
     keep(name, key, files) {
-      const stated = files.map(({ path, sha256, size }) => {
-        return { path, sha256, size, state: fileState(join(out, path)) ?? "" };
+      const rows = files.map(({ path, sha256, size }): Row => {
+        return [path, sha256, size, lookAt(join(out, path)) ?? null];
       });
-      groups[name] = { key, files: stated };
+      groups.set(name, { key, line: encoder.encode(JSON.stringify(rows)) });
     },
     save() {
-      cache.put(name, new TextEncoder().encode(JSON.stringify({ taken: cache.clock(), groups })));
+      cache.putPieces(name, linesOf(cache.clock(), groups));
     },
   };
 }
 
 const digestOf = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
+const lineFeed = encoder.encode("\n");
+
+/** When it was saved; then of each group its name and key, and its files. */
+function* linesOf(taken: number, groups: ReadonlyMap<string, Group>): Generator<Uint8Array> {
+  yield encoder.encode(`${taken}\n`);
+  for (const [name, { key, line }] of groups) {
+    yield encoder.encode(`${JSON.stringify([name, key])}\n`);
+    yield line;
+    yield lineFeed;
+  }
+}
+
+function readGroups(bytes: Uint8Array = new Uint8Array()): { taken: number; groups: Map<string, Group> } {
+  const lines = linesIn(bytes);
+  const groups = new Map<string, Group>();
+  const taken = Number(decoder.decode(lines.next().value));
+  for (const head of lines) {
+    const [name, key]: [string, string] = JSON.parse(decoder.decode(head));
+    groups.set(name, { key, line: lines.next().value ?? lineFeed });
+  }
+  return { taken, groups };
+}
+
+/** Views into the bytes: nothing is copied. */
+function* linesIn(bytes: Uint8Array): Generator<Uint8Array, undefined> {
+  for (let at = 0, end: number; at < bytes.length; at = end + 1) {
+    end = bytes.indexOf(10, at);
+    yield bytes.subarray(at, end);
+  }
+}

@@ -190,7 +190,7 @@ async function buildIncrementally(edited: Edited): Promise<void> {
   };
   if ((await unchangedBuild(call)) !== undefined) return;
   const inputs = await beforeBuild(call);
-  const remembering = inputs && { program, inputs: inputs.states };
+  const remembering = inputs && { program, inputs };
   await build(releases, out, {}, { ...surroundings(edited), remembering });
   if (inputs) await rememberBuild(call, out, inputs, "done");
 }

@@ -9,7 +9,7 @@ import { outputTable } from "../../pipeline/outside/output-table.ts";
 import { copyProject, temporaryFolder } from "../support/run.ts";
 
 const surroundings = { clock: 0, pid: process.pid, onWait: () => {} };
-const remembering = { program: "tested", inputs: new Map() };
+const remembering = { program: "tested", inputs: { listings: "", looks: new Float64Array() } };
 
 /** A project whose releases are in the cache, and read out of it. */
 async function recalled() {
