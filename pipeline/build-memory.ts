@@ -4,6 +4,7 @@ import type { Inputs } from "./outside/build-looks.ts";
 import { cacheIn } from "./outside/cache.ts";
 import type { Fragments } from "./outside/gzip-fragments.ts";
 import { inputTable } from "./outside/input-table.ts";
+import { type JoinedParts, joinedParts } from "./outside/joined-parts.ts";
 import { type OutputTable, outputTable } from "./outside/output-table.ts";
 import { releaseCache } from "./release-cache.ts";
 
@@ -21,6 +22,8 @@ export interface BuildMemory {
   /** What was made of releases whose files did not change. */
   remember: Remember;
   outputs: OutputTable;
+  /** Of files that span releases, the parts that did not change. */
+  parts: JoinedParts;
   /** After everything is written. */
   save(): void;
 }
@@ -45,6 +48,7 @@ export function openBuildMemory(
   return {
     fragments: { cache, program },
     outputs,
+    parts: joinedParts(cache, out, program),
     remember(found, files) {
       const config = found.config === undefined ? "" : new TextDecoder().decode(files.read(found.config));
       const basis = JSON.stringify([program, config, site ?? null, folder]);

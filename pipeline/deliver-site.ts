@@ -1,10 +1,10 @@
 import type { Site } from "./build.ts";
 import type { BuildMemory } from "./build-memory.ts";
-import type { OutputGroup } from "./documents/published.ts";
+import type { OutputFile, OutputGroup } from "./documents/published.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import type { LedgerMark } from "./documents/site-state.ts";
 import { largeTables } from "./emitters/hosting/table-size.ts";
-import type { MadeFile, OutputTable } from "./outside/output-table.ts";
+import type { Known } from "./outside/place-files.ts";
 import { openSiteFolder, type SiteFolder } from "./outside/site-folder.ts";
 
 /** What a build changed in its folder. */
@@ -38,7 +38,7 @@ export async function deliverSite(
   const compressing = target.compressing(site.config.precompress, memory?.fragments);
   try {
     for (const group of groupsOf(site)) {
-      const made = recalled(group, target, memory?.outputs) ?? make(group, target, memory?.outputs);
+      const made = recalled(group, target, memory) ?? make(group, target, memory);
       for (const { path, sha256, size } of made) files[path] = { sha256, size };
       compressing.add(made);
     }
@@ -66,15 +66,27 @@ function* groupsOf({ leaves, indexes }: Site): Generator<OutputGroup> {
 }
 
 /** A group's files as an earlier build made them of the same. */
-function recalled({ name, key }: OutputGroup, target: SiteFolder, outputs: OutputTable | undefined) {
-  const known = outputs?.recall(name, key);
+function recalled({ name, key }: OutputGroup, target: SiteFolder, memory: BuildMemory | undefined) {
+  const known = memory?.outputs.recall(name, key);
   if (known) target.leave(known);
   return known;
 }
 
-function make({ name, key, files }: OutputGroup, target: SiteFolder, outputs: OutputTable | undefined) {
-  const put: MadeFile[] = [];
-  for (const file of files) put.push({ path: file.path, ...target.put(file) });
-  outputs?.keep(name, key, put);
+function make({ name, key, files }: OutputGroup, target: SiteFolder, memory: BuildMemory | undefined) {
+  const put = Array.from(files, (file) => ({ path: file.path, ...putWith(memory, name, file, target) }));
+  memory?.outputs.keep(name, key, put);
   return put;
+}
+
+/** Puts a file into its place, where it is joined of parts, those that did not change as they lie there. */
+function putWith(
+  memory: BuildMemory | undefined,
+  group: string,
+  file: OutputFile,
+  target: SiteFolder,
+): Known {
+  if (!file.parts || !memory) return target.put(file);
+  const known = target.put(memory.parts.reusing(file, memory.outputs.untouched(group, file.path)));
+  memory.parts.keep(file.path, known.sha256);
+  return known;
 }

@@ -14,6 +14,8 @@ export interface MadeFile {
 export interface OutputTable {
   /** The group's files, when they were made of the same and still lie there as they were made. */
   recall(name: string, key: string): MadeFile[] | undefined;
+  /** SHA-256 of one of a group's files, when it still lies there as it was made, of whatever. */
+  untouched(name: string, path: string): string | undefined;
   /** Notes files that lie in the folder now. */
   keep(name: string, key: string, files: readonly MadeFile[]): void;
   save(): void;
@@ -41,14 +43,20 @@ export function outputTable(cache: Cache, out: string, program: string): OutputT
     if (!now || !look || !isSameLook(now, look)) return false;
     return !isRecent(look, before.taken) || digestOf(join(out, path)) === sha256;
   };
+  const rowsOf = ({ line }: Group): Row[] => JSON.parse(decoder.decode(line));
   return {
     recall(name, key) {
       const group = before.groups.get(name);
       if (group?.key !== key) return undefined;
-      const rows: Row[] = JSON.parse(decoder.decode(group.line));
+      const rows = rowsOf(group);
       if (!rows.every(stands)) return undefined;
       groups.set(name, group);
       return rows.map(([path, sha256, size]) => ({ path, sha256, size }));
+    },
+    untouched(name, path) {
+      const group = before.groups.get(name);
+      const row = group && rowsOf(group).find(([known]) => known === path);
+      return row && stands(row) ? row[1] : undefined;
     },
     keep(name, key, files) {
       const rows = files.map(({ path, sha256, size }): Row => {
