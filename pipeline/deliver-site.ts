@@ -4,7 +4,9 @@ import type { OutputFile, OutputGroup } from "./documents/published.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import type { LedgerMark } from "./documents/site-state.ts";
 import { largeTables } from "./emitters/hosting/table-size.ts";
-import type { Known } from "./outside/place-files.ts";
+import { joinedFile } from "./emitters/output.ts";
+import { madeFiles } from "./made-files.ts";
+import type { MadeFile } from "./outside/output-table.ts";
 import { openSiteFolder, type SiteFolder } from "./outside/site-folder.ts";
 
 /** What a build changed in its folder. */
@@ -34,12 +36,14 @@ export async function deliverSite(
   { clock, at, ledger }: Circumstances,
 ): Promise<Delivery> {
   const target = openSiteFolder(out, clock);
-  const files: BuildDocument["files"] = {};
+  const files = madeFiles();
+  const tooLarge: Delivery["largeTables"] = [];
   const compressing = target.compressing(site.config.precompress, memory?.fragments);
   try {
     for (const group of groupsOf(site)) {
       const made = recalled(group, target, memory) ?? make(group, target, memory);
-      for (const { path, sha256, size } of made) files[path] = { sha256, size };
+      files.add(made);
+      tooLarge.push(...largeTables(made));
       compressing.add(made);
     }
     await compressing.finish();
@@ -47,17 +51,27 @@ export async function deliverSite(
     await compressing.stop();
   }
   // Only now does nothing link to them any more.
-  const removed = target.removeAllBut(files);
-  const document: BuildDocument = {
+  const removed = target.removeAllBut(files.paths);
+  const head = {
     schema_version: 1,
     base_url: site.config.baseUrl,
     provisional: site.provisional,
     ...(at !== undefined && { at }),
     ledger,
-    files: Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1))),
-  };
-  target.finish(`${JSON.stringify(document)}\n`);
-  return { ...target.counts, removed, largeTables: largeTables(files) };
+  } as const;
+  target.finish(joinedFile("build.json", () => buildDocument(head, files.sorted())));
+  return { ...target.counts, removed, largeTables: tooLarge };
+}
+
+/** What JSON.stringify makes of the whole, a file at a time. */
+function* buildDocument(head: Omit<BuildDocument, "files">, files: Iterable<MadeFile>): Generator<string> {
+  yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
+  let comma = "";
+  for (const { path, sha256, size } of files) {
+    yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ sha256, size })}`;
+    comma = ",";
+  }
+  yield "}}\n";
 }
 
 function* groupsOf({ leaves, indexes }: Site): Generator<OutputGroup> {
@@ -73,20 +87,18 @@ function recalled({ name, key }: OutputGroup, target: SiteFolder, memory: BuildM
 }
 
 function make({ name, key, files }: OutputGroup, target: SiteFolder, memory: BuildMemory | undefined) {
-  const put = Array.from(files, (file) => ({ path: file.path, ...putWith(memory, name, file, target) }));
-  memory?.outputs.keep(name, key, put);
+  if (!memory) return target.put(files);
+  const put = target.put(reusingParts(files, name, memory));
+  memory.outputs.keep(name, key, put);
+  for (const { path, sha256 } of put) memory.parts.keep(path, sha256);
   return put;
 }
 
-/** Puts a file into its place, where it is joined of parts, those that did not change as they lie there. */
-function putWith(
-  memory: BuildMemory | undefined,
+function* reusingParts(
+  files: Iterable<OutputFile>,
   group: string,
-  file: OutputFile,
-  target: SiteFolder,
-): Known {
-  if (!file.parts || !memory) return target.put(file);
-  const known = target.put(memory.parts.reusing(file, memory.outputs.untouched(group, file.path)));
-  memory.parts.keep(file.path, known.sha256);
-  return known;
+  { parts, outputs }: BuildMemory,
+): Generator<OutputFile> {
+  for (const file of files)
+    yield file.parts ? parts.reusing(file, outputs.untouched(group, file.path)) : file;
 }

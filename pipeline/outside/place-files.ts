@@ -15,7 +15,7 @@ import { accessFailure } from "./access-failure.ts";
 import { writeChunks } from "./files.ts";
 import { removeSiblings } from "./siblings.ts";
 
-export interface Known {
+interface Known {
   sha256: string;
   size: number;
 }

@@ -19,7 +19,8 @@ import { accessFailure } from "./access-failure.ts";
 import { isMissing, readIfPresent } from "./files.ts";
 import { type Fragments, gzipOf } from "./gzip-fragments.ts";
 import { lockFile } from "./lock.ts";
-import { type Counts, type Known, placing } from "./place-files.ts";
+import type { MadeFile } from "./output-table.ts";
+import { type Counts, placing } from "./place-files.ts";
 import { type Precompression, precompression } from "./precompress.ts";
 import { removeSiblings } from "./siblings.ts";
 
@@ -29,13 +30,15 @@ const journal = "journal";
 
 /** A folder that holds a built site, opened for the next build. */
 export interface SiteFolder {
-  put(file: OutputFile): Known;
+  /** A group of files. */
+  put(files: Iterable<OutputFile>): MadeFile[];
   /** Files that lie there as an earlier build made them. */
-  leave(files: readonly (Known & { path: string })[]): void;
-  removeAllBut(kept: Readonly<Record<string, unknown>>): number;
+  leave(files: readonly MadeFile[]): void;
+  /** Once, after everything else has its place. */
+  removeAllBut(kept: Iterable<string>): number;
   /** What writes the compressed siblings that are missing; they are in no list and no count. */
   compressing(encodings: ReadonlySet<Encoding>, fragments: Fragments | undefined): Precompression;
-  finish(buildDocument: string): void;
+  finish(buildDocument: OutputFile): void;
   counts: Counts;
 }
 
@@ -93,18 +96,30 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   mkdirSync(work, { recursive: true });
   const notes = openSync(join(work, journal), "a");
   writeSync(notes, startedBefore.map((path) => `${path}\n`).join(""));
-  const place = placing(folder, join(work, "file"), now);
   const parts = new Map<string, NonNullable<OutputFile["parts"]>>();
-  const { counts } = place;
+  const counts = { written: 0, unchanged: 0, bytes: 0 };
+  const count = ({ written, unchanged, bytes }: Counts) => {
+    counts.written += written;
+    counts.unchanged += unchanged;
+    counts.bytes += bytes;
+  };
+  // One for each group: what it remembers of the group's files goes with it.
+  const placingHere = () => placing(folder, join(work, "file"), now);
 
   return {
     counts,
-    put(file) {
-      // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
-      if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
-      const known = place.put(file);
-      if (file.parts) parts.set(known.sha256, file.parts);
-      return known;
+    count,
+    put(files) {
+      const place = placingHere();
+      const made = Array.from(files, (file) => {
+        // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
+        if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
+        const known = place.put(file);
+        if (file.parts) parts.set(known.sha256, file.parts);
+        return { path: file.path, ...known };
+      });
+      count(place.counts);
+      return made;
     },
     leave(files) {
       const unknown = files.filter(({ path }) => !previous.has(path));
@@ -113,11 +128,12 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       for (const { size } of files) counts.bytes += size;
     },
     removeAllBut(kept) {
-      const stale = [...new Set([...previous, ...startedBefore])].filter(
-        (path) => !Object.hasOwn(kept, path),
-      );
+      // Not a copy: there may be hundreds of thousands.
+      const stale = previous;
+      for (const path of startedBefore) stale.add(path);
+      for (const path of kept) stale.delete(path);
       for (const path of stale) removeFile(folder, path);
-      return stale.length;
+      return stale.size;
     },
     compressing(encodings, fragments) {
       const inParts = (sha256: string) => {
@@ -127,7 +143,9 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       return precompression(folder, work, encodings, inParts);
     },
     finish(buildDocument) {
-      place.put({ path: "build.json", chunks: [new TextEncoder().encode(buildDocument)] });
+      const place = placingHere();
+      place.put(buildDocument);
+      count(place.counts);
       closeSync(notes);
       rmSync(work, { recursive: true, force: true });
     },
