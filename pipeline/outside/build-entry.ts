@@ -51,20 +51,24 @@ export function* listingsIn(text: string): Generator<Listing> {
 
 const prefix = 32; // so that the looks after it are aligned
 
-/** A checksum, lengths of the parts, the parts. Only what is not compared with what is there now needs the checksum. */
-export function packed({ call, inputs, outputs, looks, build, said }: BuildEntry): Uint8Array {
+/**
+ * A checksum, lengths of the parts, the parts. Only what is not compared with what is there now needs the checksum.
+ * @param build in pieces
+ */
+export function* packed(
+  { call, inputs, outputs, looks, said }: Omit<BuildEntry, "build">,
+  build: Iterable<Uint8Array>,
+): Generator<Uint8Array> {
   const saying = JSON.stringify(said);
   const texts = [call, inputs, outputs, saying].map((text) => Buffer.from(text));
   const lengths = [looks, ...texts].map(({ length }) => length);
   const head = Buffer.alloc(prefix);
   head.writeUInt32LE(checksum(lengths + saying));
   for (const [i, length] of lengths.entries()) head.writeUInt32LE(length, 4 + 4 * i);
-  return Buffer.concat([
-    head,
-    Buffer.from(looks.buffer, looks.byteOffset, looks.byteLength),
-    ...texts,
-    build,
-  ]);
+  yield head;
+  yield Buffer.from(looks.buffer, looks.byteOffset, looks.byteLength);
+  yield* texts;
+  yield* build;
 }
 
 /** @returns undefined when it was damaged, or cut short, where no comparison would show it */

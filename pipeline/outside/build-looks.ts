@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildCall } from "./build-entry.ts";
 import { cacheIn } from "./cache.ts";
@@ -92,14 +92,26 @@ export interface Outputs {
   paths: readonly string[];
   /** Of the paths, four numbers of each. */
   looks: readonly number[];
-  /** build.json's bytes. */
-  build: Uint8Array;
+  /** build.json, in pieces that are read as they are asked for. */
+  build: Iterable<Uint8Array>;
 }
 
 export function lookAtOutputs(out: string): Outputs {
   const document = join(out, "build.json");
   const paths = [document, ...foldersOf(out)];
-  return { paths, looks: paths.flatMap((path) => lookOf(statSync(path))), build: readFileSync(document) };
+  return { paths, looks: paths.flatMap((path) => lookOf(statSync(path))), build: piecesOf(document) };
+}
+
+/** Each is good until the next one. */
+function* piecesOf(path: string): Generator<Uint8Array> {
+  const piece = Buffer.allocUnsafe(1 << 20);
+  const file = openSync(path, "r");
+  try {
+    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece))
+      yield piece.subarray(0, length);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /**
@@ -131,8 +143,8 @@ export function compared(
 }
 
 /** Keeps an entry of a call, where anything may be kept. */
-export const keepEntry = (call: BuildCall, name: string, entry: Uint8Array): void =>
-  cacheIn(call.cache, call.pid, call.clock)?.put(name, entry);
+export const keepEntry = (call: BuildCall, name: string, entry: Iterable<Uint8Array>): void =>
+  cacheIn(call.cache, call.pid, call.clock)?.putPieces(name, entry);
 
 /** One a record would be too many. */
 function foldersOf(out: string): string[] {

@@ -33,7 +33,7 @@ export async function unchangedBuild(call: BuildCall): Promise<string | undefine
   const later = compared(call, paths, racy, listingsIn(last.inputs));
   if (!later) return undefined;
   // Those that have grown old need not be compared again.
-  keepEntry(call, entryName(last.call), packed({ ...last, said: { racy: later, report } }));
+  keepEntry(call, entryName(last.call), packed({ ...last, said: { racy: later, report } }, [last.build]));
   return report;
 }
 
@@ -54,15 +54,16 @@ export async function rememberBuild(
   const { keepEntry, lookAtOutputs } = await import("./build-looks.ts");
   const made = lookAtOutputs(out);
   const text = callText(call);
-  const entry: BuildEntry = {
+  const entry = {
     call: text,
     inputs: listings,
     outputs: made.paths.join("\0"),
-    looks: Float64Array.from([...looks, ...made.looks]),
-    build: made.build,
+    looks: new Float64Array(looks.length + made.looks.length),
     said: { racy, report },
   };
-  keepEntry(call, entryName(text), packed(entry));
+  entry.looks.set(looks);
+  entry.looks.set(made.looks, looks.length);
+  keepEntry(call, entryName(text), packed(entry, made.build));
 }
 
 /** The cache's own digest is passed over: what matters of an entry is compared, or has a checksum, which costs less. */
