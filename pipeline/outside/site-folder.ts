@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import type { Encoding } from "../documents/hosting.ts";
 import type { OutputFile } from "../documents/published.ts";
-import { buildSchema } from "../documents/site.ts";
+import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { isMissing, readIfPresent } from "./files.ts";
@@ -156,8 +156,7 @@ function previousFiles(folder: string): Set<string> {
   const bytes = readIfPresent(join(folder, "build.json"));
   if (!bytes) return new Set();
   try {
-    const build = buildSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));
-    return new Set(Object.keys(build.files).filter(staysInside));
+    return new Set(filesOf(JSON.parse(new TextDecoder().decode(bytes))).filter(staysInside));
   } catch (error) {
     throw failure(
       "folder-not-ours",
@@ -167,6 +166,17 @@ function previousFiles(folder: string): Set<string> {
       error,
     );
   }
+}
+
+/** Checks file by file: as a whole, all files would be there twice for a moment. @throws when it is no build document */
+function filesOf(document: BuildDocument): string[] {
+  const { files } = document;
+  const isTable = typeof files === "object" && files !== null && !Array.isArray(files);
+  buildSchema.parse({ ...document, ...(isTable && { files: {} }) });
+  const file = buildSchema.shape.files.valueType;
+  const paths = Object.keys(files);
+  for (const path of paths) file.parse(files[path]);
+  return paths;
 }
 
 /** build.json lies in a folder anybody may write to: a path in it must not lead outside. */
