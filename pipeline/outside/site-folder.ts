@@ -108,7 +108,6 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
 
   return {
     counts,
-    count,
     put(files) {
       const place = placingHere();
       const made = Array.from(files, (file) => {

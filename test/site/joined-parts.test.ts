@@ -28,7 +28,13 @@ const fileOf = (texts: readonly string[]): OutputFile => ({
 });
 
 /** Writes the file as a build does. @param before what the build believes to lie there @returns its text */
-function write(out: string, cache: Cache, texts: readonly string[], before?: string, program = "one"): string {
+function write(
+  out: string,
+  cache: Cache,
+  texts: readonly string[],
+  before?: string,
+  program = "one",
+): string {
   const parts = joinedParts(cache, out, program);
   made = [];
   const bytes = Buffer.concat([...parts.reusing(fileOf(texts), before).chunks]);
