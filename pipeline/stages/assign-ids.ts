@@ -4,7 +4,7 @@ import { display } from "./document.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Entry, identity, type Retraction } from "./ledger-records.ts";
 import { type Artifact, isPrivate, type Release } from "./normalize.ts";
-import type { DateField } from "./verbatim.ts";
+import { type DateField, dateFields } from "./verbatim.ts";
 
 /** An artifact with its id and dates, permanent or provisional. */
 export interface Package {
@@ -56,15 +56,17 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
   const found = new Set<number>();
   for (const release of releases) {
     const packages: Package[] = [];
+    const midnight = `${release.date}T00:00:00.000000Z`;
     for (const artifact of release.artifacts) {
       const entry = ledger.byIdentity.get(identity(release.version, artifact.file));
       if (entry) {
         found.add(entry.add.id);
-        packages.push(knownPackage(artifact, entry, release.version, allocate, revisions, result));
+        const known = knownPackage(artifact, entry, release.version, allocate, revisions, result);
+        packages.push(withSharedDates(known, packages.at(-1)));
       } else if (allocate(release.version)) {
         const id = ledger.nextId + additions.length;
         additions.push(additionOf(artifact, id));
-        packages.push(newPackage(artifact, id, release.date));
+        packages.push(newPackage(artifact, id, midnight));
       } else result.leftOut.push(artifact);
     }
     result.releases.push({ release, packages: packages.sort((a, b) => a.id - b.id) });
@@ -75,15 +77,13 @@ export function assignIds(releases: readonly Release[], ledger: Ledger, allocate
   return result;
 }
 
-function newPackage(artifact: Artifact, id: number, date: string): Package {
-  const midnight = `${date}T00:00:00.000000Z`;
-  const importedDates: DateField[] = [];
+function newPackage(artifact: Artifact, id: number, midnight: string): Package {
   return {
     id,
     created: midnight,
     modified: midnight,
     artifact,
-    importedDates,
+    importedDates: none,
     standing: "new",
     retraction: null,
   };
@@ -115,10 +115,21 @@ function knownPackage(
   };
 }
 
-const importedDates = ({ add, imported }: Entry): DateField[] => [
-  ...(add.imported ? (["created_date"] as const) : []),
-  ...(imported ? (["modified_date"] as const) : []),
-];
+/** Each entry brings texts of its own for dates that most records of a release have in common. */
+function withSharedDates(entry: Package, before: Package | undefined): Package {
+  if (entry.created === before?.created) entry.created = before.created;
+  if (entry.modified === before?.modified) entry.modified = before.modified;
+  return entry;
+}
+
+const none: readonly DateField[] = [];
+const onlyCreated: readonly DateField[] = ["created_date"];
+const onlyModified: readonly DateField[] = ["modified_date"];
+
+function importedDates({ add, imported }: Entry): readonly DateField[] {
+  if (add.imported) return imported ? dateFields : onlyCreated;
+  return imported ? onlyModified : none;
+}
 
 function notCut(artifact: Artifact, entry: Entry): Problem {
   const { id, version } = entry.add;

@@ -85,12 +85,7 @@ export class LedgerRecords implements RecordsById {
   }
 
   withIdentity(key: string): Entry | undefined {
-    for (let hash = hashOf(key); ; hash = next(hash)) {
-      const line = this.lineOfHash.get(hash);
-      if (line === undefined) return undefined;
-      const entry = this.entryOf(line);
-      if (identity(entry.add.version, entry.add.file) === key) return entry;
-    }
+    return this.find(key).entry;
   }
 
   ofVersion(version: string): Entry[] {
@@ -108,17 +103,23 @@ export class LedgerRecords implements RecordsById {
     return count;
   }
 
-  /** The event of the last line adds a record, whose id and identity are new. */
-  add({ id, version, file, private: hidden }: AddEvent): void {
+  /**
+   * The event of the last line adds a record.
+   * @returns the one that has its id or its identity already; then nothing is added
+   */
+  add({ id, version, file, private: hidden }: AddEvent): Entry | undefined {
+    const sameId = this.get(id);
+    if (sameId) return sameId;
+    const { hash, entry } = this.find(identity(version, file));
+    if (entry) return entry;
     const line = this.lines.count;
     this.lineOfId.set(id, line);
-    let hash = hashOf(identity(version, file));
-    while (this.lineOfHash.has(hash)) hash = next(hash);
     this.lineOfHash.set(hash, line);
     const others = this.linesOfVersion.get(version);
     if (others) others.push(line);
     else this.linesOfVersion.set(version, [line]);
     if (hidden) this.hidden.add(id);
+    return undefined;
   }
 
   /** The event of the last line changes a record that is there. */
@@ -131,6 +132,15 @@ export class LedgerRecords implements RecordsById {
       this.changes.set(id, { revised: line, withdrawn, count: count + 1 });
       if (event.private) this.hidden.add(id);
       else this.hidden.delete(id);
+    }
+  }
+
+  /** The record of an identity, and the hash under which it is or would be. */
+  private find(key: string): { hash: number; entry: Entry | undefined } {
+    for (let hash = hashOf(key); ; hash = (hash + 1) | 0) {
+      const line = this.lineOfHash.get(hash);
+      const entry = line === undefined ? undefined : this.entryOf(line);
+      if (!entry || identity(entry.add.version, entry.add.file) === key) return { hash, entry };
     }
   }
 
@@ -166,5 +176,3 @@ function hashOf(text: string): number {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193);
   return hash | 0;
 }
-
-const next = (hash: number) => (hash + 1) | 0;

@@ -6,7 +6,6 @@ import { type LedgerEvents, LedgerLines } from "./ledger-lines.ts";
 import {
   type Change,
   type Entry,
-  identity,
   LedgerRecords,
   type RecordsById,
   type RecordsByIdentity,
@@ -172,8 +171,7 @@ class LedgerFold {
   }
 
   private add(event: AddEvent): void {
-    const key = identity(event.version, event.file);
-    const taken = this.records.get(event.id) ?? this.records.withIdentity(key);
+    const taken = this.records.add(event);
     if (taken) {
       const what =
         taken.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
@@ -186,7 +184,6 @@ class LedgerFold {
         "A line before this one was removed, reordered or edited: restore the ledger from version control.";
       this.refuse("ledger-id", `the id is ${event.id}, expected ${this.nextId}`, hint);
     }
-    this.records.add(event);
     this.nextId = Math.max(this.nextId, event.id + 1);
   }
 
