@@ -5,20 +5,31 @@ import { relinked } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
 /**
- * The list of packages as people read it (`format=api`), at the list's own address: its newest part.
- * Only this page names the others: theirs would change with every new month.
- * @param older newest first
+ * The list of packages as people read it (`format=api`): the newest part at the list's own address,
+ * each older one below `page/`.
+ * @param parts newest first
  */
-export const newestBrowsablePage = (
-  newest: ListPart | undefined,
-  older: readonly ListPart[],
+export function* browsablePages(
+  parts: readonly ListPart[],
   config: SiteConfig,
   templates: Templates,
-): OutputFile => browsablePage("api/v1/package/index.html", newest, older, config, templates);
+): Generator<BrowsablePage> {
+  const [newest, ...older] = parts;
+  for (const part of older) {
+    const path = `api/v1/package/page/${part.folder}index.html`;
+    yield { part, others: [], file: browsablePage(path, part, [], config, templates) };
+  }
+  // Only the list's own page names the others: theirs would change with every new month.
+  const file = browsablePage("api/v1/package/index.html", newest, older, config, templates);
+  yield { part: newest, others: older, file };
+}
 
-/** An older part of the list, below `page/`. */
-export const olderBrowsablePage = (part: ListPart, config: SiteConfig, templates: Templates): OutputFile =>
-  browsablePage(`api/v1/package/page/${part.folder}index.html`, part, [], config, templates);
+/** A page with all it shows: a part, and links to others. */
+interface BrowsablePage {
+  part: ListPart | undefined;
+  others: readonly ListPart[];
+  file: OutputFile;
+}
 
 function browsablePage(
   path: string,

@@ -1,6 +1,6 @@
 import type { OutputFile, OutputGroup, SiteConfig } from "../documents/published.ts";
 import { artifactsUnit } from "./artifact-view.ts";
-import { newestBrowsablePage, olderBrowsablePage } from "./browsable-pages.ts";
+import { browsablePages } from "./browsable-pages.ts";
 import { type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
 import { digestOf } from "./output.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
@@ -23,17 +23,17 @@ export function* pageGroups(
   templates: Templates,
 ): Generator<OutputGroup> {
   const parts = listParts(pieces);
-  const [newest, ...older] = parts;
   for (const part of parts) {
     const others = partsBelow(part, parts);
     const key = digestOf(basis, slicesOf(part), others.map(slicesOf));
     yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, config, templates)] };
-    // Beside the page of the same releases: they are still open.
-    if (part !== newest) yield browsable(olderBrowsablePage(part, config, templates), basis, part, []);
   }
   const all = digestOf(basis, ...pieces.map(({ key }) => key));
   yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
-  yield browsable(newestBrowsablePage(newest, older, config, templates), basis, newest, older);
+  for (const { part, others, file } of browsablePages(parts, config, templates)) {
+    const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
+    yield { name: `browsable ${file.path}`, key, files: [file] };
+  }
   const files = [
     latestRedirect(pieces, config, templates),
     releasesIndex(pieces, config, templates),
@@ -41,17 +41,6 @@ export function* pageGroups(
     home(pieces, parts, config, templates),
   ];
   yield { name: "entrances", key: all, files };
-}
-
-/** A page with all it shows: a part, and links to others. */
-function browsable(
-  file: OutputFile,
-  basis: string,
-  part: ListPart | undefined,
-  others: readonly ListPart[],
-): OutputGroup {
-  const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
-  return { name: `browsable ${file.path}`, key, files: [file] };
 }
 
 /** What a page shows of a part. */

@@ -1,12 +1,6 @@
 import type { Site } from "../build.ts";
 import type { Config } from "../documents/config.ts";
-import type {
-  OutputFile,
-  OutputGroup,
-  PublishedPackage,
-  PublishedRelease,
-  ReleaseOutline,
-} from "../documents/published.ts";
+import type { OutputFile, OutputGroup, PublishedPackage, ReleaseOutline } from "../documents/published.ts";
 import { assetFiles } from "../emitters/assets.ts";
 import { listFiles, type RecordText } from "../emitters/catalog-list.ts";
 import { facetFiles, facetKeys } from "../emitters/facets.ts";
@@ -15,7 +9,6 @@ import { hostingFiles } from "../emitters/hosting/hosting.ts";
 import { routingOf } from "../emitters/hosting/routing.ts";
 import { latestFiles } from "../emitters/latest.ts";
 import { pageGroups, releasePieces } from "../emitters/list-pages.ts";
-import { mostRecords } from "../emitters/list-parts.ts";
 import { digestOf, jsonFile } from "../emitters/output.ts";
 import { releaseIndexRow } from "../emitters/release-document.ts";
 import { releaseFiles } from "../emitters/release-files.ts";
@@ -40,7 +33,7 @@ export function emitSite(
   sources: Sources,
 ): Site {
   const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
-  const open = rememberingAPage((release: IdentifiedRelease) => publishRelease(release, ledger, config));
+  const open = onlyTheLast((release: IdentifiedRelease) => publishRelease(release, ledger, config));
   const outlines = releases
     .map((release) => outlineRelease(release, ledger, basis, () => open(release)))
     .reverse();
@@ -65,27 +58,14 @@ export function emitSite(
   };
 }
 
-/** Remembers the last releases, as many as a page shows: two pages show the same ones, one after the other. */
-function rememberingAPage<Key>(make: (key: Key) => PublishedRelease): (key: Key) => PublishedRelease {
-  const last = new Map<Key, PublishedRelease>();
-  let records = 0;
+/** Remembers one answer: what asks for a release asks for it several times, and then for the next one. */
+function onlyTheLast<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  let last: { key: Key; value: Value } | undefined;
   return (key) => {
-    const known = last.get(key);
-    if (known) return known;
-    const made = make(key);
-    records += recordsOf(made);
-    for (const [oldest, release] of last) {
-      if (records <= mostRecords) break;
-      last.delete(oldest);
-      records -= recordsOf(release);
-    }
-    last.set(key, made);
-    return made;
+    if (last?.key !== key) last = { key, value: make(key) };
+    return last.value;
   };
 }
-
-/** As pages count them: a release without artifacts takes room as well. */
-const recordsOf = ({ packages }: PublishedRelease): number => Math.max(packages.length, 1);
 
 const lazily = <T>(make: () => Iterable<T>): Iterable<T> => ({
   [Symbol.iterator]: () => make()[Symbol.iterator](),
