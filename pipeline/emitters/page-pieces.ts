@@ -22,8 +22,8 @@ export interface PagePieces {
   artifacts: readonly { platform: number; packageType: string }[];
   /** Made when a page asks for them, each time anew: kept, those of all releases would fill the memory. */
   summaryHtml(): string;
-  /** One table row an artifact, in the same order. */
-  rows(): readonly string[];
+  /** One table row an artifact, in the same order; of all of them, or of those at `positions`. */
+  rows(positions?: readonly number[]): readonly string[];
   /** Its records as browsable JSON, in the same order. */
   records(): readonly string[];
 }
@@ -45,10 +45,11 @@ export function releasePieces(release: ReleaseOutline, config: SiteConfig, templ
     platforms: [...new Set([...packages.map(({ platform }) => platform), ...retractedPlatforms])],
     artifacts: packages,
     summaryHtml: () => (summary === null ? "" : renderMarkdown(summary, { base: path })),
-    rows: () =>
-      open().packages.map((entry) =>
-        templates.render("row", { artifact: artifactView(entry, path, config) }),
-      ),
+    rows(positions) {
+      const { packages: all } = open();
+      const shown = positions?.flatMap((position) => all[position] ?? []) ?? all;
+      return shown.map((entry) => templates.render("row", { artifact: artifactView(entry, path, config) }));
+    },
     // The browsable list of a month lies five folders deep, two below the newest one.
     records: () =>
       open().packages.map(({ record, published }) =>

@@ -12,7 +12,8 @@ import type { Templates } from "./templates.ts";
 interface Newest {
   type: string;
   release: PagePieces;
-  rows(): string[];
+  /** Where they stand among the release's artifacts. */
+  positions: readonly number[];
 }
 
 /**
@@ -62,9 +63,10 @@ function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string
     for (const { platform, packageType: type } of release.artifacts) {
       const types = platforms.get(platform);
       if (types?.has(type)) continue;
-      const isOfType = (index: number) =>
-        release.artifacts[index]?.platform === platform && release.artifacts[index]?.packageType === type;
-      types?.set(type, { type, release, rows: () => release.rows().filter((_, index) => isOfType(index)) });
+      const positions = release.artifacts.flatMap((other, position) =>
+        other.platform === platform && other.packageType === type ? [position] : [],
+      );
+      types?.set(type, { type, release, positions });
     }
   }
   return platforms;
@@ -100,7 +102,7 @@ function platformPage(
 }
 
 const typeModel = (
-  { type, release, rows }: Newest,
+  { type, release, positions }: Newest,
   config: SiteConfig,
 ): PageModel<"platform">["types"][number] => ({
   type,
@@ -109,6 +111,6 @@ const typeModel = (
   date: release.date,
   provisional: release.provisional,
   href: `../../releases/${release.version}/`,
-  rowsHtml: rows().slice(0, mostRecords).join(""),
-  more: Math.max(rows().length - mostRecords, 0),
+  rowsHtml: release.rows(positions.slice(0, mostRecords)).join(""),
+  more: Math.max(positions.length - mostRecords, 0),
 });
