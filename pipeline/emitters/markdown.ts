@@ -7,7 +7,8 @@ export interface MarkdownLinks {
   base: string;
 }
 
-const markdown = new MarkdownIt("default", { html: false, linkify: false, typographer: false });
+const options = { html: false, linkify: false, typographer: false };
+const markdown = new MarkdownIt("default", options);
 
 const scheme = /^([a-z][a-z0-9+.-]*):/i;
 
@@ -72,9 +73,14 @@ const readable = (text: string): string => visible(withLineFeeds(text)).trimEnd(
 /** Markdown as its block tokens; every renderer of notes starts from here. */
 export const markdownTokens = (text: string): Token[] => markdown.parse(readable(text), {});
 
+/** Tells blocks apart, and leaves what is in them unread. */
+const blocks = new MarkdownIt("default", options).disable("inline");
+// Where a link that may not be followed is defined, that is a paragraph.
+blocks.validateLink = markdown.validateLink;
+
 /** True when the text is one paragraph, so that words can be put before and after it. */
 export const isParagraph = (text: string): boolean => {
-  const tokens = markdownTokens(text);
+  const tokens = blocks.parse(readable(text), {});
   return tokens.length === 3 && tokens[0]?.type === "paragraph_open";
 };
 

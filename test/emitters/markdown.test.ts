@@ -1,5 +1,10 @@
 import { expect, test } from "vitest";
-import { inlineMarkdown, renderMarkdown } from "../../pipeline/emitters/markdown.ts";
+import {
+  inlineMarkdown,
+  isParagraph,
+  markdownTokens,
+  renderMarkdown,
+} from "../../pipeline/emitters/markdown.ts";
 import { dangers, elementsOf, linksOf, wordsOf } from "./factory.ts";
 
 const payloads = [
@@ -99,4 +104,17 @@ test("inline Markdown makes no blocks", () => {
   expect(inlineMarkdown("**bold** `code` # no heading")).toBe(
     "<strong>bold</strong> <code>code</code> # no heading",
   );
+});
+
+test.each([
+  ["words with *marks*\nin two lines", true],
+  ["[x]: https://a.example", false],
+  ["[x]: ftp://a.example", true],
+  ["[x]: javascript:alert(1)\n\n[x]", false],
+  ["- an item", false],
+  ["", false],
+])("%j is one paragraph: %s, as its tokens say", (text, expected) => {
+  const tokens = markdownTokens(text);
+  expect(tokens.length === 3 && tokens[0]?.type === "paragraph_open").toBe(expected);
+  expect(isParagraph(text)).toBe(expected);
 });
