@@ -1,43 +1,45 @@
-import { z } from "zod";
 import type { WireRecord } from "../documents/package-record.ts";
 import type { SiteConfig } from "../documents/published.ts";
 import type { ArtifactView } from "./page-models.ts";
 
 type Statement = ArtifactView["origin"][number];
-
-/** Imported records may carry data of any shape: what does not fit is not shown. */
-const text = z.string().min(1).optional().catch(undefined);
-const attested = z.object({
-  key_id: text,
-  signature: z.object({ signer: text, display: text }).optional().catch(undefined),
-  file_signatures: z.array(z.unknown()).optional().catch(undefined),
-});
-const stored = z.object({ path: text });
-const revised = z.object({ rev: text });
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Who signed an artifact and what it was built from, as its record states it: in short, and in full. */
 export function provenanceOf(
   { data }: WireRecord,
   config: SiteConfig,
 ): Pick<ArtifactView, "origin" | "provenance"> {
-  const { key_id, signature, file_signatures } = attested.safeParse(data.attestation).data ?? {};
-  const signer = signature?.signer;
-  const revision = revised.safeParse(data[config.wire.vendor]).data?.rev;
+  const attestation = objectIn(data.attestation);
+  const signature = objectIn(attestation.signature);
+  const key = textIn(attestation.key_id);
+  const signer = textIn(signature.signer);
+  const revision = textIn(objectIn(data[config.wire.vendor]).rev);
+  const files = attestation.file_signatures;
   return {
     origin: [
-      signedBy(signer, key_id) ?? { words: "No signature stated", value: "", isHash: false },
+      signedBy(signer, key) ?? { words: "No signature stated", value: "", isHash: false },
       ...said("Built from source revision", revision, true),
     ],
     provenance: [
       ...said("Signed by", signer),
-      ...said("Signing key", key_id, true),
-      ...said("Signature", signature?.display ?? ((signer ?? key_id) ? undefined : "none stated")),
-      ...said("Signed inside", file_signatures && filesText(file_signatures.length)),
+      ...said("Signing key", key, true),
+      ...said("Signature", textIn(signature.display) ?? ((signer ?? key) ? undefined : "none stated")),
+      ...said("Signed inside", Array.isArray(files) ? filesText(files.length) : undefined),
       ...said("Source revision", revision, true),
-      ...said("Build output", stored.safeParse(data.store).data?.path, true),
+      ...said("Build output", textIn(objectIn(data.store).path), true),
     ],
   };
 }
+
+/** Imported records may carry data of any shape: what does not fit is not shown. */
+const objectIn = (value: unknown): Fields => (isObject(value) ? value : {});
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
 
 /** A key may be a fingerprint, or the name of an identity. */
 function signedBy(signer: string | undefined, key: string | undefined): Statement | undefined {
