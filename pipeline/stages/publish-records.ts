@@ -10,9 +10,10 @@ import { asImported } from "./verbatim.ts";
 
 /** The public view of a release; private records end here. */
 export function publishRelease(release: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
+  const address = addressing(config);
   return {
     ...headOf(release, ledger),
-    packages: listed(release).map((entry) => publishPackage(entry, config)),
+    packages: listed(release).map((entry) => publishPackage(entry, address)),
   };
 }
 
@@ -76,7 +77,7 @@ const listed = (release: IdentifiedRelease): Package[] =>
 export const isProvisional = ({ release, packages }: IdentifiedRelease, ledger: Ledger) =>
   !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
 
-function publishPackage(entry: Package, config: Config): PublishedPackage {
+function publishPackage(entry: Package, address: Address): PublishedPackage {
   const { artifact } = entry;
   const record = wireRecord(entry);
   const published = asImported(record, artifact.details().verbatim, entry.importedDates);
@@ -85,7 +86,7 @@ function publishPackage(entry: Package, config: Config): PublishedPackage {
     ...(artifact.isVerbatim && { published }),
     json: JSON.stringify(published),
     file: artifact.file,
-    url: artifact.url ?? artifactUrl(record, artifact.file, config),
+    url: artifact.url ?? address(record, artifact.file),
     size: artifact.size,
   };
 }
@@ -119,18 +120,28 @@ export function wireRecord({ id, created, modified, artifact }: Package): WireRe
 }
 
 type AddressParts = Pick<WireRecord, "version" | "name" | "package_type" | "id" | "checksum">;
+type Address = (record: AddressParts, file: string) => string;
 
 /** Where artifact_url says that a file lies. */
-export function artifactUrl(
+export const artifactUrl = (
   record: AddressParts,
   file: string,
   config: Pick<Config, "artifactUrl" | "baseUrl">,
-): string {
-  const { version, name, package_type, id, checksum } = record;
-  const segments: Record<string, string> = { version, file, name, package_type, id: String(id), checksum };
-  return config.artifactUrl.replace(/\{(\w+)\}/g, (_, key: string) =>
-    key === "base_url" ? config.baseUrl : encodeURIComponent(segments[key] ?? ""),
-  );
+): string => addressing(config)(record, file);
+
+/** The same for many files: artifact_url is taken apart once. */
+function addressing({ artifactUrl: template, baseUrl }: Pick<Config, "artifactUrl" | "baseUrl">): Address {
+  // Text and placeholders in turn.
+  const parts = template.split(/\{(\w+)\}/);
+  return ({ version, name, package_type, id, checksum }, file) => {
+    const values: Record<string, string> = { version, file, name, package_type, id: String(id), checksum };
+    let url = "";
+    for (const [index, part] of parts.entries()) {
+      if (index % 2 === 0) url += part;
+      else url += part === "base_url" ? baseUrl : encodeURIComponent(values[part] ?? "");
+    }
+    return url;
+  };
 }
 
 function retracted({ id, artifact, retraction }: Package): RetractedRecord[] {
