@@ -11,8 +11,8 @@ const jsonString = /"(?:[^"\\]|\\.)*"/g;
  * @param page the address of the record's page
  */
 export function browsableRecord(record: object, page: string): string {
-  // Only line feeds begin a line here: `^` would also match behind U+2028 inside a string.
-  const text = `    ${JSON.stringify(record, null, 4).replaceAll("\n", "\n    ")}`;
+  // As the only element of an array it is indented a step further; the brackets' lines are cut off.
+  const text = JSON.stringify([record], null, 4).slice(2, -2);
   const marked = turnsDirection.test(text) || text.includes('"http') ? markStrings(text) : escapeHtml(text);
   return marked.replace(/: (\d+)/, `: <a href="${escapeHtml(page)}">$1</a>`);
 }
