@@ -73,7 +73,11 @@ function render<Name extends PageName>(
   template: Handlebars.TemplateDelegate | undefined,
   model: PageModel<Name>,
 ): string {
-  return inTemplate(`${page}.hbs`, () => visible(template?.(model) ?? ""));
+  return inTemplate(`${page}.hbs`, () => {
+    const html = template?.(model) ?? "";
+    // A row comes into a page, which is looked through as a whole.
+    return page === "row" ? html : visible(html);
+  });
 }
 
 function inTemplate<Result>(file: string, work: () => Result): Result {
