@@ -10,8 +10,8 @@ import { readSchemas, readTemplates } from "./outside/templates.ts";
 import { siteNamed } from "./publish/site-named.ts";
 import { readReleases } from "./read-releases.ts";
 import type { ReleaseCache } from "./release-cache.ts";
-import { type Allocate, assignIds, type Identified } from "./stages/assign-ids.ts";
-import { completenessProblems } from "./stages/completeness.ts";
+import { type Allocate, type Identified, idAssignment } from "./stages/assign-ids.ts";
+import { completenessCheck } from "./stages/completeness.ts";
 import { type UsableConfig, useConfig } from "./stages/config.ts";
 import { type Discovered, discover, type ReleaseFiles } from "./stages/discover.ts";
 import type { Located } from "./stages/document.ts";
@@ -124,9 +124,15 @@ export async function loadCatalog(
   const cache = remember?.(found, files);
   const toRead = selection.released ? chosen : found.releases;
   const reading = { folder, config, files, cache, inFolder: source === undefined };
+  const ids = idAssignment(ledger, allocation(selection, versions));
+  const completeness = completenessCheck(config);
+  const missing: Problem[] = [];
   for await (const read of readReleases(toRead, reading)) {
-    const { version } = read.release;
+    const { version, complete } = read.release;
     releases.push(read.release);
+    const identified = ids.next(read.release);
+    // An unread manifest says nothing about completeness.
+    missing.push(...completeness.next(identified, complete && counts(version) ? "warning" : undefined));
     if (!counts(version)) continue;
     problems.push(...read.problems);
     findings.push(...read.findings.map((problem) => ({ version, problem })));
@@ -135,12 +141,9 @@ export async function loadCatalog(
   const excepted = applyExceptions(exceptions.document, lost, openVersions);
   const noteProblems = isWhole ? await checkNextNotes(found, files, config) : [];
 
-  const identified = assignIds(releases, ledger, allocation(selection, versions));
-  // A ledger that cannot be trusted says nothing about records, an unread manifest nothing about completeness.
+  const identified = ids.finish();
+  // A ledger that cannot be trusted says nothing about records.
   const idProblems = ledgerProblems.length === 0 ? identified.problems : [];
-  const missing = identified.releases
-    .filter(({ release }) => release.complete && counts(release.version))
-    .flatMap((release) => [...completenessProblems(release, releases, config, "warning")]);
   const own = [problems, excepted, noteProblems, idProblems, missing]
     .flat()
     .filter((problem) => !isConsequence(problem));

@@ -2,7 +2,7 @@ import type { Catalog } from "./build.ts";
 import { line } from "./documents/fields.ts";
 import type { AddEvent, LedgerEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "./documents/ledger.ts";
 import { failure, type Problem, throwErrors } from "./errors.ts";
-import { completenessProblems } from "./stages/completeness.ts";
+import { completenessCheck } from "./stages/completeness.ts";
 import { display } from "./stages/document.ts";
 import { type Ledger, ledgerLine, readLedger } from "./stages/ledger.ts";
 
@@ -59,11 +59,11 @@ export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions
   const due = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));
   // A release that is named and has nothing to cut lacks everything.
   for (const version of named ?? []) if (!ledger.versions.has(version)) due.add(version);
-  const incomplete = identified.releases
-    .filter(({ release }) => due.has(release.version))
-    .flatMap((release) =>
-      completenessProblems(release, catalog.releases, config, options.allowIncomplete ? "warning" : "error"),
-    );
+  const completeness = completenessCheck(config);
+  const severity = options.allowIncomplete ? "warning" : "error";
+  const incomplete = identified.releases.flatMap((identified) =>
+    completeness.next(identified, due.has(identified.release.version) ? severity : undefined),
+  );
   throwErrors([...incomplete, ...tooManyRevisions(events, options.allowRevise ?? 50)]);
 }
 

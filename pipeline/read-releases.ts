@@ -78,7 +78,8 @@ async function readOne(release: ReleaseFiles, { folder, config, files, cache }: 
   const contents = recalled?.contents ?? (await files.readAll(pathsOfRelease(release)));
   if (cache) return { read: cache.keep(release, packRelease(contents, make), make), isNew: true };
   const made = make(contents);
-  return { read: { ...made, release: withoutSources(made.release, folder, files) }, isNew: true };
+  withoutSources(made.release.artifacts, folder, files);
+  return { read: made, isNew: true };
 }
 
 const makerOf =

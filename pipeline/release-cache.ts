@@ -6,6 +6,7 @@ import type { Cache } from "./outside/cache.ts";
 import type { InputTable } from "./outside/input-table.ts";
 import type { ReleaseFiles } from "./stages/discover.ts";
 import type { Artifact, ArtifactDetails, Release } from "./stages/normalize.ts";
+import { onlyTheLast } from "./stages/only-the-last.ts";
 import { pathsOfRelease, readBytes } from "./stages/parse.ts";
 
 /** What a release's files, the configuration and the program make of it, before ids: read, checked, normalized. */
@@ -39,9 +40,16 @@ export interface PackedRelease {
   bytes: Uint8Array<ArrayBuffer>;
 }
 
+/** The release that somebody asked for last. */
+interface Opened {
+  key: string;
+  bytes: Uint8Array;
+  artifacts: Artifact[];
+}
+
 /**
- * Releases that were kept have all of an artifact at hand but its details, three quarters of a record: that is read
- * from the cache when somebody asks for it, a release at a time.
+ * Releases that were kept have no artifacts at hand: they are read from the cache when somebody asks for them, a release
+ * at a time, and their details, three quarters of a record, when somebody asks for those.
  * @param basis everything else that a result depends on: program, configuration, folder
  * @param inputs digests of files that did not change; it gets those of all
  */
@@ -56,33 +64,46 @@ export function releaseCache(
     for (const [index, path] of pathsOfRelease(release).entries()) inputs.note(path, digests[index] ?? "");
     return keyOf(basis, release, digests);
   };
-  const reading = (release: ReleaseFiles) => pathsOfRelease(release).map((path) => files.read(path));
-  let opened: { key: string; details: ArtifactDetails[] } | undefined;
-  const decoded = (key: string, bytes: Uint8Array, release: ReleaseFiles, make: MakeRelease): ReadRelease => {
-    const read = parsed<ReadRelease>(bytes, 0);
-    const { folder } = read.release;
-    const hashes = hashesOf(read.release);
-    const detailsNow = (): ArtifactDetails[] => {
-      if (opened?.key === key) return opened.details;
-      const kept = cache.get(key);
+  const read = (release: ReleaseFiles) => pathsOfRelease(release).map((path) => files.read(path));
+  const detailsOf = onlyTheLast((bytes: Uint8Array) => parsed<ArtifactDetails[]>(bytes, 1));
+  let opened: Opened | undefined;
+  const kept = (key: string, bytes: Uint8Array, release: ReleaseFiles, make: MakeRelease): ReadRelease => {
+    const { release: whole, ...found } = parsed<ReadRelease>(bytes, 0);
+    const { artifacts, ...head } = whole;
+    const hashes = hashesOf(artifacts);
+    const now = (): Opened => {
+      if (opened?.key === key) return opened;
       // Somebody took the cache away meanwhile: what it held can still be made.
-      const details = kept
-        ? parsed<ArtifactDetails[]>(kept, 1)
-        : madeAgain(make(reading(release).map((file) => file ?? nothing)), folder, hashes);
-      opened = { key, details };
-      return details;
+      const again =
+        cache.get(key) ?? madeAgain(packRelease(read(release).map(orNothing), make), head.folder, hashes);
+      return open(again, parsed<ReadRelease>(again, 0).release.artifacts);
     };
-    return withDetails(read, detailsNow, root, files);
+    const open = (bytes: Uint8Array, artifacts: Artifact[]): Opened => {
+      withDetails(artifacts, () => detailsOf(now().bytes), root, files);
+      opened = { key, bytes, artifacts };
+      return opened;
+    };
+    open(bytes, artifacts);
+    return {
+      ...found,
+      release: {
+        ...head,
+        isReadBack: true,
+        get artifacts() {
+          return now().artifacts;
+        },
+      },
+    };
   };
   return {
     recall(release, make) {
       const paths = pathsOfRelease(release);
       const known = paths.map((path) => inputs.known(path)).filter((digest) => digest !== undefined);
       // Read once: whoever is not kept is made of the same bytes.
-      const contents = known.length === paths.length ? undefined : reading(release);
-      const key = keyFor(release, contents ? contents.map((file) => sha256(file ?? nothing)) : known);
+      const contents = known.length === paths.length ? undefined : read(release);
+      const key = keyFor(release, contents ? contents.map((file) => sha256(orNothing(file))) : known);
       const bytes = cache.get(key);
-      if (bytes) return { kept: decoded(key, bytes, release, make) };
+      if (bytes) return { kept: kept(key, bytes, release, make) };
       return {
         kept: undefined,
         contents: contents?.every((file) => file !== undefined) ? contents : undefined,
@@ -91,7 +112,7 @@ export function releaseCache(
     keep(release, packed, make) {
       const key = keyFor(release, packed.digests);
       cache.put(key, packed.bytes);
-      return decoded(key, packed.bytes, release, make);
+      return kept(key, packed.bytes, release, make);
     },
   };
 }
@@ -105,30 +126,28 @@ export function packRelease(contents: readonly Uint8Array[], make: MakeRelease):
 
 /** Opens what another thread packed where nothing is kept: the details stay in its bytes until somebody asks for them. */
 export function unpacking(root: string, files: AuthoredFiles): (packed: PackedRelease) => ReadRelease {
-  let opened: { bytes: Uint8Array; details: ArtifactDetails[] } | undefined;
+  const detailsOf = onlyTheLast((bytes: Uint8Array) => parsed<ArtifactDetails[]>(bytes, 1));
   return ({ bytes }) => {
-    const detailsNow = (): ArtifactDetails[] => {
-      if (opened?.bytes !== bytes) opened = { bytes, details: parsed(bytes, 1) };
-      return opened.details;
-    };
-    return withDetails(parsed(bytes, 0), detailsNow, root, files);
+    const read = parsed<ReadRelease>(bytes, 0);
+    withDetails(read.release.artifacts, () => detailsOf(bytes), root, files);
+    return read;
   };
 }
 
 function withDetails(
-  read: ReadRelease,
+  artifacts: readonly Artifact[],
   detailsNow: () => readonly ArtifactDetails[],
   root: string,
   files: AuthoredFiles,
-): ReadRelease {
-  for (const [index, artifact] of read.release.artifacts.entries())
+): void {
+  for (const [index, artifact] of artifacts.entries())
     artifact.details = () => detailsNow()[index] ?? { data: {} };
-  return { ...read, release: withoutSources(read.release, root, files) };
+  withoutSources(artifacts, root, files);
 }
 
 const sha256 = (bytes: Uint8Array | string) => hash("sha256", bytes);
 
-const nothing = new Uint8Array();
+const orNothing = (file: Uint8Array | undefined): Uint8Array => file ?? new Uint8Array();
 
 /** @param digests in the order of `pathsOfRelease` */
 const keyOf = (basis: string, release: ReleaseFiles, digests: readonly string[]): string =>
@@ -140,14 +159,15 @@ const keyOf = (basis: string, release: ReleaseFiles, digests: readonly string[])
     ]),
   );
 
-const hashesOf = ({ artifacts }: Release): string => artifacts.map(({ contentHash }) => contentHash).join();
+const hashesOf = (artifacts: readonly Artifact[]): string =>
+  sha256(artifacts.map(({ contentHash }) => contentHash).join());
 
 /**
  * @param hashes of the release as it was kept
  * @throws RelcatError file-changed
  */
-function madeAgain({ release }: ReadRelease, folder: string, hashes: string): ArtifactDetails[] {
-  if (hashesOf(release) === hashes) return release.artifacts.map((artifact) => artifact.details());
+function madeAgain({ bytes }: PackedRelease, folder: string, hashes: string): Uint8Array {
+  if (hashesOf(parsed<ReadRelease>(bytes, 0).release.artifacts) === hashes) return bytes;
   throw failure(
     "file-changed",
     `the files of ${folder} were changed while relcat read them`,
@@ -162,15 +182,14 @@ function parsed<T>(bytes: Uint8Array, line: 0 | 1): T {
 }
 
 /**
- * The same release, holding none of its files' text. Where something stands is looked up when a problem asks for it:
+ * Artifacts that hold none of their files' text. Where something stands is looked up when a problem asks for it:
  * that is rare, and costs a manifest's second reading.
  */
-export function withoutSources(release: Release, root: string, files: AuthoredFiles): Release {
-  for (const artifact of release.artifacts) {
+export function withoutSources(artifacts: readonly Artifact[], root: string, files: AuthoredFiles): void {
+  for (const artifact of artifacts) {
     const { origin } = artifact;
     artifact.place = () => placeOf(origin, root, files);
   }
-  return release;
 }
 
 function placeOf({ manifest, index }: Artifact["origin"], root: string, files: AuthoredFiles): Place {

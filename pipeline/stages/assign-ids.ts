@@ -4,6 +4,8 @@ import { display } from "./document.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Entry, identity, type Retraction } from "./ledger-records.ts";
 import { type Artifact, isPrivate, type Release } from "./normalize.ts";
+import { onlyTheLast } from "./only-the-last.ts";
+import { type ReleaseSummary, summarizeRelease } from "./publish-records.ts";
 import { type DateField, dateFields } from "./verbatim.ts";
 
 /** An artifact with its id and dates, permanent or provisional. */
@@ -26,7 +28,9 @@ export type PendingRevise = Omit<ReviseEvent, "at">;
 export interface IdentifiedRelease {
   release: Release;
   /** Ascending by id. */
-  packages: Package[];
+  readonly packages: Package[];
+  /** Made while the release's artifacts were at hand, where they are read back. */
+  summary?: ReleaseSummary;
 }
 
 export interface Identified {
@@ -43,38 +47,90 @@ export interface Identified {
 /** Whether artifacts of a version may get ids and revisions now; false: only what the ledger has counts. */
 export type Allocate = (version: string) => boolean;
 
+/** Gives ids to a catalog's releases, one after the other. */
+export interface IdAssignment {
+  /** @param release the next one, ascending by version */
+  next(release: Release): IdentifiedRelease;
+  /** After the last one. */
+  finish(): Identified;
+}
+
 /**
  * Gives every artifact its id and dates: those of the ledger where it has a line, else the ids `cut` would
  * give and midnight of the release date. Published bytes and types never change (bytes-changed), public
  * records never become private, and no line is without its artifact (record-vanished).
- * @param releases all releases of the catalog, ascending by version
  */
-export function assignIds(releases: readonly Release[], ledger: Ledger, allocate: Allocate): Identified {
+export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
   const additions: PendingAdd[] = [];
   const revisions: PendingRevise[] = [];
   const result: Identified = { releases: [], pending: [], leftOut: [], notCut: [], problems: [] };
   const found = new Set<number>();
-  for (const release of releases) {
-    const packages: Package[] = [];
-    const midnight = `${release.date}T00:00:00.000000Z`;
-    for (const artifact of release.artifacts) {
-      const entry = ledger.byIdentity.get(identity(release.version, artifact.file));
-      if (entry) {
-        found.add(entry.add.id);
-        const known = knownPackage(artifact, entry, release.version, allocate, revisions, result);
-        packages.push(withSharedDates(known, packages.at(-1)));
-      } else if (allocate(release.version)) {
-        const id = ledger.nextId + additions.length;
-        additions.push(additionOf(artifact, id));
-        packages.push(newPackage(artifact, id, midnight));
-      } else result.leftOut.push(artifact);
-    }
-    result.releases.push({ release, packages: packages.sort((a, b) => a.id - b.id) });
-  }
-  result.problems = [...result.problems, ...vanished(ledger, found, releases)];
-  revisions.sort((a, b) => a.id - b.id);
-  result.pending = [...additions, ...revisions];
-  return result;
+  const readBack = onlyTheLast((release: Release) => knownPackages(release, ledger));
+  return {
+    next(release) {
+      const packages: Package[] = [];
+      const midnight = `${release.date}T00:00:00.000000Z`;
+      let isAllKnown = true;
+      for (const artifact of release.artifacts) {
+        const entry = ledger.byIdentity.get(identity(release.version, artifact.file));
+        isAllKnown &&= entry !== undefined;
+        if (entry) {
+          found.add(entry.add.id);
+          consider(artifact, entry, release.version, allocate, revisions, result);
+          packages.push(withSharedDates(knownPackage(artifact, entry), packages.at(-1)));
+        } else if (allocate(release.version)) {
+          const id = ledger.nextId + additions.length;
+          additions.push(additionOf(artifact, id));
+          packages.push(newPackage(artifact, id, midnight));
+        } else result.leftOut.push(artifact);
+      }
+      packages.sort(ascending);
+      const whole = { release, packages };
+      const identified =
+        release.isReadBack && isAllKnown
+          ? knownRelease(release, summarizeRelease(whole, ledger), readBack)
+          : whole;
+      result.releases.push(identified);
+      return identified;
+    },
+    finish() {
+      const releases = result.releases.map(({ release }) => release);
+      result.problems = [...result.problems, ...vanished(ledger, found, releases)];
+      revisions.sort((a, b) => a.id - b.id);
+      result.pending = [...additions, ...revisions];
+      return result;
+    },
+  };
+}
+
+/** @param releases all releases of the catalog, ascending by version */
+export function assignIds(releases: readonly Release[], ledger: Ledger, allocate: Allocate): Identified {
+  const ids = idAssignment(ledger, allocate);
+  for (const release of releases) ids.next(release);
+  return ids.finish();
+}
+
+const ascending = (a: Package, b: Package) => a.id - b.id;
+
+/** A release that the ledger has whole: its packages can be told again of its artifacts. */
+const knownRelease = (
+  release: Release,
+  summary: ReleaseSummary,
+  packagesOf: (release: Release) => Package[],
+): IdentifiedRelease => ({
+  release,
+  summary,
+  get packages() {
+    return packagesOf(release);
+  },
+});
+
+function knownPackages({ version, artifacts }: Release, { byIdentity }: Ledger): Package[] {
+  const packages = artifacts.flatMap((artifact) => {
+    const entry = byIdentity.get(identity(version, artifact.file));
+    return entry ? [knownPackage(artifact, entry)] : [];
+  });
+  return packages.sort(ascending);
 }
 
 function newPackage(artifact: Artifact, id: number, midnight: string): Package {
@@ -89,30 +145,33 @@ function newPackage(artifact: Artifact, id: number, midnight: string): Package {
   };
 }
 
-function knownPackage(
-  artifact: Artifact,
-  entry: Entry,
-  version: string,
-  allocate: Allocate,
-  revisions: PendingRevise[],
-  result: Identified,
-): Package {
-  const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
-  result.problems.push(...faults);
+function knownPackage(artifact: Artifact, entry: Entry): Package {
   const { add, created, modified, retraction } = entry;
-  const revision = revisionOf(artifact, entry);
-  if (revision && allocate(version)) revisions.push(revision);
-  else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
-  const standing = revision ? "revised" : "cut";
   return {
     id: add.id,
     created,
     modified,
     artifact,
     importedDates: importedDates(entry),
-    standing,
+    standing: revisionOf(artifact, entry) ? "revised" : "cut",
     retraction,
   };
+}
+
+/** Notes what is wrong with an artifact that the ledger has, and what of it is not in the ledger. */
+function consider(
+  artifact: Artifact,
+  entry: Entry,
+  version: string,
+  allocate: Allocate,
+  revisions: PendingRevise[],
+  result: Identified,
+): void {
+  const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
+  result.problems.push(...faults);
+  const revision = revisionOf(artifact, entry);
+  if (revision && allocate(version)) revisions.push(revision);
+  else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
 }
 
 /** Each entry brings texts of its own for dates that most records of a release have in common. */

@@ -2,7 +2,6 @@ import type { Config, Expectation } from "../documents/config.ts";
 import type { Problem } from "../errors.ts";
 import type { IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Artifact, Release } from "./normalize.ts";
-import { type UsualJob, usualJob } from "./usual-job.ts";
 
 /** The entries of `expected:` a release does not meet. A retracted artifact counts only through its replacement. */
 export function missingArtifacts({ release, packages }: IdentifiedRelease, config: Config): Expectation[] {
@@ -26,14 +25,43 @@ const compared = ["package_type", "min_os_version", "max_os_version", "gui_only"
 const fits = (content: Artifact["content"], expectation: Expectation) =>
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
-/**
- * One problem per missing artifact; an error where the release is about to be cut.
- * @param releases the whole catalog, ascending by version: earlier ones tell which job brings what is missing
- */
-export function completenessProblems(
+/** A manifest of an earlier release, which most builds name after the job that wrote it. */
+interface UsualJob {
+  manifest: string;
+  version: string;
+}
+
+/** Goes through a catalog's releases, ascending by version: earlier ones tell which job brings what is missing. */
+export interface CompletenessCheck {
+  /**
+   * @param severity of a missing artifact, an error where the release is about to be cut; undefined: none is a problem
+   * @returns one problem per missing artifact
+   */
+  next(release: IdentifiedRelease, severity: Problem["severity"] | undefined): Problem[];
+}
+
+export function completenessCheck(config: Config): CompletenessCheck {
+  const usual = new Map<Expectation, UsualJob>();
+  return {
+    next(identified, severity) {
+      const problems = severity ? missingProblems(identified, config, usual, severity) : [];
+      for (const expectation of config.expected) noteJob(usual, expectation, identified.release);
+      return problems;
+    },
+  };
+}
+
+function noteJob(usual: Map<Expectation, UsualJob>, expectation: Expectation, release: Release): void {
+  const found = release.artifacts.find(({ content }) => fits(content, expectation));
+  if (!found) return;
+  const manifest = found.origin.manifest.split("/").at(-1) ?? "";
+  usual.set(expectation, { manifest, version: release.version });
+}
+
+function missingProblems(
   identified: IdentifiedRelease,
-  releases: readonly Release[],
   config: Config,
+  usual: ReadonlyMap<Expectation, UsualJob>,
   severity: Problem["severity"],
 ): Problem[] {
   const { version, folder } = identified.release;
@@ -41,7 +69,7 @@ export function completenessProblems(
     code: "artifact-missing",
     severity,
     message: `${version} lacks ${describeExpectation(expectation)}, which catalog.yaml expects`,
-    hint: wayOut(usualJob((content) => fits(content, expectation), version, releases)),
+    hint: wayOut(usual.get(expectation)),
     at: { file: `${folder}/manifests`, line: 1, column: 1 },
   }));
 }

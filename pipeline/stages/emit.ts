@@ -17,7 +17,8 @@ import { compileTemplates, type Templates } from "../emitters/templates.ts";
 import { indexRecords, withoutData } from "../selection/record-index.ts";
 import type { IdentifiedRelease } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
-import { outlineRelease, publishRelease } from "./publish-records.ts";
+import { onlyTheLast } from "./only-the-last.ts";
+import { outlineOf, publishRelease, summarizeRelease } from "./publish-records.ts";
 
 /** The files a site is made with, by name. */
 export interface Sources {
@@ -35,7 +36,10 @@ export function emitSite(
   const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
   const open = onlyTheLast((release: IdentifiedRelease) => publishRelease(release, ledger, config));
   const outlines = releases
-    .map((release) => outlineRelease(release, ledger, basis, () => open(release)))
+    .map((release) => {
+      const summary = release.summary ?? summarizeRelease(release, ledger);
+      return outlineOf(summary, basis, () => open(release));
+    })
     .reverse();
   const templates = compileTemplates(sources.templates);
   return {
@@ -55,15 +59,6 @@ export function emitSite(
       })),
     ],
     indexes: lazily(() => groupsAcrossReleases(outlines, basis, config, sources, templates)),
-  };
-}
-
-/** Remembers one answer: what asks for a release asks for it several times, and then for the next one. */
-function onlyTheLast<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
-  let last: { key: Key; value: Value } | undefined;
-  return (key) => {
-    if (last?.key !== key) last = { key, value: make(key) };
-    return last.value;
   };
 }
 

@@ -50,7 +50,9 @@ export interface Release {
   summary: string | null;
   notes: Note[];
   /** In allocation order. */
-  artifacts: Artifact[];
+  readonly artifacts: Artifact[];
+  /** They are read back from a cache whenever somebody asks for them: kept, those of all releases would fill the memory. */
+  isReadBack?: true;
   /** Everything its files say is in here: nothing was unreadable or of an unknown type. */
   complete: boolean;
 }

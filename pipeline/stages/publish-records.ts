@@ -17,21 +17,17 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
   };
 }
 
-/**
- * A release as it is told from others, without its records' data.
- * @param basis digest of everything else that its files are made of
- */
-export function outlineRelease(
-  release: IdentifiedRelease,
-  ledger: Ledger,
-  basis: string,
-  open: () => PublishedRelease,
-): ReleaseOutline {
+/** What is public of a release besides its records' data and its notes. */
+export type ReleaseSummary = Omit<ReleaseOutline, "open">;
+
+/** A release as it is told from others; its `key` says what it is made of. */
+export function summarizeRelease(release: IdentifiedRelease, ledger: Ledger): ReleaseSummary {
   const head = headOf(release, ledger);
   const { version, date, summary, provisional, retracted } = head;
   const entries = listed(release);
   return {
-    key: digestOf(basis, head, entries.map(madeOf)),
+    // As text, for a digest looks for maps in every value of what is not.
+    key: digestOf(head, JSON.stringify(entries.map(madeOf))),
     version,
     date,
     summary,
@@ -40,9 +36,18 @@ export function outlineRelease(
       return { id, platform: content.platform, packageType: content.package_type };
     }),
     retracted,
-    open,
   };
 }
+
+/**
+ * A summary that can be opened.
+ * @param basis digest of everything else that the release's files are made of
+ */
+export const outlineOf = (
+  summary: ReleaseSummary,
+  basis: string,
+  open: () => PublishedRelease,
+): ReleaseOutline => ({ ...summary, key: digestOf(basis, summary.key), open });
 
 /** What decides everything that is published of a package. */
 function madeOf({ id, created, modified, importedDates, artifact }: Package): unknown[] {
