@@ -1,7 +1,7 @@
 import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-/** Garbage that may come together beside as much again as is alive, in bytes. */
+/** Garbage that may come together, besides half as much as is alive, in bytes. */
 const most = 64 << 20;
 
 /**
@@ -10,15 +10,12 @@ const most = 64 << 20;
  * @returns to be called between pieces of work; collects what they left when it has become much
  */
 export function heapWatch(): () => void {
-  let collect: (() => unknown) | undefined;
   let limit = 2 * most;
   return () => {
     if (getHeapStatistics().used_heap_size < limit) return;
-    if (!collect) {
-      setFlagsFromString("--expose-gc");
-      collect = runInNewContext("gc") as () => unknown;
-    }
-    collect();
+    setFlagsFromString("--expose-gc");
+    const collect: (() => unknown) | undefined = runInNewContext("globalThis.gc");
+    collect?.();
     limit = getHeapStatistics().used_heap_size * 1.5 + most;
   };
 }
