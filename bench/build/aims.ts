@@ -16,22 +16,24 @@ const site = (title: string): Figure => [title, cold];
 
 /** From CPU profiles of 1,000 × 25, taken on one thread. */
 const reading =
-  "Half of it is reading: of 2.9 s, opening and reading 25,000 files is 0.24, JSON with its duplicate keys and places 0.17, YAML 0.30, shapes (zod) 0.29, rules 0.15, normalizing and hashing 0.37, the ledger 0.18; the collector has 0.42, pages and writing 0.45. The others parse JSON and check next to nothing. Tried: a release at a time, js-yaml before yaml, one pass for duplicate keys, half of the reading on a second thread (a fifth less wall time at 10,000 releases, next to nothing at 1,000, for a seventh to a fifth more CPU: what V8 compiled for one thread it compiles for the other again).";
+  "More than half of it is reading: of 4.2 s with the profiler on, opening and reading 26,000 files is 0.36, JSON with its duplicate keys 0.33, YAML 0.23, shapes (zod) 0.58, rules 0.22, normalizing and hashing 0.54, the ledger 0.33; the collector has 0.31, pages, documents and the list 0.67. The others parse JSON and check next to nothing. Tried: block texts of YAML left out of the search for what is delicate (a quarter of release.yaml was slow to read before), keys sorted without lists of entries, no lists of nothing in the rules (a fifth less together); simpler patterns for zod, hashes of texts written by hand (no gain); half of the reading on a second thread (a fifth less wall time at 10,000 releases, next to nothing at 1,000, for a fifth more CPU).";
 const beginning =
   "A fifth is loading the program, a quarter reading and checking, and most of that runs once, before V8 has compiled any of it; Hugo is compiled before. Tried: one bundle with a compile cache, only the modules that are needed (an eighth less).";
 const whole =
-  "It writes 30,268 files where the same outputs are 2,001, and compresses 2,218 of them twice. Compression is two fifths of the CPU: a build without siblings takes 17 s of it, one with them 29. Of what is left reading is a quarter, system calls for files a fifth, the collector a thirteenth. Tried: gzip 6 instead of 9 (a tenth less, for files that are 3 % larger), compression while files are made, releases read and written by two threads (at most a twentieth less wall time for a tenth more CPU), records' texts made once.";
+  "It writes 30,268 files where the same outputs are 2,001, and compresses 2,218 of them twice, on another thread. Compression is two fifths of the CPU: a build without siblings takes 17 s of it, one with them 27; two busy threads slow each other down on this machine, so that the siblings cost a fifth of the wall time though they are made beside. Of what is left reading is a quarter, system calls for files a fifth, the collector a twelfth. Tried: brotli 5 instead of 9 for small files (a quarter less CPU at 10 × 25, files 1 to 2 % larger), brotli 1 for the list (an eighth of the time, 6 % larger), markup escaped one mark at a time, platform pages of their own rows alone; brotli 4 and gzip 4 (alone they take two seconds of CPU less over these files, and make pages 9 to 27 % larger) were not taken.";
 const adding =
-  "Of 2.7 s of CPU brotli has 0.65 for the list, looking at 56,000 files 0.3, the list's text (every record is read back and written) 0.3, the collector 0.2, SHA-256 0.15, the ledger 0.13. Tried: gzip fragments under the release's key, which need no text (0.3 less); outlines instead of whole releases.";
+  "Its CPU is spread thin: of 3.9 s with the profiler on, looking at 56,000 files has 0.55, releases read back 0.63, the ledger 0.40, the collector 0.31, the earlier build.json 0.18, loading the program 0.15. Tried: what the list is joined of is copied out of the list that lies there, brotli 1 for the list (0.09 s instead of 0.76), gzip fragments under the release's key, outlines instead of whole releases.";
 const looking =
   "Four fifths are the stats of 26,000 input files, of which the system itself takes half. Tried: numbers compared in place instead of texts, no table parsed, no folder listed that looks the same, no SHA-256, two chunks instead of ten.";
+const starting =
+  "The file is read and hashed as fast as openssl does it, the next piece while the last is hashed; what is left is the start of Node and of the command, a tenth of a second and a half that a slower machine shows and a faster one hides.";
 const startingTwice =
   "Both files are hashed at once, a third faster than one after the other; what is left is Node's start, and that of a second thread.";
 const remembering =
-  "About 100 MB are alive at the end: 2 KB a record for outlines, ledger, states and digests of files, over 25 MB of program. The rest is what V8 has not collected: it doubles its heap before it looks. Tried: records' data read back a release at a time (776 MB before), large files compressed as streams, --heap-growing-percent=20 (430 MB, 20 % slower), smaller semi-spaces (375 MB, 25 % slower), one malloc arena (no change).";
+  "About 40 MB are alive at the end, where 115 were: the program, paths of files, the ledger's text, notes. Besides them stand two spaces for young objects (64 MB), what V8 has not collected, the thread that compresses (60 MB, most of it zlib's), and Node itself (47 MB). Tried: the ledger as its text and places of lines (1.1 to 0.5 KB a record), tables of files as columns (145 to 15 MB at 260,000 files), no artifacts of kept releases (1.3 KB a record less), a collection whenever the heap has grown by half and 64 MB; before that records' data read back a release at a time (776 MB before), --heap-growing-percent=20 (430 MB of 566, 20 % slower), smaller spaces for young objects (60 MB less, but only to be had by a flag of Node's).";
 
 const growing =
-  "It grows with the records, 6 KB each: outlines, ledger lines, what files look like and their digests are held until the end, and what V8 has not collected beside them. What is larger (a record's data, pages, lists) is made and let go a release at a time. Not tried: such tables in files instead of objects.";
+  "It grows by 3.5 KB a record, half of what it was: the ledger's text (0.4), paths of inputs and outputs and their digests, and what V8 has not collected beside them. Artifacts, records, pages and lists are made and let go a release at a time. Tried: the ledger, the tables and the releases as above (1,714 MB before). Not tried: tables in files instead of columns; paths as names in their folders.";
 
 export const aims: readonly Aim[] = [
   {
@@ -104,6 +106,7 @@ export const aims: readonly Aim[] = [
     of: [hashing.title, hashing.one],
     against: [hashing.title, hashing.opensslOne],
     most: 1.05,
+    because: starting,
   },
   {
     work: hashing.two,

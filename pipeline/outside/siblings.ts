@@ -48,7 +48,7 @@ export async function writeSibling(
     for (const path of paths.slice(1)) place(temporary, join(folder, path), encoding, copyOf(temporary));
     place(temporary, file, encoding, temporary);
   } catch (error) {
-    // What goes wrong while parts are made is no fault of this file's.
+    // What goes wrong with a copy, or while parts are made, is no fault of this file's.
     throw error instanceof RelcatError ? error : accessFailure(`cannot write ${file}.${encoding}`, error);
   }
 }
@@ -80,10 +80,14 @@ const writeLarge = (file: string, temporary: string, encoding: Encoding, size: n
 const copyOf = (temporary: string) => `${temporary}-copy`;
 
 function place(temporary: string, file: string, encoding: Encoding, made: string): void {
-  if (made !== temporary) copyFileSync(temporary, made, copying.COPYFILE_FICLONE);
-  const { mtime } = statSync(file);
-  utimesSync(made, mtime, mtime);
-  renameSync(made, `${file}.${encoding}`);
+  try {
+    if (made !== temporary) copyFileSync(temporary, made, copying.COPYFILE_FICLONE);
+    const { mtime } = statSync(file);
+    utimesSync(made, mtime, mtime);
+    renameSync(made, `${file}.${encoding}`);
+  } catch (error) {
+    throw accessFailure(`cannot write ${file}.${encoding}`, error);
+  }
 }
 
 /** Servers make validators of the sibling's time, so it is the file's. */

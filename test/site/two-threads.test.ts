@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, rmSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { buildCatalog, loadCatalog } from "../../pipeline/index.ts";
 import { filesIn } from "../../pipeline/outside/authored-files.ts";
 import { manyReleases } from "../support/large.ts";
 import { project } from "../support/project.ts";
+import { readSiblings } from "../support/tree.ts";
 
 /** Files that are given, not said to lie in the folder, are read on one thread. */
 const onOneThread = (folder: string) => filesIn(folder);
@@ -35,7 +37,7 @@ test("two threads build what one builds, to the byte", async () => {
   expect(site.releaseCount).toBe(180);
 });
 
-test("the same files are counted, whoever writes them; nothing of the work is left", async () => {
+test("every file is counted, and nothing of the work is left", async () => {
   const made = project(manyReleases());
   const { document } = await made.json("build");
   const { files } = JSON.parse(made.read("dist/build.json"));
@@ -56,7 +58,7 @@ test("what is wrong with releases is told in their order, whoever reads them", a
   expect(problems.length).toBeGreaterThan(4);
 });
 
-test("a file that cannot be written is an error in the same words, whoever writes it", async () => {
+test("a file that cannot be written is an error in the same words, among the first and the last", async () => {
   const made = project(manyReleases());
   await made.succeed("build");
   for (const version of ["26.06.001", "26.07.170"]) {
@@ -68,5 +70,28 @@ test("a file that cannot be written is an error in the same words, whoever write
     expect(stderr).toMatch(`error[file-access] cannot write ${file}: `);
     rmSync(join(made.folder, file), { recursive: true });
     await made.succeed("build");
+  }
+});
+
+const decode = { gz: gunzipSync, br: brotliDecompressSync };
+
+test("every sibling is its file compressed, whoever makes it; one that cannot be written is an error in the same words", async () => {
+  const made = project(manyReleases());
+  await made.succeed("build");
+  const dist = join(made.folder, "dist");
+  const siblings = [...readSiblings(dist)];
+  for (const [path, bytes] of siblings) {
+    const [file, encoding] = [path.slice(0, -3), path.slice(-2) as keyof typeof decode];
+    expect(decode[encoding](bytes).equals(readFileSync(join(dist, file))), path).toBe(true);
+  }
+  const paths = siblings.map(([path]) => path).sort();
+  const compressed = siblings.reduce((sum, [path]) => sum + statSync(join(dist, path.slice(0, -3))).size, 0);
+  expect(compressed, "a thread is worth its start").toBeGreaterThan(2 ** 20);
+  for (const path of [paths.at(0), paths.at(-1)] as string[]) {
+    for (const [other] of siblings) rmSync(join(dist, other), { recursive: true, force: true });
+    mkdirSync(join(dist, path, "in-the-way"), { recursive: true });
+    const { exitCode, stdout, stderr } = await made.run("build");
+    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
+    expect(stderr).toMatch(`error[file-access] cannot write dist/${path}: `);
   }
 });
