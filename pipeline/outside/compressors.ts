@@ -39,7 +39,7 @@ export const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Uint8
   zst: (bytes) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
 };
 
-/** As for much, of what is too large to lie in memory. */
+/** The same of what is larger: it never lies in memory as a whole. */
 export const largeCompressors: Readonly<Record<Encoding, (size: number) => Transform>> = {
   gz: () => createGzip({ level: largeLevels.gz, chunkSize }),
   br: (size) =>

@@ -6,6 +6,7 @@ import {
   mkdirSync,
   openSync,
   readFileSync,
+  readSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -101,6 +102,17 @@ export function readIfPresent(path: string): Uint8Array | undefined {
     if (isMissing(error)) return undefined;
     throw accessFailure(`cannot read ${path}`, error);
   }
+}
+
+/**
+ * Fills a buffer with what an open file has from a place on, in bytes.
+ * @returns how much was there: less than the buffer holds where the file ends
+ */
+export function readInto(buffer: Uint8Array, descriptor: number, place: number): number {
+  let filled = 0;
+  for (let read = -1; filled < buffer.length && read !== 0; filled += read)
+    read = readSync(descriptor, buffer, filled, buffer.length - filled, place + filled);
+  return filled;
 }
 
 export const isMissing = (error: unknown) => {

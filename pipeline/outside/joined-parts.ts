@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { closeSync, openSync, readSync } from "node:fs";
+import { closeSync, openSync } from "node:fs";
 import { join, resolve } from "node:path";
 import type { OutputFile, TextPart } from "../documents/published.ts";
 import type { Cache } from "./cache.ts";
+import { readInto } from "./files.ts";
 
 /** Files that are joined of parts, as earlier builds left them: what did not change is copied out of the file that lies there. */
 export interface JoinedParts {
@@ -94,11 +95,7 @@ function* bytesOf(
 
 function bytesAt(descriptor: number, { at, size }: Run): Uint8Array {
   const bytes = Buffer.allocUnsafe(size);
-  for (let filled = 0; filled < size; ) {
-    const read = readSync(descriptor, bytes, filled, size - filled, at + filled);
-    if (read === 0) throw new Error("a file became shorter while relcat read it");
-    filled += read;
-  }
+  if (readInto(bytes, descriptor, at) < size) throw new Error("a file became shorter while relcat read it");
   return bytes;
 }
 

@@ -5,7 +5,6 @@ import {
   createReadStream,
   createWriteStream,
   openSync,
-  readSync,
   renameSync,
   rmSync,
   statSync,
@@ -17,7 +16,7 @@ import { type Encoding, encodings } from "../documents/hosting.ts";
 import { RelcatError } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { chunkSize, compressors, largeCompressors, little } from "./compressors.ts";
-import { writeChunks } from "./files.ts";
+import { readInto, writeChunks } from "./files.ts";
 
 /** A sibling to be made: `file.gz`, `file.br` or `file.zst` beside each of the files that have the same bytes. */
 export interface Sibling {
@@ -61,10 +60,7 @@ function readWhole(file: string, size: number): Uint8Array {
   if (shared.length < size) shared = Buffer.allocUnsafeSlow(size);
   const descriptor = openSync(file, "r");
   try {
-    let filled = 0;
-    for (let read = -1; filled < size && read !== 0; filled += read)
-      read = readSync(descriptor, shared, filled, size - filled, filled);
-    return shared.subarray(0, filled);
+    return shared.subarray(0, readInto(shared.subarray(0, size), descriptor, 0));
   } finally {
     closeSync(descriptor);
   }
