@@ -1,3 +1,4 @@
+import { isObject } from "../documents/is-object.ts";
 import type { WireRecord } from "../documents/package-record.ts";
 import type { SiteConfig } from "../documents/published.ts";
 import type { ArtifactView } from "./page-models.ts";
@@ -34,9 +35,6 @@ export function provenanceOf(
 
 /** Imported records may carry data of any shape: what does not fit is not shown. */
 const objectIn = (value: unknown): Fields => (isObject(value) ? value : {});
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const textIn = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;

@@ -1,8 +1,9 @@
 import type { Config } from "../documents/config.ts";
 import { name as namePattern, sha256 } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import { packageRecordSchema } from "../documents/package-record.ts";
-import { isObject, neutralData, recordShape } from "../stages/verbatim.ts";
+import { neutralData, recordShape } from "../stages/verbatim.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { verbatimDates } from "./dates.ts";
 import type { LiveRecord } from "./read-records.ts";

@@ -1,7 +1,7 @@
 import type { Config, WrittenConfig } from "../documents/config.ts";
 import { freeText, line, packageType } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import { defaultPackageTypes, type Kind } from "../documents/package-types.ts";
-import { isObject } from "../stages/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 export type TypeRow = NonNullable<WrittenConfig["package_types"]>[string];

@@ -1,9 +1,9 @@
 import { id, version } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import { failure, type Problem, throwErrors } from "../errors.ts";
 import { display } from "../stages/document.ts";
 import { parseJson } from "../stages/json.ts";
 import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../stages/source.ts";
-import { isObject } from "../stages/verbatim.ts";
 
 /** A record of a live catalog: what it must have to be imported at all, and whatever else it says. */
 export interface LiveRecord {

@@ -1,4 +1,4 @@
-import { isObject } from "../stages/verbatim.ts";
+import { isObject } from "../documents/is-object.ts";
 
 /** Whether two JSON values say the same; the order of keys says nothing. */
 export function sameJson(a: unknown, b: unknown): boolean {

@@ -1,6 +1,6 @@
 import type { Config } from "../documents/config.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { Problem } from "../errors.ts";
-import { isObject } from "../stages/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 export type WireKey = keyof Config["wire"];

@@ -1,8 +1,8 @@
 import type { Attestation } from "../documents/attestation.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { Problem } from "../errors.ts";
 import { type At, type Claimed, problem } from "./evidence.ts";
 import type { Fields } from "./fields.ts";
-import { isObject } from "./shape.ts";
 import type { Sidecars } from "./sidecars.ts";
 
 type Path = readonly (string | number)[];

@@ -1,7 +1,8 @@
+import { isObject } from "../documents/is-object.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import type { Located } from "../stages/document.ts";
 import type { Evidence, FoundFile } from "./evidence.ts";
-import { isObject, shape } from "./shape.ts";
+import { shape } from "./shape.ts";
 
 /** A manifest that is written already: checked, joined with what else is known, put into its place. */
 export const finishedManifest = shape({

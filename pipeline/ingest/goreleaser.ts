@@ -1,8 +1,9 @@
 import { dirname, join } from "node:path/posix";
 import { z } from "zod";
 import { line, name, size } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { FoundFile } from "./evidence.ts";
-import { isListOf, isObject, loose, shape } from "./shape.ts";
+import { isListOf, loose, shape } from "./shape.ts";
 
 const artifact = loose({
   name,

@@ -1,11 +1,12 @@
 import { basename } from "node:path/posix";
 import { z } from "zod";
 import { absolutePath, line, list, sha256 } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { Problem } from "../errors.ts";
 import type { Located } from "../stages/document.ts";
 import { type FoundFile, problem } from "./evidence.ts";
 import { hintOf, isDownload, leftOutProduct } from "./hydra-products.ts";
-import { count, isObject, loose, shape } from "./shape.ts";
+import { count, loose, shape } from "./shape.ts";
 import { isStorePath, nameOf, storePath } from "./store-path.ts";
 
 const product = loose({

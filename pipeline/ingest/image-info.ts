@@ -1,6 +1,7 @@
 import { basename } from "node:path/posix";
 import { absolutePath, line, table } from "../documents/fields.ts";
-import { count, isObject, loose, shape } from "./shape.ts";
+import { isObject } from "../documents/is-object.ts";
+import { count, loose, shape } from "./shape.ts";
 
 const disk = loose({ file: absolutePath, logical_bytes: count.optional() });
 

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { expects, table } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import { type Build, problem } from "./evidence.ts";
-import { isListOf, isObject, loose, shape } from "./shape.ts";
+import { isListOf, loose, shape } from "./shape.ts";
 import { isStorePath, storePath } from "./store-path.ts";
 
 const built = z.union(

@@ -1,6 +1,7 @@
 import { line } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import { problem } from "./evidence.ts";
-import { isObject, loose, shape } from "./shape.ts";
+import { loose, shape } from "./shape.ts";
 
 /** `nix flake metadata --json`: the revision of the sources; sources that were not committed have none. */
 export const nixFlake = shape({

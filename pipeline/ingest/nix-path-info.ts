@@ -1,9 +1,10 @@
 import { z } from "zod";
 import { absolutePath, expects, line, list, size, table } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { Problem } from "../errors.ts";
 import type { Located } from "../stages/document.ts";
 import { type Evidence, problem, type StoreObject } from "./evidence.ts";
-import { isListOf, isObject, loose, shape } from "./shape.ts";
+import { isListOf, loose, shape } from "./shape.ts";
 import { isStoreBase, isStorePath, storeBase, storePath } from "./store-path.ts";
 
 const anyPath = z.union([storePath, storeBase], expects("path-format", "a store path"));

@@ -44,9 +44,6 @@ export const count = z.union(
   wholeNumber,
 );
 
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
-
 /** A list with something in it, all of it of one kind. */
 export const isListOf = (value: unknown, each: (item: unknown) => boolean): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.every(each);

@@ -1,7 +1,7 @@
 import type { Config } from "../documents/config.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { LiveRecord } from "../import/read-records.ts";
 import { wireNames } from "../import/wire-names.ts";
-import { isObject } from "../stages/verbatim.ts";
 
 type Wire = Config["wire"];
 type Fields = Readonly<Record<string, unknown>>;

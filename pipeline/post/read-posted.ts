@@ -1,9 +1,9 @@
+import { isObject } from "../documents/is-object.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import { RelcatError } from "../errors.ts";
 import { checkShape, type Located, parseWith } from "../stages/document.ts";
 import { parseJson } from "../stages/json.ts";
 import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../stages/source.ts";
-import { isObject } from "../stages/verbatim.ts";
 import { invalid, PostRefused, refuseInvalid } from "./refused.ts";
 
 /** As every command reads a manifest again. */

@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import type { Attestation } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { Note } from "../documents/note.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
@@ -10,7 +11,7 @@ import type { Place, Problem } from "../errors.ts";
 import { mergeArtifacts } from "./merge.ts";
 import { normalizeNotes } from "./notes.ts";
 import type { ParsedRelease } from "./parse.ts";
-import { asImported, isObject, readable, type Verbatim, verbatimOf } from "./verbatim.ts";
+import { asImported, readable, type Verbatim, verbatimOf } from "./verbatim.ts";
 
 /** An artifact with every default filled in: all that its release's files say about its record. */
 export interface Artifact {

@@ -7,6 +7,7 @@ import {
 } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
 import { object, timestamp } from "../documents/fields.ts";
+import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import { packageRecordSchema } from "../documents/package-record.ts";
 
@@ -70,9 +71,6 @@ function wireRecordShape(wire: Wire) {
   });
   return packageRecordSchema.extend({ data }).partial();
 }
-
-export const isObject = (value: unknown): value is Record<string, unknown> =>
-  value !== null && typeof value === "object" && !Array.isArray(value);
 
 /** `data` under neutral key names; parts that are no objects are left out. */
 export function neutralData(data: unknown, wire: Wire): Record<string, unknown> {
