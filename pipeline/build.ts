@@ -6,6 +6,7 @@ import type { OutputGroup } from "./documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "./errors.ts";
 import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
 import { requireFolder } from "./outside/files.ts";
+import { collectMuch } from "./outside/heap.ts";
 import { readSchemas, readTemplates } from "./outside/templates.ts";
 import { siteNamed } from "./publish/site-named.ts";
 import { readReleases } from "./read-releases.ts";
@@ -103,9 +104,11 @@ export async function loadCatalog(
   if (!source) requireFolder(folder);
   const files = source ?? filesIn(folder);
   const found = await discover(folder, files);
+  collectMuch();
   const { config: written, problems: configProblems, isConsequence, place } = readConfig(found, files);
   const config = selection.site === undefined ? written : atSite(written, selection.site);
   const { ledger, problems: ledgerProblems } = loadLedger(found, files);
+  collectMuch();
   const versions = new Set(selection.versions);
   const isWhole = !selection.released && selection.versions === undefined;
   const counts = (version: string) => isWhole || ledger.versions.has(version) || versions.has(version);
@@ -130,6 +133,7 @@ export async function loadCatalog(
   for await (const read of readReleases(toRead, reading)) {
     const { version, complete } = read.release;
     releases.push(read.release);
+    collectMuch();
     const identified = ids.next(read.release);
     // An unread manifest says nothing about completeness.
     missing.push(...completeness.next(identified, complete && counts(version) ? "warning" : undefined));

@@ -6,7 +6,7 @@ import type { LedgerMark } from "./documents/site-state.ts";
 import { largeTables } from "./emitters/hosting/table-size.ts";
 import { joinedFile } from "./emitters/output.ts";
 import { madeFiles } from "./made-files.ts";
-import { heapWatch } from "./outside/heap.ts";
+import { collectMuch } from "./outside/heap.ts";
 import type { MadeFile } from "./outside/output-table.ts";
 import { openSiteFolder, type SiteFolder } from "./outside/site-folder.ts";
 
@@ -39,7 +39,6 @@ export async function deliverSite(
   const target = openSiteFolder(out, clock);
   const files = madeFiles();
   const tooLarge: Delivery["largeTables"] = [];
-  const collectMuch = heapWatch();
   const compressing = target.compressing(site.config.precompress, memory?.fragments);
   try {
     for (const group of groupsOf(site)) {

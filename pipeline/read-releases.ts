@@ -1,5 +1,6 @@
 import type { Config } from "./documents/config.ts";
 import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
+import { collectMuch } from "./outside/heap.ts";
 import { fromBothEnds, type Said, type SecondThread, startThread } from "./outside/second-thread.ts";
 import { threadFile } from "./outside/thread.ts";
 import {
@@ -102,6 +103,7 @@ export function packingReader({
 }: Setting): (release: ReleaseFiles) => Promise<Said<PackedRelease>> {
   const files = filesIn(folder);
   return async (release) => {
+    collectMuch(8 << 20);
     const contents = await files.readAll(pathsOfRelease(release));
     const answer = packRelease(contents, makerOf(release, folder, config));
     return { answer, handedOver: [answer.bytes.buffer] };

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { collectMuch } from "./heap.ts";
 import { type CompressSetting, type CompressTask, claims } from "./precompress.ts";
 import { answerAsThread } from "./second-thread.ts";
 import { writeSibling } from "./siblings.ts";
@@ -8,6 +9,8 @@ answerAsThread<CompressSetting, CompressTask, void>(({ folder, work, claimed }) 
   const claim = claims(claimed);
   return async ({ index, sibling }) => {
     if (claim(index)) await writeSibling(folder, join(work, `encoded-${index}`), sibling);
+    // What was compressed is held by next to no objects: V8 would see no reason to collect.
+    collectMuch(4 << 20);
     return { answer: undefined };
   };
 });

@@ -1,13 +1,12 @@
 import { createHash } from "node:crypto";
-import { promisify } from "node:util";
-import { constants, crc32, deflateRaw, deflateRawSync } from "node:zlib";
+import { constants, crc32, deflateRawSync } from "node:zlib";
 import type { TextPart } from "../documents/published.ts";
 import type { Cache } from "./cache.ts";
 import { largeLevels } from "./compressors.ts";
 import { joinedCrc32 } from "./crc32.ts";
+import { collectMuch } from "./heap.ts";
 
 const sync = { level: largeLevels.gz, finishFlush: constants.Z_SYNC_FLUSH };
-const compress = promisify(deflateRaw);
 
 /** RFC 1952: deflate, no flags, no time, no word of the effort, any system. */
 const header = Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255);
@@ -25,15 +24,16 @@ export interface Fragments {
  * is made again. It is a twelfth larger than compressing all at once makes it.
  * @param parts in order
  */
-export async function* gzipOf(parts: Iterable<TextPart>, fragments: Fragments): AsyncGenerator<Uint8Array> {
+export function* gzipOf(parts: Iterable<TextPart>, fragments: Fragments): Generator<Uint8Array> {
   yield header;
   let checksum = 0;
   let size = 0;
   for (const part of parts) {
-    const fragment = await fragmentOf(part, fragments);
+    const fragment = fragmentOf(part, fragments);
     checksum = joinedCrc32(checksum, fragment.checksum, fragment.size);
     size += fragment.size;
     yield fragment.deflated;
+    collectMuch();
   }
   yield lastBlock;
   const trailer = Buffer.alloc(8);
@@ -50,18 +50,19 @@ interface Fragment {
   deflated: Uint8Array;
 }
 
-async function fragmentOf({ key, text }: TextPart, { cache, program }: Fragments): Promise<Fragment> {
-  if (key === null) {
-    const bytes = new TextEncoder().encode(text());
-    return { checksum: crc32(bytes), size: bytes.length, deflated: deflateRawSync(bytes, sync) };
-  }
-  const name = `deflate-${createHash("sha256").update(`${program}\n${key}`).digest("hex")}`;
+function fragmentOf(part: TextPart, { cache, program }: Fragments): Fragment {
+  if (part.key === null) return compressed(part);
+  const name = `deflate-${createHash("sha256").update(`${program}\n${part.key}`).digest("hex")}`;
   const known = cache.get(name);
   if (known) return decoded(known);
-  const bytes = new TextEncoder().encode(text());
-  const fragment = { checksum: crc32(bytes), size: bytes.length, deflated: await compress(bytes, sync) };
+  const fragment = compressed(part);
   cache.put(name, encoded(fragment));
   return fragment;
+}
+
+function compressed({ text }: TextPart): Fragment {
+  const bytes = new TextEncoder().encode(text());
+  return { checksum: crc32(bytes), size: bytes.length, deflated: deflateRawSync(bytes, sync) };
 }
 
 /** Checksum and size, then what is compressed. */

@@ -21,7 +21,7 @@ interface Source {
 }
 
 /** Compresses a large file that is joined of parts by what was kept of them; undefined: of this one, nothing is. */
-export type InParts = (sha256: string) => AsyncIterable<Uint8Array> | undefined;
+export type InParts = (sha256: string) => Iterable<Uint8Array> | undefined;
 
 /** Writes compressed siblings, on another thread while files are still being made. */
 export interface Precompression {

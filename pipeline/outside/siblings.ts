@@ -2,7 +2,6 @@ import {
   closeSync,
   copyFileSync,
   constants as copying,
-  createReadStream,
   createWriteStream,
   openSync,
   renameSync,
@@ -37,7 +36,7 @@ export async function writeSibling(
   folder: string,
   temporary: string,
   { encoding, paths, size }: Sibling,
-  joined?: AsyncIterable<Uint8Array>,
+  joined?: Iterable<Uint8Array>,
 ): Promise<void> {
   const file = join(folder, paths[0]);
   try {
@@ -67,11 +66,22 @@ function readWhole(file: string, size: number): Uint8Array {
 }
 
 const writeLarge = (file: string, temporary: string, encoding: Encoding, size: number) =>
-  pipeline(
-    createReadStream(file, { highWaterMark: chunkSize }),
-    largeCompressors[encoding](size),
-    createWriteStream(temporary),
-  );
+  pipeline(piecesOf(file), largeCompressors[encoding](size), createWriteStream(temporary));
+
+/** Yields one buffer again and again: a stream's own would be collected late. Whoever takes it must not ask ahead. */
+function* piecesOf(file: string): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(chunkSize);
+  const descriptor = openSync(file, "r");
+  try {
+    for (let at = 0, length: number; ; at += length) {
+      length = readInto(buffer, descriptor, at);
+      if (length === 0) return;
+      yield buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
 
 const copyOf = (temporary: string) => `${temporary}-copy`;
 

@@ -23,21 +23,21 @@ const partsOf = (texts: readonly string[]): TextPart[] =>
     },
   }));
 
-const joined = async (texts: readonly string[], cache: Cache, program = "one") =>
-  Buffer.concat(await Array.fromAsync(gzipOf(partsOf(texts), { cache, program })));
+const joined = (texts: readonly string[], cache: Cache, program = "one") =>
+  Buffer.concat([...gzipOf(partsOf(texts), { cache, program })]);
 
 const part = fc.oneof(
   fc.string({ unit: "binary", maxLength: 30 }),
   fc.integer({ min: 1, max: 9 }).map((seed) => `{"name":"package ${seed}"}`.repeat(700 * seed)),
 );
 
-test("whatever the parts are, they are one gzip member of the whole text, kept or not", async () => {
+test("whatever the parts are, they are one gzip member of the whole text, kept or not", () => {
   const cache = fresh();
-  await fc.assert(
-    fc.asyncProperty(fc.array(part, { maxLength: 8 }), async (parts) => {
-      const first = await joined(parts, cache);
+  fc.assert(
+    fc.property(fc.array(part, { maxLength: 8 }), (parts) => {
+      const first = joined(parts, cache);
       expect(gunzipSync(first).toString()).toBe(Buffer.from(parts.join("")).toString());
-      expect((await joined(parts, cache)).equals(first)).toBe(true);
+      expect(joined(parts, cache).equals(first)).toBe(true);
     }),
     { numRuns: 200 },
   );
@@ -45,7 +45,7 @@ test("whatever the parts are, they are one gzip member of the whole text, kept o
 
 test("gzip reads it, and sees one member", async () => {
   const text = ["[", "a".repeat(5000), ",", '{"b":2}'.repeat(900), "]"];
-  const bytes = await joined(text, fresh());
+  const bytes = joined(text, fresh());
   const { stdout } = await execa("gzip", ["-dc"], { input: bytes });
   expect(stdout).toBe(text.join(""));
   const list = await execa("gzip", ["-lv"], { input: bytes, reject: false });
@@ -55,11 +55,11 @@ test("gzip reads it, and sees one member", async () => {
 test("the text of a part that was kept is not made again, nor its bytes by another program", async () => {
   const texts = ["x".repeat(3000), "y".repeat(3000)];
   const cache = fresh();
-  const good = await joined(texts, cache);
+  const good = joined(texts, cache);
   made = 0;
-  expect((await joined(texts, cache)).equals(good)).toBe(true);
+  expect(joined(texts, cache).equals(good)).toBe(true);
   expect(made).toBe(0);
-  expect((await joined(texts, cache, "another")).equals(good)).toBe(true);
+  expect(joined(texts, cache, "another").equals(good)).toBe(true);
   expect(made).toBe(2);
 });
 
@@ -67,13 +67,13 @@ test("a part that was damaged in the cache is compressed anew", async () => {
   const texts = ["x".repeat(3000), "y".repeat(3000)];
   const folder = temporaryFolder();
   const cache = cacheIn(folder, process.pid, 0) as Cache;
-  const good = await joined(texts, cache);
+  const good = joined(texts, cache);
   for (const path of globSync("*/deflate-*", { cwd: folder })) {
     const bytes = readFileSync(join(folder, path));
     bytes.writeUInt8(bytes.readUInt8(50) ^ 1, 50);
     writeFileSync(join(folder, path), bytes);
   }
   made = 0;
-  expect((await joined(texts, cache)).equals(good)).toBe(true);
+  expect(joined(texts, cache).equals(good)).toBe(true);
   expect(made).toBe(2);
 });
