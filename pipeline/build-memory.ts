@@ -26,6 +26,8 @@ export interface BuildMemory {
   parts: JoinedParts;
   /** After everything is written. */
   save(): void;
+  /** Once, whether the build came to its end or not. */
+  end(): void;
 }
 
 /** Beside the releases folder; git-ignored. */
@@ -58,6 +60,9 @@ export function openBuildMemory(
       inputs.save();
       outputs.save();
       cache.prune();
+    },
+    end() {
+      outputs.end();
     },
   };
 }

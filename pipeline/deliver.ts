@@ -62,13 +62,17 @@ export async function build(
       : openBuildMemory(folder, out, selection.site, surroundings, remembering);
   const { site, catalog } = await buildCatalog(folder, selection, earlier?.files, memory?.remember);
   const delivery = await withLock(out, surroundings.pid, surroundings.onWait, async () => {
-    const delivered = await deliverSite(site, out, memory, {
-      clock: surroundings.clock,
-      at: earlier?.commit,
-      ledger: ledgerMark(today ?? catalog.ledger),
-    });
-    memory?.save();
-    return delivered;
+    try {
+      const delivered = await deliverSite(site, out, memory, {
+        clock: surroundings.clock,
+        at: earlier?.commit,
+        ledger: ledgerMark(today ?? catalog.ledger),
+      });
+      memory?.save();
+      return delivered;
+    } finally {
+      memory?.end();
+    }
   });
   return { catalog, site, delivery };
 }

@@ -1,8 +1,9 @@
-import { createHash } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import {
   accessSync,
   closeSync,
   constants,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -24,10 +25,20 @@ export interface Cache {
   put(key: string, bytes: Uint8Array): void;
   /** An entry that never lies in memory as a whole. */
   putPieces(key: string, pieces: Iterable<Uint8Array>): void;
+  /** The same, of pieces that come one by one. */
+  begin(key: string): GrowingEntry;
   /** The time as files get it here, in milliseconds since 1970. */
   clock(): number;
   /** Removes what no run has made or asked for in the last 30 days. */
   prune(): void;
+}
+
+/** An entry that nobody sees before it is kept. */
+export interface GrowingEntry {
+  add(piece: Uint8Array): void;
+  keep(): void;
+  /** Removes what was added, unless it was kept. */
+  end(): void;
 }
 
 const oldest = 30 * 24 * 3_600_000;
@@ -48,18 +59,18 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
   }
   const used = new Set<string>();
   const place = (key: string) => join(folder, key.slice(0, 2), key);
-  const put = (key: string, write: (path: string) => void) => {
+  // Containers that share a cache may have the same process id.
+  const own = `${pid}-${randomBytes(4).toString("hex")}`;
+  const pathsFor = (key: string) => {
     used.add(key);
     const path = place(key);
+    writing(path, () => mkdirSync(dirname(path), { recursive: true }));
     // Renamed into its place: another build sees it whole or not at all.
-    const temporary = `${path}.${pid}`;
-    try {
-      mkdirSync(dirname(path), { recursive: true });
-      write(temporary);
-      renameSync(temporary, path);
-    } catch (error) {
-      throw accessFailure(`cannot write ${path}`, error);
-    }
+    return { path, temporary: `${path}.${own}` };
+  };
+  const begin = (key: string): GrowingEntry => {
+    const { path, temporary } = pathsFor(key);
+    return growingEntry(path, temporary);
   };
   return {
     get(key) {
@@ -67,13 +78,21 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
       return checked(place(key));
     },
     put(key, bytes) {
-      put(key, (path) => writeFileSync(path, Buffer.concat([digest(bytes), bytes])));
+      const { path, temporary } = pathsFor(key);
+      writing(path, () => {
+        writeFileSync(temporary, Buffer.concat([digest(bytes), bytes]));
+        renameSync(temporary, path);
+      });
     },
+    begin,
     putPieces(key, pieces) {
-      put(key, (path) => writeEntry(path, pieces));
+      const entry = begin(key);
+      for (const piece of pieces) entry.add(piece);
+      entry.keep();
     },
     clock() {
-      const probe = join(folder, `clock.${pid}`);
+      const probe = join(folder, `clock.${own}`);
+      mkdirSync(folder, { recursive: true });
       writeFileSync(probe, "");
       const { mtimeMs } = statSync(probe);
       rmSync(probe);
@@ -90,19 +109,43 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
 }
 
 /** The digest stands before the pieces, and is known after them. */
-function writeEntry(path: string, pieces: Iterable<Uint8Array>): void {
+function growingEntry(path: string, temporary: string): GrowingEntry {
   const hash = createHash("sha256");
-  const file = openSync(path, "w");
-  try {
-    let at = digestLength;
-    for (const piece of pieces) {
+  let file: number | undefined = writing(path, () => openSync(temporary, "w"));
+  let size = digestLength;
+  const close = () => {
+    if (file !== undefined) closeSync(file);
+    file = undefined;
+  };
+  const write = (bytes: Uint8Array, at: number) =>
+    writing(path, () => {
+      if (file !== undefined) writeAt(file, bytes, at);
+    });
+  return {
+    add(piece) {
       hash.update(piece);
-      writeAt(file, piece, at);
-      at += piece.length;
-    }
-    writeAt(file, hash.digest(), 0);
-  } finally {
-    closeSync(file);
+      write(piece, size);
+      size += piece.length;
+    },
+    keep() {
+      write(hash.digest(), 0);
+      close();
+      // Whoever takes the cache away meanwhile takes it along.
+      if (existsSync(temporary)) writing(path, () => renameSync(temporary, path));
+    },
+    end() {
+      close();
+      rmSync(temporary, { force: true });
+    },
+  };
+}
+
+/** @throws RelcatError file-access */
+function writing<T>(path: string, act: () => T): T {
+  try {
+    return act();
+  } catch (error) {
+    throw accessFailure(`cannot write ${path}`, error);
   }
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import type { Cache } from "./cache.ts";
+import type { Cache, GrowingEntry } from "./cache.ts";
 import { isRecent, isSameLook, type Look, lookAt } from "./file-stats.ts";
 
 export interface MadeFile {
@@ -19,6 +19,8 @@ export interface OutputTable {
   /** Notes files that lie in the folder now. */
   keep(name: string, key: string, files: readonly MadeFile[]): void;
   save(): void;
+  /** Once: what was not saved leaves nothing. */
+  end(): void;
 }
 
 /** As it is kept: objects would take several times as much. */
@@ -33,11 +35,16 @@ type Row = readonly [path: string, sha256: string, size: number, look: Look | nu
 
 /** @param program what tells it from any other: another one makes other files of the same */
 export function outputTable(cache: Cache, out: string, program: string): OutputTable {
-  const name = `output-lines-${createHash("sha256")
+  const entryName = `output-groups-${createHash("sha256")
     .update(`${program}\n${resolve(out)}`)
     .digest("hex")}`;
-  const before = readGroups(cache.get(name));
-  const groups = new Map<string, Group>();
+  const before = readGroups(cache.get(entryName));
+  let entry: GrowingEntry | undefined;
+  // Not kept in memory meanwhile: at 250,000 records they are 50 MB.
+  const write = (name: string, { key, line }: Group) => {
+    entry ??= cache.begin(entryName);
+    entry.add(Buffer.concat([encoder.encode(`${JSON.stringify([name, key])}\n`), line, lineFeed]));
+  };
   const stands = ([path, sha256, , look]: Row) => {
     const now = lookAt(join(out, path));
     if (!now || !look || !isSameLook(now, look)) return false;
@@ -50,7 +57,7 @@ export function outputTable(cache: Cache, out: string, program: string): OutputT
       if (group?.key !== key) return undefined;
       const rows = rowsOf(group);
       if (!rows.every(stands)) return undefined;
-      groups.set(name, group);
+      write(name, group);
       return rows.map(([path, sha256, size]) => ({ path, sha256, size }));
     },
     untouched(name, path) {
@@ -62,10 +69,15 @@ export function outputTable(cache: Cache, out: string, program: string): OutputT
       const rows = files.map(({ path, sha256, size }): Row => {
         return [path, sha256, size, lookAt(join(out, path)) ?? null];
       });
-      groups.set(name, { key, line: encoder.encode(JSON.stringify(rows)) });
+      write(name, { key, line: encoder.encode(JSON.stringify(rows)) });
     },
     save() {
-      cache.putPieces(name, linesOf(cache.clock(), groups));
+      entry ??= cache.begin(entryName);
+      entry.add(encoder.encode(`${cache.clock()}\n`));
+      entry.keep();
+    },
+    end() {
+      entry?.end();
     },
   };
 }
@@ -75,25 +87,17 @@ const digestOf = (path: string) => createHash("sha256").update(readFileSync(path
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 const lineFeed = encoder.encode("\n");
 
-/** When it was saved; then of each group its name and key, and its files. */
-function* linesOf(taken: number, groups: ReadonlyMap<string, Group>): Generator<Uint8Array> {
-  yield encoder.encode(`${taken}\n`);
-  for (const [name, { key, line }] of groups) {
-    yield encoder.encode(`${JSON.stringify([name, key])}\n`);
-    yield line;
-    yield lineFeed;
-  }
-}
-
+/** Of each group its name and key, and its files; at the end when they were saved. */
 function readGroups(bytes: Uint8Array = new Uint8Array()): { taken: number; groups: Map<string, Group> } {
-  const lines = linesIn(bytes);
   const groups = new Map<string, Group>();
-  const taken = Number(decoder.decode(lines.next().value));
+  const lines = linesIn(bytes);
   for (const head of lines) {
+    const line = lines.next().value;
+    if (!line) return { taken: Number(decoder.decode(head)), groups };
     const [name, key]: [string, string] = JSON.parse(decoder.decode(head));
-    groups.set(name, { key, line: lines.next().value ?? lineFeed });
+    groups.set(name, { key, line });
   }
-  return { taken, groups };
+  return { taken: 0, groups };
 }
 
 /** Views into the bytes: nothing is copied. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { openBuildMemory } from "../../pipeline/build-memory.ts";
@@ -43,16 +43,42 @@ test("whoever also changes a manifest meanwhile is told so", async () => {
   );
 });
 
-test("what one program made of the same is nothing to another", () => {
+/** A folder with one file, and a table that notes it. */
+function noted() {
   const [folder, out] = [temporaryFolder(), temporaryFolder()];
   const cache = cacheIn(folder, process.pid, 0) as Cache;
   writeFileSync(join(out, "index.html"), "old");
   const sha256 = createHash("sha256").update("old").digest("hex");
   const files = [{ path: "index.html", sha256, size: 3 }];
-  const first = outputTable(cache, out, "relcat 1");
-  first.keep("entrances", "key", files);
-  first.save();
+  const table = outputTable(cache, out, "relcat 1");
+  table.keep("entrances", "key", files);
+  return { folder, out, cache, files, table };
+}
+
+const filesIn = (folder: string) =>
+  readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+
+test("what one program made of the same is nothing to another", () => {
+  const { cache, out, files, table } = noted();
+  table.save();
+  table.end();
   expect(outputTable(cache, out, "relcat 1").recall("entrances", "key")).toMatchObject(files);
   expect(outputTable(cache, out, "relcat 1").recall("entrances", "another")).toBeUndefined();
   expect(outputTable(cache, out, "relcat 2").recall("entrances", "key")).toBeUndefined();
+});
+
+test("what a build that failed had noted is gone", () => {
+  const { folder, cache, out, table } = noted();
+  expect(filesIn(folder)).toHaveLength(1);
+  table.end();
+  expect(filesIn(folder)).toEqual([]);
+  expect(outputTable(cache, out, "relcat 1").recall("entrances", "key")).toBeUndefined();
+});
+
+test("whoever takes the cache away before a build ends has it end all the same", () => {
+  const { folder, cache, out, table } = noted();
+  rmSync(folder, { recursive: true });
+  table.save();
+  table.end();
+  expect(outputTable(cache, out, "relcat 1").recall("entrances", "key")).toBeUndefined();
 });
