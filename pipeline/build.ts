@@ -17,11 +17,11 @@ import { type UsableConfig, useConfig } from "./stages/config.ts";
 import { type Discovered, discover, type ReleaseFiles } from "./stages/discover.ts";
 import type { Located } from "./stages/document.ts";
 import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./stages/exceptions.ts";
-import { type Ledger, readLedger, restore as restoreLedger } from "./stages/ledger.ts";
+import { type Ledger, readLedgerPieces, restore as restoreLedger } from "./stages/ledger.ts";
 import type { Release } from "./stages/normalize.ts";
 import { readBytes, readDocuments } from "./stages/parse.ts";
 import { checkFragment } from "./stages/rules/release-rules.ts";
-import { decode } from "./stages/source.ts";
+import { decodePieces } from "./stages/source.ts";
 
 /** Which releases count, and which of them may get ids. */
 export interface Selection {
@@ -221,11 +221,11 @@ export function loadLedger(
   const file = `${folder}/ledger.jsonl`;
   const bytes = ledger === undefined ? undefined : files.read(ledger);
   try {
-    return readLedger(bytes ? decode(file, bytes, Number.MAX_SAFE_INTEGER) : { file, text: "" });
+    return readLedgerPieces(file, bytes ? decodePieces(file, bytes) : []);
   } catch (error) {
     if (!(error instanceof RelcatError)) throw error;
     const problems = error.problems.map((problem) => ({ ...problem, hint: restoreLedger }));
-    return { ledger: readLedger({ file, text: "" }).ledger, problems };
+    return { ledger: readLedgerPieces(file, []).ledger, problems };
   }
 }
 

@@ -6,10 +6,11 @@ import type { Ledger } from "../stages/ledger.ts";
 export const noLedger: LedgerMark = { lines: 0, sha256: createHash("sha256").digest("hex") };
 
 /** What a site may say of a ledger: how many private records there are is nobody's business. */
-export const ledgerMark = ({ text, publicLines }: Pick<Ledger, "text" | "publicLines">): LedgerMark => ({
-  lines: publicLines,
-  sha256: createHash("sha256").update(text).digest("hex"),
-});
+export function ledgerMark(ledger: Pick<Ledger, "pieces" | "publicLines">): LedgerMark {
+  const hash = createHash("sha256");
+  for (const piece of ledger.pieces()) hash.update(piece);
+  return { lines: ledger.publicLines, sha256: hash.digest("hex") };
+}
 
 /** Whether the ledger that a mark was made of is a beginning of this one. */
 export const beginsWith = (ledger: Pick<Ledger, "text">, mark: LedgerMark): boolean =>

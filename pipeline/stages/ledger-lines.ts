@@ -1,4 +1,5 @@
 import type { LedgerEvent } from "../documents/ledger.ts";
+import type { LinedText } from "./lined-text.ts";
 
 /** The events of a ledger's lines in order, each parsed when somebody asks for it. */
 export interface LedgerEvents extends Iterable<LedgerEvent> {
@@ -12,12 +13,12 @@ export interface LedgerEvents extends Iterable<LedgerEvent> {
  * microseconds, so none is kept.
  */
 export class LedgerLines implements LedgerEvents {
-  private readonly text: string;
+  private readonly text: LinedText;
   /** By line; -1 where a line holds no event. */
   private readonly starts: number[] = [];
   private faulty = 0;
 
-  constructor(text: string) {
+  constructor(text: LinedText) {
     this.text = text;
   }
 
@@ -38,7 +39,7 @@ export class LedgerLines implements LedgerEvents {
 
   /** @param line from 1, one that holds an event */
   textOf(line: number): string {
-    return this.textAt(this.starts[line - 1] ?? 0);
+    return this.text.lineAt(this.starts[line - 1] ?? 0);
   }
 
   /** @param line from 1, one that holds an event */
@@ -47,15 +48,11 @@ export class LedgerLines implements LedgerEvents {
   }
 
   *[Symbol.iterator](): Generator<LedgerEvent, undefined> {
-    for (const start of this.starts) if (start !== -1) yield JSON.parse(this.textAt(start));
+    for (const start of this.starts) if (start !== -1) yield JSON.parse(this.text.lineAt(start));
   }
 
   slice(count: number): LedgerEvent[] {
     const starts = this.starts.filter((start) => start !== -1);
-    return starts.slice(count).map((start) => JSON.parse(this.textAt(start)));
-  }
-
-  private textAt(start: number): string {
-    return this.text.slice(start, this.text.indexOf("\n", start));
+    return starts.slice(count).map((start) => JSON.parse(this.text.lineAt(start)));
   }
 }

@@ -10,12 +10,16 @@ import {
   type RecordsById,
   type RecordsByIdentity,
 } from "./ledger-records.ts";
+import { LinedText } from "./lined-text.ts";
 import type { Source } from "./source.ts";
 
 /** The ledger, folded into its present state. */
 export interface Ledger {
   file: string;
-  text: string;
+  /** Put together each time that somebody asks: it may be long. */
+  readonly text: string;
+  /** The same, in pieces. */
+  pieces(): Iterable<string>;
   events: LedgerEvents;
   byId: RecordsById;
   byIdentity: RecordsByIdentity;
@@ -36,14 +40,17 @@ export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
 export const restore = "Restore the ledger from version control.";
 
 /** Reads a ledger and finds every way in which it cannot be what relcat wrote. */
-export function readLedger({ file, text }: Source): { ledger: Ledger; problems: Problem[] } {
-  const fold = new LedgerFold(file, text);
-  let start = 0;
-  for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
-    fold.line(start, end);
-    start = end + 1;
-  }
-  if (start < text.length) fold.halfLine(start);
+export const readLedger = ({ file, text }: Source): ReadLedger => readLedgerPieces(file, [text]);
+
+export interface ReadLedger {
+  ledger: Ledger;
+  problems: Problem[];
+}
+
+/** @param pieces of its text; each ends with a line, the last one where the ledger is sound */
+export function readLedgerPieces(file: string, pieces: Iterable<string>): ReadLedger {
+  const fold = new LedgerFold(file);
+  for (const piece of pieces) fold.piece(piece);
   // Two histories in one file contradict each other in every line; only the markers are worth reading.
   const conflicts = fold.problems.filter(({ code }) => code === "ledger-conflict-marker");
   return { ledger: fold.ledger(), problems: conflicts.length > 0 ? conflicts : fold.problems };
@@ -52,7 +59,7 @@ export function readLedger({ file, text }: Source): { ledger: Ledger; problems: 
 class LedgerFold {
   readonly problems: Problem[] = [];
   private readonly file: string;
-  private readonly text: string;
+  private readonly text = new LinedText();
   private readonly lines: LedgerLines;
   private readonly records: LedgerRecords;
   /** Lines that add no record: those that do are found by its id. */
@@ -61,10 +68,9 @@ class LedgerFold {
   private newest = "";
   private current = { text: "", number: 0 };
 
-  constructor(file: string, text: string) {
+  constructor(file: string) {
     this.file = file;
-    this.text = text;
-    this.lines = new LedgerLines(text);
+    this.lines = new LedgerLines(this.text);
     this.records = new LedgerRecords(this.lines);
   }
 
@@ -76,7 +82,10 @@ class LedgerFold {
     };
     return {
       file,
-      text,
+      get text() {
+        return text.text;
+      },
+      pieces: () => text.pieces(),
       events: lines,
       byId: records,
       byIdentity,
@@ -88,16 +97,26 @@ class LedgerFold {
     };
   }
 
-  line(start: number, end: number): void {
-    this.current = { text: this.text.slice(start, end), number: this.lines.count + 1 };
+  piece(text: string): void {
+    const at = this.text.append(text);
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      this.line(text.slice(start, end), at + start);
+      start = end + 1;
+    }
+    if (start < text.length) this.halfLine(text.slice(start));
+  }
+
+  private line(text: string, start: number): void {
+    this.current = { text, number: this.lines.count + 1 };
     const event = this.newEvent();
     this.lines.push(start, event !== undefined);
     if (event) this.apply(event);
   }
 
-  halfLine(start: number): void {
+  private halfLine(text: string): void {
     const hint = "Restore the file from version control; relcat never leaves half a line.";
-    this.current = { text: this.text.slice(start), number: this.lines.count + 1 };
+    this.current = { text, number: this.lines.count + 1 };
     this.refuse("ledger-truncated", "the last line does not end: the file was cut off", hint);
   }
 

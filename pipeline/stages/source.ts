@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { type Code, failure, type Place, type RelcatError } from "../errors.ts";
 
 /** One authored file. `file` is the path people see: relative to where the command runs. */
@@ -32,6 +33,26 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
   if (nul !== -1)
     throw notText(file, text.slice(0, nul), "the file holds a NUL byte", "Is it a binary file?");
   return { file, text };
+}
+
+/** From here on a text is decoded in pieces, in bytes. */
+const long = 32 << 20;
+const pieceSize = 1 << 18;
+
+/**
+ * The same of a file of any length; in pieces that end with a line where it is long.
+ * @throws RelcatError file-encoding
+ */
+export function* decodePieces(file: string, bytes: Uint8Array): Generator<string> {
+  // What is wrong, and where, is told of the whole.
+  if (bytes.length < long || bytes[0] === 0xef || !isUtf8(bytes) || bytes.includes(0)) {
+    yield decode(file, bytes, Number.MAX_SAFE_INTEGER).text;
+    return;
+  }
+  for (let from = 0, to = 0; from < bytes.length; from = to) {
+    to = bytes.indexOf(10, from + pieceSize) + 1 || bytes.length;
+    yield decoder.decode(bytes.subarray(from, to));
+  }
 }
 
 function decodeStrictly(file: string, bytes: Uint8Array): string {

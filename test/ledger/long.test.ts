@@ -1,0 +1,101 @@
+import fc from "fast-check";
+import { beforeAll, expect, test } from "vitest";
+import { RelcatError } from "../../pipeline/errors.ts";
+import { ledgerMark } from "../../pipeline/publish/ledger-mark.ts";
+import { readLedger, readLedgerPieces } from "../../pipeline/stages/ledger.ts";
+import { LinedText } from "../../pipeline/stages/lined-text.ts";
+import { decodePieces } from "../../pipeline/stages/source.ts";
+import { history, linesOf } from "./history.ts";
+
+let text = "";
+
+beforeAll(async () => {
+  text = (await history()).read("ledger.jsonl");
+});
+
+/** Lines cut into pieces, each a line or more. */
+const inPieces = (lines: readonly string[], ends: readonly boolean[]): string[] => {
+  const pieces = [""];
+  for (const [index, line] of lines.entries()) {
+    pieces.push(`${pieces.pop()}${line}`);
+    if (ends[index]) pieces.push("");
+  }
+  return pieces.filter((piece) => piece !== "");
+};
+
+const ends = fc.array(fc.boolean(), { minLength: 9, maxLength: 9 });
+
+test("a ledger says the same in whatever pieces it is read", () => {
+  const whole = readLedger({ file: "ledger.jsonl", text }).ledger;
+  fc.assert(
+    fc.property(ends, (cuts) => {
+      const { ledger, problems } = readLedgerPieces("ledger.jsonl", inPieces(linesOf(text), cuts));
+      expect(problems).toEqual([]);
+      expect(ledger.text).toBe(text);
+      expect([...ledger.events]).toEqual([...whole.events]);
+      expect(ledger.byId.values().toArray()).toEqual(whole.byId.values().toArray());
+      expect(ledgerMark(ledger)).toEqual(ledgerMark(whole));
+    }),
+  );
+});
+
+test("damage is found in the same lines", () => {
+  const damaged = linesOf(text);
+  damaged[4] = damaged[4]?.replace('"', "'") ?? "";
+  damaged.push("half a li");
+  const inOne = readLedger({ file: "ledger.jsonl", text: damaged.join("") }).problems;
+  expect(inOne.length).toBeGreaterThan(1);
+  fc.assert(
+    fc.property(ends, (cuts) => {
+      expect(readLedgerPieces("ledger.jsonl", inPieces(damaged, cuts)).problems).toEqual(inOne);
+    }),
+  );
+});
+
+test("every line of a long text is found, in whatever order it is asked for", () => {
+  const lines = fc.array(
+    fc.string({ unit: "grapheme" }).map((line) => `${line.replaceAll("\n", "")}\n`),
+    {
+      minLength: 1,
+      maxLength: 40,
+    },
+  );
+  fc.assert(
+    fc.property(lines, ends, fc.array(fc.nat(), { maxLength: 60 }), (all, cuts, questions) => {
+      const lined = new LinedText();
+      for (const piece of inPieces(all, [...cuts, ...cuts, ...cuts])) lined.append(piece);
+      const startOf = (index: number) => all.slice(0, index).join("").length;
+      for (const question of questions) {
+        const index = question % all.length;
+        expect(`${lined.lineAt(startOf(index))}\n`).toBe(all[index]);
+      }
+      expect(lined.text).toBe(all.join(""));
+    }),
+  );
+});
+
+test("the bytes of a long ledger are read in pieces that end with a line", () => {
+  const line = `{"summary":"Größe"}${" ".repeat(70)}\n`;
+  const bytes = Buffer.from(line.repeat(400_000));
+  const pieces = [...decodePieces("ledger.jsonl", bytes)];
+  expect(pieces.length).toBeGreaterThan(100);
+  expect(pieces.every((piece) => piece.endsWith("\n"))).toBe(true);
+  expect(pieces.join("") === bytes.toString()).toBe(true);
+});
+
+test.each([
+  ["the file is not UTF-8", 0xff],
+  ["the file holds a NUL byte", 0],
+])("of a long ledger too: %s", (message, fault) => {
+  const bytes = Buffer.alloc(40 << 20, `${"x".repeat(99)}\n`);
+  bytes[30_000_042] = fault;
+  const read = () => [...decodePieces("ledger.jsonl", bytes)];
+  expect(read).toThrow(RelcatError);
+  try {
+    read();
+  } catch (error) {
+    const [problem] = error instanceof RelcatError ? error.problems : [];
+    expect(problem?.message).toContain(message);
+    expect(problem?.at).toMatchObject({ line: 300_001, column: 43 });
+  }
+});
