@@ -41,14 +41,13 @@ export interface PackedRelease {
 }
 
 /** The release that somebody asked for last. */
-interface Opened {
+interface Opened extends Pick<Release, "artifacts" | "notes"> {
   key: string;
   bytes: Uint8Array;
-  artifacts: Artifact[];
 }
 
 /**
- * Releases that were kept have no artifacts at hand: they are read from the cache when somebody asks for them, a release
+ * Releases that were kept have no notes and artifacts at hand: they are read from the cache when somebody asks for them, a release
  * at a time, and their details, three quarters of a record, when somebody asks for those.
  * @param basis everything else that a result depends on: program, configuration, folder
  * @param inputs digests of files that did not change; it gets those of all
@@ -69,26 +68,29 @@ export function releaseCache(
   let opened: Opened | undefined;
   const kept = (key: string, bytes: Uint8Array, release: ReleaseFiles, make: MakeRelease): ReadRelease => {
     const { release: whole, ...found } = parsed<ReadRelease>(bytes, 0);
-    const { artifacts, ...head } = whole;
+    const { artifacts, notes, ...head } = whole;
     const hashes = hashesOf(artifacts);
     const now = (): Opened => {
       if (opened?.key === key) return opened;
       // Somebody took the cache away meanwhile: what it held can still be made.
       const again =
         cache.get(key) ?? madeAgain(packRelease(read(release).map(orNothing), make), head.folder, hashes);
-      return open(again, parsed<ReadRelease>(again, 0).release.artifacts);
+      return open(again, parsed<ReadRelease>(again, 0).release);
     };
-    const open = (bytes: Uint8Array, artifacts: Artifact[]): Opened => {
+    const open = (bytes: Uint8Array, { artifacts, notes }: Pick<Release, "artifacts" | "notes">): Opened => {
       withDetails(artifacts, () => detailsOf(now().bytes), root, files);
-      opened = { key, bytes, artifacts };
+      opened = { key, bytes, artifacts, notes };
       return opened;
     };
-    open(bytes, artifacts);
+    open(bytes, { artifacts, notes });
     return {
       ...found,
       release: {
         ...head,
         isReadBack: true,
+        get notes() {
+          return now().notes;
+        },
         get artifacts() {
           return now().artifacts;
         },

@@ -49,10 +49,10 @@ export interface Release {
   folder: string;
   date: string;
   summary: string | null;
-  notes: Note[];
+  readonly notes: Note[];
   /** In allocation order. */
   readonly artifacts: Artifact[];
-  /** They are read back from a cache whenever somebody asks for them: kept, those of all releases would fill the memory. */
+  /** Notes and artifacts are read back from a cache whenever somebody asks for them: kept, those of all releases would fill the memory. */
   isReadBack?: true;
   /** Everything its files say is in here: nothing was unreadable or of an unknown type. */
   complete: boolean;
