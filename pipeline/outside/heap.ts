@@ -36,5 +36,7 @@ function boundYoungSpace(): boolean {
   const space = getHeapSpaceStatistics().find(({ space_name }) => space_name === "new_space");
   if (!space || space.space_size < young) return false;
   setFlagsFromString("--semi-space-growth-factor=1");
+  // For threads that start from now on, in MB, of one of its two halves: theirs would not grow either.
+  setFlagsFromString("--min-semi-space-size=4");
   return true;
 }
