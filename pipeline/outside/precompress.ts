@@ -71,20 +71,23 @@ export function precompression(
   const claim = claims(claimed);
   const siblings: (Sibling & { sha256: string })[] = [];
   const answers: Promise<void>[] = [];
-  let thread: SecondThread<CompressTask, void> | undefined;
-  let total = 0;
+  let thread: SecondThread<CompressTask[], void> | undefined;
+  let [asked, total] = [0, 0];
 
   const ask = (): void => {
     if (total < worthAThread) return;
-    thread ??= startThread<CompressTask, void>(threadFile(import.meta.url, "compress-thread"), {
+    thread ??= startThread<CompressTask[], void>(threadFile(import.meta.url, "compress-thread"), {
       folder,
       work,
       claimed,
     } satisfies CompressSetting);
-    for (let index = answers.length; index < siblings.length; index++) {
-      const { sha256, ...sibling } = siblings[index] as (typeof siblings)[number];
-      answers.push(isJoined(sibling) ? Promise.resolve() : thread.ask({ index, sibling }));
-    }
+    const tasks = siblings.slice(asked).map(({ sha256, ...sibling }, index) => {
+      return { index: asked + index, sibling };
+    });
+    asked = siblings.length;
+    const theirs = tasks.filter(({ sibling }) => !isJoined(sibling));
+    // One message for all of a group: at 250,000 records there are 40,000 siblings.
+    if (theirs.length > 0) answers.push(thread.ask(theirs));
   };
   return {
     add(files) {

@@ -1,0 +1,27 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { largeCatalog } from "../support/large.ts";
+import { project } from "../support/project.ts";
+import { relcat, repository } from "../support/run.ts";
+
+/** Node, and the program with its templates, take half of it. */
+const mostMegabytes = 280;
+
+async function measured(folder: string): Promise<number> {
+  const report = join(folder, "usage.json");
+  const nodeArgs = ["--import", join(repository, "test/support/report-memory.mjs")];
+  const { exitCode, stderr } = await relcat(folder, ["build"], { nodeArgs, env: { USAGE_REPORT: report } });
+  expect(exitCode, stderr).toBe(0);
+  return Math.round(JSON.parse(readFileSync(report, "utf8")).maxRSS / 1024);
+}
+
+test("what 10,000 records need beside what any site does is let go a release at a time", async () => {
+  const catalog = largeCatalog();
+  const settings = { ...Object(catalog["releases/catalog.yaml"]), precompress: ["gz", "br"] };
+  const { folder, read, write } = project({ ...catalog, "releases/catalog.yaml": settings });
+  expect(await measured(folder), "from nothing").toBeLessThan(mostMegabytes);
+  const changed = "releases/26.12.001/release.yaml";
+  write(changed, read(changed).replace("one of many", "one of very many"));
+  expect(await measured(folder), "one release changed").toBeLessThan(mostMegabytes);
+});
