@@ -25,7 +25,7 @@ export interface Cache {
   put(key: string, bytes: Uint8Array): void;
   /** An entry that never lies in memory as a whole. */
   putPieces(key: string, pieces: Iterable<Uint8Array>): void;
-  /** The same, of pieces that come one by one. */
+  /** The same, of pieces that come one by one; who began it ends it. */
   begin(key: string): GrowingEntry;
   /** The time as files get it here, in milliseconds since 1970. */
   clock(): number;
@@ -37,7 +37,7 @@ export interface Cache {
 export interface GrowingEntry {
   add(piece: Uint8Array): void;
   keep(): void;
-  /** Removes what was added, unless it was kept. */
+  /** Removes what was not kept. */
   end(): void;
 }
 
@@ -87,8 +87,12 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
     begin,
     putPieces(key, pieces) {
       const entry = begin(key);
-      for (const piece of pieces) entry.add(piece);
-      entry.keep();
+      try {
+        for (const piece of pieces) entry.add(piece);
+        entry.keep();
+      } finally {
+        entry.end();
+      }
     },
     clock() {
       const probe = join(folder, `clock.${own}`);
