@@ -8,7 +8,10 @@ const usual = 32 << 20;
 const young = 16 << 20;
 
 /** Of this thread's heap. */
-const heap = { limit: 0, isYoungBounded: false };
+const heap: { limit: number; isYoungBounded: boolean; collect?: () => unknown } = {
+  limit: 0,
+  isYoungBounded: false,
+};
 
 /**
  * To be called between pieces of work: collects what they left when it has become much. V8 lets several times of what is
@@ -19,10 +22,15 @@ const heap = { limit: 0, isYoungBounded: false };
 export function collectMuch(most = usual): void {
   if (!heap.isYoungBounded) heap.isYoungBounded = boundYoungSpace();
   if (size() < Math.max(heap.limit, 2 * most)) return;
-  setFlagsFromString("--expose-gc");
-  const collect: (() => unknown) | undefined = runInNewContext("globalThis.gc");
-  collect?.();
+  heap.collect ??= collector();
+  heap.collect();
   heap.limit = size() * 1.25 + most;
+}
+
+/** @returns what does nothing, where V8 has no such switch any more */
+function collector(): () => unknown {
+  setFlagsFromString("--expose-gc");
+  return runInNewContext("globalThis.gc") ?? (() => {});
 }
 
 /** Of all objects and what they hold outside of the heap, in bytes. */
