@@ -13,12 +13,13 @@ export const caddy: Home = {
   async start({ folder }) {
     const [home, port] = [temporaryFolder(), await freePort()];
     const path = join(home, "Caddyfile");
-    const pidFile = join(home, "caddy.pid");
+    const said = join(home, "said.txt");
     writeFileSync(path, configuration(folder, home, port));
     const env = { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
-    const args = ["start", "--config", path, "--adapter", "caddyfile", "--pidfile", pidFile];
-    await execa("caddy", args, { env, stdio: "ignore" });
-    const pid = Number(readFileSync(pidFile, "utf8"));
+    // Into a file, for the server has this output too; its pid file may come only after the command has ended.
+    const start = 'caddy start --config "$0" --adapter caddyfile >"$1" 2>&1';
+    await execa("sh", ["-c", start, path, said], { env, stdio: "ignore" });
+    const pid = Number(readFileSync(said, "utf8").match(/\(pid=(\d+)\)/)?.[1]);
     return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid, "SIGTERM") };
   },
 };
