@@ -19,8 +19,9 @@ export async function startNginx(site: string, hosting: string) {
   const path = join(home, "nginx.conf");
   writeFileSync(path, configuration({ site, hosting, home, port }));
   await execa("nginx", ["-p", home, "-c", path]);
-  const pid = Number(readFileSync(join(home, "nginx.pid"), "utf8"));
-  return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid, "SIGQUIT") };
+  // It listens before this command has ended, but may write its pid file after that, and before it answers.
+  const pid = () => Number(readFileSync(join(home, "nginx.pid"), "utf8"));
+  return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid(), "SIGQUIT") };
 }
 
 const configuration = ({
