@@ -82,7 +82,7 @@ export function releaseCache(
       opened = { key, bytes, artifacts, notes };
       return opened;
     };
-    open(bytes, { artifacts, notes });
+    open(bytes, whole);
     return {
       ...found,
       release: {

@@ -1,3 +1,4 @@
+import { lastUpTo } from "../documents/last-up-to.ts";
 import { type ByteSource, refuseBeyond } from "./byte-source.ts";
 import type { Uncovered } from "./inspection.ts";
 
@@ -36,24 +37,17 @@ export function runsSource(source: ByteSource, runs: readonly Run[], name: strin
 /** Where these bytes of the joined runs lie. */
 export function placesOf(runs: readonly Run[], from: number, to: number): Run[] {
   const found: Run[] = [];
-  for (let index = runAt(runs, from); index < runs.length; index++) {
+  for (
+    let index = lastUpTo(runs.length, (run) => runs[run]?.start ?? 0, from);
+    index < runs.length;
+    index++
+  ) {
     const run = runs[index];
     if (!run || run.start >= to) break;
     const [first, last] = [Math.max(from, run.start), Math.min(to, run.start + run.size)];
     if (first < last) found.push({ from: run.from + first - run.start, size: last - first, start: first });
   }
   return found;
-}
-
-/** The last run that starts at this byte of the joined ones or before. */
-function runAt(runs: readonly Run[], at: number): number {
-  let [low, high] = [0, runs.length - 1];
-  while (low < high) {
-    const middle = (low + high + 1) >> 1;
-    if ((runs[middle]?.start ?? 0) <= at) low = middle;
-    else high = middle - 1;
-  }
-  return low;
 }
 
 /** Adds bytes to the end, to the last run where they follow it. */

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
-import { closeSync, existsSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { BuildCall } from "./build-entry.ts";
 import { cacheIn } from "./cache.ts";
 import { isRecent, lookOf } from "./file-stats.ts";
+import { piecesOf } from "./files.ts";
 
 /** A folder and its entries: a name is a file's, with a slash at its end that of a folder, whose listing follows. */
 export type Listing = readonly [folder: string, ...names: string[]];
@@ -96,22 +97,16 @@ export interface Outputs {
   build: Iterable<Uint8Array>;
 }
 
+const pieceSize = 1 << 20;
+
 export function lookAtOutputs(out: string): Outputs {
   const document = join(out, "build.json");
   const paths = [document, ...foldersOf(out)];
-  return { paths, looks: paths.flatMap((path) => lookOf(statSync(path))), build: piecesOf(document) };
-}
-
-/** Each is good until the next one. */
-function* piecesOf(path: string): Generator<Uint8Array> {
-  const piece = Buffer.allocUnsafe(1 << 20);
-  const file = openSync(path, "r");
-  try {
-    for (let length = readSync(file, piece); length > 0; length = readSync(file, piece))
-      yield piece.subarray(0, length);
-  } finally {
-    closeSync(file);
-  }
+  return {
+    paths,
+    looks: paths.flatMap((path) => lookOf(statSync(path))),
+    build: piecesOf(document, pieceSize),
+  };
 }
 
 /**

@@ -115,16 +115,13 @@ export function cacheIn(folder: string, pid: number, now: number): Cache | undef
 /** The digest stands before the pieces, and is known after them. */
 function growingEntry(path: string, temporary: string): GrowingEntry {
   const hash = createHash("sha256");
-  let file: number | undefined = writing(path, () => openSync(temporary, "w"));
-  let size = digestLength;
+  const file = writing(path, () => openSync(temporary, "w"));
+  let [size, isOpen] = [digestLength, true];
   const close = () => {
-    if (file !== undefined) closeSync(file);
-    file = undefined;
+    if (isOpen) closeSync(file);
+    isOpen = false;
   };
-  const write = (bytes: Uint8Array, at: number) =>
-    writing(path, () => {
-      if (file !== undefined) writeAt(file, bytes, at);
-    });
+  const write = (bytes: Uint8Array, at: number) => writing(path, () => writeAt(file, bytes, at));
   return {
     add(piece) {
       hash.update(piece);

@@ -115,6 +115,24 @@ export function readInto(buffer: Uint8Array, descriptor: number, place: number):
   return filled;
 }
 
+/**
+ * A file's bytes in pieces of a size, the last one shorter. Each is good until the next one: memory of their own would be
+ * collected late. Who takes them must not ask ahead.
+ */
+export function* piecesOf(path: string, size: number): Generator<Uint8Array> {
+  const buffer = Buffer.allocUnsafeSlow(size);
+  const descriptor = openSync(path, "r");
+  try {
+    for (let at = 0, length: number; ; at += length) {
+      length = readInto(buffer, descriptor, at);
+      if (length === 0) return;
+      yield buffer.subarray(0, length);
+    }
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
 export const isMissing = (error: unknown) => {
   const code = (error as NodeJS.ErrnoException).code;
   return code === "ENOENT" || code === "ENOTDIR";

@@ -1,3 +1,5 @@
+import { lastUpTo } from "../documents/last-up-to.ts";
+
 /** Which row of a table is whose: the folders and files of listings, one after another. */
 export interface InputRows {
   /** The row of a file; undefined when it was not there. */
@@ -40,11 +42,6 @@ function opened(listing: string): { folder: string; files: readonly string[] } {
 
 /** @param sorted by code unit */
 function placeIn(sorted: readonly string[], name: string): number | undefined {
-  let [from, to] = [0, sorted.length];
-  while (from < to) {
-    const middle = (from + to) >> 1;
-    if ((sorted[middle] as string) < name) from = middle + 1;
-    else to = middle;
-  }
-  return sorted[from] === name ? from : undefined;
+  const index = lastUpTo(sorted.length, (row) => sorted[row] as string, name);
+  return sorted[index] === name ? index : undefined;
 }

@@ -15,7 +15,7 @@ import { type Encoding, encodings } from "../documents/hosting.ts";
 import { RelcatError } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { chunkSize, compressors, largeCompressors, little } from "./compressors.ts";
-import { readInto, writeChunks } from "./files.ts";
+import { piecesOf, readInto, writeChunks } from "./files.ts";
 
 /** A sibling to be made: `file.gz`, `file.br` or `file.zst` beside each of the files that have the same bytes. */
 export interface Sibling {
@@ -66,22 +66,7 @@ function readWhole(file: string, size: number): Uint8Array {
 }
 
 const writeLarge = (file: string, temporary: string, encoding: Encoding, size: number) =>
-  pipeline(piecesOf(file), largeCompressors[encoding](size), createWriteStream(temporary));
-
-/** Yields one buffer again and again: a stream's own would be collected late. Whoever takes it must not ask ahead. */
-function* piecesOf(file: string): Generator<Uint8Array> {
-  const buffer = Buffer.allocUnsafeSlow(chunkSize);
-  const descriptor = openSync(file, "r");
-  try {
-    for (let at = 0, length: number; ; at += length) {
-      length = readInto(buffer, descriptor, at);
-      if (length === 0) return;
-      yield buffer.subarray(0, length);
-    }
-  } finally {
-    closeSync(descriptor);
-  }
-}
+  pipeline(piecesOf(file, chunkSize), largeCompressors[encoding](size), createWriteStream(temporary));
 
 const copyOf = (temporary: string) => `${temporary}-copy`;
 

@@ -1,4 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
+import { lastUpTo } from "../documents/last-up-to.ts";
 
 /** Blocks that stay unpacked: who asks for a line asks for its neighbours, and for what was said of them later. */
 const unpackedAtOnce = 4;
@@ -39,21 +40,12 @@ export class LinedText {
 
   /** @param start where a line begins that ends */
   lineAt(start: number): string {
-    const block = this.blocks[this.blockAt(start)];
+    const startOf = (index: number) => this.blocks[index]?.start ?? 0;
+    const block = this.blocks[lastUpTo(this.blocks.length, startOf, start)];
     if (!block) return "";
     const text = this.textNow(block);
     const at = start - block.start;
     return text.slice(at, text.indexOf("\n", at));
-  }
-
-  private blockAt(start: number): number {
-    let [from, to] = [0, this.blocks.length - 1];
-    while (from < to) {
-      const middle = (from + to + 1) >> 1;
-      if ((this.blocks[middle]?.start ?? 0) <= start) from = middle;
-      else to = middle - 1;
-    }
-    return from;
   }
 
   private textNow(block: Block): string {

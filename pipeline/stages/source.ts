@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { lastUpTo } from "../documents/last-up-to.ts";
 import { type Code, failure, type Place, type RelcatError } from "../errors.ts";
 
 /** One authored file. `file` is the path people see: relative to where the command runs. */
@@ -25,7 +26,7 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
       { file, line: 1, column: 1 },
     );
   }
-  if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) {
+  if (beginsWithMark(bytes)) {
     throw notText(file, "", "the file starts with a byte order mark", "Save it as UTF-8 without BOM.");
   }
   const text = decodeStrictly(file, bytes);
@@ -34,6 +35,8 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
     throw notText(file, text.slice(0, nul), "the file holds a NUL byte", "Is it a binary file?");
   return { file, text };
 }
+
+const beginsWithMark = (bytes: Uint8Array) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
 /** From here on a text is decoded in pieces, in bytes. */
 const long = 32 << 20;
@@ -45,7 +48,7 @@ const pieceSize = 1 << 18;
  */
 export function* decodePieces(file: string, bytes: Uint8Array): Generator<string> {
   // What is wrong, and where, is told of the whole.
-  if (bytes.length < long || bytes[0] === 0xef || !isUtf8(bytes) || bytes.includes(0)) {
+  if (bytes.length < long || beginsWithMark(bytes) || !isUtf8(bytes) || bytes.includes(0)) {
     yield decode(file, bytes, Number.MAX_SAFE_INTEGER).text;
     return;
   }
@@ -81,12 +84,7 @@ function notText(file: string, before: string, message: string, hint: string): R
 /** The place of an offset, with the line it stands in. */
 export function placeAt(source: Source, offset: number): Place {
   const starts = lineStarts(source);
-  let [line, beyond] = [0, starts.length];
-  while (beyond - line > 1) {
-    const middle = (line + beyond) >> 1;
-    if ((starts[middle] ?? 0) <= offset) line = middle;
-    else beyond = middle;
-  }
+  const line = lastUpTo(starts.length, (index) => starts[index] ?? 0, offset);
   const start = starts[line] ?? 0;
   const end = starts[line + 1];
   const excerpt = source.text.slice(start, end && end - 1).replace(/\r$/, "");
