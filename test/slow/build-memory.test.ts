@@ -1,19 +1,17 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { largeCatalog } from "../support/large.ts";
+import { peakMemory } from "../support/peak-memory.ts";
 import { project } from "../support/project.ts";
-import { relcat, repository } from "../support/run.ts";
+import { relcat } from "../support/run.ts";
 
 /** Node, and the program with its templates, take half of it. */
 const mostMegabytes = 280;
 
 async function measured(folder: string): Promise<number> {
-  const report = join(folder, "usage.json");
-  const nodeArgs = ["--import", join(repository, "test/support/report-memory.mjs")];
-  const { exitCode, stderr } = await relcat(folder, ["build"], { nodeArgs, env: { USAGE_REPORT: report } });
+  const { read, ...options } = peakMemory();
+  const { exitCode, stderr } = await relcat(folder, ["build"], options);
   expect(exitCode, stderr).toBe(0);
-  return Math.round(JSON.parse(readFileSync(report, "utf8")).maxRSS / 1024);
+  return Math.round(read() / 1024 ** 2);
 }
 
 test("what 10,000 records need beside what any site does is let go a release at a time", async () => {

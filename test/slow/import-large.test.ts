@@ -2,19 +2,19 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Live, largeCatalog } from "../support/live-catalog.ts";
-import { relcat, repository, temporaryFolder } from "../support/run.ts";
+import { peakMemory } from "../support/peak-memory.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
 
 const mostMegabytes = 700;
 
 /** A command that is to end well, and to hold no more memory than it may. */
 async function measured(folder: string, args: readonly string[]) {
-  const report = join(folder, "usage.json");
-  const nodeArgs = ["--import", join(repository, "test/support/report-memory.mjs")];
-  const result = await relcat(folder, args, { nodeArgs, env: { USAGE_REPORT: report } });
-  const { maxRSS } = JSON.parse(readFileSync(report, "utf8"));
-  const figures = `${args[0]}: ${Math.round(maxRSS / 1024)} MB`;
+  const { read, ...options } = peakMemory();
+  const result = await relcat(folder, args, options);
+  const megabytes = read() / 1024 ** 2;
+  const figures = `${args[0]}: ${Math.round(megabytes)} MB`;
   expect(result.exitCode, `${figures}\n${result.stderr}`).toBe(0);
-  expect(maxRSS / 1024, figures).toBeLessThan(mostMegabytes);
+  expect(megabytes, figures).toBeLessThan(mostMegabytes);
   return result.stdout;
 }
 

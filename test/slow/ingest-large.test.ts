@@ -1,7 +1,8 @@
-import { copyFileSync, mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
+import { peakMemory } from "../support/peak-memory.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
 const size = 6 * 1024 ** 3;
@@ -26,15 +27,18 @@ beforeAll(() => {
 
 /** Ingests one file, and returns the manifest and the most memory the process held, in bytes. */
 async function ingest(file: string) {
-  const report = join(folder, "peak");
+  const peak = peakMemory();
   const args = ["ingest", "--release", "26.08.002", "--set", "package_type=rpm", "--out", "-", file];
-  const preload = ["--import", join(repository, "test/support/peak-memory.mjs")];
-  const { stdout } = await execa(process.execPath, [...preload, join(installed, "cli/relcat.mjs"), ...args], {
-    cwd: folder,
-    // Compiling everything anew, as in a fresh container, is what takes the most.
-    env: { PEAK_MEMORY: report, NODE_COMPILE_CACHE: temporaryFolder() },
-  });
-  return { manifest: JSON.parse(stdout), peak: Number(readFileSync(report, "utf8")) };
+  const { stdout } = await execa(
+    process.execPath,
+    [...peak.nodeArgs, join(installed, "cli/relcat.mjs"), ...args],
+    {
+      cwd: folder,
+      // Compiling everything anew, as in a fresh container, is what takes the most.
+      env: { ...peak.env, NODE_COMPILE_CACHE: temporaryFolder() },
+    },
+  );
+  return { manifest: JSON.parse(stdout), peak: peak.read() };
 }
 
 test("6 GiB are ingested in less than 100 MB of memory, hardly more than one byte takes", async () => {

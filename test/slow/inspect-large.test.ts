@@ -1,8 +1,9 @@
-import { readFileSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import { statSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
 import { gptDisk, partitionTypes } from "../support/images.ts";
+import { peakMemory } from "../support/peak-memory.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
 const gibibyte = 1024 ** 3;
@@ -21,13 +22,10 @@ function emptyDisk(name: string, size: number): string {
 
 /** What is found in a file by a process of its own, and the most memory that it held, in bytes. */
 async function inspect(path: string) {
-  const report = join(folder, "peak");
-  const preload = ["--import", join(repository, "test/support/peak-memory.mjs")];
+  const peak = peakMemory();
   const script = join(repository, "test/support/inspect-file.ts");
-  const { stdout } = await execa(process.execPath, [...preload, script, path], {
-    env: { PEAK_MEMORY: report },
-  });
-  return { ...JSON.parse(stdout), size: statSync(path).size, peak: Number(readFileSync(report, "utf8")) };
+  const { stdout } = await execa(process.execPath, [...peak.nodeArgs, script, path], { env: peak.env });
+  return { ...JSON.parse(stdout), size: statSync(path).size, peak: peak.read() };
 }
 
 test("a disk of 4 GiB is read once, in little memory", async () => {
