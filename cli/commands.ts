@@ -1,4 +1,4 @@
-import { Argument, Command, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
+import { Argument, Command, type CommandUnknownOpts, Help, Option } from "@commander-js/extra-typings";
 import {
   asCount,
   asDate,
@@ -27,12 +27,12 @@ export function createProgram(
 ) {
   const program = new Command("relcat")
     .description("Checks release files, gives artifacts permanent ids, and builds the catalog site.")
-    .version(own.version, "--version", "print the version")
+    .version(own.version, "-V, --version", "print the version of relcat; takes no other words")
     .option("-C <folder>", "run in this folder")
     .option("--json", "print one JSON document on standard output")
     .option("--no-color", "print without colours")
     .addHelpText("after", example("relcat init demo && relcat -C demo build"))
-    .configureHelp({ showGlobalOptions: true })
+    .configureHelp({ showGlobalOptions: true, optionDescription: described })
     .configureOutput({
       writeOut: (text) => data.write(text),
       writeErr: (text) => messages.write(text),
@@ -145,6 +145,10 @@ function addNotes(program: CommandUnknownOpts, run: Run): void {
       run(async (host) => (await import("./notes.ts")).addNote({ ...options, text }, host)),
     );
 }
+
+/** Help says which options a command cannot do without. */
+const described = (option: Option): string =>
+  `${new Help().optionDescription(option)}${option.mandatory ? " (required)" : ""}`;
 
 const formatOption = <const T extends readonly string[]>(preset: T[number], choices: T) =>
   new Option("--format <format>", "how to print").choices(choices).default(preset);

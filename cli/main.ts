@@ -33,6 +33,10 @@ export async function main(own: OwnPackage): Promise<void> {
   };
   program.hook("preSubcommand", follow);
   try {
+    const { words } = host;
+    if (words.includes("--json")) host = hostOf({ color: !words.includes("--no-color"), json: true }, own);
+    if (words.length > 1 && words.some((word) => /^(-V$|--version)/.test(word)))
+      (await import("./misplaced-version.ts")).refuseMisplacedVersion(program, words);
     await program.parseAsync(wordsOf(program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError)

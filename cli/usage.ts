@@ -1,5 +1,6 @@
 import type { CommanderError } from "@commander-js/extra-typings";
 import type { Code, Problem } from "../pipeline/index.ts";
+import { pointerFor } from "./pointers.ts";
 
 /**
  * A command that was given something it cannot work with: exit status 2. It needs nothing of the pipeline,
@@ -45,5 +46,6 @@ export function usageErrorOf({ message }: CommanderError, command: string): Usag
     const match = pattern.exec(sentence);
     if (match) return new UsageError(wording(...match.slice(1)), match.groups?.hint ?? fallback);
   }
-  return new UsageError(sentence, fallback);
+  const [, unknown = ""] = /^unknown command '(.*)'$/.exec(sentence) ?? [];
+  return new UsageError(sentence, (command === "relcat" && pointerFor(unknown)) || fallback);
 }

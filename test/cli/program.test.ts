@@ -44,9 +44,50 @@ const commands = [
   ["completion"],
 ];
 
-test("--version prints the package's version", async () => {
-  const { stdout, stderr, exitCode } = await relcat(repository, ["--version"]);
+test.each(["--version", "-V"])("%s prints the package's version", async (flag) => {
+  const { stdout, stderr, exitCode } = await relcat(repository, [flag]);
   expect({ stdout, stderr, exitCode }).toEqual({ stdout: version, stderr: "", exitCode: 0 });
+});
+
+const alone = "relcat --version prints it.";
+
+test.each([
+  ["cut --version 26.09.001", "did you mean: relcat cut 26.09.001"],
+  ["cut --version=26.09.001 --commit", "did you mean: relcat cut 26.09.001 --commit"],
+  [
+    "-C demo retract --version 26.10.001 --reason x --yes",
+    "did you mean: relcat -C demo retract 26.10.001 --reason x --yes",
+  ],
+  [
+    "upload --site prod --version 26.09.001 out/a.deb",
+    "did you mean: relcat upload --site prod --release 26.09.001 out/a.deb",
+  ],
+  ["ingest -V 26.09.001 out/a.deb", "did you mean: relcat ingest --release 26.09.001 out/a.deb"],
+  ["new --version 26.09", "did you mean: relcat new 26.09"],
+  ["list --version 26.09.001", "did you mean: relcat list version=26.09.001"],
+  ["notes show --version 26.09.001", "did you mean: relcat notes show 26.09.001"],
+  ["download --version latest deb --from x", "did you mean: relcat download latest deb --from x"],
+  ["build --version 26.09.001", alone],
+  ["build --version", alone],
+  ["cut --version", alone],
+  ["-C demo --version", alone],
+  ["--version --json", alone],
+])("relcat %s does nothing and says what was meant", async (line, hint) => {
+  const made = project(smallCatalog);
+  const { stdout, stderr, exitCode } = await made.run(...line.split(" "));
+  expect({ stderr, exitCode }).toEqual({
+    stderr: `error[usage] --version prints the version of relcat, and takes nothing beside it\n  hint: ${hint}`,
+    exitCode: 2,
+  });
+  if (line.endsWith("--json")) expect(JSON.parse(stdout).problems[0].hint).toBe(hint);
+  else expect(stdout).toBe("");
+  expect(made.list(".")).toEqual(["releases"]);
+});
+
+test("help marks the options that a command needs", async () => {
+  const { stdout } = await relcat(repository, ["retract", "--help"]);
+  expect(stdout).toMatch(/^ {2}--reason <text> .*\(required\)$/m);
+  expect(stdout).not.toMatch(/^ {2}--type .*\(required\)$/m);
 });
 
 test.each(commands.map((path) => [path]))("%j --help is short and has an example", async (path) => {
@@ -72,6 +113,18 @@ describe("what cannot be understood is refused in one sentence with a way out", 
   test.each([
     [["chekc"], "unknown command 'chekc'", "Did you mean check?"],
     [["help", "chekc"], "unknown command 'chekc'", "Did you mean check?"],
+    [
+      ["lint"],
+      "unknown command 'lint'",
+      "relcat check shows every problem of the release files, relcat status the next command.",
+    ],
+    [
+      ["unpublish", "prod"],
+      "unknown command 'unpublish'",
+      "relcat retract withdraws records in public; relcat rollback makes an earlier build live.",
+    ],
+    [["help", "diff"], "unknown command 'diff'", "relcat plan shows what publishing would change."],
+    [["version"], "unknown command 'version'", "relcat --version prints it."],
     [["publish-everything"], "unknown command 'publish-everything'", "relcat --help shows how it is used."],
     [["notes", "shwo"], "unknown command 'shwo'", "Did you mean show?"],
     [["build", "--relesed"], "unknown option '--relesed'", "Did you mean --released?"],
