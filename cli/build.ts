@@ -154,8 +154,10 @@ function report(
   );
   if (provisional.length > 0) {
     say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
-    sayNext(host, "relcat status, which says what is missing; then relcat cut");
+    sayNext(host, "relcat status: it says what is missing and what to cut");
   } else if (left_out.releases.length + left_out.artifacts.length + left_out.private > 0) {
-    sayNext(host, "relcat cut, when what was left out is ready");
+    const versions = new Set([...left_out.releases, ...left_out.artifacts.map(({ version }) => version)]);
+    const which = versions.size > 0 && versions.size <= 5 ? [...versions].sort().join(" ") : "--all";
+    sayNext(host, `relcat cut ${which}, when what was left out is ready`);
   } else sayNext(host, next ?? `put ${folderName(out)} where it is served`);
 }

@@ -207,14 +207,15 @@ function addPlan(program: CommandUnknownOpts, run: Run): void {
 
 function addCutting(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Make permanent:");
-  const cut = "Give artifacts their permanent ids and dates; without versions, in every release.";
+  const cut = "Give artifacts their permanent ids and dates; without versions, it asks for every release.";
   row(program, "cut", cut, "relcat cut 26.09.001 --commit")
     .argument("[version...]", "YY.MM.NNN", asVersions)
+    .option("--all", "every release that has something to cut, without asking")
     .option("--allow-incomplete", "even if expected artifacts are missing")
     .option("--allow-revise <count>", "so many changed records at once, default 50", asCount)
     .option("--plan <file>", "write exactly the lines of this plan, or none")
     .option("--artifacts <folder>", "look at artifacts again, instead of believing who ingested them")
-    .option("--commit", "commit releases/ through git")
+    .option("--commit", "commit the ledger and these releases through git, and nothing else")
     .option("--body <file>", "write the plan as Markdown")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>

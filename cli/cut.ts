@@ -9,6 +9,8 @@ import {
   requireTarget,
   writeText,
 } from "../pipeline/index.ts";
+import { table } from "./cells.ts";
+import { confirmOrRefuse } from "./confirm.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { summarize as summarizeJob } from "./job-summary.ts";
 import { planMarkdown } from "./plan-markdown.ts";
@@ -17,6 +19,7 @@ import { UsageError } from "./usage.ts";
 import { count, listed } from "./words.ts";
 
 export interface CutOptions {
+  all?: true;
   allowIncomplete?: true;
   allowRevise?: number;
   plan?: string;
@@ -48,12 +51,25 @@ export async function cutReleases(
   if (body !== undefined) requireTarget(body);
   const plan = options.plan === undefined ? undefined : await planToCut(options.plan, versions, now);
   const chosen = versions.length > 0 ? versions : undefined;
-  const done = await cut(
-    releasesFolder,
-    { versions: chosen, allowIncomplete, allowRevise, commit, artifacts, plan, compare: body !== undefined },
-    surroundings(host, now),
-  );
-  const summary = summarize(done.cut, done.catalog, done.commit);
+  if (options.all && (chosen || plan)) {
+    const other = plan ? "--plan" : "a version";
+    throw new UsageError(`--all cuts every release, and ${other} says which`, "Give one of them.");
+  }
+  const isChosen = chosen !== undefined || plan !== undefined || options.all === true;
+  const confirm = isChosen ? undefined : confirmAll(commit, host);
+  const compare = body !== undefined;
+  const request = {
+    versions: chosen,
+    allowIncomplete,
+    allowRevise,
+    commit,
+    artifacts,
+    plan,
+    compare,
+    confirm,
+  };
+  const done = await cut(releasesFolder, request, surroundings(host, now));
+  const summary = summarize(done.cut, done.catalog, done.commit?.id);
   if (body !== undefined) writeBody(body, done, host);
   summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
   const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
@@ -62,9 +78,44 @@ export async function cutReleases(
   if (summary.added.length + summary.private.added > 0) {
     say(host, `Until ${summary.settled_by} has these ledger lines, their ids may still change.`);
   }
+  const left = done.commit?.left ?? [];
+  if (left.length > 0) say(host, `Not committed, of ${releasesFolder}/: ${listed(left, 5)}.`);
   sayNext(host, nextAfter(done.cut, summary));
   return exitStatus.done;
 }
+
+/** Without versions, every open release becomes permanent: nobody should do that by pressing Enter too early. */
+const confirmAll =
+  (commit: boolean, host: Host) =>
+  async ({ events }: Cut, { ledger }: Catalog): Promise<void> => {
+    const versions = events.map((event) =>
+      event.event === "add" ? event.version : (ledger.byId.get(event.id)?.add.version ?? ""),
+    );
+    const due = [...new Set(versions)].sort().map((version) => {
+      const records = versions.filter((each) => each === version).length;
+      return { version, records: count(records, "record") };
+    });
+    if (!host.confirm) {
+      const named = due.map(({ version, records }) => `${version} (${records})`);
+      throw new UsageError(
+        "cut was not given versions, and nobody is here to ask; nothing was cut",
+        named.length === 0
+          ? "Name versions, or give --all. Nothing is due now."
+          : `Name versions, or give --all for all that is due: ${listed(named, 10)}.`,
+        "not-confirmed",
+      );
+    }
+    if (due.length === 0) return;
+    say(
+      host,
+      `To be made permanent:\n${table(due.map(({ version, records }) => [`  ${version}`, records]))}`,
+    );
+    await confirmOrRefuse(
+      `Cut ${due.length === 1 ? "it" : "them"}${commit ? " and commit" : ""}?`,
+      undefined,
+      host,
+    );
+  };
 
 /** A plan says which versions and when: nothing may say otherwise beside it. */
 async function planToCut(file: string, versions: readonly string[], now: string | undefined): Promise<Plan> {

@@ -12,6 +12,7 @@ import { summarize } from "./job-summary.ts";
 import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";
 import { planText } from "./plan-text.ts";
 import { UsageError } from "./usage.ts";
+import { shellWord } from "./words.ts";
 
 export interface PlanOptions {
   against?: string;
@@ -88,6 +89,8 @@ function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts 
   if (missing.length > 0) return "add what is missing, then relcat plan";
   const revisions = decided.revised.length + decided.private.lines.revise;
   const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
-  const look = artifacts === undefined ? [] : [`--artifacts ${artifacts}`];
-  return ["relcat cut", ...(out === undefined ? versions : [`--plan ${out}`]), ...look, ...allow].join(" ");
+  const look = artifacts === undefined ? [] : [`--artifacts ${shellWord(artifacts)}`];
+  const which = versions.length > 0 ? versions : ["--all"];
+  const chosen = out === undefined ? which : [`--plan ${shellWord(out)}`];
+  return ["relcat cut", ...chosen, ...look, ...allow].join(" ");
 }

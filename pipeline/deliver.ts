@@ -16,8 +16,8 @@ import type { Plan } from "./documents/plan.ts";
 import { earlierCommit } from "./earlier-commit.ts";
 import { failure, throwErrors } from "./errors.ts";
 import { eventTime } from "./event-time.ts";
-import { readIfPresent, replaceDurably, requireFolder } from "./outside/files.ts";
-import { commit, requireRepository } from "./outside/git.ts";
+import { exists, readIfPresent, replaceDurably, requireFolder } from "./outside/files.ts";
+import { commit, movedAway, requireRepository, uncommitted } from "./outside/git.ts";
 import { showFile } from "./outside/git-revision.ts";
 import { withLock } from "./outside/lock.ts";
 import { refuseForeignFolder } from "./outside/site-folder.ts";
@@ -86,6 +86,16 @@ export interface CutRequest extends CutOptions {
   plan?: Plan | undefined;
   /** Compare with the settled revision too, for a plan that people read; default: with the ledger alone. */
   compare?: boolean;
+  /** Called with what is about to be written; what it throws leaves the ledger as it is. */
+  confirm?: ((due: Cut, catalog: Catalog) => Promise<void>) | undefined;
+}
+
+/** A commit that was made of a cut. */
+export interface CutCommit {
+  /** Abbreviated. */
+  id: string | undefined;
+  /** Other files of the folder that differ from it, relative to the folder. */
+  left: string[];
 }
 
 /**
@@ -96,7 +106,7 @@ export async function cut(
   folder: string,
   request: CutRequest,
   surroundings: Surroundings,
-): Promise<Decided & { commit: string | undefined }> {
+): Promise<Decided & { commit: CutCommit | undefined }> {
   requireFolder(folder);
   if (request.commit) await requireRepository(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
@@ -106,8 +116,10 @@ export async function cut(
     const { plan, cut: due, catalog } = decided;
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
+    await request.confirm?.(due, catalog);
     deliverLedger(folder, due);
-    const done = request.commit ? await commitCut(folder, [...due.events, ...plan.lines]) : undefined;
+    const lines = [...due.events, ...plan.lines];
+    const done = request.commit ? await commitCut(folder, lines, plan.versions ?? [], catalog) : undefined;
     return { ...decided, commit: done };
   });
 }
@@ -136,12 +148,29 @@ async function decideAgain(
   return { ...fresh, plan: { ...plan, refused: fresh.plan.refused } };
 }
 
-async function commitCut(folder: string, lines: Cut["events"]): Promise<string | undefined> {
-  const versions = [...new Set(lines.flatMap((event) => (event.event === "add" ? [event.version] : [])))];
-  const subject = versions.length > 0 ? `Cut ${versions.join(", ")}` : "Cut revisions";
+/** Commits the ledger and the folders of what was cut, with the notes that moved into them, and nothing else. */
+async function commitCut(
+  folder: string,
+  lines: Cut["events"],
+  chosen: readonly string[],
+  { ledger }: Catalog,
+): Promise<CutCommit> {
+  const versions = new Set(lines.flatMap((event) => (event.event === "add" ? [event.version] : [])));
+  const subject = versions.size > 0 ? `Cut ${[...versions].join(", ")}` : "Cut revisions";
+  const revised = lines.flatMap((event) => ledger.byId.get(event.id)?.add.version ?? []);
+  const folders = [...new Set([...versions, ...revised, ...chosen])].sort();
   const undone =
     lines.length > 0 ? "The ledger is written; commit it by hand once git works." : "Nothing was cut.";
-  return commit(folder, [".", ":(exclude).relcat-*"], subject, undone);
+  const moved = await movedAway(folder, "next/notes", (name) =>
+    folders.some((version) => exists(`${folder}/${version}/notes/${name}`)),
+  );
+  const present = ["ledger.jsonl", ...folders].filter((path) => exists(`${folder}/${path}`));
+  // An exclusion alone would mean everything else.
+  const id =
+    present.length === 0
+      ? undefined
+      : await commit(folder, [...present, ":(exclude).relcat-*"], subject, undone, moved);
+  return { id, left: await uncommitted(folder) };
 }
 
 /** Appends the lines that withdraw records. */

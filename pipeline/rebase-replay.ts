@@ -169,7 +169,7 @@ export class Replay {
     const what = add ? `${display(add.file)} of ${add.version}` : "a record";
     const { onto } = this;
     const message = `our ${event.event} names the id ${id}, ${what}, which ${onto} does not have`;
-    const hint = `${onto} took that cut back. Take its ledger, run relcat cut, then ${event.event} again under the new id.`;
+    const hint = `${onto} took that cut back. Take its ledger, run relcat cut ${add?.version ?? "VERSION"}, then ${event.event} again under the new id.`;
     this.problems.push(this.problem("rebase-conflict", event, message, hint));
   }
 

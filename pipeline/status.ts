@@ -107,9 +107,9 @@ function nextStep(
     (release) => release.missing.length === 0 && release.packages + release.private > 0,
   );
   if (ready.length > 0) {
-    const versions =
-      ready.length === due.length ? "" : ` ${ready.map((release) => release.version).join(" ")}`;
-    return { command: `relcat cut${versions}`, why: "it makes ids and dates permanent" };
+    const isShort = ready.length < due.length || ready.length <= 5;
+    const versions = isShort ? ready.map((release) => release.version).join(" ") : "--all";
+    return { command: `relcat cut ${versions}`, why: "it makes ids and dates permanent" };
   }
   const [first] = due;
   if (first) {

@@ -19,6 +19,7 @@ export async function requireRepository(folder: string): Promise<void> {
 /**
  * Commits the given paths and nothing else.
  * @param undone what is to be done by hand when git refuses
+ * @param removed paths that the last commit has and the folder no longer has
  * @returns the new commit's abbreviated id, undefined when nothing changed
  */
 export async function commit(
@@ -26,12 +27,36 @@ export async function commit(
   paths: readonly string[],
   message: string,
   undone: string,
+  removed: readonly string[] = [],
 ): Promise<string | undefined> {
   await mustSucceed(folder, ["add", "--", ...paths], undone);
   const staged = await git(folder, ["diff", "--cached", "--quiet", "--", ...paths]);
-  if (staged.exitCode === 0) return undefined;
-  await mustSucceed(folder, ["commit", "--quiet", "--message", message, "--", ...paths], undone);
+  if (staged.exitCode === 0 && removed.length === 0) return undefined;
+  await mustSucceed(folder, ["commit", "--quiet", "--message", message, "--", ...paths, ...removed], undone);
   return mustSucceed(folder, ["rev-parse", "--short", "HEAD"], undone);
+}
+
+/**
+ * Paths below a folder's part that the last commit has and the folder no longer has; none before the first commit.
+ * @param isWanted by the name below `part`
+ */
+export async function movedAway(
+  folder: string,
+  part: string,
+  isWanted: (name: string) => boolean,
+): Promise<string[]> {
+  const diff = ["diff", "--name-only", "--no-renames", "--relative", "-z", "--diff-filter=D", "HEAD", "--"];
+  const { exitCode, stdout } = await git(folder, [...diff, part]);
+  const paths = exitCode === 0 ? stdout.split("\0").filter((path) => path !== "") : [];
+  return paths.filter((path) => isWanted(path.slice(part.length + 1)));
+}
+
+/** What of a folder differs from the last commit, untracked files included, relative to the folder. */
+export async function uncommitted(folder: string): Promise<string[]> {
+  const changed = await git(folder, ["diff", "--name-only", "--relative", "-z", "HEAD", "--", "."]);
+  const added = await git(folder, ["ls-files", "--others", "--exclude-standard", "-z", "--", "."]);
+  const paths = [changed, added].flatMap(({ stdout }) => stdout.split("\0"));
+  return [...new Set(paths)].filter((path) => path !== "" && !path.startsWith(".relcat-")).sort();
 }
 
 /**

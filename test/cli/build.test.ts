@@ -14,7 +14,7 @@ test("says what it made, what is provisional and what to do", async () => {
     [
       look,
       "Provisional until relcat cut makes ids and dates permanent: 26.08.001 and 26.09.001.",
-      "Next: relcat status, which says what is missing; then relcat cut",
+      "Next: relcat status: it says what is missing and what to cut",
     ].join("\n"),
   );
 });
@@ -76,7 +76,7 @@ describe("--released", () => {
       [
         "Left out, because not cut: 26.10.001.",
         look,
-        "Next: relcat cut, when what was left out is ready",
+        "Next: relcat cut 26.10.001, when what was left out is ready",
       ].join("\n"),
     );
     expect(JSON.parse(read("dist/build.json")).provisional).toEqual([]);

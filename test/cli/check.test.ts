@@ -143,7 +143,7 @@ describe("--ledger-base", () => {
       release("26.10.001", [artifact("tool-26.10.001.msi", "msi", "6")]),
     ))
       write(path, content);
-    await succeed("cut");
+    await succeed("cut", "--all");
     const grown = await run("check", "--ledger-base", "main");
     expect(grown.exitCode).toBe(0);
     expect(grown.stdout).toMatch(/\nthe ledger only grew since main$/);

@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
 import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
-import { relcat } from "../support/run.ts";
+import { atTerminal, hasTerminal, relcat } from "../support/run.ts";
 
 const stamp = "2026-09-20T10:00:00.000000Z";
 
 test("prints the new ids, counts private records, says how permanent they are", async () => {
   const { run, read } = project(smallCatalog);
-  const { stdout, stderr, exitCode } = await run("cut", "--now", firstCut);
+  const { stdout, stderr, exitCode } = await run("cut", "--all", "--now", firstCut);
   expect({ stdout, stderr, exitCode }).toEqual({
     stdout: [
       `New ids, dated ${stamp}:`,
@@ -23,6 +23,55 @@ test("prints the new ids, counts private records, says how permanent they are", 
     exitCode: 0,
   });
   expect(read("releases/ledger.jsonl").split("\n").length).toBe(6);
+});
+
+describe("without versions", () => {
+  const due = "26.08.001 (2 records) and 26.09.001 (3 records)";
+
+  test.each([[[]], [["--commit"]], [["--json"]]])("%j is refused where nobody is asked", async (args) => {
+    const made = project(smallCatalog);
+    await made.git("init", "--quiet");
+    const { stderr, exitCode } = await made.run("cut", ...args);
+    expect({ stderr, exitCode }).toEqual({
+      stderr:
+        "error[not-confirmed] cut was not given versions, and nobody is here to ask; nothing was cut\n" +
+        `  hint: Name versions, or give --all for all that is due: ${due}.`,
+      exitCode: 2,
+    });
+    expect(made.list("releases")).not.toContain("ledger.jsonl");
+  });
+
+  test("is refused too where nothing is due, so that a job fails on its first run", async () => {
+    const { run } = await cutCatalog();
+    expect(await run("cut")).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("\n  hint: Name versions, or give --all. Nothing is due now."),
+    });
+  });
+
+  test("--all beside a version or a plan is refused", async () => {
+    const { run, succeed } = project(smallCatalog);
+    await succeed("plan", "--out", "plan.json");
+    expect((await run("cut", "--all", "26.08.001")).stderr).toBe(
+      "error[usage] --all cuts every release, and a version says which\n  hint: Give one of them.",
+    );
+    expect((await run("cut", "--all", "--plan", "plan.json")).stderr).toBe(
+      "error[usage] --all cuts every release, and --plan says which\n  hint: Give one of them.",
+    );
+  });
+
+  test.skipIf(!hasTerminal)("asks at a terminal, and names each release with its records", async () => {
+    const { folder, list } = project(smallCatalog);
+    const no = await atTerminal(folder, ["cut"], "n\n");
+    expect(no.text).toContain(
+      "To be made permanent:\n  26.08.001  2 records\n  26.09.001  3 records\nCut them? [y/N] ",
+    );
+    expect(no.text).toContain("not confirmed; nothing was changed");
+    expect([no.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([2, false]);
+    const yes = await atTerminal(folder, ["cut"], "y\n");
+    expect([yes.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([0, true]);
+    expect((await atTerminal(folder, ["cut"], "")).text).toContain("Nothing to cut: everything is permanent");
+  });
 });
 
 test("as a document", async () => {
@@ -56,12 +105,12 @@ test("as a document", async () => {
 
 test("nothing to do is said, and whether something could have been", async () => {
   const { run, write } = await cutCatalog();
-  expect(await run("cut")).toMatchObject({
+  expect(await run("cut", "--all")).toMatchObject({
     exitCode: 0,
     stdout: "Nothing to cut: everything is permanent already.",
   });
   for (const [path, content] of Object.entries(release("26.10.001", []))) write(path, content);
-  expect(await run("cut")).toMatchObject({
+  expect(await run("cut", "--all")).toMatchObject({
     exitCode: 0,
     stdout: "Nothing to cut: 26.10.001 has no artifacts yet.",
   });
@@ -74,14 +123,14 @@ test("a changed description is a revision; many at once want to be allowed", asy
     artifact("tool-26.08.001.rpm", "rpm", "2"),
   ];
   write("releases/26.08.001/manifests/all.json", { release: "26.08.001", artifacts: edited });
-  const refused = await run("cut", "--allow-revise", "0");
+  const refused = await run("cut", "--all", "--allow-revise", "0");
   expect(refused).toMatchObject({
     exitCode: 1,
     stderr:
       "error[revise-limit] 1 published records would change at once, expected at most 0\n" +
       "  hint: A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise 1.",
   });
-  const { stdout, exitCode } = await run("cut");
+  const { stdout, exitCode } = await run("cut", "--all");
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^Revised, dated .+:\n {2}1 {2}26\.08\.001 {2}msi {2}tool-26\.08\.001\.msi$/);
 });
@@ -105,7 +154,7 @@ test("a version that is not there", async () => {
 describe("the date of the lines", () => {
   const dated = async (epoch: string, ...args: string[]) => {
     const { folder } = project(smallCatalog);
-    return relcat(folder, ["cut", "--json", ...args], { env: { SOURCE_DATE_EPOCH: epoch } });
+    return relcat(folder, ["cut", "--all", "--json", ...args], { env: { SOURCE_DATE_EPOCH: epoch } });
   };
 
   test("is SOURCE_DATE_EPOCH's, and --now goes before it", async () => {
@@ -144,9 +193,55 @@ test("--commit commits releases/ and nothing else", async () => {
   expect(await git("diff", "--cached", "--name-only")).toBe("other.txt");
 });
 
+test("--commit takes the ledger, the release and the notes that moved into it, and names what is left", async () => {
+  const { succeed, write, git, read } = project({
+    ...smallCatalog,
+    "releases/next/notes/.gitkeep": "",
+    ".gitignore": ".relcat-*\n",
+  });
+  await succeed("cut", "26.08.001", "26.09.001", "--now", firstCut);
+  await git("init", "--quiet");
+  await git("config", "user.name", "Test");
+  await git("config", "user.email", "test@example.com");
+  await git("add", ".");
+  await git("commit", "--quiet", "--message", "Start");
+  await succeed("new", "26.10");
+  write("releases/26.10.001/manifests/all.json", {
+    release: "26.10.001",
+    artifacts: [artifact("tool-26.10.001.rpm", "rpm", "6")],
+  });
+  for (const [path, content] of Object.entries(release("26.11.001", [artifact("a.rpm", "rpm", "7")])))
+    write(path, content);
+  write("releases/next/notes/later.yaml", note("Not in 26.10."));
+  write("releases/catalog.yaml", { product: "Other", require: {} });
+  write("README.md", "mine");
+  const { stderr } = await succeed("cut", "26.10.001", "--commit");
+  expect(stderr).toContain(
+    "Not committed, of releases/: 26.11.001/manifests/all.json, 26.11.001/release.yaml, catalog.yaml and next/notes/later.yaml.",
+  );
+  const committed = await git("log", "-1", "--format=%s", "--name-status", "--no-renames");
+  expect(committed.split("\n")).toEqual([
+    "Cut 26.10.001",
+    "",
+    "A\treleases/26.10.001/manifests/all.json",
+    "A\treleases/26.10.001/notes/waiting.yaml",
+    "A\treleases/26.10.001/release.yaml",
+    "M\treleases/ledger.jsonl",
+    "D\treleases/next/notes/waiting.yaml",
+  ]);
+  expect(read("releases/ledger.jsonl")).not.toContain("26.11.001");
+});
+
+test("--all --commit with nothing to cut commits nothing", async () => {
+  const { succeed, git } = project({ "releases/catalog.yaml": { require: {} } });
+  await git("init", "--quiet");
+  expect((await succeed("cut", "--all", "--commit")).stdout).not.toContain("Committed");
+  expect(await git("status", "--porcelain")).toContain("?? ");
+});
+
 test("--commit without a repository is refused before anything is written", async () => {
   const { folder, list } = project(smallCatalog);
-  const { stderr, exitCode } = await relcat(folder, ["cut", "--commit"], {
+  const { stderr, exitCode } = await relcat(folder, ["cut", "--all", "--commit"], {
     env: { GIT_CEILING_DIRECTORIES: "/" },
   });
   expect(exitCode).toBe(2);
@@ -162,7 +257,7 @@ test("--commit that git refuses says whether the ledger is written", async () =>
   await git("init", "--quiet");
   await git("config", "user.useConfigOnly", "true");
   const env = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", EMAIL: "" };
-  const cut = () => relcat(folder, ["cut", "--commit"], { env });
+  const cut = () => relcat(folder, ["cut", "--all", "--commit"], { env });
   const first = await cut();
   expect(first.exitCode).toBe(2);
   expect(first.stderr).toContain("error[git-missing] git commit failed: ");
@@ -218,11 +313,11 @@ describe("--body", () => {
 
   test("into a folder is refused before anything is written", async () => {
     const made = project(smallCatalog);
-    expect(await made.run("cut", "--body", ".")).toMatchObject({
+    expect(await made.run("cut", "--all", "--body", ".")).toMatchObject({
       stderr: "error[file-access] cannot write .: it is a folder\n  hint: Name a file.",
       exitCode: 2,
     });
-    expect((await made.run("cut", "--body", "releases/catalog.yaml/body.md")).stderr).toBe(
+    expect((await made.run("cut", "--all", "--body", "releases/catalog.yaml/body.md")).stderr).toBe(
       "error[file-access] cannot write releases/catalog.yaml/body.md: a part of the path is a file, not a folder\n  hint: Check the path.",
     );
     expect(made.list("releases")).not.toContain("ledger.jsonl");
@@ -230,7 +325,7 @@ describe("--body", () => {
 
   test("a cut of nothing says so", async () => {
     const { succeed, read } = await cutCatalog();
-    await succeed("cut", "--body", "plan.md");
+    await succeed("cut", "--all", "--body", "plan.md");
     expect(read("plan.md")).toContain("\n**Nothing would change.**\n");
     expect(read("plan.md")).toMatch(/\nThe ledger gets no lines\.\n$/);
   });

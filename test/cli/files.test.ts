@@ -48,7 +48,7 @@ describe("what lies in the releases folder", () => {
 describe("a lock that cannot be taken", () => {
   test("because the file is no lock", async () => {
     const { run } = project({ ...smallCatalog, "releases/.relcat-lock": "mine\n".repeat(400) });
-    expect(await run("cut")).toMatchObject({
+    expect(await run("cut", "--all")).toMatchObject({
       exitCode: 2,
       stderr:
         "error[file-access] cannot lock releases/.relcat-lock: file is not a database\n" +
@@ -59,7 +59,7 @@ describe("a lock that cannot be taken", () => {
   test("because a folder stands in its place", async () => {
     const { folder, run } = project(smallCatalog);
     mkdirSync(join(folder, "releases/.relcat-lock"));
-    expect(await run("cut")).toMatchObject({
+    expect(await run("cut", "--all")).toMatchObject({
       exitCode: 2,
       stderr:
         "error[file-access] cannot lock releases/.relcat-lock: unable to open database file\n" +

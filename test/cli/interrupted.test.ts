@@ -49,7 +49,7 @@ test("Ctrl-C during a build leaves whole files and a folder the next build finis
 
 test("Ctrl-C during a cut leaves the ledger as it was, or whole", async () => {
   const { folder, run, read, list } = project(manyReleases);
-  await interruptAt(folder, "releases", ".relcat", ["cut"]);
+  await interruptAt(folder, "releases", ".relcat", ["cut", "--all"]);
   const ledger = list("releases").includes("ledger.jsonl") ? read("releases/ledger.jsonl") : "";
   expect([0, 360]).toContain(ledger.split("\n").length - 1);
   expect((await run("check")).exitCode).toBe(0);

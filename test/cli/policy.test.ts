@@ -123,7 +123,7 @@ test("without signers nothing is inspected, whatever the policy says, and status
   });
   expect(await made.ingest()).toMatchObject({ exitCode: 0 });
   expect(made.manifest().value.artifacts[0]).not.toHaveProperty("inspected");
-  expect(await made.run("cut")).toMatchObject({ exitCode: 0 });
+  expect(await made.run("cut", "--all")).toMatchObject({ exitCode: 0 });
   expect((await made.run("status", "--offline")).stdout).toContain(
     "no artifact is inspected: catalog.yaml names no signers",
   );
@@ -132,7 +132,7 @@ test("without signers nothing is inspected, whatever the policy says, and status
 test("what was inspected is cut, and is no part of the record", async () => {
   const made = inspectedProject(good);
   await made.succeed("ingest", "--release", "26.11.001", "out");
-  await made.succeed("cut");
+  await made.succeed("cut", "--all");
   await made.succeed("build", "--released");
   expect(made.read("dist/api/v1/package/index.json")).not.toContain("inspected");
   expect((await made.run("status", "--offline")).stdout).toContain(
@@ -147,7 +147,7 @@ test("one of two manifests that name a file is enough", async () => {
   const artifacts = value.artifacts.map((artifact: object) => ({ ...artifact, inspected: undefined }));
   for (const name of ["a", "z"])
     made.write(`releases/26.11.001/manifests/${name}.json`, { release: "26.11.001", artifacts });
-  expect(await made.run("cut")).toMatchObject({ exitCode: 0 });
+  expect(await made.run("cut", "--all")).toMatchObject({ exitCode: 0 });
 });
 
 test("that a file was inspected cannot be stated beside it, nor on the command line", async () => {
@@ -175,7 +175,7 @@ describe("cut refuses", () => {
   test("what nobody inspected, unless it is at hand", async () => {
     const { run, write, folder, read } = await ingested();
     write({ inspected: undefined });
-    const { stderr, exitCode } = await run("cut");
+    const { stderr, exitCode } = await run("cut", "--all");
     expect(stderr).toContain(
       "error[inspection-missing] signed-ed25519.deb of 26.11.001 was not inspected, expected inspected in its manifest",
     );
@@ -183,17 +183,17 @@ describe("cut refuses", () => {
     expect(exitCode).toBe(1);
     mkdirSync(join(folder, "out/26.11.001"));
     renameSync(join(folder, "out/signed-ed25519.deb"), join(folder, "out/26.11.001/signed-ed25519.deb"));
-    expect(await run("cut", "--artifacts", "out")).toMatchObject({ exitCode: 0 });
+    expect(await run("cut", "--all", "--artifacts", "out")).toMatchObject({ exitCode: 0 });
     expect(read("releases/ledger.jsonl")).toContain("signed-ed25519.deb");
   });
 
   test("what was inspected while others could sign", async () => {
     const { run, configure } = await ingested();
     configure({ signers: [{ file: "signers/rsa4096.asc" }] });
-    expect((await run("cut")).stderr).toContain(
+    expect((await run("cut", "--all")).stderr).toContain(
       "error[inspection-outdated] signed-ed25519.deb of 26.11.001 was inspected under another policy, or when others could sign",
     );
-    expect((await run("cut", "--artifacts", "out")).stderr).toContain(
+    expect((await run("cut", "--all", "--artifacts", "out")).stderr).toContain(
       "error[policy-refused] out/signed-ed25519.deb is refused by the policy of deb: it is untrusted-key",
     );
   });
@@ -201,7 +201,7 @@ describe("cut refuses", () => {
   test("a verdict that the policy does not accept, under its own digest", async () => {
     const { run, write, artifact } = await ingested();
     write({ inspected: { ...artifact.inspected, verdict: "unsigned" } });
-    expect((await run("cut")).stderr).toContain(
+    expect((await run("cut", "--all")).stderr).toContain(
       "error[policy-refused] signed-ed25519.deb of 26.11.001 is refused by the policy of deb: it is unsigned",
     );
   });
@@ -209,14 +209,14 @@ describe("cut refuses", () => {
   test("bytes that are not those of the manifest, though they are signed", async () => {
     const { run, folder } = await ingested();
     cpSync(pathOf("deb/signed-subkey.deb"), join(folder, "out/signed-ed25519.deb"));
-    expect((await run("cut", "--artifacts", "out")).stderr).toContain(
+    expect((await run("cut", "--all", "--artifacts", "out")).stderr).toContain(
       "error[checksum-mismatch] out/signed-ed25519.deb has the SHA-256 ",
     );
   });
 
   test("a folder of artifacts that is not there", async () => {
     const { run } = await ingested();
-    expect(await run("cut", "--artifacts", "gone")).toMatchObject({
+    expect(await run("cut", "--all", "--artifacts", "gone")).toMatchObject({
       exitCode: 2,
       stderr: expect.stringContaining("error[folder-missing] there is no folder gone"),
     });

@@ -1,7 +1,6 @@
-import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { cutCatalog } from "../support/project.ts";
-import { program } from "../support/run.ts";
+import { atTerminal, hasTerminal } from "../support/run.ts";
 
 const later = "2026-09-21T10:00:00Z";
 
@@ -193,29 +192,15 @@ describe("reinstate", () => {
   });
 });
 
-const { exitCode: hasScript } = await execa("script", ["--version"], { reject: false });
+const retractAtTerminal = (folder: string, answer: string, env?: Record<string, string>) =>
+  atTerminal(folder, ["retract", "1", "--reason", "Bad."], answer, env);
 
-/** Runs it at a terminal, and types the answer once it is asked for. */
-async function atTerminal(folder: string, answer: string, env: Record<string, string> = {}) {
-  const command = `"${process.execPath}" "${program}" retract 1 --reason Bad.`;
-  const options = { cwd: folder, reject: false, env: { CI: "", ...env } } as const;
-  const terminal = execa("script", ["--quiet", "--return", "--command", command, "/dev/null"], options);
-  let text = "";
-  terminal.stdout.on("data", (chunk: Buffer) => {
-    const wasAsked = text.includes("[y/N]");
-    text += chunk;
-    if (!wasAsked && text.includes("[y/N]")) terminal.stdin.write(answer);
-  });
-  const { exitCode } = await terminal;
-  return { text: text.replaceAll("\r", ""), exitCode };
-}
-
-describe.skipIf(hasScript !== 0)("at a terminal it asks", () => {
+describe.skipIf(!hasTerminal)("at a terminal it asks", () => {
   const retracted = (ledger: string) => ledger.includes('"event":"retract"');
 
   test.each(["y\n", "yes\n", "Y\n"])("and %j is a yes", async (answer) => {
     const { folder, read } = await cutCatalog();
-    const { text, exitCode } = await atTerminal(folder, answer);
+    const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("To be retracted: 1 record\n");
     expect(text).toContain("Retract it? [y/N] ");
     expect(text).toContain("Retracted 1 record.");
@@ -224,7 +209,7 @@ describe.skipIf(hasScript !== 0)("at a terminal it asks", () => {
 
   test.each(["n\n", "\n", "maybe\n", "\u0004"])("and %j is a no", async (answer) => {
     const { folder, read } = await cutCatalog();
-    const { text, exitCode } = await atTerminal(folder, answer);
+    const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("error[not-confirmed]");
     expect(text).toContain("not confirmed; nothing was changed");
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([2, false]);
@@ -232,13 +217,13 @@ describe.skipIf(hasScript !== 0)("at a terminal it asks", () => {
 
   test("and Ctrl-C ends it with nothing changed", async () => {
     const { folder, read } = await cutCatalog();
-    const { exitCode } = await atTerminal(folder, "\u0003");
+    const { exitCode } = await retractAtTerminal(folder, "\u0003");
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([130, false]);
   });
 
   test("but not where CI is set", async () => {
     const { folder } = await cutCatalog();
-    const { text, exitCode } = await atTerminal(folder, "y\n", { CI: "true" });
+    const { text, exitCode } = await retractAtTerminal(folder, "y\n", { CI: "true" });
     expect(text).toContain("nobody is here to confirm this");
     expect(exitCode).toBe(2);
   });

@@ -72,9 +72,9 @@ describe("the next command", () => {
     });
   });
 
-  test("is cut without versions when all that is open is complete", async () => {
+  test("is cut with every version that is complete", async () => {
     expect((await nextCommand(smallCatalog)).next).toBe(
-      "Next: relcat cut (it makes ids and dates permanent)",
+      "Next: relcat cut 26.08.001 26.09.001 (it makes ids and dates permanent)",
     );
   });
 
@@ -91,7 +91,7 @@ describe("the next command", () => {
   test("is new when notes wait, else the released build", async () => {
     const month = new Date().toISOString().slice(2, 7).replace("-", ".");
     const cut = project(smallCatalog);
-    await cut.succeed("cut");
+    await cut.succeed("cut", "--all");
     expect((await cut.run("status")).stdout).toContain(
       `\nNext: relcat new ${month} (notes wait for the next release)`,
     );

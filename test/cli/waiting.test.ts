@@ -12,7 +12,7 @@ test("while another relcat writes, a command waits, names it, and goes on when i
     4242,
     () => {},
     async () => {
-      const running = execa(process.execPath, [program, "cut"], { cwd: folder });
+      const running = execa(process.execPath, [program, "cut", "--all"], { cwd: folder });
       await new Promise<void>((resolve) => running.stderr.on("data", () => resolve()));
       // Handed out of the lock unfinished: a promise would be awaited inside it.
       return { running };

@@ -51,7 +51,7 @@ export async function downloads(baseUrl: string): Promise<SignedProject & { arti
     ...release("26.08.002", [entry(names.later, "deb", deb.new), entry(names.instead, "rpm")]),
   });
   const keys = join(temporaryFolder(), "keys");
-  await self.succeed("cut");
+  await self.succeed("cut", "--all");
   const { document } = await self.json("list", "package_type=rpm");
   const ids = Object.fromEntries(
     (document.records as { id: number; name: string }[]).map((record) => [record.name, record.id]),

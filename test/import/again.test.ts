@@ -176,7 +176,7 @@ async function reviseHere() {
         `"sha256":"${first[1]?.checksum}`,
       ),
   );
-  await made.succeed("cut");
+  await made.succeed("cut", "--all");
 }
 
 describe("what an id stands for", () => {
@@ -237,7 +237,7 @@ describe("releases that were not imported", () => {
         artifacts: [{ name: "tool-103.tar.xz", package_type: "helm", sha256: "b".repeat(64) }],
       },
     });
-    await made.succeed("cut");
+    await made.succeed("cut", "--all");
     await made.succeed("import", "live.json");
     expect(ledgerOf(made).map(({ id, file }) => [id, file])).toEqual([
       [1, "tool-103.tar.xz"],

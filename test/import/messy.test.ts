@@ -189,6 +189,6 @@ test("the next cut goes on after the highest id", async () => {
     release: "26.09.001",
     artifacts: [{ name: "chart.tgz", package_type: "helm", sha256: "a".repeat(64) }],
   });
-  await made.succeed("cut");
+  await made.succeed("cut", "--all");
   expect(ledgerOf(made).at(-1)).toMatchObject({ event: "add", id: 5000, name: "chart.tgz" });
 });

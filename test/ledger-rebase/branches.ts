@@ -13,7 +13,7 @@ export async function settledProject(more: Files = {}): Promise<Project> {
     ]),
     ...more,
   });
-  await made.succeed("cut", "--now", "2026-09-01T10:00:00Z");
+  await made.succeed("cut", "--all", "--now", "2026-09-01T10:00:00Z");
   await made.git("init", "--quiet", "--initial-branch=main");
   await made.git("config", "user.name", "Test");
   await made.git("config", "user.email", "test@example.com");

@@ -158,7 +158,7 @@ test("a revision git does not know, and no git at all", async () => {
     exitCode: 2,
   });
   const plain = project(smallCatalog);
-  await plain.succeed("cut");
+  await plain.succeed("cut", "--all");
   expect(await plain.run("ledger", "rebase")).toMatchObject({
     stderr:
       "error[git-revision] this folder is not in a git repository, so origin/main cannot be looked up\n" +

@@ -188,7 +188,7 @@ describe("what cannot be joined", () => {
     expect(problem).toMatchObject({
       code: "rebase-conflict",
       message: 'our retract names the id 2, "two.msi" of 26.09.001, which main does not have',
-      hint: "main took that cut back. Take its ledger, run relcat cut, then retract again under the new id.",
+      hint: "main took that cut back. Take its ledger, run relcat cut 26.09.001, then retract again under the new id.",
     });
     const kept = { ...sides, ours: { ...sides.ours, text: text(settled) } };
     expect(decideRebase(kept, "", () => day(20)).after).toBe(sides.onto.text);

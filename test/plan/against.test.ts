@@ -120,7 +120,7 @@ describe("key names of its own", () => {
 
   async function live(): Promise<Project> {
     const made = project(files);
-    await made.succeed("cut", "--now", "2026-09-20T10:00:00Z");
+    await made.succeed("cut", "--all", "--now", "2026-09-20T10:00:00Z");
     await built(made);
     made.write("list.json", inTheirWords(made.read("live/api/v1/package/index.json")));
     return made;

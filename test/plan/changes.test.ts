@@ -60,7 +60,7 @@ test("new artifacts: their ids, their lines, and private ones counted only", asy
 test("cut on the branch already: still added against main, and no line left to write", async () => {
   const made = await settledProject();
   writeAll(made, october);
-  await made.succeed("cut", "--now", later);
+  await made.succeed("cut", "--all", "--now", later);
   const plan = await planOf(made);
   expect(plan.added.map(({ id, ledger }) => [id, ledger])).toEqual([
     [6, "written"],
@@ -120,7 +120,7 @@ describe("changed metadata", () => {
   test("revised on the branch already", async () => {
     const made = await settledProject();
     writeAll(made, edited({ description: "Better" }));
-    await made.succeed("cut", "--now", later);
+    await made.succeed("cut", "--all", "--now", later);
     const plan = await planOf(made);
     expect(plan.revised).toEqual([]);
     expect(plan.changed).toEqual([

@@ -65,7 +65,7 @@ test("a cut without a plan makes the same lines", async () => {
   await made.succeed("cut", "--plan", "plan.json");
   const byPlan = made.read("releases/ledger.jsonl");
   made.write("releases/ledger.jsonl", ledger);
-  await made.succeed("cut", "--now", at);
+  await made.succeed("cut", "--all", "--now", at);
   expect(made.read("releases/ledger.jsonl")).toBe(byPlan);
 });
 

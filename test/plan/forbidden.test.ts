@@ -101,7 +101,7 @@ test("a branch that is behind: one problem, not the removal of every record it h
   const made = await settledProject();
   await made.git("switch", "--quiet", "main");
   writeAll(made, october);
-  await made.succeed("cut", "--now", "2026-09-25T10:00:00Z");
+  await made.succeed("cut", "--all", "--now", "2026-09-25T10:00:00Z");
   await commitAll(made);
   await made.git("switch", "--quiet", "work");
   const plan = await planOf(made);
@@ -119,11 +119,11 @@ test("two branches gave one id: the ledger is joined, nothing is withdrawn", asy
   const made = await settledProject();
   await made.git("switch", "--quiet", "main");
   writeAll(made, october);
-  await made.succeed("cut", "--now", "2026-09-25T10:00:00Z");
+  await made.succeed("cut", "--all", "--now", "2026-09-25T10:00:00Z");
   await commitAll(made);
   await made.git("switch", "--quiet", "work");
   writeAll(made, release("26.11.001", [artifact("ours.rpm", "rpm", "9")]));
-  await made.succeed("cut", "--now", "2026-09-26T10:00:00Z");
+  await made.succeed("cut", "--all", "--now", "2026-09-26T10:00:00Z");
   const words = [
     "ledger-rewritten",
     "main has other lines after line 5 than the ledger here: both were written to",
@@ -187,6 +187,6 @@ test("what would be cut beside a forbidden change is not: the ledger gets no lin
   expect(stdout).toContain("\nAdded, with new ids");
   expect(stdout).toMatch(/\nThe ledger gets no lines while anything is forbidden\.$/);
   const before = made.read("releases/ledger.jsonl");
-  expect((await made.run("cut")).exitCode).toBe(1);
+  expect((await made.run("cut", "--all")).exitCode).toBe(1);
   expect(made.read("releases/ledger.jsonl")).toBe(before);
 });

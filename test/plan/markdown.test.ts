@@ -214,7 +214,7 @@ test("cut --body writes the plan, compared with the settled revision where git k
   await made.succeed("plan", "--now", "2026-10-02T10:00:00Z", "--out", "plan.json", "--format", "markdown");
   const { stdout } = await made.run("plan", "--now", "2026-10-02T10:00:00Z", "--format", "markdown");
   const ledger = made.read("releases/ledger.jsonl");
-  await made.succeed("cut", "--now", "2026-10-02T10:00:00Z", "--body", "out/body.md");
+  await made.succeed("cut", "--all", "--now", "2026-10-02T10:00:00Z", "--body", "out/body.md");
   expect(made.read("out/body.md").trimEnd()).toBe(stdout);
   made.write("releases/ledger.jsonl", ledger);
   await made.succeed("cut", "--plan", "plan.json", "--body", "out/other.md");

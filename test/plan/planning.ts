@@ -15,7 +15,7 @@ export const settledCatalog: Files = {
 /** Everything is cut and committed on main; what a test does then happens on a branch. */
 export async function settledProject(files: Files = settledCatalog): Promise<Project> {
   const made = project(files);
-  await made.succeed("cut", "--now", "2026-09-20T10:00:00Z");
+  await made.succeed("cut", "--all", "--now", "2026-09-20T10:00:00Z");
   await made.git("init", "--quiet", "--initial-branch=main");
   await commitAll(made);
   await made.git("switch", "--quiet", "--create", "work");

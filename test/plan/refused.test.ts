@@ -71,7 +71,7 @@ test.each([
   const { stdout: markdown } = await made.run("plan", "--format", "markdown");
   expect(markdown).toContain("## Plan with refused artifacts");
   expect(markdown).toMatch(new RegExp(`^\\| .*${code}.* \\| .*${message.slice(0, 40)}`, "m"));
-  const cut = await made.run("cut");
+  const cut = await made.run("cut", "--all");
   expect(problemsIn(cut.stderr)).toEqual([
     expect.stringContaining(`error[${code}] ${message}`),
     `  hint: ${hint}`,
@@ -121,7 +121,9 @@ test("of private records a plan says only that there is something", async () => 
       column: null,
     },
   ]);
-  expect((await made.run("cut")).stderr).toContain("signed-ed25519.deb of 26.11.001 was not inspected");
+  expect((await made.run("cut", "--all")).stderr).toContain(
+    "signed-ed25519.deb of 26.11.001 was not inspected",
+  );
 });
 
 test("what is accepted, or has no policy, is not refused", async () => {

@@ -193,7 +193,7 @@ describe("the command after a post", () => {
 
   test("may be relcat: nothing is locked meanwhile", async () => {
     const catalog = openCatalog();
-    const cut = ["-C", join(catalog.folder, ".."), "cut", "--now", "2026-03-21T10:00:00Z"];
+    const cut = ["-C", join(catalog.folder, ".."), "cut", "--all", "--now", "2026-03-21T10:00:00Z"];
     const afterPost = [process.execPath, program, ...cut];
     const { post, said } = await servePosts(catalog, { afterPost });
     expect((await post(posted(rpm("a.rpm")))).headers["x-relcat-after-post"]).toBeUndefined();

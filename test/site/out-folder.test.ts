@@ -37,7 +37,7 @@ test.each([
   async (out, relation) => {
     const folder = copyProject("site/small");
     symlinkSync("releases", join(folder, "link"));
-    await relcat(folder, ["cut"]);
+    await relcat(folder, ["cut", "--all"]);
     const before = [...readTree(join(folder, "releases")).keys()];
     const { exitCode, stderr } = await relcat(folder, ["build", "--out", out]);
     expect({ exitCode, stderr }).toEqual({

@@ -109,6 +109,6 @@ export const firstCut = "2026-09-20T10:00:00Z";
 /** smallCatalog with ledger lines: ids 1 and 2 in 26.08.001, 3 to 5 in 26.09.001. */
 export async function cutCatalog(): Promise<Project> {
   const made = project(smallCatalog);
-  await made.succeed("cut", "--now", firstCut);
+  await made.succeed("cut", "--all", "--now", firstCut);
   return made;
 }

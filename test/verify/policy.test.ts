@@ -48,7 +48,7 @@ async function published(
   const { value } = made.manifest();
   const names = value.artifacts.map(({ name }: { name: string }) => `out/${name}`);
   await succeed("upload", "--site", "prod", "--release", version, ...names);
-  await succeed("cut", "--artifacts", "out", ...(cutAt === undefined ? [] : ["--now", cutAt]));
+  await succeed("cut", "--all", "--artifacts", "out", ...(cutAt === undefined ? [] : ["--now", cutAt]));
   await succeed("build", "--released", "--site", "prod");
   await succeed("sign", "--site", "prod");
   // As publishing lays it out; to an address of this machine it refuses to.
