@@ -124,3 +124,7 @@ export const list = <T extends z.ZodType>(each: T) => z.array(each, expects("wro
 
 export const table = <T extends z.ZodType>(each: T, what = "an object") =>
   z.record(z.string(), each, expects("wrong-type", what));
+
+/** A table whose keys have a form of their own. */
+export const tableBy = <T extends z.ZodType>(key: z.ZodType<string, string>, each: T) =>
+  z.record(key, each, expects("wrong-type", "an object"));

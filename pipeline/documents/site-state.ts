@@ -1,5 +1,24 @@
 import { z } from "zod";
-import { flag, line, list, object, sha256, size, table, timestamp, version } from "./fields.ts";
+import { flag, line, list, object, sha256, size, tableBy, text, timestamp, version } from "./fields.ts";
+import { publicPathSchema } from "./relative-path.ts";
+
+/** The name under which a site keeps what a run publishes. */
+export const publishName = (build: string, run: string): string => `${build.slice(0, 12)}-${run}`;
+
+const publishNamePattern = /^[0-9a-f]{12}-\d+-[0-9a-f]{8}$/;
+
+/** A site may hold files of other programs beside those of relcat. */
+export const isPublishName = (name: string): boolean => publishNamePattern.test(name);
+
+/** It becomes the name of a file and of a folder. */
+const keptName = text(
+  "path-format",
+  publishNamePattern,
+  "the name of a publish, such as 0123456789ab-4711-89abcdef",
+);
+
+/** A part of such a name. */
+const runName = text("path-format", /^\d+-[0-9a-f]+$/, "the name of a run, such as 4711-89abcdef");
 
 export const ledgerMark = object({
   lines: z.int().min(0).meta({ description: "Lines of public records; private ones are not counted." }),
@@ -9,8 +28,8 @@ export const ledgerMark = object({
 /** A publish that was finished. */
 const historyEntry = object({
   build: sha256,
-  files: line.meta({ description: "Name under which the site keeps what was published." }),
-  bundles: list(line).meta({ description: "What else must be kept for going back to it." }),
+  files: keptName.meta({ description: "Name under which the site keeps what was published." }),
+  bundles: list(keptName).meta({ description: "What else must be kept for going back to it." }),
   at: timestamp,
   publisher: line,
   commit: line.nullable(),
@@ -26,7 +45,7 @@ export const siteStateSchema = object({
   state: z.enum(["publishing", "done"]),
   action: z.enum(["publish", "refresh", "rollback"]).meta({ description: "What is done, or was." }),
   publisher: line.meta({ description: "Who published last, or is at it." }),
-  run: line.meta({ description: "Tells two runs of one publisher apart." }),
+  run: runName.meta({ description: "Tells two runs of one publisher apart." }),
   lease_until: timestamp.meta({ description: "Until then nobody else begins." }),
   at: timestamp,
   commit: line.nullable(),
@@ -45,17 +64,18 @@ export const siteStateSchema = object({
 export const siteIndexSchema = object({
   schema_version: z.literal(1),
   build: sha256,
-  files: table(
+  files: tableBy(
+    publicPathSchema,
     object({
       sha256,
       size,
       headers: line,
       etag: line.optional(),
-      bundle: line.optional(),
+      bundle: keptName.optional(),
       offset: size.optional(),
     }),
   ).meta({ description: "Public files by path; the last three where they are objects of a bucket." }),
-  leaving: table(timestamp).meta({
+  leaving: tableBy(publicPathSchema, timestamp).meta({
     description: "Files that nothing names any more, and since when: readers under way still fetch them.",
   }),
 }).meta({ title: "Files of a publish" });
@@ -63,12 +83,6 @@ export const siteIndexSchema = object({
 /** A time as everything here is dated, with microseconds. */
 export const timestampOf = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace(/Z$/, "000Z");
-
-/** The name under which a site keeps what a run publishes. */
-export const publishName = (build: string, run: string): string => `${build.slice(0, 12)}-${run}`;
-
-/** Somebody else may keep things beside what is published too. */
-export const isPublishName = (name: string): boolean => /^[0-9a-f]{12}-\d+-[0-9a-f]{8}$/.test(name);
 
 export type SiteState = z.infer<typeof siteStateSchema>;
 export type HistoryEntry = z.infer<typeof historyEntry>;

@@ -15,11 +15,13 @@ import {
   sha256,
   size,
   table,
+  tableBy,
   timestamp,
   url,
   version,
 } from "./fields.ts";
 import { packageRecordSchema } from "./package-record.ts";
+import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";
 
 const schemaVersion = z.literal(1);
@@ -35,7 +37,7 @@ export const buildSchema = object({
     description: "Commit whose files were built under a later ledger; absent: the files as they were.",
   }),
   ledger: ledgerMark.optional().meta({ description: "The ledger it was made under." }),
-  files: table(object({ sha256, size })),
+  files: tableBy(relativePathSchema, object({ sha256, size })),
 }).meta({ title: "Build" });
 
 const publishedNote = object({

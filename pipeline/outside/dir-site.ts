@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { headersDigest } from "../documents/file-headers.ts";
+import { relativePath } from "../documents/relative-path.ts";
 import {
   isPublishName,
   publishName,
@@ -30,6 +31,7 @@ import { withLock } from "./lock.ts";
 import { metadataIn } from "./metadata-source.ts";
 import { numberTaken } from "./object-taken.ts";
 import { parsedAs } from "./parsed-state.ts";
+import { type RootFolder, rootFolder } from "./root-folder.ts";
 
 /** What a web server has as its root: a link that is flipped from one build to the next. */
 const publicLink = "current";
@@ -96,13 +98,19 @@ export function dirSite(folder: string, pid: number): SiteStore {
       liveFolder(folder, hostingLink);
       rmSync(target, { recursive: true, force: true });
       const written: string[] = [];
+      const roots: Roots = {
+        old: old === undefined ? undefined : rootFolder(old),
+        target: rootFolder(target),
+        source: rootFolder(publication.folder),
+      };
       try {
         for (const [index, file] of publication.files.entries()) {
           if (index % 500 === 0) await heartbeat();
-          place(file, target, old, publication.folder, written);
+          place(file, roots, written);
         }
-        for (const path of Object.keys(publication.leaving)) {
-          if (old !== undefined && exists(join(old, path))) linkTo(join(old, path), join(target, path));
+        for (const path of Object.keys(publication.leaving).map(relativePath)) {
+          const from = roots.old?.(path);
+          if (from !== undefined && exists(from)) linkTo(from, roots.target(path));
         }
         if (exists(join(publication.folder, hostingLink)))
           cpSync(join(publication.folder, hostingLink), hosting, { recursive: true });
@@ -135,12 +143,14 @@ export function dirSite(folder: string, pid: number): SiteStore {
     async restore(name, into) {
       const index = await readIndex(name);
       if (!index || !existsSync(at(`builds/${name}`))) return "gone";
+      const [there, here] = [rootFolder(at(`builds/${name}`)), rootFolder(into)];
       for (const [path, file] of Object.entries(index.files)) {
-        const kept = readIfPresent(at(`builds/${name}/${path}`));
+        const kept = readIfPresent(there(relativePath(path)));
         if (!kept || sha256(kept) !== file.sha256) return { changed: at(`builds/${name}/${path}`) };
         for (const ending of siblings) {
-          const from = at(`builds/${name}/${path}${ending}`);
-          if (existsSync(from)) cpSync(from, join(into, `${path}${ending}`), { preserveTimestamps: true });
+          const sibling = relativePath(`${path}${ending}`);
+          const from = there(sibling);
+          if (existsSync(from)) cpSync(from, here(sibling), { preserveTimestamps: true });
         }
       }
       const hosting = at(`builds/${name}.${hostingLink}`);
@@ -191,30 +201,41 @@ function flip(folder: string, link: string, name: string): void {
   }
 }
 
+/** Of the build before, the one that is made, and the folder that it is made from. */
+interface Roots {
+  old: RootFolder | undefined;
+  target: RootFolder;
+  source: RootFolder;
+}
+
 /** Unchanged files are the same file as before: their times, their siblings and the disk they take stay. */
 function place(
   { path, sha256: expected, isImmutable }: PublicFile,
-  target: string,
-  old: string | undefined,
-  source: string,
+  { old, target, source }: Roots,
   written: string[],
 ): void {
-  const before = old === undefined ? undefined : readIfPresent(join(old, path));
-  if (old !== undefined && before && sha256(before) === expected) {
-    linkAll(join(old, path), join(target, path));
+  const file = target(relativePath(path));
+  const oldFile = old?.(relativePath(path));
+  const before = oldFile === undefined ? undefined : readIfPresent(oldFile);
+  if (oldFile !== undefined && before && sha256(before) === expected) {
+    linkAll(oldFile, file);
     return;
   }
-  if (before && isImmutable) throw numberTaken(join(target, path));
-  mkdirSync(dirname(join(target, path)), { recursive: true });
+  if (before && isImmutable) throw numberTaken(file);
+  mkdirSync(dirname(file), { recursive: true });
   for (const ending of siblings) {
-    const from = join(source, `${path}${ending}`);
+    const from = source(relativePath(`${path}${ending}`));
     if (!existsSync(from)) continue;
     // Copies, with their times: what a later build does to its folder is not published.
-    cpSync(from, join(target, `${path}${ending}`), { preserveTimestamps: true });
-    written.push(join(target, `${path}${ending}`));
+    cpSync(from, `${file}${ending}`, { preserveTimestamps: true });
+    written.push(`${file}${ending}`);
   }
-  if (sha256(readFileSync(join(target, path))) !== expected)
-    throw failure("build-changed", `${join(source, path)} changed meanwhile`, "Build and publish again.");
+  if (sha256(readFileSync(file)) !== expected)
+    throw failure(
+      "build-changed",
+      `${source(relativePath(path))} changed meanwhile`,
+      "Build and publish again.",
+    );
 }
 
 function linkAll(from: string, to: string): void {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { cacheControl, headersDigest, isHashedAsset } from "../documents/file-headers.ts";
 import type { ObjectHeaders, ObjectStore } from "../documents/object-store.ts";
+import { isFolderAddress, relativePath } from "../documents/relative-path.ts";
 import {
   isPublishName,
   type PublishedFile,
@@ -25,6 +26,7 @@ import { sha256 } from "../trust/metadata.ts";
 import { inParallel } from "./in-parallel.ts";
 import { numberTaken } from "./object-taken.ts";
 import { parsedAs } from "./parsed-state.ts";
+import { rootFolder } from "./root-folder.ts";
 import { packedFiles, unpackedFiles } from "./site-bundle.ts";
 
 const stateKey = "current.json";
@@ -112,11 +114,14 @@ async function restoreFiles(
   files: SiteIndex["files"],
   folder: string,
 ): Promise<Restored> {
+  const at = rootFolder(folder);
   const put = (path: string, bytes: Uint8Array) => {
-    mkdirSync(dirname(join(folder, path)), { recursive: true });
-    writeFileSync(join(folder, path), bytes);
+    const file = at(relativePath(path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
   };
-  const paths = Object.keys(files).filter((path) => !/\/$|^(metadata|targets)\//.test(path));
+  const isRestored = (path: string) => !isFolderAddress(path) && !/^(metadata|targets)\//.test(path);
+  const paths = Object.keys(files).filter(isRestored);
   for (const [bundle, its] of Map.groupBy(paths, (path) => files[path]?.bundle)) {
     const stored = bundle === undefined ? undefined : await store.get(bundleKey(bundle));
     if (bundle === undefined || !stored) return "gone";

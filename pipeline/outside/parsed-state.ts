@@ -2,9 +2,9 @@ import type { z } from "zod";
 import { failure } from "../errors.ts";
 
 /**
- * What relcat keeps at a site, as its schema has it.
+ * A document that relcat keeps at a site, as its schema has it.
  * @param place for the message
- * @throws RelcatError file-access
+ * @throws RelcatError site-tampered
  */
 export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place: string): T {
   let document: unknown;
@@ -15,16 +15,24 @@ export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place:
   }
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  throw unreadable(place, `${issue?.path.join(".") || "it"}: ${issue?.message}`);
+  throw unreadable(place, firstIssue(parsed.error));
 }
 
-/** Something that relcat keeps at a site was changed by somebody else. @param place for the message */
+/** Which member of a document is wrong, and why. Zod says why a key is wrong one level further down. */
+export function firstIssue({ issues: [issue] }: z.ZodError): string {
+  if (issue === undefined) return "";
+  const reason = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
+  const place = issue.code === "invalid_key" ? issue.path.slice(0, -1) : issue.path;
+  // After the bar is what people read; before it the code of an authored file's problem.
+  return `${place.join(".") || "it"}: ${reason.replace(/^[a-z-]+\|/, "expected ")}`;
+}
+
+/** Only relcat writes these documents. @param place for the message */
 const unreadable = (place: string, reason: string, cause?: unknown) =>
   failure(
-    "file-access",
+    "site-tampered",
     `${place} is not what relcat writes: ${reason.split("\n", 1)[0]}`,
-    "Take it back from a copy of the site; without it nobody knows what is published.",
+    "Nothing was changed. Restore the file from a copy of the site, and find out who changed it.",
     undefined,
     cause,
   );

@@ -150,8 +150,8 @@ describe("what is somebody else's", () => {
         ["history", "prod"],
       ]) {
         const { exitCode, stderr } = await project.run(...args);
-        expect(exitCode, stderr).toBe(2);
-        expect(stderr).toMatch(/^error\[file-access\] .*current\.json is not what relcat writes: /);
+        expect(exitCode, stderr).toBe(6);
+        expect(stderr).toMatch(/^error\[site-tampered\] .*current\.json is not what relcat writes: /);
       }
     }
     expect((await project.succeed("status")).stdout).toMatch(/^prod +unknown /m);

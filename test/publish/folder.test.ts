@@ -294,7 +294,7 @@ describe("nothing moves", () => {
     const file = join(project.www, "current.json");
     const before = readFileSync(file);
     writeFileSync(file, '{"schema_version":1}');
-    expect(await refused("publish", "prod")).toContain("2\nerror[file-access]");
+    expect(await refused("publish", "prod")).toContain("6\nerror[site-tampered]");
     writeFileSync(file, before);
   });
 

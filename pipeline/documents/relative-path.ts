@@ -1,0 +1,63 @@
+import { z } from "zod";
+import { failure } from "../errors.ts";
+import { expects } from "./fields.ts";
+
+/** Bytes of UTF-8: the longest key of S3, the prefix of the site included. */
+export const longestPath = 1024;
+
+/** A path from a root, checked: it cannot leave that root, and every storage and file system takes it. */
+export type RelativePath = string & z.core.$brand<"RelativePath">;
+
+/** The only other form of a path at a site: the address of a folder in a bucket. It is never joined to a folder. */
+export const isFolderAddress = (path: string): boolean => path.endsWith("/");
+
+/**
+ * Says why a path from storage, network, archive or cache is refused.
+ * @returns undefined for a path that is a RelativePath
+ */
+export function pathFault(path: string): string | undefined {
+  if (path === "") return "is empty";
+  if (path.startsWith("/")) return "is absolute";
+  if (/[\\\p{Cc}\p{Cs}]/u.test(path)) return unfitCharacter(path);
+  // Two look-ups instead of a split: a site has hundreds of thousands of paths.
+  if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) return 'has the segment "." or ".."';
+  if (path.includes("//") || path.endsWith("/")) return "has an empty segment";
+  return isTooLong(path) ? `has more than ${longestPath} bytes` : undefined;
+}
+
+function unfitCharacter(path: string): string {
+  if (path.includes("\\")) return "has a backslash";
+  return path.includes("\0") ? "has a NUL character" : "has a control character or half of a surrogate pair";
+}
+
+/** No UTF-16 unit takes more than three bytes. */
+const isTooLong = (path: string): boolean =>
+  path.length * 3 > longestPath && new TextEncoder().encode(path).length > longestPath;
+
+export const isRelativePath = (path: string): path is RelativePath => pathFault(path) === undefined;
+
+/** @throws RelcatError path-format */
+export function relativePath(path: string): RelativePath {
+  const fault = pathFault(path);
+  if (fault === undefined) return path as RelativePath;
+  throw failure(
+    "path-format",
+    `the path ${quoted(path)} ${fault}, expected a path that stays inside its folder`,
+    "Name it by segments with slashes between them, such as releases/26.08.001/notes.json.",
+  );
+}
+
+/** For messages: what a stranger wrote may be long. */
+const quoted = (path: string): string => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path);
+
+const checked = (toRelative: (path: string) => string) =>
+  z.string(expects("path-format", "a path")).superRefine((path, context) => {
+    const fault = pathFault(toRelative(path));
+    if (fault === undefined) return;
+    context.addIssue({ code: "custom", message: `the path ${quoted(path)} ${fault}` });
+  });
+
+export const relativePathSchema = checked((path) => path);
+
+/** A path at a site; in a bucket the list also has the address of its folder, which ends with a slash. */
+export const publicPathSchema = checked((path) => path.replace(/(?<=[^/])\/$/, ""));

@@ -1,0 +1,54 @@
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { RelativePath } from "../documents/relative-path.ts";
+import { failure } from "../errors.ts";
+
+/** Joins a path from outside to a folder. @throws RelcatError site-tampered for a link that leads out of the folder */
+export type RootFolder = (path: RelativePath) => string;
+
+/** The link of each published build to the artifacts of its site. */
+const ownLink = { name: "files", target: "../../files" };
+
+/**
+ * The only way to join a path from storage, network, archive or cache to a folder: no such path leaves the folder,
+ * neither by its text nor by a symbolic link. A root is good for one task: folders that it has checked are not
+ * checked again.
+ * @param root may be a link itself
+ */
+export function rootFolder(root: string): RootFolder {
+  const checked = new Set<string>(["."]);
+  /** @returns whether something exists there */
+  const check = (path: string): boolean => {
+    if (checked.has(path)) return true;
+    const parent = dirname(path);
+    if (!check(parent)) return false;
+    checked.add(parent);
+    const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink() && !staysInside(root, path)) throw leaves(join(root, path), root);
+    return stat !== undefined;
+  };
+  return (path) => {
+    check(path);
+    return join(root, path);
+  };
+}
+
+/** A link to something that is missing could lead anywhere by the time that it is written through. */
+function staysInside(root: string, path: string): boolean {
+  const link = join(root, path);
+  const home = realpathSync(root);
+  try {
+    if (`${realpathSync(link)}/`.startsWith(home === "/" ? home : `${home}/`)) return true;
+  } catch {
+    return false;
+  }
+  const isOwn = path === ownLink.name && readlinkSync(link) === ownLink.target;
+  return isOwn && lstatSync(join(home, ownLink.target)).isDirectory();
+}
+
+const leaves = (link: string, root: string) =>
+  failure(
+    "site-tampered",
+    `${link} is a symbolic link that leads out of ${root}, or nowhere`,
+    "Nothing was read or written through it. Remove it, find out who made it, and run the command again.",
+  );
