@@ -2,7 +2,7 @@ import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../p
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { showProgress } from "./reading-progress.ts";
 import { UsageError } from "./usage.ts";
-import { count } from "./words.ts";
+import { count, listed } from "./words.ts";
 
 export interface PublishCommandOptions {
   out: string;
@@ -42,6 +42,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
     );
   answer(host, { ...delivery }, () => describe(delivery, out));
   listChanges(delivery, dryRun, host);
+  sayUnchecked(delivery, host);
   if (delivery.result === "published") sayNext(host, `relcat verify ${site}`);
   return exitStatus.done;
 }
@@ -62,6 +63,12 @@ export function describe(delivery: PublishDelivery, what: string): string {
   return result === "planned"
     ? `Would publish ${what} (build ${short(build)}) to ${site}: ${files}${asked}.`
     : `Published build ${short(build)} to ${site}: ${files}${asked}.`;
+}
+
+function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelivery, host: Host): void {
+  if (artifacts === 0) return;
+  const what = `${count(artifacts, "artifact")} of ${listed(releases, 5)}`;
+  say(host, `Not checked: ${what}, live at ${listed(sites)}.`);
 }
 
 const mostShown = 20;

@@ -42,6 +42,7 @@ import {
 import { announced } from "./publish/news.ts";
 import { runPending } from "./publish/pending.ts";
 import { requireArtifacts } from "./publish/require-artifacts.ts";
+import type { SettledArtifacts, SettlingSite } from "./publish/settled-artifacts.ts";
 import { siteNamed } from "./publish/site-named.ts";
 import { type Occasion, Turn } from "./publish/turn.ts";
 import type { Ledger } from "./stages/ledger.ts";
@@ -78,6 +79,8 @@ export interface PublishDelivery {
   unchanged: number;
   /** Artifacts that were asked for. */
   artifacts: number;
+  /** Artifacts that were not asked for: a settling site lists them. */
+  settled: SettledArtifacts;
   /** Old builds and files that went. */
   pruned: number;
   requests: number;
@@ -113,13 +116,14 @@ export async function publishSite(
     if (config.trust.profile !== "none" && site.settles) refuseUnsigned(local, name);
     if (site.settles) refuseStaleBuild(local.document, ledger);
     const publisher = thisPublisher(options.environment, surroundings.pid);
+    const settlingSites = site.settles ? [] : settlingSitesOf(config, options.environment, surroundings.pid);
     const occasion: Occasion = {
       action: "publish",
       commit: head?.isClean ? head.commit : null,
       isOvertaken: async (commit) => head !== undefined && isBefore(releases, head, commit),
     };
     const done = await publishBuild(
-      { site, store, ledger, local, publisher, trust: config.trust },
+      { site, store, ledger, local, publisher, trust: config.trust, settlingSites },
       occasion,
       options,
     );
@@ -127,6 +131,15 @@ export async function publishSite(
     return { ...done, trust: config.trust.profile, isCommitted };
   });
 }
+
+const settlingSitesOf = (
+  { sites }: Config,
+  environment: PublishOptions["environment"],
+  pid: number,
+): SettlingSite[] =>
+  [...sites.values()]
+    .filter(({ settles }) => settles)
+    .map((site) => ({ name: site.name, open: () => openSite(site, environment, pid) }));
 
 /** @throws RelcatError folder-missing, build-changed */
 export function readLocal(out: string, site: SiteSettings): LocalBuild {
@@ -149,6 +162,8 @@ export interface PublishInput {
   local: LocalBuild;
   publisher: Publisher;
   trust: Config["trust"];
+  /** Sites with permanent content, for a staging site. */
+  settlingSites?: readonly SettlingSite[];
 }
 
 /** Publishes a build that fits its site, in the order in which readers never see half of it. */
@@ -175,8 +190,8 @@ export async function publishBuild(
     refuseOlderSignatures(local, await liveSignatures(store), site.name);
   }
   const { artifactsKnown = false } = options;
-  const artifacts = await requireArtifacts({ ...input, live: before.index, artifactsKnown });
-  if (options.dryRun) return { ...told, artifacts, result: "planned", requests: store.requests() };
+  const checked = await requireArtifacts({ ...input, live: before.index, artifactsKnown });
+  if (options.dryRun) return { ...told, ...checked, result: "planned", requests: store.requests() };
 
   const { now, releaseHold = false } = options;
   const turn = await Turn.begin({ ...input, occasion, releaseHold, now }, stored);
@@ -210,7 +225,7 @@ export async function publishBuild(
   const wasPending = stored?.state.pending?.purge === true;
   await runPending(input, pending, wasPending ? undefined : changes);
   const pruned = await store.prune(pending.state.history, gone);
-  return { ...told, artifacts, result: "published", pruned, requests: store.requests() };
+  return { ...told, ...checked, result: "published", pruned, requests: store.requests() };
 }
 
 async function refuseByState(
@@ -252,6 +267,7 @@ function summary(
     removed: changes.removed,
     unchanged: local.files.length - all.length,
     artifacts: 0,
+    settled: { artifacts: 0, releases: [], sites: [] },
     pruned: 0,
     requests: 0,
   };

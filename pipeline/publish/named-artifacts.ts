@@ -8,6 +8,8 @@ export interface NamedArtifact {
   url: string;
   /** null: not known. */
   size: number | null;
+  /** As the record has it. */
+  checksum: string;
   /** Lower-case hexadecimal; undefined where the record has another kind of checksum. */
   sha256: string | undefined;
 }
@@ -28,7 +30,7 @@ export function newlyNamed(
       if (!artifact || isKnown) return [];
       const { file, url, size } = artifact;
       const sha256 = /^[0-9a-f]{64}$/i.test(record.checksum) ? record.checksum.toLowerCase() : undefined;
-      return [{ id: record.id, version: now.version, file, url, size, sha256 }];
+      return [{ id: record.id, version: now.version, file, url, size, checksum: record.checksum, sha256 }];
     });
   });
 }

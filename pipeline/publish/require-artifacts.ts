@@ -8,12 +8,23 @@ import { inParallel } from "../outside/in-parallel.ts";
 import type { Ledger } from "../stages/ledger.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { type NamedArtifact, newlyNamed } from "./named-artifacts.ts";
+import { type SettledArtifacts, type SettlingSite, splitSettled } from "./settled-artifacts.ts";
 
 const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
 
 const atOnce = 8;
 
-/** Everything that the lists name for the first time can be downloaded. @throws RelcatError artifact-unpublished */
+export interface CheckedArtifacts {
+  /** How many were looked up. */
+  artifacts: number;
+  settled: SettledArtifacts;
+}
+
+/**
+ * Proves that everything the lists name for the first time can be downloaded. A staging site is excused from what a
+ * settling site lists.
+ * @throws RelcatError artifact-unpublished
+ */
 export async function requireArtifacts({
   site,
   store,
@@ -21,6 +32,7 @@ export async function requireArtifacts({
   ledger,
   live,
   artifactsKnown,
+  settlingSites = [],
 }: {
   site: SiteSettings;
   store: SiteStore;
@@ -29,7 +41,9 @@ export async function requireArtifacts({
   live: SiteIndex | undefined;
   /** Those of imported records were there before relcat. */
   artifactsKnown: boolean;
-}): Promise<number> {
+  /** Empty unless the site is a staging site. */
+  settlingSites?: readonly SettlingSite[] | undefined;
+}): Promise<CheckedArtifacts> {
   const documents: { now: ReleaseDocument; before: ReleaseDocument | undefined }[] = [];
   for (const { path, sha256 } of local.files) {
     if (!/^api\/v1\/release\/\d[^/]*\/index\.json$/.test(path)) continue;
@@ -43,15 +57,16 @@ export async function requireArtifacts({
   }
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
   const named = newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
-  const looked = await inParallel(named, atOnce, async (artifact) => {
+  const { unsettled, settled, unread } = await splitSettled(named, settlingSites);
+  const looked = await inParallel(unsettled, atOnce, async (artifact) => {
     const fault = await faultOf(artifact, site, store);
     return fault === undefined ? [] : [{ ...artifact, fault }];
   });
   const problems = [...Map.groupBy(looked.flat(), ({ version }) => version)].map(([version, those]) =>
-    problemOf(version, those, site),
+    problemOf(version, those, site, unread),
   );
   if (problems.length > 0) throw new RelcatError(problems);
-  return named.length;
+  return { artifacts: unsettled.length, settled };
 }
 
 /** Why an artifact cannot be downloaded as it is described. */
@@ -74,6 +89,7 @@ function problemOf(
   version: string,
   faulty: readonly (NamedArtifact & { fault: string })[],
   { name, baseUrl }: SiteSettings,
+  unread: readonly string[],
 ): Problem {
   const shown = faulty.slice(0, mostShown).map(({ fault }) => fault);
   const more = faulty.length > mostShown ? [`and ${faulty.length - mostShown} more`] : [];
@@ -87,6 +103,6 @@ function problemOf(
     code: "artifact-unpublished",
     severity: "error",
     message: `${count} of ${version} cannot be downloaded as described: ${[...shown, ...more].join("; ")}`,
-    hint: `Nothing was published. ${way}`,
+    hint: ["Nothing was published.", ...unread, way].join(" "),
   };
 }

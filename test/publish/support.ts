@@ -103,9 +103,10 @@ export async function publishingProject({
 export const inDays = (days: number): string =>
   new Date(Date.now() + days * 86_400_000).toISOString().replace("Z", "000Z");
 
-/** Sparse files: publishing asks for lengths alone. */
-export function placeArtifacts(dist: string, site: string, baseUrl: string): string[] {
-  return artifactsOf(dist, baseUrl).map(({ key, size }) => {
+/** Sparse files: publishing asks for lengths alone. @param which only keys that match */
+export function placeArtifacts(dist: string, site: string, baseUrl: string, which = /./): string[] {
+  const chosen = artifactsOf(dist, baseUrl).filter(({ key }) => which.test(key));
+  return chosen.map(({ key, size }) => {
     const file = join(site, key);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, "");

@@ -1,0 +1,81 @@
+import type { ReleaseDocument } from "../documents/site.ts";
+import type { SiteStore } from "../documents/site-store.ts";
+import { RelcatError } from "../errors.ts";
+import { inParallel } from "../outside/in-parallel.ts";
+import type { NamedArtifact } from "./named-artifacts.ts";
+
+/** A site with permanent content, to compare a staging site with. */
+export interface SettlingSite {
+  name: string;
+  open(): Promise<SiteStore>;
+}
+
+/** Artifacts that settling sites list, which a staging site need not have. */
+export interface SettledArtifacts {
+  artifacts: number;
+  /** Their versions, ascending. */
+  releases: string[];
+  /** The sites that list them. */
+  sites: string[];
+}
+
+export interface SplitArtifacts {
+  /** In no release that is live at a settling site. */
+  unsettled: NamedArtifact[];
+  settled: SettledArtifacts;
+  /** Sites that could not be read, each with the reason as one sentence. */
+  unread: string[];
+}
+
+const atOnce = 8;
+
+/** Sets apart what a settling site lists under the same id and checksum. */
+export async function splitSettled(
+  named: readonly NamedArtifact[],
+  sites: readonly SettlingSite[],
+): Promise<SplitArtifacts> {
+  const split: SplitArtifacts = {
+    unsettled: [...named],
+    settled: { artifacts: 0, releases: [], sites: [] },
+    unread: [],
+  };
+  for (const site of sites) {
+    if (split.unsettled.length === 0) break;
+    const listed = await listedAt(site, new Set(split.unsettled.map(({ version }) => version)));
+    if (typeof listed === "string") {
+      split.unread.push(`${site.name} could not be read: ${listed}.`);
+      continue;
+    }
+    const found = split.unsettled.filter((artifact) => listed.has(keyOf(artifact)));
+    if (found.length === 0) continue;
+    const { settled } = split;
+    settled.artifacts += found.length;
+    settled.releases = [...new Set([...settled.releases, ...found.map(({ version }) => version)])].sort();
+    settled.sites.push(site.name);
+    split.unsettled = split.unsettled.filter((artifact) => !found.includes(artifact));
+  }
+  return split;
+}
+
+const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;
+
+/** @returns why the site cannot be read, as text, or the keys of the artifacts it lists */
+async function listedAt(
+  site: SettlingSite,
+  versions: ReadonlySet<string>,
+): Promise<ReadonlySet<string> | string> {
+  try {
+    const store = await site.open();
+    const documents = await inParallel([...versions], atOnce, (version) =>
+      store.read(`api/v1/release/${version}/index.json`),
+    );
+    const packages = documents.flatMap((bytes) =>
+      bytes ? (JSON.parse(new TextDecoder().decode(bytes)) as ReleaseDocument).packages : [],
+    );
+    return new Set(packages.map(keyOf));
+  } catch (error) {
+    if (error instanceof RelcatError) return error.problems[0]?.message ?? error.message;
+    if (error instanceof SyntaxError) return "a release document there is not JSON";
+    throw error;
+  }
+}

@@ -1,0 +1,85 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { addRelease, type PublishingProject, placeArtifacts, publishingProject } from "./support.ts";
+
+const stageUrl = "http://127.0.0.1:8089";
+
+/** A staging site beside `prod`, and a new release that is not cut. */
+async function staged(): Promise<PublishingProject> {
+  const project = await publishingProject({
+    sites: (folder) =>
+      `  prod: {url: "dir:${folder}/www"}\n  staging: {url: "dir:${folder}/stage", base_url: "${stageUrl}", settles: false}\n`,
+  });
+  await addRelease(project, "26.09.001", false);
+  await project.succeed("build", "--site", "staging", "--out", "preview");
+  return project;
+}
+
+const preview = (project: PublishingProject) => join(project.folder, "preview");
+
+describe("publishing to a staging site", () => {
+  test("does not check what is live at a settling site, and says so", async () => {
+    const project = await staged();
+    await project.succeed("publish", "prod");
+
+    // What only staging lists is checked still.
+    const missing = await project.run("publish", "staging", "--out", "preview");
+    expect(missing.exitCode).toBe(1);
+    expect(missing.stderr).toContain(
+      "error[artifact-unpublished] 1 artifact of 26.09.001 cannot be downloaded",
+    );
+    expect(missing.stderr.match(/error\[/g)).toHaveLength(1);
+
+    placeOnly(project, /26\.09\.001/);
+    const { stdout, stderr } = await project.succeed("publish", "staging", "--out", "preview");
+    expect(stdout).toContain("; 1 new artifact can be downloaded.");
+    expect(stderr).toContain(
+      "Not checked: 5 artifacts of 26.07.001, 26.08.001 and 26.08.002, live at prod.\n",
+    );
+    expect(readFileSync(join(project.folder, "stage/current/build.json"), "utf8")).toContain("26.09.001");
+  });
+
+  test("--json names what was not checked", async () => {
+    const project = await staged();
+    await project.succeed("publish", "prod");
+    placeOnly(project, /26\.09\.001/);
+    expect(await project.json("publish", "staging", "--out", "preview", "--dry-run")).toMatchObject({
+      artifacts: 1,
+      settled: { artifacts: 5, releases: ["26.07.001", "26.08.001", "26.08.002"], sites: ["prod"] },
+    });
+  });
+
+  test("checks an artifact whose bytes are not those of the settling site", async () => {
+    const project = await staged();
+    await project.succeed("publish", "prod");
+    const path = "api/v1/release/26.08.001/index.json";
+    const live = join(project.www, "current", path);
+    const document = JSON.parse(readFileSync(live, "utf8"));
+    document.packages[0].checksum = "0".repeat(64);
+    writeFileSync(live, JSON.stringify(document));
+    placeOnly(project, /26\.09\.001/);
+    const { stderr } = await project.run("publish", "staging", "--out", "preview");
+    expect(stderr).toContain("error[artifact-unpublished] 1 artifact of 26.08.001 cannot be downloaded");
+  });
+
+  test("checks everything where the settling site cannot be read, and names the reason", async () => {
+    const project = await staged();
+    placeOnly(project, /26\.09\.001/);
+    const none = await project.run("publish", "staging", "--out", "preview");
+    expect(none.stderr).toContain("error[artifact-unpublished]");
+    expect(none.stderr).not.toContain("could not be read");
+    await project.succeed("publish", "prod");
+    writeFileSync(join(project.www, "current/api/v1/release/26.08.001/index.json"), "{");
+    const { exitCode, stderr } = await project.run("publish", "staging", "--out", "preview");
+    expect(exitCode).toBe(1);
+    expect(stderr).toContain(
+      "hint: Nothing was published. prod could not be read: a release document there is not JSON. Upload",
+    );
+  });
+});
+
+/** Uploads some of the staging site's artifacts. */
+function placeOnly(project: PublishingProject, file: RegExp): void {
+  placeArtifacts(preview(project), join(project.folder, "stage"), stageUrl, file);
+}
