@@ -42,14 +42,9 @@ export async function downloadArtifact(
   const { place, root, state, settles } = known;
   if (settles === false) throw notSettled(place, "settles: false");
   const trusted = await openTrustedSite(siteAt(place), root, state);
-  try {
-    const delivery = await deliver(trusted, request);
-    trusted.remember();
-    known.rememberFirst();
-    return delivery;
-  } finally {
-    trusted.close();
-  }
+  const delivery = await deliver(trusted, request);
+  known.rememberFirst();
+  return delivery;
 }
 
 const notSettled = (place: string, why: string) =>

@@ -76,12 +76,7 @@ export const usualGrace = 15 * 60_000;
  * @throws RelcatError site-tampered, site-stale, site-expired, clock for the metadata itself; network
  */
 export async function verifySite(request: VerifyRequest): Promise<Verdict> {
-  const trusted = await openTrustedSite(siteAt(request.place), request.root, request.state);
-  try {
-    return await verifyTrusted(trusted, request);
-  } finally {
-    trusted.close();
-  }
+  return verifyTrusted(await openTrustedSite(siteAt(request.place), request.root, request.state), request);
 }
 
 async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Promise<Verdict> {
@@ -114,8 +109,6 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
   const isPart = paths.length < Object.keys(documents.listed).length || isLess(downloads, artifacts, request);
   const late = now - since > (request.grace ?? usualGrace);
   const verdict = judge(findings, late, isPart);
-  // Only what was right forbids to go back behind it.
-  if (verdict !== "tampered" && verdict !== "stale") trusted.remember();
   return {
     verdict,
     build: documents.build,

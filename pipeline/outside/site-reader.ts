@@ -27,6 +27,9 @@ export interface SiteReader {
   read(path: string, limit: number, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
+/** A path as part of an address: a query's characters in it would ask for another file. */
+export const addressOf = (path: string): string => encodeURI(path).replace(/[?#]/g, encodeURIComponent);
+
 export const isAddress = (place: string): boolean => /^https?:\/\//.test(place);
 
 /** @param place http(s)://…, a folder with or without dir: before it, or a folder that a site is published to */

@@ -1,10 +1,11 @@
-import { mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { failure } from "../errors.ts";
 import { readRoot, sha256 } from "../trust/metadata.ts";
 import { accessFailure } from "./access-failure.ts";
-import { exists, readIfPresent, replaceDurably } from "./files.ts";
+import { readIfPresent, replaceDurably } from "./files.ts";
+import type { TrustMemory } from "./tuf-workflow.ts";
 
 /** The root that somebody pins. @throws RelcatError root-missing, file-access */
 export function readRootFile(file: string): Uint8Array {
@@ -63,40 +64,49 @@ export function rememberFirstRoot(base: string, place: string, root: Uint8Array)
   replaceDurably(firstRootFile(base, place), root);
 }
 
-/** What was seen at an earlier time, by file name; empty for the first. @throws RelcatError trust-damaged, file-access */
-export function readState(folder: string): Map<string, Uint8Array> {
-  if (!exists(folder)) return new Map();
-  const names = readdirSync(folder).filter((name) => /^[\w%][\w.%-]*\.json$/.test(name));
-  const seen = new Map(names.map((name) => [name, readFileSync(join(folder, name))]));
-  const root = seen.get("root.json");
-  // Without its root, what else was seen says nothing that could be checked.
-  if (!root) return new Map();
+/**
+ * What was verified of a site at earlier times, one file a role. Each is replaced as a whole.
+ * @throws RelcatError trust-damaged, file-access
+ */
+export function openMemory(folder: string): TrustMemory {
+  const fileOf = (role: string) => join(folder, `${fileName(role)}.json`);
+  const read = (role: string) => (isKept(role) ? readIfPresent(fileOf(role)) : undefined);
+  refuseDamaged(read("root"), fileOf("root"));
+  return {
+    read,
+    write(role, bytes) {
+      const before = read(role);
+      if (!isKept(role) || (before && Buffer.compare(before, bytes) === 0)) return;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      replaceDurably(fileOf(role), bytes);
+    },
+    forget: (role) => rmSync(fileOf(role), { force: true }),
+  };
+}
+
+function refuseDamaged(root: Uint8Array | undefined, file: string): void {
   try {
-    readRoot(root);
+    if (root) readRoot(root);
   } catch (error) {
     throw failure(
       "trust-damaged",
-      `${join(folder, "root.json")} cannot be read as the root that was seen before`,
+      `${file} cannot be read as the root that was seen before`,
       "Remove that folder: what was seen of this site is then forgotten, and the pinned root counts again.",
       undefined,
       error,
     );
   }
-  return seen;
 }
 
-const order = (name: string): number => (name === "root.json" ? 0 : name === "timestamp.json" ? 2 : 1);
+/** Delegations choose role names: percent-encoded, no name leaves the folder, is hidden, or differs by case alone. */
+const fileName = (role: string): string =>
+  [...Buffer.from(role)]
+    .map((byte, index) => {
+      const letter = String.fromCharCode(byte);
+      const isPlain = /[a-z0-9_-]/.test(letter) || (letter === "." && index > 0);
+      return isPlain ? letter : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    })
+    .join("");
 
-/**
- * Remembers what was seen. The root first: what is signed by keys it brought could not be read without it. The
- * timestamp last: it alone forbids to go back, and by then everything it leads to is there.
- */
-export function writeState(folder: string, seen: ReadonlyMap<string, Uint8Array>): void {
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const names = [...seen.keys()].sort((a, b) => order(a) - order(b));
-  for (const name of names) {
-    const bytes = seen.get(name) ?? new Uint8Array();
-    const before = readIfPresent(join(folder, name));
-    if (!before || Buffer.compare(before, bytes) !== 0) replaceDurably(join(folder, name), bytes);
-  }
-}
+/** File systems take 255 bytes and replacing adds some; a longer role is asked for each time. */
+const isKept = (role: string): boolean => fileName(role).length <= 200;

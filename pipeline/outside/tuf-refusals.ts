@@ -1,25 +1,22 @@
-import { DownloadHTTPError } from "tuf-js/dist/error.js";
 import { failure, type RelcatError } from "../errors.ts";
 import type { SiteReader } from "./site-reader.ts";
+import { WorkflowError } from "./tuf-workflow.ts";
 
 /** What the TUF client is looking at: its complaints seldom name a role. */
 export interface Asked {
   path: string;
-  /** What reading it failed with, where that says all. */
-  failed: RelcatError | undefined;
 }
 
 /** Why the TUF client refused: role and reason, as people say it. */
 export function explained(site: SiteReader, path: string, error: unknown): RelcatError {
-  const { message, cause } = error as Error;
-  const inner = cause instanceof Error ? cause : (error as Error);
+  const { message } = error as Error;
   const [, expired] = /([\w.-]+)\.json is expired/.exec(message) ?? [];
   if (expired !== undefined) return expiredMetadata(site, expired, error);
   const [, older, newer] = /timestamp version (\d+) is less than current version (\d+)/.exec(message) ?? [];
   if (older !== undefined) return olderTimestamp(site, `version ${older} < ${newer}`, error);
-  if (isMissing(message, inner)) return tampered(site, path, "is missing", error);
+  if (error instanceof WorkflowError) return tampered(site, path, message, error);
   const role = roleOf(path);
-  if (role === "root" && isNoMetadata(message, inner)) {
+  if (role === "root" && isNoMetadata(error)) {
     return failure(
       "site-tampered",
       `${site.place} answers 200 with something else for ${path}, which is missing`,
@@ -28,8 +25,8 @@ export function explained(site: SiteReader, path: string, error: unknown): Relca
       error,
     );
   }
-  const syntax = inner instanceof SyntaxError || /SyntaxError|in JSON at/.test(message);
-  return tampered(site, path, `(role ${role}) ${syntax ? "is no metadata" : reasonOf(message)}`, error);
+  const reason = isNoJson(error) ? "is no metadata" : reasonOf(message);
+  return tampered(site, path, `(role ${role}) ${reason}`, error);
 }
 
 const expiredMetadata = (site: SiteReader, role: string, cause: unknown) =>
@@ -51,11 +48,12 @@ const olderTimestamp = (site: SiteReader, versions: string, cause: unknown) =>
     cause,
   );
 
-const isMissing = (message: string, error: Error): boolean =>
-  error instanceof DownloadHTTPError || /DownloadHTTPError|Failed to download|: missing$/.test(message);
+const isNoJson = (error: unknown): boolean =>
+  error instanceof SyntaxError ||
+  (error as NodeJS.ErrnoException).code === "ERR_ENCODING_INVALID_ENCODED_DATA";
 
-const isNoMetadata = (message: string, error: Error): boolean =>
-  error instanceof SyntaxError || /is not (defined|an array)|expected 'root', got/.test(message);
+const isNoMetadata = (error: unknown): boolean =>
+  isNoJson(error) || /is not (defined|an array)|expected 'root', got/.test((error as Error).message);
 
 /** The client's sentences, and how they read here. */
 const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
@@ -81,7 +79,6 @@ const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
     /Version (\d+) of [\w.-]+ does not match snapshot version (\d+)/,
     (got, wanted) => `has version ${got}, but the snapshot says ${wanted}`,
   ],
-  [/reading 'length'/, () => "is not enough: the snapshot lacks a role that it lets speak"],
   [/Snapshot version doesn't match timestamp/, () => "has another version than the timestamp says"],
   [/multiple signatures found for keyid/, () => "has two signatures by one key"],
   [/duplicate key IDs found/, () => "names one key twice"],
@@ -92,7 +89,7 @@ function reasonOf(message: string): string {
     const match = pattern.exec(message);
     if (match) return `is refused: it ${wording(...match.slice(1))}`;
   }
-  return `is refused: ${message.replace(/^Unable to load \w+(?: metadata)? error (\w*Error: )?/, "")}`;
+  return `is refused: ${message}`;
 }
 
 const roleOf = (path: string): string => /^metadata\/(?:\d+\.)?(.+)\.json$/.exec(path)?.[1] ?? path;

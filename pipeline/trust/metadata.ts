@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { canonicalize } from "@tufjs/canonical-json";
 import { Metadata, MetadataKind, MetaFile, Root, Snapshot, Targets, Timestamp } from "@tufjs/models";
 import { type Signer, tufKey, tufSignature } from "./keys.ts";
-import { expiryOf, pathsOf } from "./roles.ts";
+import { dateOf, expiryOf, pathsOf } from "./roles.ts";
 
 export const specVersion = "1.0.31";
 
@@ -163,13 +163,24 @@ export const snapshotContent = (
     ),
   });
 
+/** A member of our own, which TUF 1.0 allows (section 4) and other clients ignore. */
+const dateMember = "x-relcat-signed";
+
 export const timestampContent = (version: number, snapshot: SignedSnapshot, now: number): Timestamp =>
   new Timestamp({
     version,
     specVersion,
     expires: expiryOf("timestamp", now),
     snapshotMeta: metaFile(snapshot),
+    unrecognizedFields: { [dateMember]: dateOf(now) },
   });
+
+/** When a timestamp was signed, in milliseconds since 1970; undefined where it does not say. */
+export function signingDate({ unrecognizedFields }: Timestamp): number | undefined {
+  const date = unrecognizedFields[dateMember];
+  const time = typeof date === "string" ? Date.parse(date) : Number.NaN;
+  return Number.isNaN(time) ? undefined : time;
+}
 
 const metaFile = ({ metadata, bytes }: AnySigned): MetaFile =>
   new MetaFile({ version: metadata.signed.version, length: bytes.length, hashes: { sha256: sha256(bytes) } });

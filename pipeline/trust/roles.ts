@@ -16,9 +16,12 @@ export function lifetimeOf(role: string): number {
   return lifetimes[kind] * day;
 }
 
-/** When metadata made now ends, to the second as TUF wants it. @param now milliseconds since 1970 */
-export const expiryOf = (role: string, now: number): string =>
-  new Date(Math.floor((now + lifetimeOf(role)) / 1000) * 1000).toISOString().replace(".000Z", "Z");
+/** A date to the second, as TUF writes it. @param time milliseconds since 1970 */
+export const dateOf = (time: number): string =>
+  new Date(Math.floor(time / 1000) * 1000).toISOString().replace(".000Z", "Z");
+
+/** When metadata that is signed now expires. @param now milliseconds since 1970 */
+export const expiryOf = (role: string, now: number): string => dateOf(now + lifetimeOf(role));
 
 /** Past half of its life, metadata is renewed. */
 export const isDue = (role: string, expires: string, now: number): boolean =>

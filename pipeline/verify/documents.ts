@@ -68,7 +68,7 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   const latest = checkShape(await readTarget(trusted, "catalog/latest.json"), latestSchema);
   findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
   for (const [path, file] of copies(releases.keys())) {
-    if ((await trusted.describe(path))?.sha256 !== listed[file]?.sha256)
+    if ((await trusted.describe(path))?.hashes.sha256 !== listed[file]?.sha256)
       findings.push({ path, what: `is not what is listed as ${file}` });
   }
   const build = catalog["build.json"]?.sha256;

@@ -45,10 +45,5 @@ export async function awaitBuild(
 }
 
 async function signedBuild(place: string, root: Uint8Array, state: string): Promise<string> {
-  const trusted = await openTrustedSite(siteAt(place), root, state);
-  try {
-    return await liveBuild(trusted);
-  } finally {
-    trusted.close();
-  }
+  return liveBuild(await openTrustedSite(siteAt(place), root, state));
 }

@@ -1,7 +1,7 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { extensionOf, mediaType } from "../documents/file-headers.ts";
 import { inParallel } from "../outside/in-parallel.ts";
-import type { Answer, SiteReader } from "../outside/site-reader.ts";
+import { type Answer, addressOf, type SiteReader } from "../outside/site-reader.ts";
 import { sha256 } from "../trust/metadata.ts";
 import type { Finding, Listed } from "./finding.ts";
 
@@ -28,8 +28,7 @@ export async function compareFiles(
 }
 
 async function compareFile(site: SiteReader, path: string, known: Listed[string]): Promise<Finding[]> {
-  // A query's characters in a path would ask for another file.
-  const address = site.isRemote ? encodeURI(path).replace(/[?#]/g, encodeURIComponent) : path;
+  const address = site.isRemote ? addressOf(path) : path;
   const answer = await site.read(address, known.size + slack);
   if (answer.status !== 200) return [{ path, what: `is missing (${answer.status})` }];
   if (answer.damage !== undefined) return [{ path, what: broken(answer, "although nobody asked for one") }];

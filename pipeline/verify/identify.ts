@@ -43,18 +43,13 @@ export async function identifyFiles(
   onBytes: (file: string) => OnBytes = () => () => {},
 ): Promise<FileAnswer[]> {
   const trusted = await openTrustedSite(siteAt(place), root, state);
-  try {
-    const catalog = await openCatalog(trusted);
-    const answers: FileAnswer[] = [];
-    for (const file of files) {
-      const { sha256, size } = await hashFile(file, onBytes(file));
-      answers.push({ file, sha256, size, ...(await catalog.find(file, sha256)) });
-    }
-    trusted.remember();
-    return answers;
-  } finally {
-    trusted.close();
+  const catalog = await openCatalog(trusted);
+  const answers: FileAnswer[] = [];
+  for (const file of files) {
+    const { sha256, size } = await hashFile(file, onBytes(file));
+    answers.push({ file, sha256, size, ...(await catalog.find(file, sha256)) });
   }
+  return answers;
 }
 
 type Found = FileAnswer extends infer A

@@ -98,7 +98,7 @@ async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
   ];
   const findings: Finding[] = [];
   for (const [file, meta] of named) {
-    const path = `metadata/${meta.version}.${file}`;
+    const path = `metadata/${meta.version}.${encodeURIComponent(file)}`;
     if (answered.has(path)) continue; // The client checked it.
     const bytes = await read(trusted, path, (meta.length ?? mostListBytes) + 1);
     if (!bytes) findings.push({ path, what: "is missing" });

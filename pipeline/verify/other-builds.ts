@@ -103,7 +103,10 @@ async function readList(
   if (part.status !== 200 || sha256(part.bytes) !== expected) return {};
   const target = targetOf(readTargets(part.bytes), path);
   if (!target) return {};
-  const { status, bytes } = await site.read(storedName(path, target.sha256), target.size);
+  const { status, bytes } = await site.read(
+    storedName(path, { hashes: { sha256: target.sha256 } }),
+    target.size,
+  );
   if (status !== 200 || sha256(bytes) !== target.sha256) return {};
   return JSON.parse(new TextDecoder().decode(bytes)).files;
 }

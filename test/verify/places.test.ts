@@ -80,12 +80,12 @@ describe("--trust-first-use", () => {
     ]);
   });
 
-  test("remembers nothing of a site that is wrong, and needs one that is signed", async () => {
+  test("trusts no root of a site that is wrong, and needs one that is signed", async () => {
     const state = temporaryFolder();
     const place = copyOf(project.dist);
     rmSync(join(place, "feed.atom"));
     expect((await verify(project, [place, "--trust-first-use"], state)).exitCode).toBe(6);
-    expect(readdirSync(state)).toEqual([]);
+    expect(readdirSync(state).filter((name) => name.startsWith("first-"))).toEqual([]);
     rmSync(join(place, "metadata/1.root.json"));
     const none = await verify(project, [place, "--trust-first-use"], state);
     expect([none.exitCode, none.text]).toEqual([2, expect.stringContaining("error[root-missing]")]);
@@ -105,7 +105,7 @@ describe("what was seen before", () => {
     expect((await project.relcat(args(seen))).exitCode).toBe(0);
     at(project.dist);
     const calls = await countCalls(project.folder, args(copyOf(seen)));
-    expect(calls).toBeGreaterThan(10);
+    expect(calls).toBeGreaterThan(4);
     for (let call = 1; call <= calls; call++) {
       const state = copyOf(seen);
       await killedAt(call, project.folder, args(state));

@@ -226,9 +226,10 @@ describe("metadata is refused with its role and the reason", () => {
     expect([exitCode, text]).toEqual([5, expect.stringContaining("error[network]")]);
   });
 
-  test("what failed is not remembered", async () => {
+  test("verified metadata is remembered, though a file of the site is wrong", async () => {
     const state = temporaryFolder();
     await refused((folder) => rmSync(join(folder, "feed.atom")), state);
-    expect(readdirSync(state)).toEqual([]);
+    const [site = ""] = readdirSync(state);
+    expect(readdirSync(join(state, site))).toContain("timestamp.json");
   });
 });
