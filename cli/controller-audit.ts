@@ -28,7 +28,7 @@ export async function verifyAuditLog(
   if (verdict.verdict === "broken") {
     throw refusal(
       "audit-broken",
-      `the audit log of ${shownDatabase(database)} was changed: ${verdict.why}`,
+      `${shownDatabase(database)} was changed outside of the controller: ${verdict.why}`,
       "Keep this database for whoever looks into it; relcat controller restore makes one of a backup.",
     );
   }

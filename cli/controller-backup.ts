@@ -100,7 +100,7 @@ async function explained<T>(database: string, work: () => T | Promise<T>): Promi
     if (error instanceof BackupBroken)
       throw refusal(
         "audit-broken",
-        `the audit log in ${database} was changed: ${error.message}`,
+        `${database} was changed outside of the controller: ${error.message}`,
         "Restore another backup; nothing was written.",
         error,
       );

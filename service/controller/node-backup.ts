@@ -14,7 +14,7 @@ import { syncToDisk } from "../../pipeline/outside/files.ts";
 import { writeAs } from "./call.ts";
 import type { Settings } from "./controller.ts";
 import { NotReady, openController, pepperFile } from "./node.ts";
-import { type ChainVerdict, hostActor, verifyAudit } from "./node-host.ts";
+import { hostActor, type LogVerdict, verifyAudit } from "./node-host.ts";
 import { migrate } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
 import { openSqlite } from "./store/sqlite.ts";
@@ -83,7 +83,7 @@ async function proveRestored(opening: Omit<RestoreOptions, "file">, from: string
   await migrateDatabase(opening);
   const controller = await openController(opening);
   try {
-    const verdict: ChainVerdict = await verifyAudit(controller);
+    const verdict: LogVerdict = await verifyAudit(controller);
     if (verdict.verdict === "broken") throw new BackupBroken(verdict.why);
     const { seq } = verdict.head;
     await writeAs(controller, hostActor(), controller.clock(), async ({ record }) =>

@@ -5,7 +5,8 @@ import { jsonBody, queryOf, type ServerRequest } from "../http/request.ts";
 import { routerOf } from "../http/router.ts";
 import { operationOf } from "../http/routes.ts";
 import { scopes, type User } from "./access.ts";
-import { type Actor, type ChainVerdict, type Head, verifyChain } from "./audit/audit-log.ts";
+import type { Actor, Head } from "./audit/audit-log.ts";
+import { type LogVerdict, verifyLog } from "./audit/verify-log.ts";
 import { hashPassword } from "./auth/passwords.ts";
 import { type Answer, type Call, writeAs } from "./call.ts";
 import { contracts } from "./contract.ts";
@@ -141,8 +142,8 @@ export function userFaults(email: string, password: string): string[] {
 }
 
 export { untilStopped } from "../http/node-server.ts";
-export type { ChainVerdict, Head };
+export type { Head, LogVerdict };
 
-/** Proves that nobody changed the audit log behind the controller's back. @param known a head noted earlier */
-export const verifyAudit = (controller: Controller, known?: Head): Promise<ChainVerdict> =>
-  verifyChain(controller.database.read, controller.pepper, known);
+/** Checks that the audit log is whole and records what the database holds. @param known a head noted earlier */
+export const verifyAudit = ({ database, pepper }: Controller, known?: Head): Promise<LogVerdict> =>
+  verifyLog(database, pepper, known);

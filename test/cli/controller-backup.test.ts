@@ -129,13 +129,13 @@ describe("on a controller that rests", () => {
     const why = "row 1 is not what was written, or one before it was exchanged";
     const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
     expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
-      `error[audit-broken] the audit log of changed.db was changed: ${why}\n  hint: Keep this database for whoever looks into it; relcat controller restore makes one of a backup.`,
+      `error[audit-broken] changed.db was changed outside of the controller: ${why}\n  hint: Keep this database for whoever looks into it; relcat controller restore makes one of a backup.`,
       "",
       6,
     ]);
     const restored = await run(["controller", "restore", "changed.db", ...on("never.db")]);
     expect([restored.stderr, restored.exitCode]).toEqual([
-      `error[audit-broken] the audit log in changed.db was changed: ${why}\n  hint: Restore another backup; nothing was written.`,
+      `error[audit-broken] changed.db was changed outside of the controller: ${why}\n  hint: Restore another backup; nothing was written.`,
       6,
     ]);
     expect(existsSync(join(folder, "never.db"))).toBe(false);
@@ -154,7 +154,7 @@ describe("on a controller that rests", () => {
     await succeed([...verify, "--head", head]);
     const longer = await run([...verify, "--head", `9${head}`]);
     expect([longer.stderr.split("\n")[0], longer.exitCode]).toEqual([
-      "error[audit-broken] the audit log of controller.db was changed: the log ends at 1, but had 91 rows once",
+      "error[audit-broken] controller.db was changed outside of the controller: the log ends at 1, but had 91 rows once",
       6,
     ]);
     expect((await run([...verify, "--head", "1"])).stderr).toBe(

@@ -1,8 +1,10 @@
 import { sql } from "kysely";
 import { beforeEach, describe, expect, test } from "vitest";
-import { type ChainVerdict, type Head, verifyChain } from "../../service/controller/audit/audit-log.ts";
-import { each, insertDevices, setStates } from "./state-support.ts";
-import { type TestController, type TestKey, testController } from "./support.ts";
+import type { Head } from "../../service/controller/audit/audit-log.ts";
+import { type LogVerdict, verifyLog } from "../../service/controller/audit/verify-log.ts";
+import { statementsOf } from "../../service/controller/store/migrations.ts";
+import { each, recordedDevices, setStates } from "./state-support.ts";
+import { databaseKind, type TestController, type TestKey, testController } from "./support.ts";
 
 let controller: TestController;
 let key: TestKey;
@@ -10,13 +12,13 @@ let ids: string[];
 beforeEach(async () => {
   controller = await testController();
   key = await controller.makeKey();
-  ids = await insertDevices(controller, 3);
+  ids = await recordedDevices(controller, 3);
   await setStates(controller, key, each(ids, "accepted"));
 });
 
-const verify = (known?: Head): Promise<ChainVerdict> => {
+const verify = (known?: Head): Promise<LogVerdict> => {
   const { database, pepper } = controller.controller;
-  return verifyChain(database.read, pepper, known);
+  return verifyLog(database, pepper, known);
 };
 async function head(): Promise<Head> {
   const verdict = await verify();
@@ -24,23 +26,34 @@ async function head(): Promise<Head> {
   return verdict.head;
 }
 
-/** What somebody can do who has the database, but not the pepper. */
+const triggers = statementsOf("sqlite").filter((statement) => statement.startsWith("create trigger"));
+const fromOne = "audit_log add constraint audit_log_from_1 check (seq >= 1) not valid";
+
+/** Runs statements as an attacker does who has the database but not the pepper: without the guards, and with them put back. */
 async function attack(...statements: string[]): Promise<void> {
-  const { database } = controller.controller;
-  const disarm =
-    database.kind === "sqlite"
-      ? ["drop trigger if exists audit_log_no_update", "drop trigger if exists audit_log_no_delete"]
-      : ["alter table audit_log disable trigger user"];
-  await database.write(async (transaction) => {
-    for (const statement of [...disarm, ...statements]) await sql.raw(statement).execute(transaction);
-  });
+  const [disarm, arm] =
+    controller.controller.database.kind === "sqlite"
+      ? [triggers.map((trigger) => `drop trigger ${trigger.split(" ")[2]}`), triggers]
+      : [
+          [
+            "alter table audit_log disable trigger user",
+            "alter table audit_log drop constraint audit_log_from_1",
+          ],
+          ["alter table audit_log enable trigger user", `alter table ${fromOne}`],
+        ];
+  await runSql(...disarm, ...statements, ...arm);
 }
+
+const runSql = (...statements: string[]): Promise<void> =>
+  controller.controller.database.write(async (transaction) => {
+    for (const statement of statements) await sql.raw(statement).execute(transaction);
+  });
 
 const setHead = (value: string) => `update meta set value = ${value} where key = 'audit_head'`;
 
 test("what was written is whole", async () => {
-  // Owner, session, key, three devices.
-  expect((await head()).seq).toBe(6);
+  // Owner, session, key, three devices enrolled, and accepted.
+  expect((await head()).seq).toBe(9);
 });
 
 describe("a changed value", () => {
@@ -95,7 +108,29 @@ describe("rows", () => {
 
   test("that are gone from the end are found", async () => {
     await attack("delete from audit_log where seq > 4");
-    expect(await verify()).toMatchObject({ verdict: "broken", seq: 5, why: "rows 5 to 6 are missing" });
+    expect(await verify()).toMatchObject({ verdict: "broken", seq: 5, why: "rows 5 to 9 are missing" });
+  });
+
+  test.each([0, -1, -7])("with the number %i are found", async (seq) => {
+    const columns =
+      "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
+    const copy = `insert into audit_log (seq, ${columns}) select ${seq}, ${columns} from audit_log where seq = 1`;
+    await expect(runSql(copy)).rejects.toThrow(/from.1/);
+    await attack(copy);
+    const why = `row ${seq} was not written by the controller, which numbers from 1`;
+    expect(await verify()).toEqual({ verdict: "broken", seq, why });
+  });
+
+  test("that are gone with the note of the end are found, and still after others were written", async () => {
+    const { id } = await controller.controller.database.read
+      .selectFrom("users")
+      .select("id")
+      .executeTakeFirstOrThrow();
+    await attack("delete from audit_log", "delete from meta where key = 'audit_head'");
+    const why = `user ${id} is in the database, but not in the log`;
+    expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
+    await setStates(controller, key, each(ids, "rejected"));
+    expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
   });
 
   test("that were exchanged are found", async () => {
@@ -111,14 +146,14 @@ describe("rows", () => {
     const columns =
       "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
     await attack(
-      `insert into audit_log (seq, ${columns}) select seq + 1, ${columns} from audit_log where seq = 6`,
+      `insert into audit_log (seq, ${columns}) select seq + 1, ${columns} from audit_log where seq = 9`,
     );
-    expect(await verify()).toMatchObject({ verdict: "broken", seq: 7 });
+    expect(await verify()).toMatchObject({ verdict: "broken", seq: 10 });
   });
 });
 
 describe("the note of the end", () => {
-  test.each(["'5 x y'", "''", "value || 'x'", "replace(value, '6 ', '5 ')"])(
+  test.each(["'5 x y'", "''", "value || 'x'", "replace(value, '9 ', '8 ')"])(
     "set to %s is found",
     async (value) => {
       await attack(setHead(value));
@@ -148,7 +183,7 @@ describe("a head that somebody wrote down", () => {
   test("is still in the log later", async () => {
     const known = await head();
     await setStates(controller, key, each(ids, "rejected"));
-    expect(await verify(known)).toMatchObject({ verdict: "whole", head: { seq: 9 } });
+    expect(await verify(known)).toMatchObject({ verdict: "whole", head: { seq: 12 } });
   });
 
   test("tells an older copy of the whole database from the one there was", async () => {
@@ -159,24 +194,154 @@ describe("a head that somebody wrote down", () => {
       .executeTakeFirstOrThrow();
     await setStates(controller, key, each(ids, "rejected"));
     const known = await head();
-    await attack("delete from audit_log where seq > 6", setHead(`'${note.value}'`));
+    // An older copy has the states of then, too.
+    await attack(
+      "delete from audit_log where seq > 9",
+      setHead(`'${note.value}'`),
+      "update devices set state = 'accepted'",
+    );
     expect(await verify()).toMatchObject({ verdict: "whole" });
-    expect(await verify(known)).toMatchObject({ verdict: "broken", seq: 6 });
+    expect(await verify(known)).toMatchObject({ verdict: "broken", seq: 9 });
     await setStates(controller, key, each(ids, "pending"));
     await setStates(controller, key, each(ids, "accepted"));
     expect(await verify(known)).toMatchObject({ verdict: "broken", seq: known.seq });
   });
 });
 
+describe("the guards in the database", () => {
+  const isSqlite = databaseKind === "sqlite";
+  const attacks: [string, string[], string][] = isSqlite
+    ? [
+        ...["no_update", "no_delete", "from_1"].map((name): [string, string[], string] => [
+          `a dropped trigger audit_log_${name}`,
+          [`drop trigger audit_log_${name}`],
+          `the trigger audit_log_${name} is missing: the database lets the log be changed`,
+        ]),
+        [
+          "a trigger that does nothing",
+          [
+            "drop trigger audit_log_no_update",
+            "create trigger audit_log_no_update before update on audit_log begin select 1; end",
+          ],
+          "the trigger audit_log_no_update was changed",
+        ],
+        [
+          "a trigger on another table",
+          ["create trigger quiet after update on devices begin select 1; end"],
+          "the trigger quiet was added",
+        ],
+        [
+          "a table that takes numbers twice",
+          [
+            "create table copy as select * from audit_log",
+            "drop table audit_log",
+            "alter table copy rename to audit_log",
+            ...triggers,
+          ],
+          "the table audit_log was changed",
+        ],
+      ]
+    : [
+        [
+          "a trigger that is switched off",
+          ["alter table audit_log disable trigger audit_log_no_change"],
+          "the trigger audit_log_no_change was changed",
+        ],
+        [
+          "a dropped trigger",
+          ["drop trigger audit_log_no_truncate on audit_log"],
+          "the trigger audit_log_no_truncate is missing: the database lets the log be changed",
+        ],
+        [
+          "a function that does nothing",
+          [
+            "create or replace function audit_log_only_grows() returns trigger language plpgsql as $$ begin return new; end $$",
+          ],
+          "the function audit_log_only_grows was changed",
+        ],
+        [
+          "a dropped constraint",
+          ["alter table audit_log drop constraint audit_log_from_1"],
+          "the constraint audit_log_from_1 is missing: the database lets the log be changed",
+        ],
+        [
+          "a rule that swallows rows",
+          ["create rule quiet as on insert to audit_log do instead nothing"],
+          "the rule quiet was added",
+        ],
+      ];
+  test.each(attacks)("%s is found", async (_, statements, why) => {
+    await runSql(...statements);
+    expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
+  });
+});
+
+describe("what was changed by SQL, past the log", () => {
+  const copied = (table: string, from: string) =>
+    `insert into devices (${from}, id, public_key) select ${from}, 'x', 'x' from ${table} limit 1`;
+  const fields = "state, version, created_at, state_changed_at";
+  test.each([
+    [
+      "a device's state",
+      "update devices set state = 'pending'",
+      /^device .* differs in state from what the log recorded$/,
+    ],
+    ["a new device", copied("devices", fields), /^device x is in the database, but not in the log$/],
+    ["a device that is gone", "delete from devices", /^device .* was removed from the database, but not in/],
+    [
+      "a role",
+      "update users set role = 'FullAdministrator'",
+      /^user .* differs in role from what the log recorded$/,
+    ],
+    [
+      "a right",
+      "update users set authz_users = 1",
+      /^user .* differs in authz_users from what the log recorded$/,
+    ],
+    [
+      "a status",
+      "update users set status = 'Disabled'",
+      /^user .* differs in status from what the log recorded$/,
+    ],
+    ["a user who is gone", "delete from users", /^user .* was removed from the database/],
+    [
+      "a key's scopes",
+      "update keys set scopes = '[]'",
+      /^key .* differs in scopes from what the log recorded$/,
+    ],
+    [
+      "a key that is disabled",
+      "update keys set disabled = 1",
+      /^key .* differs in disabled from what the log recorded$/,
+    ],
+  ])("%s is found", async (_, statement, why) => {
+    await runSql(statement);
+    expect(await verify()).toEqual({ verdict: "broken", seq: 0, why: expect.stringMatching(why) });
+  });
+
+  test("a revoked key that is in force again is found", async () => {
+    const { headers } = await controller.makeUser("Owner");
+    const spare = await controller.makeKey();
+    const { call } = controller;
+    await call("POST", `/api_keys/${spare.id}`, { headers, body: { disabled: true } });
+    await call("POST", `/api_keys/${spare.id}`, { headers, body: { disabled: false } });
+    await call("DELETE", `/api_keys/${spare.id}`, { headers });
+    expect(await verify()).toMatchObject({ verdict: "whole" });
+    await runSql("update keys set revoked_at = null");
+    const why = `key ${spare.id} is in force, but the log records that it was revoked`;
+    expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
+  });
+});
+
 test("with another pepper nothing is right", async () => {
-  const verdict = await verifyChain(controller.controller.database.read, Buffer.alloc(32, 1));
+  const verdict = await verifyLog(controller.controller.database, Buffer.alloc(32, 1));
   expect(verdict).toMatchObject({ verdict: "broken" });
 });
 
 test("thousands of rows are checked while others are written", async () => {
-  const many = await insertDevices(controller, 1000);
+  const many = await recordedDevices(controller, 1000);
   for (const state of ["accepted", "rejected"] as const) await setStates(controller, key, each(many, state));
   const [verdict] = await Promise.all([verify(), setStates(controller, key, each(many, "pending"))]);
   expect(verdict).toMatchObject({ verdict: "whole" });
-  expect((await head()).seq).toBe(3006);
+  expect((await head()).seq).toBe(4009);
 });

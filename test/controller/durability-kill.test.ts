@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifyChain } from "../../service/controller/audit/audit-log.ts";
-import { type Item, insertDevices, setStates } from "./state-support.ts";
+import { verifyLog } from "../../service/controller/audit/verify-log.ts";
+import { type Item, recordedDevices, setStates } from "./state-support.ts";
 import { caller, databaseKind, pepper, type TestKey, testController } from "./support.ts";
 
 const rounds = 10;
@@ -56,7 +56,7 @@ beforeAll(async () => {
   const prepared = await testController();
   database = prepared.database;
   key = await prepared.makeKey(["devices:read", "devices:state"]);
-  groups = groupsOf(await insertDevices(prepared, singles + bulks * perBulk));
+  groups = groupsOf(await recordedDevices(prepared, singles + bulks * perBulk));
   await prepared.close();
 });
 
@@ -114,7 +114,7 @@ describe("1,000 writes at once, and kill -9", () => {
       expect(told).toHaveLength(
         Object.values(list).filter(({ state_reason }) => state_reason === reason).length,
       );
-      expect(await verifyChain(read, controller.pepper)).toMatchObject({ verdict: "whole" });
+      expect(await verifyLog(controller.database, controller.pepper)).toMatchObject({ verdict: "whole" });
       await close();
       if (databaseKind === "sqlite") expect(integrityOf(database)).toBe("ok");
     },

@@ -1,5 +1,6 @@
 import { createHash, randomUUID } from "node:crypto";
 import { sql } from "kysely";
+import { writeAs } from "../../service/controller/call.ts";
 import type { DeviceRow } from "../../service/controller/store/schema.ts";
 import type { Answered, TestController, TestKey } from "./support.ts";
 
@@ -24,6 +25,17 @@ export async function insertDevices(
     }
   });
   return rows.map(({ id }) => id);
+}
+
+/** The same, with the rows in the audit log that their enrolment would have left. */
+export async function recordedDevices(controller: TestController, count: number): Promise<string[]> {
+  const ids = await insertDevices(controller, count);
+  const host = { kind: "host", id: null, name: "test", ip: null, request: null } as const;
+  await writeAs(controller.controller, host, controller.now(), async ({ record }) => {
+    const after = { state: "pending", name: null, serial: null };
+    record(...ids.map((id) => ({ code: "device.enrolled", target: { kind: "device", id }, after }) as const));
+  });
+  return ids;
 }
 
 function deviceRow(moment: string, fields: Fields): Omit<DeviceRow, "ordinal"> {

@@ -65,7 +65,7 @@ export interface Head {
 }
 
 /** What the hash of a row covers, in order. */
-const hashed = (row: Omit<AuditRow, "hash">): string =>
+export const hashed = (row: Omit<AuditRow, "hash">): string =>
   JSON.stringify([
     row.seq,
     row.at,
@@ -159,8 +159,8 @@ const setHead = prepared(({ database }, key: string, value: string) =>
   database.updateTable("meta").set({ value }).where("key", "=", key),
 );
 
-/** Where the chain ends, and whether that is what was noted; the beginning of all chains is no hash at all. */
-async function readHead(read: Kysely<Schema>, pepper: Pepper): Promise<Head & { isSigned: boolean }> {
+/** The noted end of the chain, and whether its MAC is ours; an empty log has number 0 and no hash. */
+export async function readHead(read: Kysely<Schema>, pepper: Pepper): Promise<Head & { isSigned: boolean }> {
   const [row] = await readHeadRow(read, head);
   if (!row) return { seq: 0, hash: none, isSigned: true };
   const [number = "", hash = ""] = row.value.split(" ");
@@ -170,43 +170,3 @@ async function readHead(read: Kysely<Schema>, pepper: Pepper): Promise<Head & { 
 
 const signedHead = (pepper: Pepper, { seq, hash }: Head): string =>
   `${seq} ${hash} ${digestOf(pepper, "audit", "head", String(seq), hash)}`;
-
-/** What became of a check of the chain. */
-export type ChainVerdict = { verdict: "whole"; head: Head } | { verdict: "broken"; seq: number; why: string };
-
-const batch = 1000;
-
-/**
- * Checks every row of the audit log against the one before it, and the end against what was noted of it.
- * @param known a head that somebody wrote down earlier: the log must still contain it
- */
-export async function verifyChain(read: Kysely<Schema>, pepper: Pepper, known?: Head): Promise<ChainVerdict> {
-  const broken = (seq: number, why: string): ChainVerdict => ({ verdict: "broken", seq, why });
-  // The end first: what is written meanwhile comes after it, and is checked too.
-  const { isSigned, ...end } = await readHead(read, pepper);
-  if (!isSigned)
-    return broken(end.seq, "the note of the log's end was changed, or the pepper is another one");
-  let last: Head = { seq: 0, hash: none };
-  for (let rows = await rowsAfter(read, last.seq); rows.length > 0; rows = await rowsAfter(read, last.seq)) {
-    for (const row of rows) {
-      if (row.seq !== last.seq + 1) return broken(last.seq + 1, `row ${last.seq + 1} is missing`);
-      if (!isSameDigest(row.hash, digestOf(pepper, "audit", last.hash, hashed(row)))) {
-        return broken(row.seq, `row ${row.seq} is not what was written, or one before it was exchanged`);
-      }
-      last = { seq: row.seq, hash: row.hash };
-      if (last.seq === end.seq && last.hash !== end.hash)
-        return broken(end.seq, "the last row is not the one that was noted");
-      if (last.seq === known?.seq && last.hash !== known.hash)
-        return broken(last.seq, `row ${last.seq} is not the one that was noted`);
-    }
-  }
-  if (last.seq < end.seq) return broken(last.seq + 1, `rows ${last.seq + 1} to ${end.seq} are missing`);
-  if (last.seq > 0 && (await readHead(read, pepper)).seq === 0)
-    return broken(last.seq, "the note of the log's end is missing");
-  if (known && known.seq > last.seq)
-    return broken(last.seq, `the log ends at ${last.seq}, but had ${known.seq} rows once`);
-  return { verdict: "whole", head: last };
-}
-
-const rowsAfter = (read: Kysely<Schema>, seq: number): Promise<AuditRow[]> =>
-  read.selectFrom("audit_log").selectAll().where("seq", ">", seq).orderBy("seq").limit(batch).execute();

@@ -65,7 +65,18 @@ const steps: Record<string, Step> = {
     "create index audit_log_by_target on audit_log (target_id, seq)",
     ...appendOnly(kind),
   ],
+  // Only new rows are checked: a log that was tampered with before must stay readable for `audit verify`.
+  "0002-audit-numbers-from-1": (kind) => [
+    kind === "sqlite"
+      ? `create trigger audit_log_from_1 before insert on audit_log when new.seq < 1
+        begin select raise(abort, 'the audit log is numbered from 1'); end`
+      : "alter table audit_log add constraint audit_log_from_1 check (seq >= 1) not valid",
+  ],
 };
+
+/** Every statement that made a database of this version, in order. */
+export const statementsOf = (kind: DatabaseKind): string[] =>
+  Object.values(steps).flatMap((step) => [...step(kind)]);
 
 /** The database itself refuses to change or take out what is in the audit log. */
 function appendOnly(kind: DatabaseKind): string[] {
