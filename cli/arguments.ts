@@ -14,6 +14,11 @@ export function asVersion(value: string): string {
   throw unfit(value, "Give a version such as 26.08.002.");
 }
 
+export function asNotesOf(value: string): string {
+  if (/^(latest|next|\d{2}\.(0[1-9]|1[0-2])(\.\d{3})?)$/.test(value)) return value;
+  throw unfit(value, "Give a version such as 26.08.002, a month, latest or next.");
+}
+
 export const asVersions = (value: string, previous: string[] = []): string[] => [
   ...previous,
   asVersion(value),

@@ -5,6 +5,7 @@ import {
   asId,
   asIds,
   asMonth,
+  asNotesOf,
   asPort,
   asReplacement,
   asVersion,
@@ -125,7 +126,11 @@ function addImport(program: CommandUnknownOpts, run: Run): void {
 function addNotes(program: CommandUnknownOpts, run: Run): void {
   const notes = row(program, "notes", "Show, check or add release notes.", "relcat notes show 26.08.002");
   row(notes, "show", "Print one release's notes.", "relcat notes show 26.08.002 --format markdown")
-    .argument("<version>", "YY.MM.NNN", asVersion)
+    .argument(
+      "<version>",
+      "YY.MM.NNN, the newest of YY.MM, latest, or next for the notes that wait",
+      asNotesOf,
+    )
     .addOption(formatOption("text", ["markdown", "html", "json", "text"] as const))
     .action((version, { format }) =>
       run(async (host) => (await import("./notes.ts")).showNotes(version, format, host), format === "json"),
@@ -172,7 +177,10 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     "relcat list package_type=deb version=latest",
   )
     .argument("[filter...]", "field=value, version=latest, line=YY.MM, ordering=-id")
-    .action((filters) => run(async (host) => (await import("./list.ts")).list(filters, host)));
+    .option("--all", "withdrawn records too")
+    .action((filters, options) =>
+      run(async (host) => (await import("./list.ts")).list(filters, options, host)),
+    );
   const built = "relcat build --released --out public";
   row(program, "build", "Build the catalog site; what is not cut gets provisional ids.", built)
     .option("--out <folder>", "where", "dist")

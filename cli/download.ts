@@ -2,7 +2,7 @@ import { downloadArtifact, exitStatus } from "../pipeline/index.ts";
 import { answer, type Host } from "./host.ts";
 import { knownPlace, type TrustOptions } from "./known-place.ts";
 import { showReading } from "./reading-progress.ts";
-import { fileSize } from "./words.ts";
+import { fileSize, shellWord } from "./words.ts";
 
 export interface DownloadOptions extends TrustOptions {
   from: string;
@@ -19,7 +19,8 @@ export async function download(
 ): Promise<number> {
   const known = await knownPlace(from, trust, host);
   const reading = showReading(host.messages, () => performance.now(), "Downloading");
-  const request = { which, packageType, settings: set, out, onProgress: reading.onProgress };
+  const origin = originOf({ from, ...trust });
+  const request = { which, packageType, settings: set, out, origin, onProgress: reading.onProgress };
   const done = await downloadArtifact(known, request).finally(reading.end);
   answer(host, { ...done }, () =>
     done.result === "present"
@@ -28,3 +29,12 @@ export async function download(
   );
   return exitStatus.done;
 }
+
+/** Where from, as it was given. */
+const originOf = ({ from, root, trustFirstUse, trustDir }: DownloadOptions): string =>
+  [
+    `--from ${shellWord(from)}`,
+    ...(root === undefined ? [] : [`--root ${shellWord(root)}`]),
+    ...(trustFirstUse ? ["--trust-first-use"] : []),
+    ...(trustDir === undefined ? [] : [`--trust-dir ${shellWord(trustDir)}`]),
+  ].join(" ");

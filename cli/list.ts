@@ -2,10 +2,14 @@ import { exitStatus, type ListedRecord, listRecords, loadCatalog, RelcatError } 
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder, say } from "./host.ts";
 import { UsageError } from "./usage.ts";
-import { count, listed } from "./words.ts";
+import { count } from "./words.ts";
 
 /** `relcat list`: the records that match, as the catalog would answer. */
-export async function list(terms: readonly string[], host: Host): Promise<number> {
+export async function list(
+  terms: readonly string[],
+  { all = false }: { all?: boolean },
+  host: Host,
+): Promise<number> {
   const bare = terms.find((term) => !term.includes("="));
   if (bare !== undefined) {
     throw new UsageError(
@@ -15,22 +19,33 @@ export async function list(terms: readonly string[], host: Host): Promise<number
   }
   const catalog = await loadCatalog(releasesFolder);
   if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
-  const { records, query } = listRecords(catalog, terms);
-  if (query.unknown.length > 0) {
-    throw new UsageError(
-      `${listed(query.unknown)} ${query.unknown.length === 1 ? "is no field" : "are no fields"} of a record`,
-      "relcat schema package-record names them; data cannot be filtered by.",
-    );
-  }
-  answer(host, { records: records.map(({ record }) => record) }, () =>
-    records.length === 0 ? "No record matches." : table(records.map(row)),
+  const records = listRecords(catalog, terms, all);
+  answer(host, documentOf(records), () =>
+    records.length === 0 ? "No record matches." : table([heading, ...records.map(row)]),
   );
-  if (!host.json && records.length > 0) say(host, `${count(records.length, "record")}.`);
+  if (host.json || records.length === 0) return exitStatus.done;
+  const withdrawn = records.filter(({ state }) => state === "withdrawn").length;
+  say(host, `${count(records.length, "record")}${withdrawn > 0 ? `, ${withdrawn} of them withdrawn` : ""}.`);
   return exitStatus.done;
 }
 
-const row = ({ record, file, url }: ListedRecord): string[] => [
+/** The records as the catalog answers them, and beside them what it does not tell of each. */
+const documentOf = (records: readonly ListedRecord[]) => ({
+  records: records.map(({ record }) => record),
+  details: records.map(({ record, state, file, url, withdrawal }) => ({
+    id: record.id,
+    state,
+    file,
+    url,
+    withdrawal,
+  })),
+});
+
+const heading = ["ID", "VERSION", "TYPE", "STATE", "OS", "FILE", "URL"];
+
+const row = ({ record, file, url, state }: ListedRecord): string[] => [
   ...[record.id, record.version, record.package_type].map(String),
+  state,
   `${record.min_os_version ?? ""}–${record.max_os_version ?? ""}`.replace(/^–$/, "any"),
   file,
   url,

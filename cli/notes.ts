@@ -8,7 +8,7 @@ import {
   notesHtml,
   notesMarkdown,
   notesText,
-  showRelease,
+  showNotes as show,
 } from "../pipeline/index.ts";
 import { answer, type Host, printDocument, releasesFolder, sayNext, surroundings } from "./host.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
@@ -19,8 +19,9 @@ export type NotesFormat = "markdown" | "html" | "json" | "text";
 const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
 
 /** `relcat notes show`: data for other programs, so nothing is said beside it. */
-export async function showNotes(version: string, format: NotesFormat, host: Host): Promise<number> {
-  const { release, config } = await showRelease(releasesFolder, version);
+export async function showNotes(which: string, format: NotesFormat, host: Host): Promise<number> {
+  const today = new Date(host.clock).toISOString().slice(0, 10);
+  const { release, config } = await show(releasesFolder, which, today);
   if (host.json || format === "json") printDocument(host, { ...notesDocument(release, config) });
   else host.data.write(formats[format](release, config));
   return exitStatus.done;
@@ -54,7 +55,7 @@ export async function addNote(options: AddNoteOptions, host: Host): Promise<numb
   const note = { text, component, kind, refs, security };
   const file = await add(releasesFolder, note, release, surroundings(host));
   answer(host, { file }, () => `Wrote ${file}.`);
-  sayNext(host, "relcat notes lint");
+  sayNext(host, `relcat notes show ${release ?? "next"}`);
   return exitStatus.done;
 }
 

@@ -1,3 +1,5 @@
+export { shellWord } from "../pipeline/shell-word.ts";
+
 /** "1 package", "23 packages". */
 export const count = (amount: number, noun: string, plural = `${noun}s`): string =>
   `${amount} ${amount === 1 ? noun : plural}`;
@@ -26,7 +28,3 @@ export function listed(items: readonly string[], limit = Number.POSITIVE_INFINIT
 /** A folder as it is shown: with one slash at its end. */
 export const folderName = (path: string): string =>
   `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");
-
-/** A word as a POSIX shell reads it back. */
-export const shellWord = (word: string): string =>
-  /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -5,6 +5,7 @@ import { isFilter } from "./selection/fields.ts";
 import { readListQuery } from "./selection/query.ts";
 import { indexRecords, type Row } from "./selection/record-index.ts";
 import { chooseLatest } from "./selection/select.ts";
+import { shellWord } from "./shell-word.ts";
 
 /** Which file somebody wants. */
 export interface Wanted {
@@ -13,6 +14,8 @@ export interface Wanted {
   packageType: string;
   /** `field=value` that tell several apart. */
   settings: readonly string[];
+  /** The options of the command that say where from, for a hint that repeats them. */
+  origin?: string;
 }
 
 /**
@@ -61,20 +64,27 @@ function ambiguous(
   fields: readonly (keyof PackageRecord)[],
 ): RelcatError {
   const [first] = fitting;
-  const rows = fitting.map((record) => {
-    const values = fields.map((field) => `--set ${field}=${record[field] ?? ""}`).join(" ");
-    return `${record.name} (${values})`;
+  const kinds = fields.filter((field) => field !== "id" && field !== "name");
+  const settings = (record: PackageRecord, of: readonly (keyof PackageRecord)[]) =>
+    of.map((field) => `--set ${shellWord(`${field}=${record[field] ?? ""}`)}`).join(" ");
+  const byKind = fitting.map((record) => settings(record, kinds));
+  const isAlone = (text: string) => byKind.filter((each) => each === text).length === 1;
+  const rows = fitting.map((record, index) => {
+    const kind = byKind[index] ?? "";
+    return `${record.name} (${isAlone(kind) ? kind : settings(record, ["name"])})`;
   });
+  const alike = byKind.filter((text) => !isAlone(text)).length;
+  const names = alike > 0 ? ` Only their names tell ${alike} of them apart.` : "";
   return failure(
     "usage",
-    `${fitting.length} files of ${first?.version} are a ${packageType}: ${rows.join(", ")}`,
-    "Say which one, with what stands behind it.",
+    `${fitting.length} files of ${first?.version} are of type ${packageType}: ${rows.join(", ")}`,
+    `Repeat the command with the options behind a file.${names}`,
   );
 }
 
 /** Why there is no such record. @param release the document of the version that was named, where there is one */
 export function whyNone(
-  { which, packageType }: Wanted,
+  { which, packageType, origin }: Wanted,
   release: ReleaseDocument | undefined,
   list: readonly PackageRecord[],
   versions: readonly string[],
@@ -84,7 +94,7 @@ export function whyNone(
     return failure("version-unknown", `there is no release ${which} in this catalog`, hint);
   }
   const gone = release?.retracted.find((entry) => entry.package_type === packageType);
-  if (gone) return withdrawn(gone, list);
+  if (gone) return withdrawn(gone, list, origin);
   const here = release
     ? release.packages
     : list.filter(({ version }) => !isLine(which) || version.startsWith(`${which}.`));
@@ -97,13 +107,17 @@ export function whyNone(
 }
 
 /** Nobody gets what was withdrawn, whatever the reason. */
-export function withdrawn(entry: RetractedRecord, list: readonly PackageRecord[]): RelcatError {
+function withdrawn(
+  entry: RetractedRecord,
+  list: readonly PackageRecord[],
+  origin: string | undefined,
+): RelcatError {
   const instead = list.find(({ id }) => id === entry.replaced_by);
   return failure(
     "artifact-withdrawn",
     `${entry.file} was withdrawn: ${entry.reason}`,
     instead
-      ? `Take ${instead.name} instead: relcat download ${instead.version} ${instead.package_type}`
+      ? `Take ${instead.name} instead: ${["relcat download", instead.version, instead.package_type, origin ?? []].flat().join(" ")}`
       : "Nothing replaces it yet.",
   );
 }

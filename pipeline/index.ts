@@ -83,7 +83,8 @@ export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan.
 export { maxPostedBytes } from "./post/read-posted.ts";
 export { PostRefused } from "./post/refused.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./select-records.ts";
-export { loadConfig, noteProblems, requireVersions, showRelease } from "./show-release.ts";
+export { showNotes } from "./show-notes.ts";
+export { loadConfig, noteProblems, requireVersions } from "./show-release.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./site-status.ts";
 export { parseJson } from "./stages/json.ts";
 export type { Ledger } from "./stages/ledger.ts";

@@ -64,7 +64,9 @@ export function chooseLatest(index: RecordIndex, query: ListQuery): LatestChoice
   if (positions.length === 1) return { kind: "one", position };
   const differs = (field: Field) => new Set(positions.map((each) => index.value(field, each))).size > 1;
   const kinds = filterFields.filter((field) => !ofOneFile.has(field) && differs(field));
-  const distinguishing = kinds.length > 0 ? kinds : (["id", "name"] as const).filter(differs);
+  const combination = (each: number) => JSON.stringify(kinds.map((field) => index.value(field, each)));
+  const isEnough = new Set(positions.map(combination)).size === positions.length;
+  const distinguishing = isEnough ? kinds : [...kinds, ...(["id", "name"] as const).filter(differs)];
   return { kind: "many", positions, distinguishing };
 }
 

@@ -18,7 +18,7 @@ export const inlineText = (note: InlineNote) => (typeof note === "string" ? note
 
 /** A release's notes: inline ones as written, then fragments by file name. They must have passed the rules. */
 export function normalizeNotes(
-  release: WrittenRelease,
+  release: Pick<WrittenRelease, "notes">,
   fragments: readonly WrittenNote[],
   config: Config,
 ): Note[] {

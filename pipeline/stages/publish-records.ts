@@ -17,6 +17,15 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
   };
 }
 
+/** The public packages of a release, id descending, withdrawn ones included. */
+export function publicPackages(
+  release: IdentifiedRelease,
+  config: Config,
+): { entry: Package; published: PublishedPackage }[] {
+  const address = addressing(config);
+  return publicOf(release).map((entry) => ({ entry, published: publishPackage(entry, address) }));
+}
+
 /** What is public of a release besides its records' data and its notes. */
 export type ReleaseSummary = Omit<ReleaseOutline, "open">;
 

@@ -5,11 +5,17 @@ import { distance } from "fastest-levenshtein";
  * @param known names of the rows
  */
 export function unknownTypeHint(type: string, known: Iterable<string>): string {
-  const [near] = [...known]
-    .filter((name) => isNear(name, type.toLowerCase()))
-    .sort((a, b) => distance(a, type) - distance(b, type));
+  const near = nearestName(type, known);
   const register = `egister it in catalog.yaml: package_types: { ${type}: { operating_system: linux, platform: 17, kind: client, description: … } }`;
   return near === undefined ? `R${register}` : `Did you mean ${near}? If not, r${register}`;
+}
+
+/** The name that was most likely meant; undefined where none is like it. */
+export function nearestName(word: string, known: Iterable<string>): string | undefined {
+  const [near] = [...known]
+    .filter((name) => isNear(name, word.toLowerCase()))
+    .sort((a, b) => distance(a, word) - distance(b, word));
+  return near;
 }
 
 const isNear = (name: string, type: string): boolean =>

@@ -1,17 +1,54 @@
 import { expect, test } from "vitest";
-import { cutCatalog, project } from "../support/project.ts";
+import { artifact, cutCatalog, project } from "../support/project.ts";
 
-test("shows the public records that match, in the order of the catalog", async () => {
-  const { run } = await cutCatalog();
-  expect(await run("list")).toMatchObject({
-    exitCode: 0,
-    stdout: [
-      "5  26.09.001  rpm  any  tool-26.09.001.rpm  http://127.0.0.1:8080/files/26.09.001/tool-26.09.001.rpm",
-      "3  26.09.001  msi  any  tool-26.09.001.msi  http://127.0.0.1:8080/files/26.09.001/tool-26.09.001.msi",
-      "2  26.08.001  rpm  any  tool-26.08.001.rpm  http://127.0.0.1:8080/files/26.08.001/tool-26.08.001.rpm",
-      "1  26.08.001  msi  any  tool-26.08.001.msi  http://127.0.0.1:8080/files/26.08.001/tool-26.08.001.msi",
-    ].join("\n"),
-    stderr: "4 records.",
+const url = (file: string) => `http://127.0.0.1:8080/files/${file.slice(5, 14)}/${file}`;
+const cells = (stdout: string) => stdout.split("\n").map((line) => line.split(/ {2,}/));
+const heading = ["ID", "VERSION", "TYPE", "STATE", "OS", "FILE", "URL"];
+
+test("shows the public records that match, in the order of the catalog, with the state of each", async () => {
+  const { run, write } = await cutCatalog();
+  write("releases/26.08.001/manifests/all.json", {
+    release: "26.08.001",
+    artifacts: [
+      artifact("tool-26.08.001.msi", "msi", "1", { description: "Better" }),
+      artifact("tool-26.08.001.rpm", "rpm", "2"),
+      artifact("tool-26.08.001.xz", "xz", "8"),
+    ],
+  });
+  const { stdout, stderr, exitCode } = await run("list");
+  expect(cells(stdout)).toEqual([
+    heading,
+    ...[
+      ["5", "26.09.001", "rpm", "cut", "any", "tool-26.09.001.rpm"],
+      ["3", "26.09.001", "msi", "cut", "any", "tool-26.09.001.msi"],
+      ["6", "26.08.001", "xz", "provisional", "any", "tool-26.08.001.xz"],
+      ["2", "26.08.001", "rpm", "cut", "any", "tool-26.08.001.rpm"],
+      ["1", "26.08.001", "msi", "revised", "any", "tool-26.08.001.msi"],
+    ].map((row) => [...row, url(row[5] ?? "")]),
+  ]);
+  expect({ stderr, exitCode }).toEqual({ stderr: "5 records.", exitCode: 0 });
+});
+
+test("--all shows withdrawn records too", async () => {
+  const { run, json, succeed } = await cutCatalog();
+  const at = "2026-09-21T10:00:00Z";
+  await succeed("retract", "2", "--reason", "Bad.", "--replaced-by", "5", "--yes", "--now", at);
+  expect(cells((await run("list")).stdout).map(([id]) => id)).toEqual(["ID", "5", "3", "1"]);
+  const { stdout, stderr } = await run("list", "--all", "package_type=rpm");
+  expect(cells(stdout).map((row) => row.slice(0, 4))).toEqual([
+    heading.slice(0, 4),
+    ["5", "26.09.001", "rpm", "cut"],
+    ["2", "26.08.001", "rpm", "withdrawn"],
+  ]);
+  expect(stderr).toBe("2 records, 1 of them withdrawn.");
+  const { document } = await json("list", "--all", "line=26.08", "ordering=-id");
+  expect((document.records as { id: number }[]).map(({ id }) => id)).toEqual([2, 1]);
+  expect((document.details as object[])[0]).toEqual({
+    id: 2,
+    state: "withdrawn",
+    file: "tool-26.08.001.rpm",
+    url: url("tool-26.08.001.rpm"),
+    withdrawal: { reason: "Bad.", replaced_by: 5, at: "2026-09-21T10:00:00.000000Z" },
   });
 });
 
@@ -26,14 +63,47 @@ test("takes the filters and orderings of the catalog's address", async () => {
 });
 
 test.each([
+  ["package_typ=msi", '"package_typ" is no field of a record', "Did you mean package_type?"],
   [
-    "package_typ=msi",
-    "package_typ is no field of a record\n  hint: relcat schema package-record names them; data cannot be filtered by.",
+    "colour=red",
+    '"colour" is no field of a record',
+    "relcat schema package-record names them; data cannot be filtered by.",
   ],
-  ["msi", '"msi" is no filter, expected field=value\n  hint: Such as package_type=deb'],
-])("refuses %s", async (term, message) => {
-  expect(await project({ "releases/catalog.yaml": "{}" }).run("list", term)).toMatchObject({
+  ["msi", '"msi" is no filter, expected field=value', "Such as package_type=deb"],
+  [
+    "package_type=dbe",
+    /^package_type is "dbe", expected one of .*\bdeb, .*\brpm/,
+    "Did you mean package_type=deb?",
+  ],
+  [
+    "operating_system=linx",
+    /^operating_system is "linx", expected one of /,
+    "Did you mean operating_system=linux?",
+  ],
+  ["platform=999", /^platform is "999", expected one of 2, 3, .*17$/, undefined],
+  ["headless=yes", 'headless is "yes", expected one of true, false, 1, 0', undefined],
+  [
+    "version=26.09",
+    'version is "26.09", expected a version or latest',
+    "The releases of a month: line=26.09",
+  ],
+  ["version=newest", 'version is "newest", expected a version or latest', "Such as version=26.09.001"],
+  ["line=26.13", 'line is "26.13", expected a month', "Such as line=26.09"],
+  [
+    "ordering=-create_date",
+    'ordering is "create_date", expected fields of a record',
+    "Did you mean created_date?",
+  ],
+])("refuses %s", async (term, message, hint) => {
+  const { document, exitCode } = await project({ "releases/catalog.yaml": "{}" }).json("list", term);
+  expect({ exitCode, problems: document.problems }).toMatchObject({
     exitCode: 2,
-    stderr: `error[usage] ${message}`,
+    problems: [
+      {
+        code: "usage",
+        message: message instanceof RegExp ? expect.stringMatching(message) : message,
+        hint: hint ?? null,
+      },
+    ],
   });
 });

@@ -40,6 +40,29 @@ describe("show", () => {
     expect((await run("notes", "show", "26.10.001")).stdout).toBe(stdout);
   });
 
+  test("of the newest release, of the newest of a month, and those that wait", async () => {
+    const { run, json } = project({ ...noted, ...release("26.10.002", []) });
+    const heading = async (which: string) => (await run("notes", "show", which)).stdout.split("\n")[0];
+    expect(await heading("latest")).toBe("Example 26.10.002 (2026-10-15)");
+    expect(await heading("26.09")).toBe("Example 26.09.001 (2026-09-15)");
+    expect(await heading("next")).toMatch(/^Example next \(\d{4}-\d{2}-\d{2}\)$/);
+    expect((await json("notes", "show", "next")).document).toMatchObject({
+      version: "next",
+      sections: [{ component: "server", kinds: [{ notes: [{ text: "Something is about to come." }] }] }],
+    });
+    expect(await run("notes", "show", "26.12")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining("error[version-unknown] there is no release 26.12\n"),
+    });
+  });
+
+  test("waiting notes with a fault are named", async () => {
+    const { run } = project({ ...noted, "releases/next/notes/bad.yaml": note("x", { component: "kernel" }) });
+    const { stderr, exitCode } = await run("notes", "show", "next");
+    expect(exitCode).toBe(1);
+    expect(stderr).toMatch(/^releases\/next\/notes\/bad\.yaml:1:\d+ error\[note-component\] /);
+  });
+
   test.each([[["--format", "json"]], [["--json"]]])("as a document with %j", async (args) => {
     const { stdout } = await project(noted).run("notes", "show", "26.10.001", ...args);
     expect(JSON.parse(stdout)).toMatchObject({
@@ -128,7 +151,7 @@ describe("add", () => {
     );
     expect({ stdout, stderr, exitCode }).toEqual({
       stdout: "Wrote releases/next/notes/the-list-no-longer-stalls-behind.yaml.",
-      stderr: "Next: relcat notes lint",
+      stderr: "Next: relcat notes show next",
       exitCode: 0,
     });
     expect(read("releases/next/notes/the-list-no-longer-stalls-behind.yaml")).toBe(

@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, test } from "vitest";
@@ -70,6 +70,26 @@ describe("relcat download", () => {
     expect(text).toContain(`${names.old} (--set min_os_version= --set max_os_version=20.04)`);
   });
 
+  test("names a selector for each of several files that works when it is pasted", async () => {
+    const { text } = await download("latest", "pkg");
+    expect(text).toContain("error[usage] 3 files of 26.08.002 are of type pkg: ");
+    const selectors = [...text.matchAll(/(\S+\.pkg) \((--set [^)]+)\)/g)].map(([, file, set]) => [file, set]);
+    expect(selectors).toEqual([
+      [names.arm, `--set name=${names.arm}`],
+      [names.amd, `--set name=${names.amd}`],
+      [names.core, "--set gui_only=false --set headless=true"],
+    ]);
+    expect(text).toContain(
+      "hint: Repeat the command with the options behind a file. Only their names tell 2 of them apart.",
+    );
+    for (const [file = "", set = ""] of selectors) {
+      const done = await download("latest", "pkg", ...set.split(" "));
+      expect([done.exitCode, done.text]).toEqual([0, expect.stringContaining("pkg of 26.08.002")]);
+      expect(readFileSync(out())).toEqual(bytesOf(file));
+      rmSync(out());
+    }
+  });
+
   test.each([
     [["26.08.009", "deb"], 1, /error\[version-unknown\][\s\S]*26\.08\.001, 26\.08\.002/],
     [["26.08.001", "msi"], 1, /error\[artifact-missing\][\s\S]*There are deb, helm/],
@@ -78,7 +98,7 @@ describe("relcat download", () => {
     [
       ["26.08.001", "rpm"],
       1,
-      /error\[artifact-withdrawn\] .*Does not start\.[\s\S]*relcat download 26\.08\.002 rpm/,
+      /error\[artifact-withdrawn\] .*Does not start\.[\s\S]*relcat download 26\.08\.002 rpm --from \S+ --root \S+/,
     ],
   ])("refuses %j", async (args, status, said) => {
     const { exitCode, text } = await download(...args);
@@ -240,12 +260,12 @@ describe("relcat verify --artifacts", () => {
     const all = await verifyArtifacts();
     expect([all.exitCode, all.text]).toEqual([
       0,
-      expect.stringMatching(/^Verified .*, 6 artifacts are what was signed/),
+      expect.stringMatching(/^Verified .*, 9 artifacts are what was signed/),
     ]);
-    expect(served.filter((line) => line.startsWith("GET"))).toHaveLength(6);
+    expect(served.filter((line) => line.startsWith("GET"))).toHaveLength(9);
     const some = await verifyArtifacts("--sample", "2");
     expect(some.text).toMatch(
-      /^Sampled .*: 2 of \d+ files, 2 of 6 artifacts are what was signed, the rest was not compared/,
+      /^Sampled .*: 2 of \d+ files, 2 of 9 artifacts are what was signed, the rest was not compared/,
     );
   });
 
@@ -275,7 +295,7 @@ describe("relcat verify --artifacts", () => {
     cpSync(join(project.artifacts, "files"), join(folder, "files"), { recursive: true });
     const trust = ["--root", rootOf(project), "--trust-dir", temporaryFolder()];
     const verified = await project.relcat(["verify", folder, "--artifacts", ...trust]);
-    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("6 artifacts")]);
+    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("9 artifacts")]);
     expect(served).toEqual([]);
   });
 });

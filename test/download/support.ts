@@ -27,6 +27,9 @@ export const names = {
   gone: "client-26.08.001.rpm",
   instead: "client-26.08.002.rpm",
   unsized: "client-26.08.001.tar.xz",
+  arm: "client-26.08.002.aarch64.pkg",
+  amd: "client-26.08.002.x86_64.pkg",
+  core: "client-core-26.08.002.pkg",
 };
 
 /** A signed catalog whose files for download are there, at an address. */
@@ -48,7 +51,13 @@ export async function downloads(baseUrl: string): Promise<SignedProject & { arti
       entry(names.gone, "rpm"),
       unsized,
     ]),
-    ...release("26.08.002", [entry(names.later, "deb", deb.new), entry(names.instead, "rpm")]),
+    ...release("26.08.002", [
+      entry(names.later, "deb", deb.new),
+      entry(names.instead, "rpm"),
+      entry(names.arm, "pkg", { gui_only: true }),
+      entry(names.amd, "pkg", { gui_only: true }),
+      entry(names.core, "pkg", { headless: true }),
+    ]),
   });
   const keys = join(temporaryFolder(), "keys");
   await self.succeed("cut", "--all");
