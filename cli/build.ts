@@ -61,7 +61,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     const unchanged = { written: 0, unchanged: written + unchangedNow, removed: 0 };
     const later = recording(host);
     show({ ...document, files: unchanged }, delivery.largeTables, next, later.host);
-    await rememberBuild(call, out, inputs, JSON.stringify(later.said));
+    await rememberBuild(call, out, inputs, delivery.made, JSON.stringify(later.said));
   }
   return exitStatus.done;
 }

@@ -5,7 +5,7 @@ import type { BuildDocument } from "./documents/site.ts";
 import type { LedgerMark } from "./documents/site-state.ts";
 import { largeTables } from "./emitters/hosting/table-size.ts";
 import { joinedFile } from "./emitters/output.ts";
-import { madeFiles } from "./made-files.ts";
+import { type MadeFiles, madeFiles } from "./made-files.ts";
 import { collectMuch } from "./outside/heap.ts";
 import type { MadeFile } from "./outside/output-table.ts";
 import { openSiteFolder, type SiteFolder } from "./outside/site-folder.ts";
@@ -18,6 +18,8 @@ export interface Delivery {
   bytes: number;
   /** Files of hosting/ that soon are more than their host takes. */
   largeTables: { path: string; size: number }[];
+  /** All files of the site, with build.json and the compressed siblings. */
+  made: MadeFiles;
 }
 
 /** What a build is told of, besides its site. */
@@ -39,7 +41,9 @@ export async function deliverSite(
   const target = openSiteFolder(out, clock);
   const files = madeFiles();
   const tooLarge: Delivery["largeTables"] = [];
-  const compressing = target.compressing(site.config.precompress, memory?.fragments);
+  const untouched = (path: string) => memory?.outputs.untouched(siblingGroup, path);
+  const compressing = target.compressing(site.config.precompress, memory?.fragments, untouched);
+  let siblings: MadeFile[];
   try {
     for (const group of groupsOf(site)) {
       const made = recalled(group, target, memory) ?? make(group, target, memory);
@@ -48,7 +52,7 @@ export async function deliverSite(
       compressing.add(made);
       collectMuch();
     }
-    await compressing.finish();
+    siblings = await compressing.finish();
   } finally {
     await compressing.stop();
   }
@@ -61,12 +65,20 @@ export async function deliverSite(
     ...(at !== undefined && { at }),
     ledger,
   } as const;
-  target.finish(joinedFile("build.json", () => buildDocument(head, files.sorted())));
-  return { ...target.counts, removed, largeTables: tooLarge };
+  const document = target.finish(joinedFile("build.json", () => buildDocument(head, files.sorted())));
+  memory?.outputs.keep(siblingGroup, "", siblings);
+  files.add([document, ...siblings]);
+  return { ...target.counts, removed, largeTables: tooLarge, made: files };
 }
 
+/** The name of no other group: those of files have one that says what is in them. */
+const siblingGroup = "compressed siblings";
+
 /** What JSON.stringify makes of the whole, a file at a time. */
-function* buildDocument(head: Omit<BuildDocument, "files">, files: Iterable<MadeFile>): Generator<string> {
+function* buildDocument(
+  head: Omit<BuildDocument, "files">,
+  files: Iterable<Omit<MadeFile, "look">>,
+): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
   let comma = "";
   for (const { path, sha256, size } of files) {
@@ -102,5 +114,5 @@ function* reusingParts(
   { parts, outputs }: BuildMemory,
 ): Generator<OutputFile> {
   for (const file of files)
-    yield file.parts ? parts.reusing(file, outputs.untouched(group, file.path)) : file;
+    yield file.parts ? parts.reusing(file, outputs.untouched(group, file.path)?.sha256) : file;
 }

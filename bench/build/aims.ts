@@ -24,7 +24,7 @@ const whole =
 const adding =
   "Its CPU is spread thin: of 2.7 s with the profiler on, looking at 56,000 files has 0.32, the collector 0.27, releases read back 0.25, the ledger 0.22, hashing the list and what is compared 0.14, the earlier build.json 0.09; 0.14 are spent waiting for the thread that compresses. Tried: what the list is joined of is copied out of the list that lies there, brotli 1 for the list (0.09 s instead of 0.76), gzip fragments under the release's key, outlines instead of whole releases. What a build from nothing saves makes this ratio worse.";
 const looking =
-  "Four fifths are the stats of 26,000 input files, of which the system itself takes half. Tried: numbers compared in place instead of texts, no table parsed, no folder listed that looks the same, no SHA-256, two chunks instead of ten.";
+  "Nearly all of it is the stats of 27,000 input files and 35,000 outputs, compressed siblings included, of which the system itself takes half. Until the outputs in folders of releases and records were looked at too it took four times `node -e 0`, and missed what was changed there. Tried: numbers compared in place instead of texts, no table parsed, no folder listed that looks the same, no SHA-256, two chunks instead of ten.";
 const starting =
   "The file is read and hashed as fast as openssl does it, the next piece while the last is hashed; what is left is the start of Node and of the command, a tenth of a second and a half that a slower machine shows and a faster one hides.";
 const startingTwice =
@@ -76,7 +76,7 @@ export const aims: readonly Aim[] = [
     work: `nothing changed, ${large}`,
     of: [large, unchanged],
     against: [large, nothing],
-    most: 4.5,
+    most: 8,
     because: looking,
   },
   {

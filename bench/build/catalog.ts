@@ -86,7 +86,7 @@ function writeRelease(folder: string, version: string): void {
 
 /** Cuts what is not cut, and keeps the ledger under a name. */
 async function cut({ folder }: Project, relcat: string, at: string, name: string): Promise<void> {
-  await execa(process.execPath, [relcat, "cut", "--now", at], { cwd: folder, timeout: 900_000 });
+  await execa(process.execPath, [relcat, "cut", "--all", "--now", at], { cwd: folder, timeout: 900_000 });
   copyFileSync(join(folder, "releases/ledger.jsonl"), join(folder, `${name}.jsonl`));
 }
 

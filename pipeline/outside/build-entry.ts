@@ -22,12 +22,10 @@ export interface BuildEntry {
   call: string;
   /** The input folders with the names of what lies in them, as `listingsIn` reads them. */
   inputs: string;
-  /** Paths of build.json, first, and of the folders that hold what spans releases, a NUL between two. */
-  outputs: string;
+  /** Paths of every file of the site and of the folders that hold folders, each followed by a NUL. */
+  outputs: Uint8Array;
   /** Looks of the inputs' folders and files, in the order of `inputs`, and of the outputs, one after another. */
   looks: Float64Array;
-  /** build.json. */
-  build: Uint8Array;
   said: Said;
 }
 
@@ -51,16 +49,23 @@ export function* listingsIn(text: string): Generator<Listing> {
 
 const prefix = 32; // so that the looks after it are aligned
 
-/**
- * A checksum, lengths of the parts, the parts. Only what is not compared with what is there now needs the checksum.
- * @param build in pieces
- */
+/** One at a time, as `listingsIn`. */
+export function* pathsIn(bytes: Uint8Array): Generator<string> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let at = 0, end: number; at < text.length; at = end + 1) {
+    end = text.indexOf(0, at);
+    if (end < 0) return; // Cut short.
+    yield text.toString("utf8", at, end);
+  }
+}
+
+/** A checksum, lengths of the parts, the parts. Only the parts that are not compared with files need the checksum. */
 export function* packed(
-  { call, inputs, outputs, looks, said }: Omit<BuildEntry, "build">,
-  build: Iterable<Uint8Array>,
+  { call, inputs, looks, said }: Omit<BuildEntry, "outputs">,
+  outputs: Iterable<Uint8Array>,
 ): Generator<Uint8Array> {
   const saying = JSON.stringify(said);
-  const texts = [call, inputs, outputs, saying].map((text) => Buffer.from(text));
+  const texts = [call, inputs, saying].map((text) => Buffer.from(text));
   const lengths = [looks, ...texts].map(({ length }) => length);
   const head = Buffer.alloc(prefix);
   head.writeUInt32LE(checksum(lengths + saying));
@@ -68,16 +73,16 @@ export function* packed(
   yield head;
   yield Buffer.from(looks.buffer, looks.byteOffset, looks.byteLength);
   yield* texts;
-  yield* build;
+  yield* outputs;
 }
 
 /** @returns undefined when it was damaged, or cut short, where no comparison would show it */
 export function unpacked(bytes: Buffer): BuildEntry | undefined {
   if (bytes.length < prefix) return undefined;
-  const lengths = [4, 8, 12, 16, 20].map((place) => bytes.readUInt32LE(place));
+  const lengths = [4, 8, 12, 16].map((place) => bytes.readUInt32LE(place));
   const [looks, ...texts] = lengths as [number, ...number[]];
   let at = prefix + looks * 8;
-  const [call = "", inputs = "", outputs = "", saying = ""] = texts.map((length) => {
+  const [call = "", inputs = "", saying = ""] = texts.map((length) => {
     at += length;
     return bytes.toString("utf8", at - length, at);
   });
@@ -86,9 +91,8 @@ export function unpacked(bytes: Buffer): BuildEntry | undefined {
     looks: new Float64Array(bytes.buffer, bytes.byteOffset + prefix, looks),
     call,
     inputs,
-    outputs,
     said: JSON.parse(saying),
-    build: bytes.subarray(at),
+    outputs: bytes.subarray(at),
   };
 }
 

@@ -1,10 +1,10 @@
-import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, lstatSync, readdirSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { MadeFiles } from "../made-files.ts";
 import type { BuildCall } from "./build-entry.ts";
 import { cacheIn } from "./cache.ts";
-import { isRecent, lookOf } from "./file-stats.ts";
-import { piecesOf } from "./files.ts";
+import { isRecent, isRecentlyChanged, lookIn, lookOf } from "./file-stats.ts";
+import { digestOf } from "./files.ts";
 
 /** A folder and its entries: a name is a file's, with a slash at its end that of a folder, whose listing follows. */
 export type Listing = readonly [folder: string, ...names: string[]];
@@ -23,8 +23,6 @@ export interface Inputs {
 }
 
 export type Racy = Record<string, string>;
-
-const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
 /**
  * The inputs as they look before a build reads them.
@@ -72,7 +70,7 @@ function lookAtFile(path: string, { looks, racy, taken }: Looking): boolean {
   const look = lookOf(stat);
   looks.push(...look);
   // Before the build reads it: bytes that change between the two are not those that were built.
-  if (isRecent(look, taken)) racy[path] = sha256(path);
+  if (isRecent(look, taken)) racy[path] = digestOf(path).sha256;
   return true;
 }
 
@@ -87,26 +85,52 @@ function entriesOf(folder: string): string[] | undefined {
   return entries.map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name)).sort();
 }
 
-/** What a build made, of which not everything is looked at again. */
+/** Everything that a build made. */
 export interface Outputs {
-  /** build.json, and folders whose entries change when something that spans releases comes or goes. */
-  paths: readonly string[];
+  /** Every file, and the folders that hold folders, in which a link may take a folder's place. */
+  paths: Iterable<Uint8Array>;
   /** Of the paths, four numbers of each. */
-  looks: readonly number[];
-  /** build.json, in pieces that are read as they are asked for. */
-  build: Iterable<Uint8Array>;
+  looks: Float64Array;
+  /** Digests of the files that may have changed since without their looks showing it. */
+  racy: Racy;
 }
 
-const pieceSize = 1 << 20;
+/** @param made with the looks that the files had when they were made: what changed them since shows */
+export function lookAtOutputs(call: BuildCall, out: string, made: MadeFiles): Outputs {
+  const taken = cacheIn(call.cache, call.pid, call.clock)?.clock() ?? 0;
+  const files = made.looks();
+  const racy: Racy = {};
+  for (const [row, path] of made.paths.entries())
+    if (isRecentlyChanged(lookIn(files, row), taken)) racy[join(out, path)] = made.digest(row);
+  // A slash at its end: the site's folder itself may be a link that its owner made.
+  const folders = [...foldersWithFolders(made.paths)].map((folder) =>
+    join(out, folder === "." ? "/" : folder),
+  );
+  const looks = new Float64Array(files.length + 4 * folders.length);
+  looks.set(files);
+  looks.set(
+    folders.flatMap((folder) => lookOf(lstatSync(folder))),
+    files.length,
+  );
+  return { paths: encoded(out, made.paths, folders), looks, racy };
+}
 
-export function lookAtOutputs(out: string): Outputs {
-  const document = join(out, "build.json");
-  const paths = [document, ...foldersOf(out)];
-  return {
-    paths,
-    looks: paths.flatMap((path) => lookOf(statSync(path))),
-    build: piecesOf(document, pieceSize),
-  };
+/** In pieces: at 250,000 records the whole is 15 MB. */
+function* encoded(out: string, files: readonly string[], folders: readonly string[]): Generator<Uint8Array> {
+  const some = 1000;
+  for (let at = 0; at < files.length; at += some)
+    yield ended(files.slice(at, at + some).map((path) => join(out, path)));
+  yield ended(folders);
+}
+
+const ended = (paths: readonly string[]) => Buffer.from(paths.map((path) => `${path}\0`).join(""));
+
+/** Of folders that hold files alone the files tell enough, and there is one for each record. */
+function foldersWithFolders(paths: readonly string[]): Set<string> {
+  const found = new Set<string>();
+  for (const path of paths)
+    for (let folder = dirname(dirname(path)); !found.has(folder); folder = dirname(folder)) found.add(folder);
+  return found;
 }
 
 /**
@@ -130,9 +154,9 @@ export function compared(
     if (!stat) return undefined;
     const isSame = path.endsWith("/")
       ? entriesOf(path)?.join("\0") === entries.get(path)
-      : sha256(path) === racy[path];
+      : digestOf(path).sha256 === racy[path];
     if (!isSame) return undefined;
-    if (isRecent(lookOf(stat), taken)) later[path] = racy[path] ?? "";
+    if (isRecentlyChanged(lookOf(stat), taken)) later[path] = racy[path] ?? "";
   }
   return later;
 }
@@ -140,14 +164,3 @@ export function compared(
 /** Keeps an entry of a call, where anything may be kept. */
 export const keepEntry = (call: BuildCall, name: string, entry: Iterable<Uint8Array>): void =>
   cacheIn(call.cache, call.pid, call.clock)?.putPieces(name, entry);
-
-/** One a record would be too many. */
-function foldersOf(out: string): string[] {
-  const below = (folder: string): string[] => {
-    const entries = readdirSync(join(out, folder), { withFileTypes: true });
-    return entries
-      .filter((entry) => entry.isDirectory() && !/^(\d+|\d\d\.\d\d\.\d{3})$/.test(entry.name))
-      .flatMap(({ name }) => [join(folder, name), ...below(join(folder, name))]);
-  };
-  return ["", ...below("")].map((folder) => join(out, folder));
-}

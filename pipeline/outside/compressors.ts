@@ -1,12 +1,15 @@
 import type { Transform } from "node:stream";
 import {
   brotliCompressSync,
+  brotliDecompressSync,
   constants,
   createBrotliCompress,
   createGzip,
   createZstdCompress,
+  gunzipSync,
   gzipSync,
   zstdCompressSync,
+  zstdDecompressSync,
 } from "node:zlib";
 import type { Encoding } from "../documents/hosting.ts";
 
@@ -37,6 +40,13 @@ export const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Uint8
       },
     }),
   zst: (bytes) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
+};
+
+/** @throws Error for damaged bytes, and for those that decode to more than `most` bytes */
+export const decompressors: Readonly<Record<Encoding, (bytes: Uint8Array, most: number) => Buffer>> = {
+  gz: (bytes, most) => gunzipSync(bytes, { maxOutputLength: most }),
+  br: (bytes, most) => brotliDecompressSync(bytes, { maxOutputLength: most }),
+  zst: (bytes, most) => zstdDecompressSync(bytes, { maxOutputLength: most }),
 };
 
 /** The same of what is larger: it never lies in memory as a whole. */

@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 
-/** What changes whenever a file's bytes do, or a folder's entries: size, times and inode. */
+/** The values that change whenever a file's bytes or a folder's entries do: size, times and inode. */
 export type Look = readonly [size: number, modified: number, changed: number, inode: number];
 
 export const lookOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Look => [size, mtimeMs, ctimeMs, ino];
@@ -13,6 +13,9 @@ export function lookIn(looks: Float64Array, row: number): Look {
 
 export const isSameLook = (a: Look, b: Look): boolean => a.every((number, column) => number === b[column]);
 
+/** The look of a file that does not exist: equal to no other. */
+export const noLook: Look = [0, 0, 0, 0];
+
 /** @returns undefined when there is no such file, or it is a link */
 export function lookAt(path: string): Look | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
@@ -24,5 +27,8 @@ export function lookAt(path: string): Look | undefined {
  * what changed shortly before `taken` may have changed again in the same tick (as in git's index).
  * @param taken milliseconds since 1970
  */
-export const isRecent = ([, modified, changed]: Look, taken: number): boolean =>
-  Math.max(modified, changed) > taken - 2000;
+export const isRecent = ([size, modified, changed, inode]: Look, taken: number): boolean =>
+  isRecentlyChanged([size, modified, Math.max(modified, changed), inode], taken);
+
+/** The same for files whose modification time is set by relcat, which may be in the future. */
+export const isRecentlyChanged = ([, , changed]: Look, taken: number): boolean => changed > taken - 2000;

@@ -133,6 +133,19 @@ export function* piecesOf(path: string, size: number): Generator<Uint8Array> {
   }
 }
 
+/** A file's SHA-256 and size, read piece by piece. */
+export function digestOf(path: string): { sha256: string; size: number } {
+  const hash = createHash("sha256");
+  let size = 0;
+  for (const piece of piecesOf(path, pieceSize)) {
+    hash.update(piece);
+    size += piece.length;
+  }
+  return { sha256: hash.digest("hex"), size };
+}
+
+const pieceSize = 1 << 20;
+
 export const isMissing = (error: unknown) => {
   const code = (error as NodeJS.ErrnoException).code;
   return code === "ENOENT" || code === "ENOTDIR";

@@ -1,4 +1,5 @@
-import { closeSync, openSync, readFileSync, readSync, type Stats, statSync } from "node:fs";
+import { lstatSync, readFileSync, type Stats, statSync } from "node:fs";
+import type { MadeFiles } from "../made-files.ts";
 import {
   type BuildCall,
   type BuildEntry,
@@ -6,6 +7,7 @@ import {
   entryName,
   listingsIn,
   packed,
+  pathsIn,
   unpacked,
 } from "./build-entry.ts";
 import type { Inputs } from "./build-looks.ts";
@@ -33,7 +35,7 @@ export async function unchangedBuild(call: BuildCall): Promise<string | undefine
   const later = compared(call, paths, racy, listingsIn(last.inputs));
   if (!later) return undefined;
   // Those that have grown old need not be compared again.
-  keepEntry(call, entryName(last.call), packed({ ...last, said: { racy: later, report } }, [last.build]));
+  keepEntry(call, entryName(last.call), packed({ ...last, said: { racy: later, report } }, [last.outputs]));
   return report;
 }
 
@@ -48,22 +50,18 @@ export const beforeBuild = async (call: BuildCall): Promise<Inputs | undefined> 
 export async function rememberBuild(
   call: BuildCall,
   out: string,
-  { listings, looks, racy }: Inputs,
+  inputs: Inputs,
+  made: MadeFiles,
   report: string,
 ): Promise<void> {
   const { keepEntry, lookAtOutputs } = await import("./build-looks.ts");
-  const made = lookAtOutputs(out);
-  const text = callText(call);
-  const entry = {
-    call: text,
-    inputs: listings,
-    outputs: made.paths.join("\0"),
-    looks: new Float64Array(looks.length + made.looks.length),
-    said: { racy, report },
-  };
-  entry.looks.set(looks);
-  entry.looks.set(made.looks, looks.length);
-  keepEntry(call, entryName(text), packed(entry, made.build));
+  const outputs = lookAtOutputs(call, out, made);
+  const looks = new Float64Array(inputs.looks.length + outputs.looks.length);
+  looks.set(inputs.looks);
+  looks.set(outputs.looks, inputs.looks.length);
+  const [text, racy] = [callText(call), { ...inputs.racy, ...outputs.racy }];
+  const entry = { call: text, inputs: inputs.listings, looks, said: { racy, report } };
+  keepEntry(call, entryName(text), packed(entry, outputs.paths));
 }
 
 /** The cache's own digest is passed over: what matters of an entry is compared, or has a checksum, which costs less. */
@@ -82,10 +80,10 @@ const quiet = { throwIfNoEntry: false } as const;
  * Whether every input and output looks as it did. A folder that looks the same has the same entries, so none is a link.
  * @param doubtful gets the input folders that look otherwise; their looks are noted as they are now
  */
-function standsAsItWas({ inputs, outputs, looks, build }: BuildEntry, doubtful: string[]): boolean {
+function standsAsItWas({ inputs, outputs, looks }: BuildEntry, doubtful: string[]): boolean {
   let at = 0;
-  const stands = (path: string): boolean => {
-    const now = statSync(path, quiet);
+  const stands = (path: string, stat: typeof lstatSync = statSync): boolean => {
+    const now = stat(path, quiet);
     at += 4;
     return now !== undefined && isSame(now, looks, at - 4);
   };
@@ -98,26 +96,10 @@ function standsAsItWas({ inputs, outputs, looks, build }: BuildEntry, doubtful: 
     }
     for (const name of names) if (!name.endsWith("/") && !stands(`${folder}/${name}`)) return false;
   }
-  const paths = outputs.split("\0");
-  const [document = ""] = paths;
-  return paths.every(stands) && at === looks.length && holds(document, build);
+  // An output that is a link now is another one, whatever it leads to.
+  for (const path of pathsIn(outputs)) if (!stands(path, lstatSync)) return false;
+  return at === looks.length;
 }
 
 const isSame = ({ size, mtimeMs, ctimeMs, ino }: Stats, looks: Float64Array, at: number): boolean =>
   size === looks[at] && mtimeMs === looks[at + 1] && ctimeMs === looks[at + 2] && ino === looks[at + 3];
-
-/** Piece by piece: to ask for memory for all of a large file takes longer than to read it. */
-function holds(path: string, bytes: Uint8Array): boolean {
-  const piece = Buffer.allocUnsafe(256 * 1024);
-  const file = openSync(path, "r");
-  try {
-    for (let at = 0; ; ) {
-      const length = readSync(file, piece);
-      if (length === 0) return at === bytes.length;
-      if (!piece.subarray(0, length).equals(bytes.subarray(at, at + length))) return false;
-      at += length;
-    }
-  } finally {
-    closeSync(file);
-  }
-}

@@ -1,21 +1,25 @@
 import { createHash } from "node:crypto";
-import { readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { onlyTheLast } from "../stages/only-the-last.ts";
 import type { Cache, GrowingEntry } from "./cache.ts";
-import { isRecent, isSameLook, type Look, lookAt } from "./file-stats.ts";
+import { isRecentlyChanged, isSameLook, type Look, lookAt } from "./file-stats.ts";
+import { digestOf } from "./files.ts";
+import { realFolders } from "./real-folders.ts";
 
 export interface MadeFile {
   path: string;
   sha256: string;
   size: number;
+  /** Taken right after the file was written. */
+  look: Look;
 }
 
-/** What builds made in a folder, and of what: groups of files, each under the digest of all it was made of. */
+/** The files that builds made in a folder, in groups, each group with the digest of all its input. */
 export interface OutputTable {
-  /** The group's files, when they were made of the same and still lie there as they were made. */
+  /** The group's files, if the same input made them and none of them has changed since. */
   recall(name: string, key: string): MadeFile[] | undefined;
-  /** SHA-256 of one of a group's files, when it still lies there as it was made, of whatever. */
-  untouched(name: string, path: string): string | undefined;
+  /** One of a group's files, if it has not changed since it was made, whatever made it. */
+  untouched(name: string, path: string): MadeFile | undefined;
   /** Notes files that lie in the folder now. */
   keep(name: string, key: string, files: readonly MadeFile[]): void;
   save(): void;
@@ -30,8 +34,7 @@ interface Group {
   line: Uint8Array;
 }
 
-/** Of a file that was gone when it was kept, `null`. */
-type Row = readonly [path: string, sha256: string, size: number, look: Look | null];
+type Row = readonly [path: string, sha256: string, size: number, look: Look];
 
 /** @param program what tells it from any other: another one makes other files of the same */
 export function outputTable(cache: Cache, out: string, program: string): OutputTable {
@@ -45,30 +48,30 @@ export function outputTable(cache: Cache, out: string, program: string): OutputT
     entry ??= cache.begin(entryName);
     entry.add(Buffer.concat([encoder.encode(`${JSON.stringify([name, key])}\n`), line, lineFeed]));
   };
-  const stands = ([path, sha256, , look]: Row) => {
+  const folders = realFolders(out);
+  const isUntouched = ([path, sha256, , look]: Row) => {
     const now = lookAt(join(out, path));
-    if (!now || !look || !isSameLook(now, look)) return false;
-    return !isRecent(look, before.taken) || digestOf(join(out, path)) === sha256;
+    if (!now || !isSameLook(now, look) || !folders.holds(path)) return false;
+    return !isRecentlyChanged(look, before.taken) || digestOf(join(out, path)).sha256 === sha256;
   };
   const rowsOf = ({ line }: Group): Row[] => JSON.parse(decoder.decode(line));
+  const rowsByPath = onlyTheLast((group: Group) => new Map(rowsOf(group).map((row) => [row[0], row])));
   return {
     recall(name, key) {
       const group = before.groups.get(name);
       if (group?.key !== key) return undefined;
       const rows = rowsOf(group);
-      if (!rows.every(stands)) return undefined;
+      if (!rows.every(isUntouched)) return undefined;
       write(name, group);
-      return rows.map(([path, sha256, size]) => ({ path, sha256, size }));
+      return rows.map(fileOf);
     },
     untouched(name, path) {
       const group = before.groups.get(name);
-      const row = group && rowsOf(group).find(([known]) => known === path);
-      return row && stands(row) ? row[1] : undefined;
+      const row = group && rowsByPath(group).get(path);
+      return row && isUntouched(row) ? fileOf(row) : undefined;
     },
     keep(name, key, files) {
-      const rows = files.map(({ path, sha256, size }): Row => {
-        return [path, sha256, size, lookAt(join(out, path)) ?? null];
-      });
+      const rows = files.map(({ path, sha256, size, look }): Row => [path, sha256, size, look]);
       write(name, { key, line: encoder.encode(JSON.stringify(rows)) });
     },
     save() {
@@ -82,7 +85,7 @@ export function outputTable(cache: Cache, out: string, program: string): OutputT
   };
 }
 
-const digestOf = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
+const fileOf = ([path, sha256, size, look]: Row): MadeFile => ({ path, sha256, size, look });
 
 const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];
 const lineFeed = encoder.encode("\n");

@@ -2,17 +2,17 @@ import {
   closeSync,
   constants,
   copyFileSync,
-  mkdirSync,
+  lstatSync,
   openSync,
   readSync,
   renameSync,
-  statSync,
   utimesSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { OutputFile } from "../documents/published.ts";
 import { accessFailure } from "./access-failure.ts";
 import { writeChunks } from "./files.ts";
+import { realFolders } from "./real-folders.ts";
 import { removeSiblings } from "./siblings.ts";
 
 interface Known {
@@ -39,11 +39,11 @@ export function placing(
 
   // A folder made by this build holds nothing to compare with, nor to remove.
   const made = new Set<string>();
-  const isNew = (parent: string): boolean => {
-    if (made.has(parent)) return true;
-    if (mkdirSync(parent, { recursive: true }) === undefined) return false;
-    made.add(parent);
-    return true;
+  const folders = realFolders(folder);
+  const isInNewFolder = (path: string): boolean => {
+    const parent = dirname(path);
+    if (folders.make(path)) made.add(parent);
+    return made.has(parent);
   };
   const put = new Map<string, Known>();
   /** Into the temporary file. A copy is cheaper than the same bytes made and hashed again. */
@@ -59,7 +59,7 @@ export function placing(
     const { path } = file;
     const target = join(folder, path);
     try {
-      if (isNew(dirname(target))) {
+      if (isInNewFolder(path)) {
         const time = modificationTime(path, now, undefined);
         const known = write(file, time);
         renameSync(temporary, target);
@@ -69,8 +69,8 @@ export function placing(
       }
       const known = write(file);
       counts.bytes += known.size;
-      const old = statSync(target, { throwIfNoEntry: false });
-      if (old?.size === known.size && sameBytes(temporary, target, known.size)) {
+      const old = lstatSync(target, { throwIfNoEntry: false });
+      if (old?.isFile() && old.size === known.size && sameBytes(temporary, target, known.size)) {
         counts.unchanged++;
         return known;
       }

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { type Encoding, encodings } from "../documents/hosting.ts";
 import { little } from "./compressors.ts";
+import { lookAt, noLook } from "./file-stats.ts";
+import { digestOf } from "./files.ts";
+import type { MadeFile } from "./output-table.ts";
 import { type SecondThread, startThread } from "./second-thread.ts";
-import { isCurrent, removeSibling, type Sibling, writeSibling } from "./siblings.ts";
+import { decodesTo, hasTimeOf, removeSibling, type Sibling, writeSibling } from "./siblings.ts";
 import { threadFile } from "./thread.ts";
 
 /** Below this a compressed answer saves no packet worth its file. */
@@ -20,15 +23,28 @@ interface Source {
   size: number;
 }
 
-/** Compresses a large file that is joined of parts by what was kept of them; undefined: of this one, nothing is. */
+/** Compresses a large file by its parts; undefined for a file without parts. */
 export type InParts = (sha256: string) => Iterable<Uint8Array> | undefined;
+
+/** A sibling, by its path, that has not changed since an earlier build wrote it. */
+export type Untouched = (path: string) => MadeFile | undefined;
+
+export interface Compressing {
+  encodings: ReadonlySet<Encoding>;
+  untouched: Untouched;
+  inParts: InParts;
+}
 
 /** Writes compressed siblings, on another thread while files are still being made. */
 export interface Precompression {
   /** Notes what is missing beside these files, which lie there whole. */
   add(files: readonly Source[]): void;
-  /** Waits for all, and does its part. @throws RelcatError file-access */
-  finish(): Promise<void>;
+  /**
+   * Waits for all, and does its part.
+   * @returns every sibling, those that are kept included
+   * @throws RelcatError file-access
+   */
+  finish(): Promise<MadeFile[]>;
   /** Begins nothing more, and waits for what is under way. */
   stop(): Promise<void>;
 }
@@ -64,12 +80,12 @@ export const claims = (claimed: SharedArrayBuffer) => {
 export function precompression(
   folder: string,
   work: string,
-  wanted: ReadonlySet<Encoding>,
-  inParts: InParts = () => undefined,
+  { encodings: wanted, untouched, inParts }: Compressing,
 ): Precompression {
   const claimed = new SharedArrayBuffer(0, { maxByteLength: 4 * most });
   const claim = claims(claimed);
   const siblings: (Sibling & { sha256: string })[] = [];
+  const kept: MadeFile[] = [];
   const answers: Promise<void>[] = [];
   let thread: SecondThread<CompressTask[], void> | undefined;
   let [asked, total] = [0, 0];
@@ -91,7 +107,17 @@ export function precompression(
   };
   return {
     add(files) {
-      for (const sibling of missingSiblings(folder, files, wanted)) {
+      const sources = files.filter(({ path, size }) => isSource(path, size));
+      removeUnwanted(folder, sources, wanted);
+      const missing: Missing[] = [];
+      for (const source of sources) {
+        for (const encoding of wanted) {
+          const known = currentSibling(folder, source, encoding, untouched);
+          if (known) kept.push(known);
+          else missing.push({ source, encoding });
+        }
+      }
+      for (const sibling of siblingsOf(missing)) {
         siblings.push(sibling);
         total += sibling.size;
       }
@@ -105,6 +131,8 @@ export function precompression(
         await writeSibling(folder, join(work, `encoded-${index}`), sibling, joined);
       }
       await Promise.all(answers);
+      const made = siblings.flatMap(({ paths, encoding }) => paths.map((path) => `${path}.${encoding}`));
+      return [...kept, ...made.map((path) => noted(folder, path))];
     },
     async stop() {
       for (const index of siblings.keys()) claim(index);
@@ -117,26 +145,44 @@ export function precompression(
 /** Only this thread has what its parts are made of. */
 const isJoined = ({ encoding, size }: Sibling): boolean => encoding === "gz" && size > little;
 
-function missingSiblings(
+interface Missing {
+  source: Source;
+  encoding: Encoding;
+}
+
+function removeUnwanted(folder: string, sources: readonly Source[], wanted: ReadonlySet<Encoding>): void {
+  const unwanted = encodings.filter((encoding) => !wanted.has(encoding));
+  for (const { path } of sources) for (const encoding of unwanted) removeSibling(folder, path, encoding);
+}
+
+/** @returns undefined when it must be made */
+function currentSibling(
   folder: string,
-  files: readonly Source[],
-  wanted: ReadonlySet<Encoding>,
-): (Sibling & { sha256: string })[] {
-  const sources = files.filter(({ path, size }) => isSource(path, size));
-  const missing: { source: Source; encoding: Encoding }[] = [];
-  for (const source of sources) {
-    for (const encoding of encodings) {
-      if (!wanted.has(encoding)) removeSibling(folder, source.path, encoding);
-      else if (!isCurrent(folder, source.path, encoding)) missing.push({ source, encoding });
-    }
-  }
-  // The list has several addresses; its bytes are compressed once.
+  { path, size }: Source,
+  encoding: Encoding,
+  untouched: Untouched,
+): MadeFile | undefined {
+  if (!hasTimeOf(folder, path, encoding)) return undefined;
+  const sibling = `${path}.${encoding}`;
+  return untouched(sibling) ?? (decodesTo(folder, path, encoding, size) ? noted(folder, sibling) : undefined);
+}
+
+/** The list has several addresses; its bytes are compressed once. */
+function siblingsOf(missing: readonly Missing[]): (Sibling & { sha256: string })[] {
   const groups = Map.groupBy(missing, ({ source, encoding }) => `${encoding} ${source.sha256}`);
   return [...groups.values()].map(([first, ...others]) => {
-    const { source, encoding } = first as (typeof missing)[number];
+    const { source, encoding } = first as Missing;
     const paths = [source.path, ...others.map((other) => other.source.path)] as const;
     return { encoding, paths, size: source.size, sha256: source.sha256 };
   });
+}
+
+/** A sibling as it is now. The look comes first: a later change shows. */
+function noted(folder: string, path: string): MadeFile {
+  const file = join(folder, path);
+  const look = lookAt(file) ?? noLook;
+  const { sha256, size } = digestOf(file);
+  return { path, sha256, size, look };
 }
 
 const isSource = (path: string, size: number) =>

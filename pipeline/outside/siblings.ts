@@ -3,7 +3,9 @@ import {
   copyFileSync,
   constants as copying,
   createWriteStream,
+  lstatSync,
   openSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -14,7 +16,7 @@ import { pipeline } from "node:stream/promises";
 import { type Encoding, encodings } from "../documents/hosting.ts";
 import { RelcatError } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
-import { chunkSize, compressors, largeCompressors, little } from "./compressors.ts";
+import { chunkSize, compressors, decompressors, largeCompressors, little } from "./compressors.ts";
 import { piecesOf, readInto, writeChunks } from "./files.ts";
 
 /** A sibling to be made: `file.gz`, `file.br` or `file.zst` beside each of the files that have the same bytes. */
@@ -81,16 +83,32 @@ function place(temporary: string, file: string, encoding: Encoding, made: string
   }
 }
 
-/** Servers make validators of the sibling's time, so it is the file's. */
-export function isCurrent(folder: string, path: string, encoding: Encoding): boolean {
+/** Whether a sibling is a file with its source's modification time, of which servers make validators. */
+export function hasTimeOf(folder: string, path: string, encoding: Encoding): boolean {
   const file = join(folder, path);
-  const sibling = statSync(`${file}.${encoding}`, { throwIfNoEntry: false });
-  return sibling !== undefined && sibling.mtimeMs === statSync(file).mtimeMs;
+  const sibling = lstatSync(`${file}.${encoding}`, { throwIfNoEntry: false });
+  return sibling?.isFile() === true && sibling.mtimeMs === statSync(file).mtimeMs;
+}
+
+/**
+ * Whether a sibling decodes to its source's bytes. A large one is not decoded and does not count: to decode it takes
+ * as long as to make it.
+ * @param size of the source, in bytes
+ */
+export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
+  if (size > little) return false;
+  const file = join(folder, path);
+  const compressed = readFileSync(`${file}.${encoding}`);
+  try {
+    return decompressors[encoding](compressed, size).equals(readWhole(file, size));
+  } catch {
+    return false; // Damaged, or of more bytes than its source.
+  }
 }
 
 export function removeSibling(folder: string, path: string, encoding: Encoding): void {
   const sibling = `${join(folder, path)}.${encoding}`;
-  if (statSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });
+  if (lstatSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });
 }
 
 /** Removes a file's compressed siblings: before its own bytes change, or when it goes. */

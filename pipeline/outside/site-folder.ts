@@ -16,12 +16,13 @@ import type { OutputFile } from "../documents/published.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
+import { lookAt, noLook } from "./file-stats.ts";
 import { isMissing, readIfPresent } from "./files.ts";
 import { type Fragments, gzipOf } from "./gzip-fragments.ts";
 import { lockFile } from "./lock.ts";
 import type { MadeFile } from "./output-table.ts";
 import { type Counts, placing } from "./place-files.ts";
-import { type Precompression, precompression } from "./precompress.ts";
+import { type Precompression, precompression, type Untouched } from "./precompress.ts";
 import { removeSiblings } from "./siblings.ts";
 
 /** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
@@ -37,8 +38,12 @@ export interface SiteFolder {
   /** Once, after everything else has its place. */
   removeAllBut(kept: Iterable<string>): number;
   /** What writes the compressed siblings that are missing; they are in no list and no count. */
-  compressing(encodings: ReadonlySet<Encoding>, fragments: Fragments | undefined): Precompression;
-  finish(buildDocument: OutputFile): void;
+  compressing(
+    encodings: ReadonlySet<Encoding>,
+    fragments: Fragments | undefined,
+    untouched: Untouched,
+  ): Precompression;
+  finish(buildDocument: OutputFile): MadeFile;
   counts: Counts;
 }
 
@@ -105,6 +110,10 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   };
   // One for each group: what it remembers of the group's files goes with it.
   const placingHere = () => placing(folder, join(work, "file"), now);
+  const put = (place: ReturnType<typeof placing>, file: OutputFile): MadeFile => {
+    const known = place.put(file);
+    return { path: file.path, ...known, look: lookAt(join(folder, file.path)) ?? noLook };
+  };
 
   return {
     counts,
@@ -113,9 +122,9 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       const made = Array.from(files, (file) => {
         // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
         if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
-        const known = place.put(file);
-        if (file.parts) parts.set(known.sha256, file.parts);
-        return { path: file.path, ...known };
+        const made = put(place, file);
+        if (file.parts) parts.set(made.sha256, file.parts);
+        return made;
       });
       count(place.counts);
       return made;
@@ -134,19 +143,20 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       for (const path of stale) removeFile(folder, path);
       return stale.size;
     },
-    compressing(encodings, fragments) {
+    compressing(encodings, fragments, untouched) {
       const inParts = (sha256: string) => {
         const made = parts.get(sha256);
         return made && fragments && gzipOf(made(), fragments);
       };
-      return precompression(folder, work, encodings, inParts);
+      return precompression(folder, work, { encodings, untouched, inParts });
     },
     finish(buildDocument) {
       const place = placingHere();
-      place.put(buildDocument);
+      const made = put(place, buildDocument);
       count(place.counts);
       closeSync(notes);
       rmSync(work, { recursive: true, force: true });
+      return made;
     },
   };
 }

@@ -40,8 +40,8 @@ const callOf = (folder = path("releases"), words: readonly string[] = ["build"],
 
 async function built(call = callOf()): Promise<void> {
   const inputs = await beforeBuild(call);
-  await build(call.folder, path("dist"), {}, surroundings);
-  if (inputs) await rememberBuild(call, path("dist"), inputs, report);
+  const { delivery } = await build(call.folder, path("dist"), {}, surroundings);
+  if (inputs) await rememberBuild(call, path("dist"), inputs, delivery.made, report);
 }
 
 function entry(): string {

@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { openBuildMemory } from "../../pipeline/build-memory.ts";
 import { build, loadCatalog } from "../../pipeline/index.ts";
 import { type Cache, cacheIn } from "../../pipeline/outside/cache.ts";
+import { lookAt, noLook } from "../../pipeline/outside/file-stats.ts";
 import { outputTable } from "../../pipeline/outside/output-table.ts";
 import { copyProject, temporaryFolder } from "../support/run.ts";
 
@@ -49,7 +50,8 @@ function noted() {
   const cache = cacheIn(folder, process.pid, 0) as Cache;
   writeFileSync(join(out, "index.html"), "old");
   const sha256 = createHash("sha256").update("old").digest("hex");
-  const files = [{ path: "index.html", sha256, size: 3 }];
+  const look = lookAt(join(out, "index.html")) ?? noLook;
+  const files = [{ path: "index.html", sha256, size: 3, look }];
   const table = outputTable(cache, out, "relcat 1");
   table.keep("entrances", "key", files);
   return { folder, out, cache, files, table };

@@ -1,0 +1,128 @@
+import {
+  lstatSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { beforeAll, expect, test } from "vitest";
+import { build } from "../../pipeline/index.ts";
+import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/unchanged-build.ts";
+import { copyProject, repository, temporaryFolder } from "../support/run.ts";
+import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
+
+const program = "tested";
+let project: string;
+let dist: string;
+let made: Tree;
+
+const callOf = () => ({
+  words: ["build"],
+  program,
+  own: repository,
+  folder: join(project, "releases"),
+  cache: join(project, ".relcat-cache"),
+  pid: process.pid,
+  clock: 0,
+});
+
+async function built(): Promise<void> {
+  const call = callOf();
+  const inputs = await beforeBuild(call);
+  if (!inputs) throw new Error("nothing can be kept here");
+  const surroundings = { clock: 0, pid: process.pid, onWait: () => {}, remembering: { program, inputs } };
+  const { delivery } = await build(call.folder, dist, {}, surroundings);
+  await rememberBuild(call, dist, inputs, delivery.made, "nothing to do");
+}
+
+const everything = () => new Map([...readTree(dist), ...readSiblings(dist)]);
+
+beforeAll(async () => {
+  project = copyProject(".");
+  dist = join(project, "dist");
+  await built();
+  made = everything();
+});
+
+/** Flips a bit; size and modification time stay. */
+function flip(path: string): void {
+  const { atime, mtime } = statSync(path);
+  const bytes = readFileSync(path);
+  bytes.writeUInt8(bytes.readUInt8(bytes.length >> 1) ^ 1, bytes.length >> 1);
+  writeFileSync(path, bytes);
+  utimesSync(path, atime, mtime);
+}
+
+/** Moves a file or folder away and leaves a link to it. */
+function link(path: string): void {
+  const away = join(temporaryFolder(), "moved");
+  renameSync(path, away);
+  symlinkSync(away, path);
+}
+
+const attacks: readonly [string, (path: string) => void][] = [
+  ["deleted", (path) => rmSync(path)],
+  ["emptied", (path) => writeFileSync(path, "")],
+  ["edited and given its size and time back", flip],
+  ["replaced by a link to itself", link],
+];
+
+/** One in every kind of folder, and of every kind of file. */
+const outputs = [
+  "index.html",
+  "index.html.br",
+  "api/v1/package/index.json",
+  "api/v1/package/1/index.json",
+  "releases/26.09.001/SHA256SUMS",
+  "releases/26.09.001/index.html.gz",
+];
+
+test.each(attacks)("an output that was %s is noticed and made again", async (_, attack) => {
+  for (const path of outputs) {
+    expect(await unchangedBuild(callOf()), path).toBe("nothing to do");
+    attack(join(dist, path));
+    expect(await unchangedBuild(callOf()), path).toBeUndefined();
+    await built();
+    expect(differences(everything(), made), path).toEqual([]);
+    expect(lstatSync(join(dist, path)).isFile(), path).toBe(true);
+  }
+});
+
+test.each(["api", "api/v1/package/1", "releases/26.09.001"])(
+  "the folder %s that was replaced by a link is noticed and made again",
+  async (path) => {
+    const target = join(dist, path);
+    link(target);
+    const before = lstatSync(target).isSymbolicLink() && readTree(`${target}/`);
+    expect(await unchangedBuild(callOf())).toBeUndefined();
+    await built();
+    expect(lstatSync(target).isDirectory()).toBe(true);
+    expect(differences(everything(), made)).toEqual([]);
+    expect(before && differences(readTree(target), before)).toEqual([]);
+  },
+);
+
+test("an output that was edited while the build still ran is noticed", async () => {
+  const call = callOf();
+  const inputs = await beforeBuild(call);
+  if (!inputs) throw new Error("nothing can be kept here");
+  const surroundings = { clock: 0, pid: process.pid, onWait: () => {}, remembering: { program, inputs } };
+  const { delivery } = await build(call.folder, dist, {}, surroundings);
+  flip(join(dist, "api/v1/package/1/index.json"));
+  await rememberBuild(call, dist, inputs, delivery.made, "nothing to do");
+  expect(await unchangedBuild(call)).toBeUndefined();
+  await built();
+  expect(differences(everything(), made)).toEqual([]);
+});
+
+test("compressed outputs are not believed for their time when the cache is gone", async () => {
+  flip(join(dist, "index.html.gz"));
+  flip(join(dist, "index.html.br"));
+  rmSync(callOf().cache, { recursive: true });
+  await built();
+  expect(differences(everything(), made)).toEqual([]);
+});
