@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { cutCatalog, type Project, project, release } from "../support/project.ts";
-import { program, relcat, repository, temporaryFolder } from "../support/run.ts";
+import { program, relcat, repository, spawnRelcat, temporaryFolder } from "../support/run.ts";
 
 const isThere = async (shell: string) =>
   (await execa(shell, ["--version"], { reject: false })).exitCode === 0;
@@ -137,7 +137,7 @@ describe("relcat __complete", () => {
 
   test("loads nothing of the pipeline", async () => {
     const trace = ["--import", `data:text/javascript,${encodeURIComponent(loaded)}`];
-    const { stdout } = await relcat(made.folder, ["__complete", "versions"], { nodeArgs: trace });
+    const { stdout } = await spawnRelcat(made.folder, ["__complete", "versions"], { nodeArgs: trace });
     expect(stdout).toContain("26.10.001\tnot cut");
     expect(stdout).not.toContain("LOADED");
   });

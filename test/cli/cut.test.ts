@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
-import { atTerminal, hasTerminal, relcat } from "../support/run.ts";
+import { relcat } from "../support/run.ts";
+import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
 const stamp = "2026-09-20T10:00:00.000000Z";
 

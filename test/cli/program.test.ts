@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { project, smallCatalog } from "../support/project.ts";
-import { relcat, repository } from "../support/run.ts";
+import { relcat, repository, spawnRelcat } from "../support/run.ts";
 
 const launcher = join(repository, "cli/relcat.mjs");
 const { version } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
@@ -45,7 +45,7 @@ const commands = [
 ];
 
 test.each(["--version", "-V"])("%s prints the package's version", async (flag) => {
-  const { stdout, stderr, exitCode } = await relcat(repository, [flag]);
+  const { stdout, stderr, exitCode } = await spawnRelcat(repository, [flag]);
   expect({ stdout, stderr, exitCode }).toEqual({ stdout: version, stderr: "", exitCode: 0 });
 });
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { cutCatalog } from "../support/project.ts";
-import { atTerminal, hasTerminal } from "../support/run.ts";
+import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
 const later = "2026-09-21T10:00:00Z";
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { relcat, repository } from "../support/run.ts";
+import { relcat, repository, spawnRelcat } from "../support/run.ts";
 
 const folder = join(repository, "schemas");
 const names = readdirSync(folder)
@@ -21,7 +21,7 @@ test("--list names the documents there are", async () => {
 
 test("prints a schema to the byte, from any folder, and nothing beside it", async () => {
   const text = readFileSync(join(folder, "manifest.schema.json"), "utf8");
-  const { stdout, stderr } = await relcat("/", ["schema", "manifest"], { stripFinalNewline: false });
+  const { stdout, stderr } = await spawnRelcat("/", ["schema", "manifest"], { stripFinalNewline: false });
   expect({ stdout, stderr }).toEqual({ stdout: text, stderr: "" });
   const { document } = { document: JSON.parse((await relcat("/", ["schema", "manifest", "--json"])).stdout) };
   expect(document).toEqual({ schema_version: 1, name: "manifest", schema: JSON.parse(text) });

@@ -11,7 +11,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { type Project, project } from "../support/project.ts";
-import { relcat } from "../support/run.ts";
+import { relcat, spawnRelcat } from "../support/run.ts";
 import { large, sparseFile } from "./store-conformance.ts";
 import { baseUrl, buildJobs, deb, manifest, sha256 } from "./uploading.ts";
 
@@ -200,7 +200,7 @@ describe("to a bucket", () => {
       kill.abort();
       await killed;
     };
-    const child = relcat(made.folder, args, {
+    const child = spawnRelcat(made.folder, args, {
       env: fake().environment,
       cancelSignal: kill.signal,
       killSignal: "SIGKILL",

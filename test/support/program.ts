@@ -3,16 +3,20 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { TestProject } from "vitest/node";
 import { bundle } from "../../cli/bundle.ts";
+import { warmCommands } from "./warm-commands.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** The launcher of relcat as it is installed: bundled, from the sources as they are now. */
     program: string;
+    /** Where the same relcat runs commands without a start. */
+    warmCommands: string;
   }
 }
 
 const repository = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "relcat-program-"));
+let commands: ReturnType<typeof warmCommands> | undefined;
 
 /** Tests run what users run; from source each of some thousand processes would take four times as long. */
 export async function setup(project: TestProject): Promise<void> {
@@ -23,8 +27,15 @@ export async function setup(project: TestProject): Promise<void> {
     symlinkSync(join(repository, name), join(folder, name));
   const make = () => bundle(join(folder, "build/program"));
   await make();
-  project.onTestsRerun(make);
-  project.provide("program", join(folder, "cli/relcat.mjs"));
+  const launcher = join(folder, "cli/relcat.mjs");
+  commands = warmCommands(launcher, folder);
+  const { address, renew } = commands;
+  project.onTestsRerun(() => make().then(renew));
+  project.provide("program", launcher);
+  project.provide("warmCommands", address);
 }
 
-export const teardown = () => rmSync(folder, { recursive: true, force: true });
+export function teardown(): void {
+  commands?.close();
+  rmSync(folder, { recursive: true, force: true });
+}

@@ -1,8 +1,11 @@
 import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { text } from "node:stream/consumers";
 import { execa, type Options } from "execa";
 import { afterAll, inject } from "vitest";
+import type { WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
 /** relcat's launcher, as it is installed. */
@@ -29,45 +32,45 @@ export function copyProject(fixture: string): string {
   return folder;
 }
 
-/** Runs the command as its users do; never rejects. */
-export async function relcat(
+const notOurs = { SOURCE_DATE_EPOCH: undefined, CI: undefined, GITHUB_ACTIONS: undefined };
+
+type Env = Record<string, string | undefined>;
+
+/** Runs the command as its users do, in a process of its own; never rejects. */
+export async function spawnRelcat(
   folder: string,
   args: readonly string[],
   options: Options & { nodeArgs?: readonly string[] } = {},
 ) {
   const { nodeArgs = [], ...rest } = options;
+  const env = { ...notOurs, ...rest.env } as Record<string, string | undefined>;
   const result = await execa(process.execPath, [...nodeArgs, program, ...args], {
     cwd: folder,
     reject: false,
     ...rest,
-    env: { SOURCE_DATE_EPOCH: undefined, CI: undefined, GITHUB_ACTIONS: undefined, ...rest.env } as Record<
-      string,
-      string | undefined
-    >,
+    env,
   });
   return { ...result, stdout: String(result.stdout ?? ""), stderr: String(result.stderr ?? "") };
 }
 
-const { exitCode: hasScript } = await execa("script", ["--version"], { reject: false });
-/** Whether `atTerminal` works here. */
-export const hasTerminal = hasScript === 0;
-
-/** Runs the command at a terminal, and types the answer once it asks. */
-export async function atTerminal(
+/** Runs the command in a process that may have run others before it; never rejects. */
+export async function relcat(
   folder: string,
   args: readonly string[],
-  answer: string,
-  env: Record<string, string> = {},
-) {
-  const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(" ");
-  const options = { cwd: folder, reject: false, env: { CI: "", ...env } } as const;
-  const terminal = execa("script", ["--quiet", "--return", "--command", command, "/dev/null"], options);
-  let text = "";
-  terminal.stdout.on("data", (chunk: Buffer) => {
-    const wasAsked = text.includes("[y/N]");
-    text += chunk;
-    if (!wasAsked && text.includes("[y/N]")) terminal.stdin.write(answer);
-  });
-  const { exitCode } = await terminal;
-  return { text: text.replaceAll("\r", ""), exitCode };
+  { env: own = {}, input = "" }: { env?: Env; input?: string } = {},
+): Promise<WarmResult> {
+  // Standard input belongs to one process, and Node reads its own variables only when it starts.
+  if (input !== "" || Object.keys(own).some((name) => name.startsWith("NODE_"))) {
+    const { exitCode = -1, stdout, stderr } = await spawnRelcat(folder, args, { env: own, input });
+    return { exitCode, stdout, stderr };
+  }
+  const env = Object.entries({ ...process.env, ...notOurs, ...own }).filter(
+    ([, value]) => value !== undefined,
+  );
+  const socket = connect(inject("warmCommands"));
+  socket.end(JSON.stringify({ cwd: folder, args, env: Object.fromEntries(env) }));
+  const { error, ...result } = JSON.parse(await text(socket));
+  if (error) throw new Error(`relcat ${args.join(" ")}: ${error}`);
+  const [stdout, stderr] = [result.stdout, result.stderr].map((output) => output.replace(/\r?\n$/, ""));
+  return { ...result, stdout, stderr };
 }

@@ -1,0 +1,47 @@
+// node warm-command.mjs LAUNCHER: runs one command line of relcat after another, as its parent asks for them.
+// Its standard output and error are files: emptied before a command, read after it.
+import { fstatSync, ftruncateSync, readFileSync, readSync } from "node:fs";
+import { fileURLToPath, pathToFileURL } from "node:url";
+
+const [node, , launcher] = process.argv;
+const own = new URL("..", pathToFileURL(launcher));
+const { version, bugs } = JSON.parse(readFileSync(new URL("package.json", own), "utf8"));
+const { main } = await import(new URL("build/program/main.js", own).href);
+
+let isRunning = false;
+
+function begin({ cwd, args, env }) {
+  isRunning = true;
+  for (const output of [1, 2]) ftruncateSync(output);
+  for (const name of Object.keys(process.env)) if (!(name in env)) delete process.env[name];
+  Object.assign(process.env, env);
+  process.chdir(cwd);
+  process.argv = [node, launcher, ...args];
+  // From here on only what the command still waits for keeps the process alive, as in a process of its own.
+  process.channel.unref();
+  main({ folder: fileURLToPath(own), version, bugs });
+}
+
+function end() {
+  isRunning = false;
+  for (const event of ["uncaughtException", "SIGINT", "SIGTERM"]) process.removeAllListeners(event);
+  process.chdir("/");
+  process.channel.ref();
+  const memory = process.memoryUsage.rss();
+  process.send({ exitCode: process.exitCode ?? 0, stdout: written(1), stderr: written(2), memory });
+  process.exitCode = undefined;
+}
+
+function written(output) {
+  const bytes = Buffer.alloc(fstatSync(output).size);
+  readSync(output, bytes, 0, bytes.length, 0);
+  return bytes.toString();
+}
+
+// An unchanged build ends its process at once; this one has more to do.
+process.exit = (status) => {
+  process.exitCode = status ?? process.exitCode;
+};
+process.on("message", begin);
+process.on("beforeExit", () => isRunning && end());
+process.send("ready");

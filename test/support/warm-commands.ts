@@ -1,0 +1,97 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdtempSync, openSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+
+/** A command line, and what it takes from the process that starts it. */
+export interface WarmCommand {
+  cwd: string;
+  args: readonly string[];
+  env: Record<string, string>;
+}
+
+export interface WarmResult {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+/** Processes that have relcat loaded and run one command after another: most of a short command is its start. */
+export interface WarmCommands {
+  /** A socket that takes a WarmCommand as JSON and answers with its WarmResult. */
+  address: string;
+  /** Later commands run in new processes. */
+  renew(): void;
+  close(): void;
+}
+
+/** Bytes; a process that holds more is not used again. */
+const memoryLimit = 500e6;
+
+/**
+ * @param launcher of relcat, bundled
+ * @param folder for the socket, and for what the commands print
+ */
+export function warmCommands(launcher: string, folder: string): WarmCommands {
+  const all = new Set<ChildProcess>();
+  const idle: ChildProcess[] = [];
+
+  async function run(command: WarmCommand): Promise<WarmResult> {
+    const child = idle.pop() ?? (await start(launcher, folder));
+    all.add(child);
+    child.send(command);
+    const { memory, ...result } = await answerOf(child);
+    if (memory > memoryLimit || mayHoldSite(command, result)) end(child);
+    else idle.push(child);
+    return result;
+  }
+
+  const end = (child: ChildProcess) => {
+    all.delete(child);
+    child.kill("SIGKILL");
+  };
+  const server = createServer({ allowHalfOpen: true }, async (socket) => {
+    const asked = await text(socket.iterator({ destroyOnReturn: false }));
+    const answer = await run(JSON.parse(asked)).catch(({ message }: Error) => ({ error: message }));
+    socket.end(JSON.stringify(answer));
+  });
+  const address = join(folder, "warm.socket");
+  server.listen(address);
+  return {
+    address,
+    renew() {
+      for (const child of idle.splice(0)) end(child);
+    },
+    close() {
+      server.close();
+      for (const child of all) end(child);
+    },
+  };
+}
+
+/** A publish that fails may hold the site until its process has ended. */
+const mayHoldSite = ({ args }: WarmCommand, { exitCode }: WarmResult): boolean =>
+  exitCode !== 0 && ["publish", "rollback"].includes(args[0] ?? "");
+
+async function start(launcher: string, folder: string): Promise<ChildProcess> {
+  const output = mkdtempSync(join(folder, "output-"));
+  const files = ["stdout", "stderr"].map((name) => openSync(join(output, name), "a+"));
+  const script = join(import.meta.dirname, "warm-command.mjs");
+  const child = fork(script, [launcher], { stdio: ["ignore", ...files, "ipc"], execArgv: [] });
+  for (const file of files) closeSync(file);
+  await once(child, "message");
+  return child;
+}
+
+function answerOf(child: ChildProcess): Promise<WarmResult & { memory: number }> {
+  return new Promise((resolve, reject) => {
+    const failed = (status: unknown) => reject(new Error(`a process for commands has ended (${status})`));
+    child.once("exit", failed);
+    child.once("message", (message) => {
+      child.off("exit", failed);
+      resolve(message as WarmResult & { memory: number });
+    });
+  });
+}
