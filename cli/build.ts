@@ -32,14 +32,16 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     );
   }
   const clock = now === undefined ? host.clock : timeOf(now, host);
-  const call = at === undefined && !checkOut ? buildCall(host) : undefined;
+  const onCacheFailure = sayingOnce(host);
+  const asked = at === undefined && !checkOut ? buildCall(host) : undefined;
+  const call = asked && { ...asked, onCacheFailure };
   const inputs = call && (await beforeBuild(call));
   const remembering = inputs && { program: call.program, inputs };
   const { catalog, site, delivery } = await build(
     releasesFolder,
     out,
     { released, versions, site: siteName, at },
-    { ...surroundings(host), clock, remembering },
+    { ...surroundings(host), clock, remembering, onCacheFailure },
   );
   const { provisional, releaseCount, packageCount } = site;
   const missing = leftOut(catalog);
@@ -64,6 +66,16 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     await rememberBuild(call, out, inputs, delivery.made, JSON.stringify(later.said));
   }
   return exitStatus.done;
+}
+
+/** A build opens its cache several times. */
+function sayingOnce(host: Host): (reason: string) => void {
+  let isSaid = false;
+  return (reason) => {
+    if (!isSaid)
+      say(host, `The cache does not work: ${reason}. The build goes on; the next one takes longer.`);
+    isSaid = true;
+  };
 }
 
 interface BuildReport {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Remember } from "./build.ts";
 import type { Inputs } from "./outside/build-looks.ts";
-import { cacheIn } from "./outside/cache.ts";
+import { cacheIn, type OnCacheFailure } from "./outside/cache.ts";
 import type { Fragments } from "./outside/gzip-fragments.ts";
 import { inputTable } from "./outside/input-table.ts";
 import { type JoinedParts, joinedParts } from "./outside/joined-parts.ts";
@@ -40,10 +40,10 @@ export function openBuildMemory(
   folder: string,
   out: string,
   site: string | undefined,
-  { pid, clock }: { pid: number; clock: number },
+  { pid, clock, onCacheFailure }: { pid: number; clock: number; onCacheFailure?: OnCacheFailure | undefined },
   { program, inputs: looks }: Remembering,
 ): BuildMemory | undefined {
-  const cache = cacheIn(cacheFolder(folder), pid, clock);
+  const cache = cacheIn(cacheFolder(folder), pid, clock, onCacheFailure);
   if (!cache) return undefined;
   const inputs = inputTable(cache, folder, looks);
   const outputs = outputTable(cache, out, program);

@@ -1,5 +1,5 @@
 import { buildCatalog, type Catalog, loadLedger, type Selection, type Site } from "./build.ts";
-import { openBuildMemory, type Remembering } from "./build-memory.ts";
+import { type BuildMemory, cacheFolder, openBuildMemory, type Remembering } from "./build-memory.ts";
 import {
   type Cut,
   type CutOptions,
@@ -14,8 +14,9 @@ import {
 import { type Delivery, deliverSite } from "./deliver-site.ts";
 import type { Plan } from "./documents/plan.ts";
 import { earlierCommit } from "./earlier-commit.ts";
-import { failure, throwErrors } from "./errors.ts";
+import { failure, RelcatError, throwErrors } from "./errors.ts";
 import { eventTime } from "./event-time.ts";
+import type { OnCacheFailure } from "./outside/cache.ts";
 import { exists, readIfPresent, replaceDurably, requireFolder } from "./outside/files.ts";
 import { commit, movedAway, requireRepository, uncommitted } from "./outside/git.ts";
 import { showFile } from "./outside/git-revision.ts";
@@ -38,6 +39,8 @@ export interface Surroundings {
   explicitTime?: { name: string; value: string } | undefined;
   /** Called once when another relcat holds the folder; 0 when its process id is not known. */
   onWait: (holder: number) => void;
+  /** Called with what keeps the cache from working; the build goes on without it. */
+  onCacheFailure?: OnCacheFailure | undefined;
 }
 
 /**
@@ -55,11 +58,34 @@ export async function build(
   refuseForeignFolder(out, folder);
   const today = at === undefined ? undefined : readLedgerNow(folder);
   const earlier = at !== undefined && today ? await earlierCommit(folder, at, today) : undefined;
+  const input = { folder, selection, earlier, today };
   const { remembering } = surroundings;
-  const memory =
-    earlier || !remembering
-      ? undefined
-      : openBuildMemory(folder, out, selection.site, surroundings, remembering);
+  if (earlier || !remembering) return buildWith(undefined, input, out, surroundings);
+  try {
+    const memory = openBuildMemory(folder, out, selection.site, surroundings, remembering);
+    return await buildWith(memory, input, out, surroundings);
+  } catch (error) {
+    if (error instanceof RelcatError) throw error;
+    // An entry that relcat did not write may have any form. What is not the cache's fault fails again.
+    surroundings.onCacheFailure?.(`an entry in ${cacheFolder(folder)} cannot be used (${error})`);
+    return buildWith(undefined, input, out, surroundings);
+  }
+}
+
+interface BuildInput {
+  folder: string;
+  selection: Selection;
+  earlier: Awaited<ReturnType<typeof earlierCommit>> | undefined;
+  /** The ledger that counts, unless it is the files' own. */
+  today: Ledger | undefined;
+}
+
+async function buildWith(
+  memory: BuildMemory | undefined,
+  { folder, selection, earlier, today }: BuildInput,
+  out: string,
+  surroundings: Surroundings,
+): Promise<{ catalog: Catalog; site: Site; delivery: Delivery }> {
   const { site, catalog } = await buildCatalog(folder, selection, earlier?.files, memory?.remember);
   const delivery = await withLock(out, surroundings.pid, surroundings.onWait, async () => {
     try {

@@ -105,7 +105,8 @@ export function releaseCache(
       const contents = known.length === paths.length ? undefined : read(release);
       const key = keyFor(release, contents ? contents.map((file) => sha256(orNothing(file))) : known);
       const bytes = cache.get(key);
-      if (bytes) return { kept: kept(key, bytes, release, make) };
+      const found = bytes && kept(key, bytes, release, make);
+      if (found?.release.version === release.version) return { kept: found };
       return {
         kept: undefined,
         contents: contents?.every((file) => file !== undefined) ? contents : undefined,

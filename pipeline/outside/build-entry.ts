@@ -1,4 +1,5 @@
 import type { Listing, Racy } from "./build-looks.ts";
+import type { OnCacheFailure } from "./cache.ts";
 
 /** The command line of a build, and where it ran. */
 export interface BuildCall {
@@ -14,6 +15,7 @@ export interface BuildCall {
   pid: number;
   /** Milliseconds since 1970. */
   clock: number;
+  onCacheFailure?: OnCacheFailure;
 }
 
 /** What a build that ended well leaves, for the next one to see whether anything changed. */

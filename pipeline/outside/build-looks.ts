@@ -30,7 +30,7 @@ export type Racy = Record<string, string>;
  */
 export function lookAtInputs(call: BuildCall): Inputs | undefined {
   if (!existsSync(call.folder)) return undefined;
-  const cache = cacheIn(call.cache, call.pid, call.clock);
+  const cache = cacheOf(call);
   if (!cache) return undefined;
   // From before anything is looked at: what changes later has a later time.
   const taken = cache.clock();
@@ -97,7 +97,7 @@ export interface Outputs {
 
 /** @param made with the looks that the files had when they were made: what changed them since shows */
 export function lookAtOutputs(call: BuildCall, out: string, made: MadeFiles): Outputs {
-  const taken = cacheIn(call.cache, call.pid, call.clock)?.clock() ?? 0;
+  const taken = cacheOf(call)?.clock() ?? 0;
   const files = made.looks();
   const racy: Racy = {};
   for (const [row, path] of made.paths.entries())
@@ -145,7 +145,7 @@ export function compared(
   listings: Iterable<Listing>,
 ): Racy | undefined {
   // From before anything is compared: what changes later has a later time.
-  const taken = cacheIn(call.cache, call.pid, call.clock)?.clock() ?? 0;
+  const taken = cacheOf(call)?.clock() ?? 0;
   const entries = new Map<string, string>();
   for (const [folder, ...names] of listings) entries.set(`${folder}/`, names.join("\0"));
   const later: Racy = {};
@@ -161,6 +161,9 @@ export function compared(
   return later;
 }
 
+const cacheOf = ({ cache, pid, clock, onCacheFailure }: BuildCall) =>
+  cacheIn(cache, pid, clock, onCacheFailure);
+
 /** Keeps an entry of a call, where anything may be kept. */
 export const keepEntry = (call: BuildCall, name: string, entry: Iterable<Uint8Array>): void =>
-  cacheIn(call.cache, call.pid, call.clock)?.putPieces(name, entry);
+  cacheOf(call)?.putPieces(name, entry);

@@ -13,6 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import type { Encoding } from "../documents/hosting.ts";
 import type { OutputFile } from "../documents/published.ts";
+import { relativePath } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
@@ -111,6 +112,7 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   // One for each group: what it remembers of the group's files goes with it.
   const placingHere = () => placing(folder, join(work, "file"), now);
   const put = (place: ReturnType<typeof placing>, file: OutputFile): MadeFile => {
+    relativePath(file.path); // Whatever it was made of: a forged cache entry must not lead outside.
     const known = place.put(file);
     return { path: file.path, ...known, look: lookAt(join(folder, file.path)) ?? noLook };
   };

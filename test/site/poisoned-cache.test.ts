@@ -1,0 +1,161 @@
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeEach, expect, test } from "vitest";
+import { build } from "../../pipeline/index.ts";
+import { beforeBuild } from "../../pipeline/unchanged-build.ts";
+import { copyProject, relcat, repository, temporaryFolder } from "../support/run.ts";
+import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
+
+const program = "tested";
+let project: string;
+let told: string[];
+
+beforeEach(() => {
+  project = copyProject("site/small");
+  told = [];
+});
+
+const inside = (name: string) => join(project, name);
+
+/** Builds with what the cache has. @param clean into a folder of its own, and without the cache */
+async function built(clean = false): Promise<Tree> {
+  const out = clean ? join(temporaryFolder(), "dist") : inside("dist");
+  const folder = inside("releases");
+  const onCacheFailure = (reason: string) => told.push(reason);
+  const surroundings = { clock: 0, pid: process.pid, onWait: () => {}, onCacheFailure };
+  const place = { words: [], own: repository, cache: inside(".relcat-cache"), folder, program };
+  const inputs = clean ? undefined : await beforeBuild({ ...place, ...surroundings });
+  await build(folder, out, {}, { ...surroundings, remembering: inputs && { program, inputs } });
+  return new Map([...readTree(out), ...readSiblings(out)]);
+}
+
+/** A new build with the cache of earlier ones. */
+async function builtAnew(): Promise<Tree> {
+  rmSync(inside("dist"), { recursive: true, force: true });
+  return built();
+}
+
+const entries = (): string[] =>
+  readdirSync(inside(".relcat-cache"), { recursive: true, encoding: "utf8" })
+    .map((name) => inside(`.relcat-cache/${name}`))
+    .filter((path) => statSync(path).isFile())
+    .sort();
+
+const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
+
+/** As the owner of the cache could write it: with the digest that makes an entry count. */
+function forge(path: string, change: (payload: string) => string): boolean {
+  const payload = readFileSync(path).subarray(32).toString("latin1");
+  const forged = Buffer.from(change(payload), "latin1");
+  const digest = createHash("sha256")
+    .update(`${keyOf(path)}\0`)
+    .update(forged)
+    .digest();
+  writeFileSync(path, Buffer.concat([digest, forged]));
+  return !forged.equals(Buffer.from(payload, "latin1"));
+}
+
+test("an entry in the place of another one is not used", async () => {
+  await built();
+  const paths = entries();
+  const contents = paths.map((path) => readFileSync(path));
+  // Each gets the bytes of the one after it.
+  for (const [index, path] of paths.entries())
+    writeFileSync(path, contents[(index + 1) % contents.length] as Buffer);
+  expect(differences(await builtAnew(), await built(true))).toEqual([]);
+  expect(told).toEqual([]);
+});
+
+test("entries of another configuration are not used, under any name", async () => {
+  await built();
+  cpSync(inside(".relcat-cache"), inside("other"), { recursive: true });
+  const config = inside("releases/catalog.yaml");
+  writeFileSync(
+    config,
+    `${readFileSync(config, "utf8")}\nproduct: Another Product\n`.replace(/^product: .*$/m, ""),
+  );
+  rmSync(inside(".relcat-cache"), { recursive: true });
+  await built();
+  const others = readdirSync(inside("other"), { recursive: true, encoding: "utf8" })
+    .map((name) => inside(`other/${name}`))
+    .filter((path) => statSync(path).isFile());
+  for (const path of entries()) {
+    const same = others.filter((other) => statSync(other).size === statSync(path).size);
+    const [other = others[0]] = same;
+    writeFileSync(path, readFileSync(other as string));
+  }
+  expect(differences(await builtAnew(), await built(true))).toEqual([]);
+});
+
+test("a forged entry makes a wrong preview; a build without the cache is right", async () => {
+  const right = await built();
+  const forged = entries().filter((path) => forge(path, (text) => text.replaceAll("https://", "https:!!")));
+  expect(forged.length).toBeGreaterThan(0);
+  const wrong = await builtAnew();
+  expect(differences(wrong, right).length).toBeGreaterThan(0);
+  expect(differences(await built(true), right)).toEqual([]);
+  rmSync(inside(".relcat-cache"), { recursive: true });
+  expect(differences(await builtAnew(), right)).toEqual([]);
+});
+
+test.each([
+  ["no JSON", () => "{"],
+  ["another document", () => '{"release":{}}\n[]'],
+  ["other types", (text: string) => text.replaceAll('"artifacts":[', '"artifacts":[null,')],
+  ["nothing", () => ""],
+])("entries of %s do not stop a build", async (_, change) => {
+  const right = await built();
+  for (const path of entries()) forge(path, change);
+  expect(differences(await builtAnew(), right)).toEqual([]);
+  expect(told.length).toBeLessThan(2);
+});
+
+test("a forged entry writes nothing outside of the site's folder", async () => {
+  const right = await built();
+  for (const path of entries())
+    forge(path, (text) =>
+      text.replaceAll("26.08.002", "../../../escaped").replaceAll("server", "../../../../x"),
+    );
+  await builtAnew();
+  expect(readdirSync(project).sort()).toEqual([".relcat-cache", "dist", "releases"]);
+  rmSync(inside(".relcat-cache"), { recursive: true });
+  expect(differences(await builtAnew(), right)).toEqual([]);
+});
+
+test("an entry that cannot be read is made again, and said once", async () => {
+  const right = await built();
+  for (const path of entries()) {
+    rmSync(path);
+    mkdirSync(path);
+  }
+  expect(differences(await builtAnew(), right)).toEqual([]);
+  expect(told).toEqual([expect.stringMatching(/^cannot read .*: it is a folder$/)]);
+});
+
+test.each([
+  ["an entry", () => writeInsteadOfFolders()],
+  ["the folder", () => writeFileSync(inside(".relcat-cache"), "a file")],
+])("%s that cannot be written does not stop a build, and is said once", async (_, spoil) => {
+  const right = await built(true);
+  spoil();
+  const first = await relcat(project, ["build"]);
+  expect(first.exitCode).toBe(0);
+  const said = first.stderr.split("\n").filter((line) => line.startsWith("The cache does not work: "));
+  expect(said).toEqual([
+    expect.stringMatching(
+      /: cannot write \.relcat-cache.*\. The build goes on; the next one takes longer\.$/,
+    ),
+  ]);
+  const dist = new Map([...readTree(inside("dist")), ...readSiblings(inside("dist"))]);
+  expect(differences(dist, right)).toEqual([]);
+  expect((await relcat(project, ["build"])).exitCode).toBe(0);
+});
+
+/** A file where each folder of entries would be. */
+function writeInsteadOfFolders(): void {
+  mkdirSync(inside(".relcat-cache"));
+  const hex = [..."0123456789abcdef"];
+  const names = [...hex.flatMap((a) => hex.map((b) => a + b)), "un", "in", "ou", "pa"];
+  for (const name of names) writeFileSync(inside(`.relcat-cache/${name}`), "");
+}
