@@ -10,6 +10,7 @@ export function addSites(program: CommandUnknownOpts, run: Run): void {
     .option("--dry-run", "say what would change, and change nothing")
     .option("--release-hold", "end the hold that a rollback set")
     .option("--refresh", "renew the signatures of what is live, whatever was built here")
+    .option("--repair", "read every file at the site, and write again what is not as it was published")
     .option("--artifacts-known", "do not ask whether the artifacts of imported records can be downloaded")
     .action((site, options) =>
       run(async (host) => (await import("./publish.ts")).publish(site, options, host)),

@@ -8,19 +8,21 @@ export interface PublishCommandOptions {
   out: string;
   dryRun?: boolean;
   releaseHold?: true;
+  repair?: true;
   artifactsKnown?: true;
   refresh?: true;
 }
 
 /** `relcat publish`: the built site goes live. */
 export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
-  const { out, dryRun = false, releaseHold = false, artifactsKnown = false } = options;
+  const { out, dryRun = false, releaseHold = false, repair = false, artifactsKnown = false } = options;
   if (options.refresh && releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
   const progress = showPublishing(host);
   const request = {
     dryRun,
     releaseHold,
+    repair,
     artifactsKnown,
     environment: host.environment,
     now: passing(host),
@@ -40,25 +42,33 @@ export async function publish(site: string, options: PublishCommandOptions, host
       host,
       "releases/ has changes that are not committed: the site's history names no commit for this build.",
     );
-  answer(host, { ...delivery }, () => describe(delivery, out));
+  answer(host, { ...delivery }, () => describe(delivery, out, repair));
+  listRepaired(delivery, host);
   listChanges(delivery, dryRun, host);
   sayUnchecked(delivery, host);
   if (delivery.result === "published") sayNext(host, `relcat verify ${site}`);
   return exitStatus.done;
 }
 
-/** The clock goes on while publishing takes its time, from where the command began. */
+/**
+ * The clock goes on while publishing takes its time, from where the command began. A machine that sleeps stops one of its
+ * two clocks: the lease of a publisher ends all the same.
+ */
 export function passing(host: Host): () => number {
-  const start = performance.now();
-  return () => Math.round(host.clock + performance.now() - start);
+  const [start, date] = [performance.now(), Date.now()];
+  return () => Math.round(host.clock + Math.max(performance.now() - start, Date.now() - date));
 }
 
 const short = (build: string) => build.slice(0, 12);
 
-export function describe(delivery: PublishDelivery, what: string): string {
+/** @param isRead whether every file at the site was read */
+export function describe(delivery: PublishDelivery, what: string, isRead = false): string {
   const { site, build, result, added, changed, removed, unchanged, artifacts } = delivery;
   const files = `${added.length} files added, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
-  if (result === "unchanged") return `${site} has build ${short(build)} already: nothing to do.`;
+  if (result === "unchanged") {
+    const found = isRead ? "every file is as it was published" : "nothing to do";
+    return `${site} has build ${short(build)} already: ${found}.`;
+  }
   const asked = artifacts > 0 ? `; ${count(artifacts, "new artifact")} can be downloaded` : "";
   return result === "planned"
     ? `Would publish ${what} (build ${short(build)}) to ${site}: ${files}${asked}.`
@@ -72,6 +82,16 @@ function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelive
 }
 
 const mostShown = 20;
+
+/** What was not as it had been published. */
+function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
+  if (repaired.length === 0) return;
+  const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} not as published`;
+  const verb = repaired.length === 1 ? "is" : "are";
+  say(host, `${files}, and ${result === "planned" ? "would be" : verb} put right:`);
+  for (const { path, fault } of repaired.slice(0, mostShown)) say(host, `  ${path} ${fault}`);
+  if (repaired.length > mostShown) say(host, `  and ${repaired.length - mostShown} more: --json lists all`);
+}
 
 export function listChanges(
   { added, changed, removed }: PublishDelivery,

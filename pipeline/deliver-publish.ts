@@ -3,12 +3,13 @@ import type { Surroundings } from "./deliver.ts";
 import { readLedgerNow } from "./deliver.ts";
 import { readSignedList, signedList } from "./deliver-sign.ts";
 import type { Config } from "./documents/config.ts";
-import type { SiteIndex, SiteState } from "./documents/site-state.ts";
+import type { SiteState } from "./documents/site-state.ts";
 import {
   type Changes,
+  type Damage,
+  type Publication,
   type PublicFile,
   type SiteStore,
-  type StoredState,
   writtenFiles,
 } from "./documents/site-store.ts";
 import type { SiteSettings } from "./documents/sites.ts";
@@ -20,7 +21,7 @@ import { headOf, isBefore } from "./outside/git-head.ts";
 import { withLock } from "./outside/lock.ts";
 import { hasDied, type Publisher, thisPublisher } from "./outside/publishers.ts";
 import { openSite } from "./outside/site-store.ts";
-import { changesBetween, leavingFiles } from "./publish/changes.ts";
+import { changesBetween, endsAfter, leavingFiles } from "./publish/changes.ts";
 import {
   refuseHeld,
   refuseOlderLedger,
@@ -30,7 +31,7 @@ import {
   refuseUnfitBuild,
 } from "./publish/guards.ts";
 import { ledgerMark } from "./publish/ledger-mark.ts";
-import { liveIndex, liveSignatures } from "./publish/live-site.ts";
+import { type LiveSite, liveSignatures, lookAt } from "./publish/live-site.ts";
 import {
   type LocalBuild,
   localBuild,
@@ -44,7 +45,7 @@ import { runPending } from "./publish/pending.ts";
 import { requireArtifacts } from "./publish/require-artifacts.ts";
 import type { SettledArtifacts, SettlingSite } from "./publish/settled-artifacts.ts";
 import { siteNamed } from "./publish/site-named.ts";
-import { type Occasion, Turn } from "./publish/turn.ts";
+import { type Occasion, type OnStep, Turn, taken } from "./publish/turn.ts";
 import type { Ledger } from "./stages/ledger.ts";
 
 export interface PublishOptions {
@@ -52,6 +53,8 @@ export interface PublishOptions {
   dryRun?: boolean;
   /** End a hold. */
   releaseHold?: boolean;
+  /** Read every file at the site, and write again what is not as it was published. */
+  repair?: boolean;
   /** Records that came through an import name files that were there before relcat. */
   artifactsKnown?: boolean;
   environment: Readonly<Record<string, string | undefined>>;
@@ -59,6 +62,7 @@ export interface PublishOptions {
   now: () => number;
   /** How far it is. */
   onFile?: (done: number, all: number) => void;
+  onStep?: OnStep;
 }
 
 /** A file as it is now, or was. */
@@ -76,6 +80,8 @@ export interface PublishDelivery {
   added: ChangedFile[];
   changed: ChangedFile[];
   removed: string[];
+  /** What was not as it had been published, and is again. */
+  repaired: Damage[];
   unchanged: number;
   /** Artifacts that were asked for. */
   artifacts: number;
@@ -172,60 +178,60 @@ export async function publishBuild(
   occasion: Occasion,
   options: PublishOptions,
 ): Promise<PublishDelivery> {
-  const { site, store, ledger, local, publisher } = input;
+  const { site, store, ledger, local } = input;
+  const { now, releaseHold = false, artifactsKnown = false, onStep } = options;
+  await onStep?.("look");
   const stored = await store.readState();
   if (stored) await refuseByState(input, stored.state, occasion, options);
-  const before = await liveIndex(store, stored?.state);
-  const owned = new Set(Object.keys(before.owned));
-  const changes = changesBetween(before.index?.files ?? {}, local.files, owned);
-  const told = summary(input, stored?.state, before.index, changes);
-  const endsHold = options.releaseHold === true && stored?.state.hold != null;
-  if (isLive(stored?.state, local, occasion) && !endsHold) {
-    if (!options.dryRun) await runPending(input, stored as StoredState, undefined);
+  if (occasion.chosenBy !== undefined && stored?.tag !== occasion.chosenBy) throw taken(site);
+  const live = await lookAt(store, stored?.state, {
+    hosting: stored?.state.build === local.id ? local.hosting : undefined,
+    isRead: options.repair === true,
+  });
+  const changes = changesBetween(live.index?.files ?? {}, local.files, live.owned);
+  const told = summary(input, stored?.state, live, changes);
+  const endsHold = releaseHold && stored?.state.hold != null;
+  const request = { ...input, occasion, releaseHold, now, onStep };
+  if (stored && isLive(stored.state, live, local, occasion) && !endsHold) {
+    if (!options.dryRun) await runPending(input, new Turn(request, stored), undefined);
     return { ...told, result: "unchanged", requests: store.requests() };
   }
   if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
   if (local.signed !== null) {
-    refuseEndedSignatures(local, site.name, options.now());
+    refuseEndedSignatures(local, site.name, now());
     refuseOlderSignatures(local, await liveSignatures(store), site.name);
   }
-  const { artifactsKnown = false } = options;
-  const checked = await requireArtifacts({ ...input, live: before.index, artifactsKnown });
+  const checked = await requireArtifacts({ ...input, live: live.published ?? live.index, artifactsKnown });
   if (options.dryRun) return { ...told, ...checked, result: "planned", requests: store.requests() };
 
-  const { now, releaseHold = false } = options;
-  const turn = await Turn.begin({ ...input, occasion, releaseHold, now }, stored);
-  const { leaving, gone } = leavingFiles(owned, local.files, before.index?.leaving ?? {}, {
-    now: options.now(),
-    days: site.keep.days,
-  });
-  const progress = progressOf(changes, local.files.length, options);
-  const kept = await store.publish(
-    {
-      build: local.id,
-      files: local.files,
-      changes,
-      read: local.read,
-      folder: local.folder,
-      leaving,
-      before: before.index,
-    },
-    publisher.run,
-    async (when) => {
-      progress();
-      await turn.renew(when);
-    },
-  );
-  const versions = announced(stored?.state, local, before.index);
-  const pending = await turn.finish(
-    occasion.ledger === "kept" ? undefined : ledgerMark(ledger),
-    kept,
-    versions,
-  );
+  await onStep?.("begin");
+  const turn = await Turn.begin(request, stored);
+  const isOver = endsAfter(site.keep.days, now());
+  const publication = publicationOf(input, live, changes, { now: now(), isOver }, options);
+  const kept = await turn.during(() => store.publish(publication, turn));
+  const versions = announced(stored?.state, local, live.published ?? live.index);
+  await turn.step("finish");
+  await turn.finish(occasion.ledger === "kept" ? undefined : ledgerMark(ledger), kept, versions);
   const wasPending = stored?.state.pending?.purge === true;
-  await runPending(input, pending, wasPending ? undefined : changes);
-  const pruned = await store.prune(pending.state.history, gone);
+  await runPending(input, turn, wasPending ? undefined : changes);
+  const pruned = await turn.during(() => store.prune(turn, isOver));
   return { ...told, ...checked, result: "published", pruned, requests: store.requests() };
+}
+
+function publicationOf(
+  { local }: PublishInput,
+  { index, published, owned }: LiveSite,
+  changes: Changes,
+  time: { now: number; isOver: (since: string) => boolean },
+  options: PublishOptions,
+): Publication {
+  const { id: build, files, read, folder, hosting } = local;
+  return {
+    ...{ build, files, changes, read, folder, hosting, published },
+    ...leavingFiles(owned, files, index?.leaving ?? {}, time),
+    before: index,
+    onFile: progressOf(changes, files.length, options),
+  };
 }
 
 async function refuseByState(
@@ -242,8 +248,10 @@ async function refuseByState(
   if (action === "publish" && !releaseHold) refuseHeld(local.document, state, site);
 }
 
-const isLive = (state: SiteState | undefined, local: LocalBuild, { hold }: Occasion): boolean =>
-  state?.state === "done" &&
+/** Live is what the state says and the store really has. */
+const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hold }: Occasion): boolean =>
+  state.state === "done" &&
+  damage.length === 0 &&
   state.build === local.id &&
   state.signed === local.signed &&
   (hold === undefined || hold?.reason === state.hold?.reason);
@@ -251,11 +259,11 @@ const isLive = (state: SiteState | undefined, local: LocalBuild, { hold }: Occas
 function summary(
   { site, local }: PublishInput,
   state: SiteState | undefined,
-  live: SiteIndex | undefined,
+  { index, damage }: LiveSite,
   changes: Changes,
 ): PublishDelivery {
   const all = writtenFiles(changes);
-  const isNew = ({ path }: PublicFile) => !Object.hasOwn(live?.files ?? {}, path);
+  const isNew = ({ path }: PublicFile) => !Object.hasOwn(index?.files ?? {}, path);
   const shown = ({ path, sha256 }: PublicFile) => ({ path, sha256 });
   return {
     site: site.name,
@@ -265,6 +273,7 @@ function summary(
     added: all.filter(isNew).map(shown),
     changed: all.filter((file) => !isNew(file)).map(shown),
     removed: changes.removed,
+    repaired: damage,
     unchanged: local.files.length - all.length,
     artifacts: 0,
     settled: { artifacts: 0, releases: [], sites: [] },

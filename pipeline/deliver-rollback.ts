@@ -4,7 +4,7 @@ import { type PublishDelivery, type PublishOptions, publishBuild, readLocal } fr
 import { signSite } from "./deliver-sign.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "./documents/site-state.ts";
-import type { SiteStore } from "./documents/site-store.ts";
+import type { SiteStore, StoredState } from "./documents/site-store.ts";
 import { failure } from "./errors.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { readBuild } from "./outside/built-site.ts";
@@ -15,7 +15,7 @@ import { withWorkFolder } from "./outside/work-folder.ts";
 import { refuseRetracted, refuseUnfitBuild, short } from "./publish/guards.ts";
 import { listPath } from "./publish/site-files.ts";
 import { siteNamed } from "./publish/site-named.ts";
-import type { Occasion } from "./publish/turn.ts";
+import { type Occasion, unlessTaken } from "./publish/turn.ts";
 import type { MetadataSource } from "./trust/live-metadata.ts";
 import { sha256 } from "./trust/metadata.ts";
 
@@ -26,12 +26,12 @@ export async function readSiteState(
   { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
 ): Promise<SiteState> {
   const site = siteNamed(await loadConfiguration(releases, undefined), name);
-  return stateOf(await openSite(site, environment, pid), name);
+  return (await stateOf(await openSite(site, environment, pid), name)).state;
 }
 
-async function stateOf(store: SiteStore, name: string): Promise<SiteState> {
+async function stateOf(store: SiteStore, name: string): Promise<StoredState> {
   const stored = await store.readState();
-  if (stored) return stored.state;
+  if (stored) return stored;
   throw failure("site-empty", `nothing was published to ${name} yet`, `Begin with: relcat publish ${name}`);
 }
 
@@ -58,16 +58,21 @@ export async function rollbackSite(
   const site = siteNamed(config, name);
   const { environment, now } = options;
   const store = await openSite(site, environment, surroundings.pid);
-  const state = await stateOf(store, name);
+  const { state, tag } = await stateOf(store, name);
   const ledger = readLedgerNow(releases);
   const publisher = thisPublisher(environment, surroundings.pid);
   return withWorkFolder(async (work) => {
-    const kept = options.out === undefined ? await restore(store, chosen(state, options.to), work) : null;
+    const asChosen = <T>(step: () => Promise<T>) => unlessTaken(site, store, (now) => now.tag === tag, step);
+    const kept =
+      options.out === undefined
+        ? await asChosen(() => restore(store, chosen(state, options.to), work))
+        : null;
     const folder = options.out ?? work;
     const { document, list } = earlierBuild(folder);
     refuseUnfitBuild(document, site);
     const commit = document.at ?? kept;
     refuseRetracted(list, ledger, commit);
+    await options.onStep?.("sign");
     if (config.trust.profile !== "none" && site.settles && !(options.dryRun && options.out))
       await signSite(releases, folder, { live: metadataOf(store), environment, now: now() }, surroundings);
     const hold = { reason: options.reason, by: publisher.name, since: timestampOf(now()), commit };
@@ -76,6 +81,7 @@ export async function rollbackSite(
       action: "rollback",
       hold,
       commit,
+      chosenBy: tag,
       ...(options.out === undefined && { ledger: "kept" }),
     };
     const done = await publishBuild(
@@ -109,7 +115,7 @@ export async function refreshSite(
   const site = siteNamed(config, name);
   const { environment, now } = options;
   const store = await openSite(site, environment, surroundings.pid);
-  const state = await stateOf(store, name);
+  const { state, tag } = await stateOf(store, name);
   const [entry] = state.history;
   if (!entry || state.state !== "done") {
     throw failure(
@@ -120,9 +126,15 @@ export async function refreshSite(
   }
   const publisher = thisPublisher(environment, surroundings.pid);
   return withWorkFolder(async (folder) => {
-    await restore(store, entry, folder);
+    await unlessTaken(
+      site,
+      store,
+      (now) => now.tag === tag,
+      () => restore(store, entry, folder),
+    );
+    await options.onStep?.("sign");
     await signSite(releases, folder, { live: metadataOf(store), environment, now: now() }, surroundings);
-    const occasion = { action: "refresh", commit: entry.commit, ledger: "kept" } as const;
+    const occasion = { action: "refresh", commit: entry.commit, ledger: "kept", chosenBy: tag } as const;
     const local = readLocal(folder, site);
     const ledger = readLedgerNow(releases);
     return publishBuild({ site, store, ledger, local, publisher, trust: config.trust }, occasion, options);

@@ -13,6 +13,19 @@ export interface ListedObject {
   key: string;
   size: number;
   etag: string;
+  /** When it was written, by the store's clock, in milliseconds since 1970. */
+  modified: number;
+}
+
+export interface StoredObject {
+  bytes: Uint8Array;
+  etag: string;
+  contentType: string;
+  cacheControl: string;
+  contentEncoding: string | undefined;
+  metadata: Readonly<Record<string, string>>;
+  /** When it was written, by the store's clock, in milliseconds since 1970. */
+  modified: number;
 }
 
 export interface ObjectInfo extends ObjectHeaders {
@@ -33,7 +46,7 @@ export interface ObjectStore {
   place: string;
   /** Requests that were sent so far, retries included. */
   requests(): number;
-  get(key: string): Promise<{ bytes: Uint8Array; etag: string } | undefined>;
+  get(key: string): Promise<StoredObject | undefined>;
   head(key: string): Promise<ObjectInfo | undefined>;
   /**
    * Writes a whole object, with Content-MD5; a truncated or damaged transfer is an error of the service, and retried.
@@ -46,8 +59,11 @@ export interface ObjectStore {
     headers: ObjectHeaders,
     condition?: PutCondition,
   ): Promise<{ etag: string } | "changed">;
-  /** Removes what is there of these keys. */
-  remove(keys: readonly string[]): Promise<void>;
+  /**
+   * Removes what is there of these keys.
+   * @param before called before each request, retries included; what it throws ends the removal
+   */
+  remove(keys: readonly string[], before?: () => Promise<void>): Promise<void>;
   /** All keys that begin with `prefix`, a page at a time. */
   list(prefix: string): AsyncIterable<ListedObject>;
 }

@@ -1,4 +1,5 @@
 import type { ObjectHeaders, ObjectInfo } from "./object-store.ts";
+import type { PublishTurn } from "./publish-turn.ts";
 import type { SiteIndex, SiteState } from "./site-state.ts";
 
 /** A file that readers of a site may ask for. */
@@ -38,10 +39,25 @@ export interface Publication {
   read(path: string): Uint8Array;
   /** Folder that has them, with compressed siblings. */
   folder: string;
+  /** What web servers read of the build, below hosting/: none of it is public. */
+  hosting: readonly FileBytes[];
   /** Files that nothing names any more, and since when. */
   leaving: Readonly<Record<string, string>>;
+  /** Those of them that have been leaving for long enough. */
+  left: Readonly<Record<string, string>>;
   /** What is there before; undefined for a site without anything. */
   before: SiteIndex | undefined;
+  /** What the last finished publish left; undefined where none was finished. */
+  published: SiteIndex | undefined;
+  /** Called for each file that was looked after. */
+  onFile: () => void;
+}
+
+/** A file by what it must be. */
+export interface FileBytes {
+  path: string;
+  sha256: string;
+  size: number;
 }
 
 /** What was kept of a publication, for the state and for going back. */
@@ -59,8 +75,24 @@ export interface StoredState {
   tag: string;
 }
 
-/** Says that the publisher is still at it. @param when "now": before what cannot be taken back */
-export type Heartbeat = (when?: "now") => Promise<void>;
+/** Something that is not as the last finished publish left it. */
+export interface Damage {
+  /** In the site, or in its books. */
+  path: string;
+  /** What was wrong with it, such as "was missing". */
+  fault: string;
+}
+
+export interface SurveyRequest {
+  /** What was published, or begun. */
+  known: readonly SiteIndex[];
+  /** The last finished publish, if nothing was begun since: what differs from it is damage. */
+  newest: string | undefined;
+  /** What web servers read of it; undefined where nobody here knows. */
+  hosting: readonly FileBytes[] | undefined;
+  /** Reads every file, instead of comparing what the store says of it. */
+  isRead: boolean;
+}
 
 /** Where a site lies: a folder or a bucket. */
 export interface SiteStore {
@@ -72,8 +104,8 @@ export interface SiteStore {
   writeState(state: SiteState, tag: string | undefined): Promise<string | "changed">;
   /** What is public, as the last finished publish left it. */
   readIndex(files: string): Promise<SiteIndex | undefined>;
-  /** What really is there, for a site that somebody left half-way. @param known what was published, or begun */
-  survey(known: readonly SiteIndex[]): Promise<SiteIndex["files"]>;
+  /** What really is there. */
+  survey(request: SurveyRequest): Promise<{ files: SiteIndex["files"]; damage: Damage[] }>;
   /** A public file that is there now. */
   read(path: string): Promise<Uint8Array | undefined>;
   /** An artifact, or any other file beside the site's own. */
@@ -81,12 +113,17 @@ export interface SiteStore {
   /** Names of the files below metadata/. */
   metadataNames(): Promise<string[]>;
   /**
-   * Makes a publication public. `heartbeat` is called between two writes.
+   * Makes a publication public, and proves the turn at each change that others see.
    * @throws RelcatError site-taken, object-taken, storage-refused, network
    */
-  publish(publication: Publication, run: string, heartbeat: Heartbeat): Promise<Kept>;
+  publish(publication: Publication, turn: PublishTurn): Promise<Kept>;
   /** Puts the public files of an earlier publish into an empty folder. */
   restore(files: string, folder: string): Promise<Restored>;
-  /** Removes what no entry of the history needs, and public files whose time has come. */
-  prune(kept: readonly Kept[], gone: readonly string[]): Promise<number>;
+  /**
+   * Removes what no entry of the history needs, and public files that have been leaving for long enough; never what is
+   * younger than a lease.
+   * @param isOver whether what has been leaving since then may go
+   * @throws RelcatError site-taken
+   */
+  prune(turn: PublishTurn, isOver: (since: string) => boolean): Promise<number>;
 }

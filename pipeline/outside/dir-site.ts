@@ -1,19 +1,18 @@
 import {
   cpSync,
   existsSync,
-  linkSync,
   lstatSync,
   mkdirSync,
   readdirSync,
-  readFileSync,
   readlinkSync,
   renameSync,
   rmSync,
   statSync,
   symlinkSync,
 } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, join } from "node:path";
 import { headersDigest } from "../documents/file-headers.ts";
+import { lease, type PublishTurn } from "../documents/publish-turn.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import {
   isPublishName,
@@ -22,16 +21,17 @@ import {
   siteIndexSchema,
   siteStateSchema,
 } from "../documents/site-state.ts";
-import type { PublicFile, SiteStore } from "../documents/site-store.ts";
+import type { Publication, SiteStore } from "../documents/site-store.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { accessFailure } from "./access-failure.ts";
 import { exists, readIfPresent, replaceDurably, syncToDisk } from "./files.ts";
 import { withLock } from "./lock.ts";
+import { surveyBuild } from "./look-at-build.ts";
 import { metadataIn } from "./metadata-source.ts";
-import { numberTaken } from "./object-taken.ts";
 import { parsedAs } from "./parsed-state.ts";
-import { type RootFolder, rootFolder } from "./root-folder.ts";
+import { linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
+import { rootFolder } from "./root-folder.ts";
 
 /** What a web server has as its root: a link that is flipped from one build to the next. */
 const publicLink = "current";
@@ -57,32 +57,31 @@ export function dirSite(folder: string, pid: number): SiteStore {
     return bytes && parsedAs(siteIndexSchema, () => bytes, indexFile(name));
   };
 
+  const readState = () => {
+    const bytes = readIfPresent(at(stateFile));
+    if (!bytes) return undefined;
+    return { state: parsedAs(siteStateSchema, () => bytes, at(stateFile)), tag: sha256(bytes) };
+  };
+  const locked = <T>(work: () => T) => withLock(folder, pid, () => {}, work);
+
   return {
     place: `dir:${folder}`,
     requests: () => 0,
-    async readState() {
-      const bytes = readIfPresent(at(stateFile));
-      if (!bytes) return undefined;
-      return { state: parsedAs(siteStateSchema, () => bytes, at(stateFile)), tag: sha256(bytes) };
-    },
+    readState: async () => readState(),
     writeState: (state, tag) =>
-      withLock(
-        folder,
-        pid,
-        () => {},
-        () => {
-          const before = readIfPresent(at(stateFile));
-          if ((before && sha256(before)) !== tag) return "changed" as const;
-          const bytes = newText(state);
-          replaceDurably(at(stateFile), bytes);
-          return sha256(bytes);
-        },
-      ),
+      locked(() => {
+        const before = readIfPresent(at(stateFile));
+        if ((before && sha256(before)) !== tag) return "changed" as const;
+        const bytes = newText(state);
+        replaceDurably(at(stateFile), bytes);
+        return sha256(bytes);
+      }),
     readIndex,
-    // The link leads to a build that was whole before it was flipped: nothing can be half-way.
-    async survey() {
+    async survey(request) {
       const current = liveFolder(folder);
-      return (current === undefined ? undefined : await readIndex(basename(current)))?.files ?? {};
+      const index = current === undefined ? undefined : await readIndex(basename(current));
+      const links = { [publicLink]: current, [hostingLink]: liveFolder(folder, hostingLink) };
+      return surveyBuild(folder, links, index?.files ?? {}, request);
     },
     read: live.read,
     head: async (path) => {
@@ -90,54 +89,32 @@ export function dirSite(folder: string, pid: number): SiteStore {
       return stat?.isFile() ? { size: stat.size, sha256: undefined } : undefined;
     },
     metadataNames: live.names,
-    async publish(publication, run, heartbeat) {
-      const name = publishName(publication.build, run);
+    async publish(publication, turn) {
+      const name = publishName(publication.build, turn.run);
       const target = at(`builds/${name}`);
       const hosting = `${target}.${hostingLink}`;
       const old = liveFolder(folder);
       liveFolder(folder, hostingLink);
-      rmSync(target, { recursive: true, force: true });
-      const written: string[] = [];
-      const roots: Roots = {
-        old: old === undefined ? undefined : rootFolder(old),
+      await locked(() => {
+        turn.requireOurs(readState()?.tag);
+        for (const path of [target, hosting]) rmSync(path, { recursive: true, force: true });
+      });
+      const folders = {
         target: rootFolder(target),
+        old: old === undefined ? undefined : rootFolder(old),
         source: rootFolder(publication.folder),
       };
-      try {
-        for (const [index, file] of publication.files.entries()) {
-          if (index % 500 === 0) await heartbeat();
-          place(file, roots, written);
-        }
-        for (const path of Object.keys(publication.leaving).map(relativePath)) {
-          const from = roots.old?.(path);
-          if (from !== undefined && exists(from)) linkTo(from, roots.target(path));
-        }
-        if (exists(join(publication.folder, hostingLink)))
-          cpSync(join(publication.folder, hostingLink), hosting, { recursive: true });
-        mkdirSync(at("files"), { recursive: true });
-        symlinkSync("../../files", join(target, "files"));
-        // Before the link leads to them: a power cut must not leave a build of empty files.
-        for (const path of written) syncToDisk(path);
-      } catch (error) {
-        if (error instanceof RelcatError) throw error;
-        throw accessFailure(`cannot write ${target}`, error);
-      }
-      const files = Object.fromEntries(
-        publication.files.map(({ path, sha256, size, headers }) => [
-          path,
-          { sha256, size, headers: headersDigest(headers) },
-        ]),
-      );
-      const index: SiteIndex = {
-        schema_version: 1,
-        build: publication.build,
-        files,
-        leaving: { ...publication.leaving },
-      };
-      replaceDurably(indexFile(name), newText(index));
-      await heartbeat("now");
-      flip(folder, publicLink, name);
-      if (exists(hosting)) flip(folder, hostingLink, `${name}.${hostingLink}`);
+      await placeBuild({ publication, ...folders, written: [] }, { target, hosting }, turn);
+      mkdirSync(at("files"), { recursive: true });
+      await turn.step("index");
+      replaceDurably(indexFile(name), newText(indexOf(publication)));
+      await turn.renew("now");
+      await turn.step("flip");
+      await locked(() => {
+        turn.requireOurs(readState()?.tag);
+        flip(folder, publicLink, name);
+        if (exists(hosting)) flip(folder, hostingLink, `${name}.${hostingLink}`);
+      });
       return { files: name, bundles: [] };
     },
     async restore(name, into) {
@@ -157,22 +134,83 @@ export function dirSite(folder: string, pid: number): SiteStore {
       if (exists(hosting)) cpSync(hosting, join(into, hostingLink), { recursive: true });
       return "whole";
     },
-    async prune(kept) {
-      const names = new Set(kept.map(({ files }) => files));
-      const current = liveFolder(folder);
-      const builds = exists(at("builds")) ? readdirSync(at("builds")) : [];
-      const isKept = (name: string) => names.has(name) || at(`builds/${name}`) === current;
-      const old = builds.filter((folder) => {
-        const name = folder.replace(/[.]hosting$/, "");
-        return isPublishName(name) && !isKept(name);
+    async prune(turn) {
+      await turn.step("prune");
+      return locked(() => {
+        const stored = readState();
+        turn.requireOurs(stored?.tag);
+        const kept = (stored?.state.history ?? []).map(({ files }) => files);
+        const links = [liveFolder(folder), liveFolder(folder, hostingLink)].map((link) =>
+          basename(link ?? ""),
+        );
+        const names = new Set([...kept, ...links.map(withoutHosting)]);
+        // Dated by the same clock as the builds.
+        const before = statSync(at(stateFile)).mtimeMs - lease;
+        const old = publishesIn(folder).filter((name) => !names.has(name) && ageOf(folder, name) <= before);
+        for (const name of old) {
+          for (const path of [`builds/${name}`, `builds/${name}.${hostingLink}`, `state/${name}.json`])
+            rmSync(at(path), { recursive: true, force: true });
+        }
+        return old.length;
       });
-      for (const name of old) {
-        rmSync(at(`builds/${name}`), { recursive: true, force: true });
-        rmSync(indexFile(name), { force: true });
-      }
-      return old.length;
     },
   };
+}
+
+const withoutHosting = (name: string) => name.replace(/[.]hosting$/, "");
+
+/** Names of what publishers left, whole or not. */
+function publishesIn(folder: string): string[] {
+  const names = (path: string) => (exists(join(folder, path)) ? readdirSync(join(folder, path)) : []);
+  const all = [
+    ...names("builds").map(withoutHosting),
+    ...names("state").flatMap((name) => (name.endsWith(".json") ? name.slice(0, -".json".length) : [])),
+  ];
+  return [...new Set(all)].filter(isPublishName);
+}
+
+/** When a publish was last written to, in milliseconds since 1970. */
+function ageOf(folder: string, name: string): number {
+  const paths = [`builds/${name}`, `builds/${name}.${hostingLink}`, `state/${name}.json`];
+  const stats = paths.map((path) => lstatSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? 0);
+  return Math.max(...stats);
+}
+
+const indexOf = ({ build, files, leaving }: Publication): SiteIndex => ({
+  schema_version: 1,
+  build,
+  files: Object.fromEntries(
+    files.map(({ path, sha256, size, headers }) => [path, { sha256, size, headers: headersDigest(headers) }]),
+  ),
+  leaving: { ...leaving },
+});
+
+/** Puts a build together in a folder of its own, where no reader sees it yet. */
+async function placeBuild(
+  placing: Placing,
+  { target, hosting }: Readonly<Record<"target" | "hosting", string>>,
+  turn: PublishTurn,
+): Promise<void> {
+  const { publication, written } = placing;
+  try {
+    for (const [index, file] of publication.files.entries()) {
+      if (index % 500 === 0) await turn.renew();
+      await turn.step("place");
+      await placeFile(placing, file);
+      publication.onFile();
+    }
+    for (const path of Object.keys(publication.leaving).map(relativePath)) {
+      const from = placing.old?.(path);
+      if (from !== undefined && exists(from)) linkTo(from, placing.target(path));
+    }
+    placeHosting(placing, rootFolder(hosting));
+    symlinkSync("../../files", join(target, "files"));
+    // Before the link leads to them: a power cut must not leave a build of empty files.
+    for (const path of written) syncToDisk(path);
+  } catch (error) {
+    if (error instanceof RelcatError) throw error;
+    throw accessFailure(`cannot write ${target}`, error);
+  }
 }
 
 /** Where the link leads; undefined before the first publish. */
@@ -199,51 +237,4 @@ function flip(folder: string, link: string, name: string): void {
   } catch (error) {
     throw accessFailure(`cannot make ${join(folder, link)} lead to ${name}`, error);
   }
-}
-
-/** Of the build before, the one that is made, and the folder that it is made from. */
-interface Roots {
-  old: RootFolder | undefined;
-  target: RootFolder;
-  source: RootFolder;
-}
-
-/** Unchanged files are the same file as before: their times, their siblings and the disk they take stay. */
-function place(
-  { path, sha256: expected, isImmutable }: PublicFile,
-  { old, target, source }: Roots,
-  written: string[],
-): void {
-  const file = target(relativePath(path));
-  const oldFile = old?.(relativePath(path));
-  const before = oldFile === undefined ? undefined : readIfPresent(oldFile);
-  if (oldFile !== undefined && before && sha256(before) === expected) {
-    linkAll(oldFile, file);
-    return;
-  }
-  if (before && isImmutable) throw numberTaken(file);
-  mkdirSync(dirname(file), { recursive: true });
-  for (const ending of siblings) {
-    const from = source(relativePath(`${path}${ending}`));
-    if (!existsSync(from)) continue;
-    // Copies, with their times: what a later build does to its folder is not published.
-    cpSync(from, `${file}${ending}`, { preserveTimestamps: true });
-    written.push(`${file}${ending}`);
-  }
-  if (sha256(readFileSync(file)) !== expected)
-    throw failure(
-      "build-changed",
-      `${source(relativePath(path))} changed meanwhile`,
-      "Build and publish again.",
-    );
-}
-
-function linkAll(from: string, to: string): void {
-  for (const ending of siblings)
-    if (existsSync(`${from}${ending}`)) linkTo(`${from}${ending}`, `${to}${ending}`);
-}
-
-function linkTo(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true });
-  linkSync(from, to);
 }

@@ -1,4 +1,4 @@
-import { failure, type RelcatError } from "../errors.ts";
+import { failure, RelcatError } from "../errors.ts";
 
 /** What was done to an object, for messages. */
 export interface ObjectAction {
@@ -38,9 +38,9 @@ const damagedOnTheWay = new Set([
   "XAmzContentSHA256Mismatch",
 ]);
 
-/** @throws what is no answer and no failure of the network: a bug */
+/** @throws what is no answer and no failure of the network: a bug, or a reason not to ask */
 export function verdictOf(error: unknown): Verdict {
-  if (!(error instanceof Error)) throw error;
+  if (!(error instanceof Error) || error instanceof RelcatError) throw error;
   const { name, $metadata, $response, code } = error as ServiceError;
   const status = $metadata?.httpStatusCode;
   if (name === "CredentialsProviderError")

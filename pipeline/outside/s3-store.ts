@@ -37,8 +37,9 @@ export async function openS3Store(
     get: (key) => read(session, key),
     head,
     put,
-    async remove(keys) {
-      for (let at = 0; at < keys.length; at += page) await removeSome(session, keys.slice(at, at + page));
+    async remove(keys, before = async () => {}) {
+      for (let at = 0; at < keys.length; at += page)
+        await removeSome(session, keys.slice(at, at + page), before);
     },
     list: (prefix) => list(session, prefix),
     ...artifactsIn(session, head, put),
@@ -51,7 +52,9 @@ async function read({ sdk, client, bucket, full, attempt }: S3Session, key: stri
     const output = await client.send(command, { abortSignal });
     const bytes = (await output.Body?.transformToByteArray()) ?? new Uint8Array();
     requireWhole(bytes, output);
-    return { bytes, etag: bare(output.ETag) };
+    const { etag, contentType, cacheControl, contentEncoding, metadata = {} } = infoOf(output);
+    const modified = output.LastModified?.getTime() ?? 0;
+    return { bytes, etag, contentType, cacheControl, contentEncoding, metadata, modified };
   });
   return "value" in answer ? answer.value : undefined;
 }
@@ -126,10 +129,15 @@ const conditionOf = (condition: PutCondition | undefined, unquoted: boolean) => 
   return { IfMatch: unquoted ? condition.ifMatch : `"${condition.ifMatch}"` };
 };
 
-async function removeSome(session: S3Session, keys: readonly string[]): Promise<void> {
+async function removeSome(
+  session: S3Session,
+  keys: readonly string[],
+  before: () => Promise<void>,
+): Promise<void> {
   const { sdk, client, bucket, full, named, attempt } = session;
   const [first = ""] = keys;
   const answer = await attempt({ verb: "removed", key: first }, async (abortSignal) => {
+    await before();
     const Objects = keys.map((key) => ({ Key: full(key) }));
     const command = new sdk.DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
     const { Errors = [] } = await client.send(command, { abortSignal });
@@ -162,8 +170,11 @@ async function* list(session: S3Session, prefix: string) {
     });
     if ("none" in answer) throw refusedAs(session, "listed", prefix, answer.name);
     const { Contents = [], NextContinuationToken } = answer.value;
-    for (const { Key = "", Size = 0, ETag } of Contents)
-      yield { key: Key.slice(full("").length), size: Size, etag: bare(ETag) };
+    for (const { Key = "", Size = 0, ETag, LastModified } of Contents) {
+      // An object without a date counts as written just now: it is not removed.
+      const modified = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
+      yield { key: Key.slice(full("").length), size: Size, etag: bare(ETag), modified };
+    }
     token = NextContinuationToken;
     isMore = answer.value.IsTruncated === true;
   }

@@ -106,6 +106,15 @@ export function decodesTo(folder: string, path: string, encoding: Encoding, size
   }
 }
 
+/** Whether a compressed file decodes to these bytes. One that would become longer is not decoded any further. */
+export function isSiblingOf(compressed: Uint8Array, encoding: Encoding, bytes: Uint8Array): boolean {
+  try {
+    return decompressors[encoding](compressed, Math.max(1, bytes.length)).equals(bytes);
+  } catch {
+    return false; // Not compressed, cut off, or longer than the file.
+  }
+}
+
 export function removeSibling(folder: string, path: string, encoding: Encoding): void {
   const sibling = `${join(folder, path)}.${encoding}`;
   if (lstatSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });

@@ -64,27 +64,31 @@ function compare(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Files that nothing names any more, and since when; and those whose time has come.
+ * Signed files and assets that nothing names any more, and since when.
  * @param owned paths that were published
  * @param before when it was noticed of which
- * @param days how long a reader may have been under way
+ * @param isOver whether what has been leaving since then may go
  */
 export function leavingFiles(
   owned: Iterable<string>,
   files: readonly PublicFile[],
   before: Readonly<Record<string, string>>,
-  { now, days }: { now: number; days: number },
-): { leaving: Record<string, string>; gone: string[] } {
+  { now, isOver }: { now: number; isOver: (since: string) => boolean },
+): { leaving: Record<string, string>; left: Record<string, string> } {
   const paths = new Set(files.map(({ path }) => path));
   const at = timestampOf(now);
-  const left = new Set([...owned, ...Object.keys(before)]);
-  const dated = [...left]
+  const dated = [...new Set([...owned, ...Object.keys(before)])]
     .filter((path) => isKept(path) && !paths.has(path))
     .sort()
-    .map((path) => [path, Object.hasOwn(before, path) ? before[path] : at] as const);
-  const isOver = (since: string | undefined) => now - Date.parse(since ?? at) >= days * 86_400_000;
+    .map((path) => [path, (Object.hasOwn(before, path) ? before[path] : undefined) ?? at] as const);
   return {
-    leaving: Object.fromEntries(dated.filter(([, since]) => !isOver(since))) as Record<string, string>,
-    gone: dated.filter(([, since]) => isOver(since)).map(([path]) => path),
+    leaving: Object.fromEntries(dated.filter(([, since]) => !isOver(since))),
+    left: Object.fromEntries(dated.filter(([, since]) => isOver(since))),
   };
 }
+
+/** @param days how long a reader may have been under way */
+export const endsAfter =
+  (days: number, now: number) =>
+  (since: string): boolean =>
+    now - Date.parse(since) >= days * 86_400_000;

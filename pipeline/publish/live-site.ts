@@ -1,25 +1,50 @@
 import { publishName, type SiteIndex, type SiteState } from "../documents/site-state.ts";
-import type { SiteStore } from "../documents/site-store.ts";
+import type { Damage, FileBytes, SiteStore } from "../documents/site-store.ts";
 import { readTimestamp } from "../trust/metadata.ts";
+import { isKept } from "./changes.ts";
 import { isSigned, timestampPath } from "./site-files.ts";
 
-/** What is there, and which of it relcat put there. */
-export async function liveIndex(
+/** A site as it is, compared with what was published. */
+export interface LiveSite {
+  /** What is there; undefined: nothing, and nothing ever was. */
+  index: SiteIndex | undefined;
+  /** What the last finished publish left; undefined where none was finished. */
+  published: SiteIndex | undefined;
+  /** Paths that relcat put there. */
+  owned: ReadonlySet<string>;
+  /** What is not as the last finished publish left it; empty for a site between two builds. */
+  damage: Damage[];
+}
+
+/**
+ * @param hosting what web servers read of the newest build; undefined where nobody here knows
+ * @param isRead whether every file is read
+ */
+export async function lookAt(
   store: SiteStore,
   state: SiteState | undefined,
-): Promise<{ index: SiteIndex | undefined; owned: SiteIndex["files"] }> {
+  { hosting, isRead }: { hosting: readonly FileBytes[] | undefined; isRead: boolean },
+): Promise<LiveSite> {
   const last = state?.history[0];
-  const done = last && (await store.readIndex(last.files));
-  if (state?.state === "done" && done) return { index: done, owned: done.files };
-  const begun = state?.build && (await store.readIndex(publishName(state.build, state.run)));
-  const known = [done, begun].flatMap((index) => index || []);
-  const files = await store.survey(known);
-  // Signed by somebody who was killed before they could say so: it goes as what they published would.
-  const orphans = Object.fromEntries(Object.entries(files).filter(([path]) => state && isSigned(path)));
-  const owned = Object.assign(orphans, ...known.map((index) => index.files)) as SiteIndex["files"];
+  const published = last && (await store.readIndex(last.files));
+  const isDone = state?.state === "done";
+  const begun =
+    !isDone && state?.build ? await store.readIndex(publishName(state.build, state.run)) : undefined;
+  const known = [published, begun].flatMap((index) => index ?? []);
+  const newest = isDone ? last?.files : undefined;
+  const { files, damage } = await store.survey({ known, newest, hosting, isRead });
+  if (newest !== undefined && !published) damage.push({ path: `state/${newest}`, fault: "was missing" });
   const leaving = Object.assign({}, ...known.map((index) => index.leaving)) as SiteIndex["leaving"];
-  if (!state && Object.keys(files).length === 0) return { index: undefined, owned };
-  return { index: { schema_version: 1, build: state?.build ?? "0".repeat(64), files, leaving }, owned };
+  const owned = new Set([...known.flatMap((index) => Object.keys(index.files)), ...Object.keys(leaving)]);
+  // Signed by a publisher that ended before it could say so: it goes as what was published would.
+  for (const path of Object.keys(files)) if (state && isSigned(path)) owned.add(path);
+  for (const path of Object.keys(leaving)) {
+    if (newest !== undefined && !isKept(path) && Object.hasOwn(files, path))
+      damage.push({ path, fault: "was left over from a publish that was stopped" });
+  }
+  if (!state && Object.keys(files).length === 0) return { index: undefined, published, owned, damage };
+  const build = state?.build ?? "0".repeat(64);
+  return { index: { schema_version: 1, build, files, leaving }, published, owned, damage };
 }
 
 /** What clients have seen of a site's signatures. */

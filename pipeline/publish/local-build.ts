@@ -1,5 +1,5 @@
 import type { BuildDocument } from "../documents/site.ts";
-import type { PublicFile } from "../documents/site-store.ts";
+import type { FileBytes, PublicFile } from "../documents/site-store.ts";
 import { failure, type RelcatError } from "../errors.ts";
 import type { Build } from "../outside/built-site.ts";
 import { readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
@@ -19,6 +19,8 @@ export interface LocalBuild {
   /** SHA-256 of the list of what signing added; null where nothing is signed. */
   signed: string | null;
   files: PublicFile[];
+  /** What web servers read of it. */
+  hosting: FileBytes[];
   /** Checked once more when it is read. @throws RelcatError build-changed */
   read(path: string): Uint8Array;
 }
@@ -50,13 +52,17 @@ export function localBuild({ folder, build, signed, read, isBucket }: LocalInput
       "Build and sign again: relcat build --released, then relcat sign",
     );
   };
-  for (const path of Object.keys(known)) if (!isHosting(path)) checked(path);
+  // A bucket gets nothing of what web servers read.
+  for (const path of Object.keys(known)) if (!isBucket || !isHosting(path)) checked(path);
   const files = publicFiles(known, build.document.provisional);
   return {
     folder,
     id,
     document: build.document,
     signed: signed?.list.build === id ? sha256(signed.bytes) : null,
+    hosting: Object.entries(build.document.files)
+      .filter(([path]) => isHosting(path))
+      .map(([path, { sha256, size }]) => ({ path, sha256, size })),
     files: isBucket ? withListAddress(files) : files,
     read: checked,
   };

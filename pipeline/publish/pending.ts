@@ -1,11 +1,11 @@
 import { type Config, usualKey } from "../documents/config.ts";
-import { type Changes, type SiteStore, type StoredState, writtenFiles } from "../documents/site-store.ts";
+import { type Changes, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { runHook } from "../outside/hooks.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { announcement, purgeLines } from "./news.ts";
 import { listAddress } from "./site-files.ts";
-import { taken } from "./turn.ts";
+import type { Turn } from "./turn.ts";
 
 type Trust = Config["trust"];
 
@@ -15,10 +15,11 @@ type Trust = Config["trust"];
  * @throws RelcatError hook-failed, site-taken
  */
 export async function runPending(
-  { site, store, local, trust }: { site: SiteSettings; store: SiteStore; local: LocalBuild; trust: Trust },
-  { state, tag }: StoredState,
+  { site, local, trust }: { site: SiteSettings; local: LocalBuild; trust: Trust },
+  turn: Turn,
   changes: Changes | undefined,
 ): Promise<void> {
+  const { state } = turn;
   const { pending } = state;
   if (!pending) return;
   // Who tells others has nothing to sign.
@@ -34,6 +35,5 @@ export async function runPending(
     const news = announcement(site, local, state, pending.announce);
     await runHook(`after_publish of ${site.name}`, site.afterPublish, news, keys);
   }
-  const done = await store.writeState({ ...state, pending: null }, tag);
-  if (done === "changed") throw taken(site);
+  await turn.write({ ...state, pending: null });
 }

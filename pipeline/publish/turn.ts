@@ -1,12 +1,10 @@
+import { lease, type PublishStep, type PublishTurn } from "../documents/publish-turn.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import type { Kept, SiteStore, StoredState } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
 import { noLedger } from "./ledger-mark.ts";
 import type { LocalBuild } from "./local-build.ts";
-
-/** Milliseconds that a publisher may be silent before somebody else may go on. */
-const lease = 120_000;
 
 /** What a publish goes by, besides the build. */
 export interface Occasion {
@@ -16,6 +14,8 @@ export interface Occasion {
   /** To set; undefined: as it is. */
   hold?: SiteState["hold"];
   commit: string | null;
+  /** Tag of the state that the build was chosen by: another state would need another choice. */
+  chosenBy?: string;
   /** Whether a commit grew from the one here; false too where nobody can say. */
   isOvertaken?: (commit: string) => Promise<boolean>;
 }
@@ -30,17 +30,22 @@ export interface TurnRequest {
   releaseHold: boolean;
   /** Milliseconds since 1970. */
   now: () => number;
+  onStep?: OnStep | undefined;
 }
 
+/** Called before each step of a publisher. */
+export type OnStep = (step: PublishStep) => void | Promise<void>;
+
 /** The time from taking a site over to giving it back. */
-export class Turn {
+export class Turn implements PublishTurn {
   readonly #request: TurnRequest;
   #state: SiteState;
   #tag: string;
   #renewed: number;
   #renewing: Promise<void> | undefined;
 
-  private constructor(request: TurnRequest, state: SiteState, tag: string) {
+  /** The turn that ended with a state: what was left to do after it can still be done. */
+  constructor(request: TurnRequest, { state, tag }: StoredState) {
     this.#request = request;
     this.#state = state;
     this.#tag = tag;
@@ -72,28 +77,46 @@ export class Turn {
     };
     const tag = await store.writeState(state, stored?.tag);
     if (tag === "changed") throw taken(site);
-    return new Turn(request, state, tag);
+    return new Turn(request, { state, tag });
   }
 
-  /** Says that somebody is still at it. @throws RelcatError site-taken, when somebody else has taken over */
+  get run(): string {
+    return this.#state.run;
+  }
+
+  get state(): SiteState {
+    return this.#state;
+  }
+
+  async step(name: PublishStep): Promise<void> {
+    await this.#request.onStep?.(name);
+  }
+
+  requireOurs(tag: string | undefined): void {
+    if (tag !== this.#tag) throw taken(this.#request.site);
+  }
+
   async renew(when?: "now"): Promise<void> {
     if (this.#renewing) await this.#renewing;
     if (when !== "now" && this.#request.now() - this.#renewed < lease / 4) return;
-    this.#renewing = this.#write({
-      ...this.#state,
-      lease_until: timestampOf(this.#request.now() + lease),
-    }).finally(() => {
+    const lease_until = timestampOf(this.#request.now() + lease);
+    this.#renewing = this.write({ ...this.#state, lease_until }).finally(() => {
       this.#renewing = undefined;
     });
     return this.#renewing;
   }
 
+  /**
+   * Runs a part of the turn. After a takeover its files may be gone or changed: then that is why it fails.
+   * @throws RelcatError site-taken, and what `work` throws
+   */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const { site, store } = this.#request;
+    return unlessTaken(site, store, ({ state }) => state.run === this.run, work);
+  }
+
   /** What was published is live. @param ledger undefined: what was published of it is as before */
-  async finish(
-    ledger: SiteState["ledger"] | undefined,
-    kept: Kept,
-    announce: string[],
-  ): Promise<StoredState> {
+  async finish(ledger: SiteState["ledger"] | undefined, kept: Kept, announce: string[]): Promise<void> {
     const { site, occasion, releaseHold } = this.#request;
     const { build, publisher, commit, history, pending } = this.#state;
     const at = timestampOf(this.#request.now());
@@ -105,7 +128,7 @@ export class Turn {
     const needsPurge = site.purge !== undefined;
     const news = [...new Set([...(pending?.announce ?? []), ...announce])].sort();
     const hasHooks = needsPurge || (site.afterPublish !== undefined && news.length > 0);
-    await this.#write({
+    await this.write({
       ...this.#state,
       state: "done",
       at,
@@ -114,10 +137,10 @@ export class Turn {
       pending: hasHooks ? { purge: needsPurge, announce: site.afterPublish ? news : [] } : null,
       history: newest([entry, ...earlier], site.keep.builds),
     });
-    return { state: this.#state, tag: this.#tag };
   }
 
-  async #write(state: SiteState): Promise<void> {
+  /** Replaces the state as this publisher left it. @throws RelcatError site-taken */
+  async write(state: SiteState): Promise<void> {
     const tag = await this.#request.store.writeState(state, this.#tag);
     if (tag === "changed") throw taken(this.#request.site);
     this.#tag = tag;
@@ -134,9 +157,31 @@ function newest(history: readonly HistoryEntry[], builds: number): HistoryEntry[
   return history.slice(0, starts[builds] ?? history.length);
 }
 
-export const taken = (site: SiteSettings) =>
+/**
+ * Runs `work`. If it fails and the site was taken over meanwhile, the takeover is the reason that is reported.
+ * @param isOurs whether the state is still the one that `work` goes by
+ * @throws RelcatError site-taken, and what `work` throws
+ */
+export async function unlessTaken<T>(
+  site: SiteSettings,
+  store: SiteStore,
+  isOurs: (stored: StoredState) => boolean,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    // A site that cannot be read says nothing about a takeover: then the first failure is reported.
+    const stored = await store.readState().catch(() => undefined);
+    throw stored && !isOurs(stored) ? taken(site, error) : error;
+  }
+}
+
+export const taken = (site: SiteSettings, cause?: unknown) =>
   failure(
     "site-taken",
-    `somebody else began to publish to ${site.name} at the same time`,
-    "Run the command again when they are done.",
+    `another publisher has taken ${site.name} over`,
+    "Run the command again when that publisher is done.",
+    undefined,
+    cause,
   );

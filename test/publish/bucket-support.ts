@@ -19,14 +19,22 @@ export function uploadArtifacts(project: PublishingProject, { bucket }: S3Fake, 
   }
 }
 
-/** A project whose site is a bucket. */
-export async function bucketProject(fake: S3Fake): Promise<PublishingProject> {
+/** A project whose site is a bucket. @param settings more of the site, as YAML */
+export async function bucketProject(fake: S3Fake, settings?: string): Promise<PublishingProject> {
+  const more = settings === undefined ? "" : `, ${settings}`;
   const project = await publishingProject({
-    sites: () => `  prod: {url: "s3://site/${prefix}", endpoint: "${fake.endpoint}", region: us-east-1}\n`,
+    sites: () =>
+      `  prod: {url: "s3://site/${prefix}", endpoint: "${fake.endpoint}", region: us-east-1${more}}\n`,
     env: fake.environment,
   });
   uploadArtifacts(project, fake);
   return project;
+}
+
+/** Makes what is in a bucket old: nothing younger than a lease is removed. */
+export function ageObjects({ bucket }: S3Fake): void {
+  for (const [key, { bytes, etag, headers }] of bucket.objects)
+    bucket.objects.set(key, { bytes, etag, headers });
 }
 
 /** What readers may ask for, by path. */

@@ -192,7 +192,7 @@ describe("when the service fails", () => {
     fake.before = () => {};
     expect(exitCode).toBe(3);
     expect(stderr).toContain(
-      `error[site-taken] s3://site/pre/api/v1/package/index.json was changed by somebody else meanwhile`,
+      `error[site-taken] s3://site/pre/api/v1/package/index.json was changed by another program meanwhile`,
     );
     expect(fake.bucket.objects.get(list)?.bytes).toEqual(other);
     await project.succeed("publish", "prod");

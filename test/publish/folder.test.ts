@@ -133,9 +133,19 @@ describe("a site in a folder", () => {
     const before = told(project.www);
     writeFileSync(file, readFileSync(file, "utf8").replace(/^product:.*/m, "product: Another"));
     await project.make();
-    writeFileSync(join(project.folder, "dist/hosting/nginx/nginx.conf"), "changed by hand");
+    const configuration = join(project.folder, "dist/hosting/nginx/nginx.conf");
+    const built = readFileSync(configuration, "utf8");
+    writeFileSync(configuration, "changed by hand");
+    expect(await project.run("publish", "prod")).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining(
+        "error[build-changed] dist/hosting/nginx/nginx.conf is not what was built or signed",
+      ),
+    });
+    expect(told(project.www)).toBe(before);
+    writeFileSync(configuration, built);
     await project.succeed("publish", "prod");
-    expect(told(project.www)).toBe("changed by hand");
+    expect(told(project.www)).toBe(built);
     await project.succeed("rollback", "prod", "--reason", "x", "--yes");
     expect(told(project.www)).toBe(before);
     expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });

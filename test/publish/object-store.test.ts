@@ -48,7 +48,7 @@ test("a list goes on over pages of a thousand", async () => {
 const actions: Readonly<
   Record<string, { act: (store: ArtifactStore) => Promise<unknown>; result: unknown }>
 > = {
-  get: { act: (store) => store.get("there"), result: { bytes: bytesOf("there"), etag: expect.any(String) } },
+  get: { act: (store) => store.get("there"), result: expect.objectContaining({ bytes: bytesOf("there") }) },
   head: { act: (store) => store.head("there"), result: expect.objectContaining({ size: 5 }) },
   put: { act: (store) => store.put("new", bytesOf("new"), headers), result: { etag: expect.any(String) } },
   "put what is not there": {

@@ -11,6 +11,8 @@ export interface Stored {
   bytes: Buffer;
   etag: string;
   headers: Record<string, string>;
+  /** Milliseconds since 1970; undefined: long ago. */
+  modified?: number;
 }
 
 interface Upload {
@@ -95,7 +97,7 @@ export class Bucket {
   }
 
   private store(key: string, bytes: Buffer, headers: Record<string, string>, etag: string): Answer {
-    this.objects.set(key, { bytes, headers, etag });
+    this.objects.set(key, { bytes, headers, etag, modified: Date.now() });
     return { status: 200, headers: { etag: `"${etag}"` } };
   }
 
@@ -113,9 +115,14 @@ export class Bucket {
   private read({ key, headers }: Call): Answer {
     const there = this.objects.get(key);
     if (!there) return refusal(404, "NoSuchKey");
-    const { bytes, etag } = there;
+    const { bytes, etag, modified = 0 } = there;
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(String(headers.range ?? "")) ?? [];
-    const answered = { ...there.headers, etag: `"${etag}"`, "content-length": String(bytes.length) };
+    const answered = {
+      ...there.headers,
+      etag: `"${etag}"`,
+      "content-length": String(bytes.length),
+      "last-modified": new Date(modified).toUTCString(),
+    };
     if (from === undefined) return { status: 200, headers: answered, body: bytes };
     const part = bytes.subarray(Number(from), to ? Number(to) + 1 : undefined);
     const range = `bytes ${from}-${Number(from) + part.length - 1}/${bytes.length}`;
@@ -130,8 +137,9 @@ export class Bucket {
       .sort();
     const page = keys.slice(0, Math.min(pageSize, Number(query.get("max-keys") ?? pageSize)));
     const rows = page.map((key) => {
-      const { bytes, etag } = this.objects.get(key) as Stored;
-      return `<Contents><Key>${escaped(key)}</Key><Size>${bytes.length}</Size><ETag>&quot;${etag}&quot;</ETag></Contents>`;
+      const { bytes, etag, modified = 0 } = this.objects.get(key) as Stored;
+      const date = new Date(modified).toISOString();
+      return `<Contents><Key>${escaped(key)}</Key><LastModified>${date}</LastModified><Size>${bytes.length}</Size><ETag>&quot;${etag}&quot;</ETag></Contents>`;
     });
     const more = page.length < keys.length;
     const token = more ? `<NextContinuationToken>${escaped(page.at(-1) ?? "")}</NextContinuationToken>` : "";

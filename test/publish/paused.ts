@@ -1,0 +1,151 @@
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { lease, type PublishStep } from "../../pipeline/documents/publish-turn.ts";
+import { metadataAtSite, publishSite, refreshSite, rollbackSite, signSite } from "../../pipeline/index.ts";
+import { addRelease, type PublishingProject } from "./support.ts";
+
+export type Action = "publish" | "rollback" | "refresh";
+export const actions: readonly Action[] = ["publish", "rollback", "refresh"];
+
+const surroundings = { pid: process.pid, onWait: () => {} };
+
+/** How far the clock of a publisher is ahead, in milliseconds. */
+export interface Clock {
+  ahead: number;
+}
+
+const options = (clock: Clock = { ahead: 0 }) => ({
+  environment: process.env,
+  now: () => Date.now() + clock.ahead,
+});
+
+/**
+ * Publishes three builds to a site that keeps three, and makes two more, `one` and `two`, which differ in a page.
+ * Each publish adds, changes and removes documents, and so does a rollback to the second build.
+ * @param upload puts the artifacts of `dist` where they belong
+ * @param age makes what was published old
+ * @returns the id of the second build
+ */
+export async function liveProject(
+  project: PublishingProject,
+  upload = () => {},
+  age = () => {},
+): Promise<string> {
+  const publish = async () => {
+    await project.make();
+    upload();
+    age();
+    return (await project.json("publish", "prod")).build;
+  };
+  await publish();
+  const release = join(project.folder, "releases/26.08.001/release.yaml");
+  const text = readFileSync(release, "utf8");
+  const write = (more: string) => writeFileSync(release, text.replace("**in bulk**.", `**in bulk**${more}.`));
+  write(" again");
+  const second = await publish();
+  await addRelease(project, "26.09.001");
+  await publish();
+  await project.succeed("retract", "26.09.001", "--reason", "Does not start.", "--yes");
+  for (const name of ["one", "two"]) {
+    write(`, and ${name}`);
+    await project.succeed("build", "--released", "--out", name);
+  }
+  return second;
+}
+
+/** The builds are as on a new machine: signed for no earlier state of the site. */
+export function forgetSignatures(project: PublishingProject): void {
+  for (const name of ["one", "two"])
+    for (const part of ["metadata", "targets"])
+      rmSync(join(project.folder, name, part), { recursive: true, force: true });
+}
+
+/** Runs `work` in the project's folder and environment: the SDK looks for credentials in the process's own. */
+export async function inProject<T>(project: PublishingProject, work: () => Promise<T>): Promise<T> {
+  const cwd = process.cwd();
+  process.chdir(project.folder);
+  Object.assign(process.env, project.secrets);
+  try {
+    return await work();
+  } finally {
+    process.chdir(cwd);
+  }
+}
+
+/** Signs a build as the successor of what is live, and publishes it, whatever holds the site. */
+export async function signAndPublish(
+  out: string,
+  clock?: Clock,
+  onStep?: (step: PublishStep) => unknown,
+  repair = false,
+) {
+  const { environment, now } = options(clock);
+  const live = await metadataAtSite("releases", "prod", { environment, pid: process.pid });
+  await signSite("releases", out, { live, environment, now: now() }, surroundings);
+  const request = {
+    ...options(clock),
+    releaseHold: true,
+    repair,
+    ...(onStep && { onStep: stopping(onStep) }),
+  };
+  return publishSite("releases", out, "prod", request, surroundings);
+}
+
+const stopping = (onStep: (step: PublishStep) => unknown) => async (step: PublishStep) => {
+  await onStep(step);
+};
+
+/** One publisher: it publishes `one`, goes back to an earlier build, or renews the signatures. */
+export function act(action: Action, to: string, clock?: Clock, onStep?: (step: PublishStep) => unknown) {
+  const request = { ...options(clock), ...(onStep && { onStep: stopping(onStep) }) };
+  if (action === "publish") return signAndPublish("one", clock, onStep);
+  if (action === "refresh") return refreshSite("releases", "prod", request, surroundings);
+  return rollbackSite("releases", "prod", { ...request, to, reason: "odd page" }, surroundings);
+}
+
+/** Stops a publisher before a step, with all that it does at once, until it is let go. */
+export function stopAt(target: PublishStep) {
+  const reached = Promise.withResolvers<void>();
+  const resumed = Promise.withResolvers<void>();
+  let isStopped = false;
+  return {
+    reached: reached.promise,
+    resume: () => resumed.resolve(),
+    onStep: async (step: PublishStep) => {
+      if (step === target) {
+        isStopped = true;
+        reached.resolve();
+      }
+      if (isStopped) await resumed.promise;
+    },
+  };
+}
+
+/**
+ * Stops a publisher before a step; meanwhile its lease ends, and another one publishes `two`.
+ * @param clock of both
+ * @returns how the late publisher ended
+ */
+export async function overtaken(
+  step: PublishStep,
+  work: (onStep: (step: PublishStep) => Promise<void>) => Promise<unknown>,
+  takeOver: () => Promise<unknown>,
+): Promise<unknown> {
+  const { reached, resume, onStep } = stopAt(step);
+  const late = work(onStep).then(
+    () => "done",
+    (error: unknown) => error,
+  );
+  await Promise.race([
+    reached,
+    late.then((end) => Promise.reject(new Error(`never at ${step}`, { cause: end }))),
+  ]);
+  try {
+    await takeOver();
+  } finally {
+    resume();
+  }
+  return late;
+}
+
+export const leaseEnd = lease + 60_000;

@@ -1,0 +1,208 @@
+import {
+  chmodSync,
+  existsSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { differences, readTree } from "../support/tree.ts";
+import { bucketProject, etagOf, prefix, publicTree } from "./bucket-support.ts";
+import { type PublishingProject, publishingProject } from "./support.ts";
+
+const page = "releases/26.08.001/index.html";
+const list = "api/v1/package/index.json";
+
+describe("a folder that was changed by hand", () => {
+  let project: PublishingProject;
+  const at = (path: string) => join(project.www, "current", path);
+  const odd = () => {
+    const built = readTree(join(project.folder, "dist"));
+    for (const path of built.keys())
+      if (path === "metadata/signed.json" || path.startsWith("hosting/")) built.delete(path);
+    return differences(built, readTree(join(project.www, "current")));
+  };
+  let snapshot: string;
+  const repaired = async (...args: string[]) => {
+    const { result, repaired } = await project.json("publish", "prod", ...args);
+    return { result, repaired };
+  };
+
+  beforeAll(async () => {
+    project = await publishingProject();
+    const file = join(project.folder, "releases/catalog.yaml");
+    writeFileSync(file, `${readFileSync(file, "utf8")}hosts: [nginx]\n`);
+    await project.make();
+    await project.succeed("publish", "prod");
+    [snapshot = ""] = [...readTree(join(project.www, "current")).keys()].filter((path) =>
+      path.endsWith(".snapshot.json"),
+    );
+  });
+
+  test("gets back what is missing or has another length, from a publish of the build that is live", async () => {
+    rmSync(at(page));
+    rmSync(at(snapshot));
+    writeFileSync(at("index.html"), "mine");
+    expect(await repaired("--dry-run")).toMatchObject({ result: "planned" });
+    const { stdout, stderr } = await project.succeed("publish", "prod");
+    expect(stdout).toMatch(/^Published build [0-9a-f]{12} to prod: 2 files added, 1 changed, 0 removed, /);
+    expect(stderr).toMatch(
+      /^3 files at the site were not as published, and are put right:\n(.*\n)* {2}index\.html had 4 bytes, expected \d+$/m,
+    );
+    expect(stderr).toContain(`  ${page} was missing`);
+    expect(stderr).toContain(`  ${snapshot} was missing`);
+    expect(odd()).toEqual([]);
+    expect(project.state().history.map(({ action }) => action)).toEqual(["refresh", "publish"]);
+    expect(await repaired()).toEqual({ result: "unchanged", repaired: [] });
+  });
+
+  test("whose link is gone, or leads elsewhere, is live again", async () => {
+    for (const link of ["current", "hosting"]) {
+      for (const target of [undefined, "builds/000000000000-1-00000000"]) {
+        const before = readlinkSync(join(project.www, link));
+        rmSync(join(project.www, link));
+        if (target) symlinkSync(target, join(project.www, link));
+        const fault = target ? `was a link to ${target.slice(7)}, which does not exist` : "was missing";
+        const done = await repaired();
+        expect(done.result).toBe("published");
+        expect(done.repaired).toContainEqual({ path: link, fault });
+        expect(readlinkSync(join(project.www, link))).not.toBe(before);
+        expect(odd()).toEqual([]);
+      }
+    }
+  });
+
+  test("has other bytes of the same length put right by --repair, siblings and hosting too", async () => {
+    const flipped = (file: string) => {
+      const bytes = readFileSync(file);
+      bytes[20] = (bytes[20] ?? 0) ^ 1;
+      chmodSync(file, 0o644);
+      writeFileSync(file, bytes);
+    };
+    flipped(at(page));
+    flipped(at(snapshot));
+    flipped(join(project.www, "hosting/nginx/nginx.conf"));
+    writeFileSync(at("index.html.gz"), gzipSync("<h1>mine</h1>"));
+    expect(await repaired()).toMatchObject({ result: "unchanged" });
+    const done = await repaired("--repair");
+    expect(done.result).toBe("published");
+    expect(done.repaired).toEqual(
+      expect.arrayContaining([
+        { path: page, fault: "had other bytes" },
+        { path: snapshot, fault: "had other bytes" },
+        { path: "index.html.gz", fault: "was not index.html, compressed" },
+        { path: "hosting/nginx/nginx.conf", fault: "had other bytes" },
+      ]),
+    );
+    expect(done.repaired).toHaveLength(4);
+    expect(odd()).toEqual([]);
+    expect(gunzipSync(readFileSync(at("index.html.gz")))).toEqual(readFileSync(at("index.html")));
+    const told = (folder: string) => readFileSync(join(folder, "hosting/nginx/nginx.conf"), "utf8");
+    expect(told(project.www)).toBe(told(join(project.folder, "dist")));
+    expect((await project.succeed("publish", "prod", "--repair")).stdout).toMatch(
+      /^prod has build [0-9a-f]{12} already: every file is as it was published\.$/,
+    );
+  });
+
+  test("never hands a wrong sibling on to the next build, and takes none from dist", async () => {
+    const release = join(project.folder, "releases/26.08.001/release.yaml");
+    writeFileSync(release, readFileSync(release, "utf8").replace("**in bulk**.", "**in bulk**. Next."));
+    await project.make();
+    writeFileSync(at(`${list}.gz`), brotliCompressSync("mine"));
+    writeFileSync(join(project.folder, "dist", `${page}.gz`), gzipSync("mine"));
+    await project.succeed("publish", "prod");
+    expect(existsSync(at(`${page}.gz`))).toBe(true);
+    for (const path of [list, page])
+      expect(gunzipSync(readFileSync(at(`${path}.gz`)))).toEqual(readFileSync(at(path)));
+  });
+});
+
+describe("a bucket that was changed by hand", () => {
+  const snapshot = "metadata/1.snapshot.json";
+  let fake: S3Fake;
+  let project: PublishingProject;
+  const object = (path: string) => {
+    const found = fake.bucket.objects.get(`${prefix}${path}`);
+    if (!found) throw new Error(`no ${path}`);
+    return found;
+  };
+  const put = (path: string, bytes: Buffer) =>
+    fake.bucket.objects.set(`${prefix}${path}`, { ...object(path), bytes, etag: etagOf(bytes) });
+  const odd = () => {
+    const built = readTree(join(project.folder, "dist"));
+    built.delete("metadata/signed.json");
+    const live = publicTree(fake);
+    return differences(built, new Map([...live].filter(([path]) => built.has(path))));
+  };
+
+  beforeAll(async () => {
+    fake = await startS3Fake();
+    project = await bucketProject(fake);
+    await project.succeed("publish", "prod");
+  });
+  afterAll(() => fake.stop());
+
+  test("gets back what is missing or changed, from a publish of the build that is live", async () => {
+    const bundle = [...fake.bucket.objects.keys()].find((key) => key.endsWith(".bundle.gz")) ?? "";
+    fake.bucket.objects.delete(bundle);
+    fake.bucket.objects.delete(`${prefix}${page}`);
+    put("index.html", Buffer.from("mine"));
+    put(snapshot, Buffer.from("mine"));
+    const before = fake.log.length;
+    const done = await project.json("publish", "prod");
+    expect(done.repaired).toEqual(
+      expect.arrayContaining([
+        { path: bundle.slice(prefix.length), fault: "was missing" },
+        { path: page, fault: "was missing" },
+        { path: "index.html", fault: expect.stringMatching(/^had 4 bytes, expected \d+$/) },
+        { path: snapshot, fault: expect.stringMatching(/^had 4 bytes, expected \d+$/) },
+      ]),
+    );
+    expect(done.repaired).toHaveLength(4);
+    expect(odd()).toEqual([]);
+    // Three files, the timestamp aside: nothing else was written again.
+    expect(fake.log.slice(before).filter(({ operation }) => operation === "PutObject").length).toBeLessThan(
+      12,
+    );
+    expect(await project.json("publish", "prod")).toMatchObject({ result: "unchanged", repaired: [] });
+  });
+
+  test("has headers, and bytes that the store does not tell of, put right by --repair", async () => {
+    object("feed.atom").headers["content-type"] = "text/html";
+    object(snapshot).headers["content-encoding"] = "gzip";
+    // A store whose ETag is no digest of the bytes.
+    fake.bucket.objects.set(`${prefix}${page}`, {
+      ...object(page),
+      bytes: Buffer.alloc(object(page).bytes.length),
+    });
+    object(page).headers["x-amz-server-side-encryption"] = "aws:kms";
+    expect(await project.json("publish", "prod")).toMatchObject({ result: "unchanged" });
+    const done = await project.json("publish", "prod", "--repair");
+    expect(done.repaired).toEqual(
+      expect.arrayContaining([
+        { path: "feed.atom", fault: "had other headers" },
+        { path: snapshot, fault: "had other headers" },
+        { path: page, fault: "had other bytes" },
+      ]),
+    );
+    expect(done.repaired).toHaveLength(3);
+    expect(odd()).toEqual([]);
+    expect(object("feed.atom").headers["content-type"]).toBe("application/atom+xml");
+    expect(object(snapshot).headers).not.toHaveProperty("content-encoding");
+    expect(await project.json("publish", "prod", "--repair")).toMatchObject({ result: "unchanged" });
+  });
+
+  test("is repaired without a build at hand, by a refresh", async () => {
+    const before = publicTree(fake);
+    fake.bucket.objects.delete(`${prefix}${page}`);
+    rmSync(join(project.folder, "dist"), { recursive: true });
+    await project.succeed("publish", "prod", "--refresh", "--repair");
+    const documents = (path: string) => !path.startsWith("metadata/");
+    expect(differences(before, publicTree(fake)).filter(documents)).toEqual([]);
+  });
+});
