@@ -223,7 +223,7 @@ async function sendAll(
       sha256,
       size,
       contentType: mediaType(key),
-      cacheControl: cacheControl.immutable,
+      cacheControl: cacheControl.upload,
       onProgress: (done) => onUploading({ file: path, done: before + done, total }),
     });
     sent.push({ ...each, result });

@@ -7,9 +7,13 @@ export const cacheControl = {
   /** Its path has the hash of its bytes, or a number that is never given twice. */
   immutable: "public, max-age=31536000, immutable",
   none: "no-store",
+  /** An artifact on a web server: nothing on the way compresses it, whatever its name and type. */
+  artifact: "public, max-age=60, stale-while-revalidate=600, no-transform",
+  /** An artifact as it was uploaded. */
+  upload: "public, max-age=31536000, immutable, no-transform",
 } as const;
 
-const types: Readonly<Record<string, string>> = {
+export const mediaTypes: Readonly<Record<string, string>> = {
   atom: "application/atom+xml",
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
@@ -24,7 +28,7 @@ const types: Readonly<Record<string, string>> = {
 export const mediaType = (path: string): string =>
   path.endsWith("SHA256SUMS")
     ? "text/plain; charset=utf-8"
-    : (types[extensionOf(path)] ?? "application/octet-stream");
+    : (mediaTypes[extensionOf(path)] ?? "application/octet-stream");
 
 export const extensionOf = (path: string): string => /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 

@@ -35,6 +35,28 @@ export async function artifactLength(place: string): Promise<{ status: number; l
   }
 }
 
+export interface EncodedAnswer {
+  status: number;
+  /** The Content-Encoding; undefined for none. */
+  encoding: string | undefined;
+}
+
+/** How an artifact would be sent to a client that takes compressed answers, as most do. @throws RelcatError network */
+export async function encodedAnswer(url: string): Promise<EncodedAnswer> {
+  const attention = new Attention();
+  try {
+    const headers = { "accept-encoding": "gzip, br", accept: "*/*" };
+    const response = await follow(url, { headers }, attention);
+    if (isTemporary(response.status)) throw unreachable(url, `answered ${response.status}`);
+    const encoding = response.headers.get("content-encoding")?.trim().toLowerCase();
+    return { status: response.status, encoding: encoding === "identity" ? undefined : encoding };
+  } catch (error) {
+    throw networkProblem(url, error, attention);
+  } finally {
+    attention.end();
+  }
+}
+
 const isUrl = (place: string): boolean => /^https?:\/\//.test(place);
 
 function lengthOf({ headers }: Response): number | undefined {

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
-import { artifactLength, measureArtifact } from "../outside/download-stream.ts";
+import { artifactLength, encodedAnswer, measureArtifact } from "../outside/download-stream.ts";
 import { exists } from "../outside/files.ts";
 import { inParallel } from "../outside/in-parallel.ts";
 import { isAddress, liveFolder, type SiteReader } from "../outside/site-reader.ts";
@@ -139,6 +139,16 @@ async function compareArtifact(
   if (read.status !== 200) return `is missing (${read.status})`;
   if (read.isEndless) return `has more than ${limit} bytes`;
   if (size !== null && read.size !== size) return `has ${read.size} bytes, expected ${size}`;
-  if (sha256 === undefined || read.sha256 === sha256) return undefined;
-  return `has the SHA-256 ${read.sha256}, expected ${sha256}`;
+  if (sha256 !== undefined && read.sha256 !== sha256)
+    return `has the SHA-256 ${read.sha256}, expected ${sha256}`;
+  return isAddress(place) ? encodingFault(place) : undefined;
+}
+
+/** Programs that take gzip store what they get, and compare that with the list's checksum. */
+async function encodingFault(url: string): Promise<string | undefined> {
+  const { status, encoding } = await encodedAnswer(url);
+  if (status !== 200) return `is missing for clients that take gzip or br (${status})`;
+  return encoding === undefined
+    ? undefined
+    : `is sent as ${encoding} to clients that take gzip or br, expected its own bytes for everybody`;
 }

@@ -1,9 +1,10 @@
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import { acceptedEncodings, type Encoding } from "../http/negotiate.ts";
 import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
+import { readPublished } from "./node-published.ts";
 import { readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
@@ -16,6 +17,8 @@ export interface FolderSite extends CatalogSite {
   holds(bytes: Uint8Array): boolean;
   /** What changes when the folder holds another build. */
   mark: string;
+  /** Real path of the folder of a published site's artifacts; undefined: there is none. */
+  artifacts: string | undefined;
 }
 
 /**
@@ -31,7 +34,8 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
   const id = sha256(bytes);
   const { files } = build;
   files["build.json"] = { sha256: id, size: bytes.length };
-  Object.assign(files, await readSignedFiles(root, id));
+  const published = readPublished(root, id);
+  Object.assign(files, published ? published.files : await readSignedFiles(root, id));
   const memory = new FileMemory(root, files);
   for (const encoding of ["br", "zstd", "gzip"] as const) {
     await memory.hold(places.newestFirst, encoding);
@@ -46,6 +50,7 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
     files,
     base: basePath(build.base_url),
     mark,
+    artifacts: published?.artifacts,
     packages,
     list: async () => packages,
     isFile: (path, acceptEncoding) =>
@@ -114,7 +119,8 @@ const signedList = "metadata/signed.json";
 export function markOf(folder: string): string {
   const { ino, size, mtimeMs, ctimeMs } = statSync(join(folder, "build.json"));
   const signed = statSync(join(folder, signedList), { throwIfNoEntry: false });
-  return `${ino} ${size} ${mtimeMs} ${ctimeMs} ${signed?.ino} ${signed?.mtimeMs}`;
+  // A link is flipped to a build that is published again under newer signatures: its build.json is the same file.
+  return `${realpathSync(folder)} ${ino} ${size} ${mtimeMs} ${ctimeMs} ${signed?.ino} ${signed?.mtimeMs}`;
 }
 
 function readBuild(bytes: Uint8Array): BuildDocument {

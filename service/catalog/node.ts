@@ -16,6 +16,7 @@ import {
 import { readPath } from "../http/path.ts";
 import { type CatalogApp, type CatalogAppOptions, catalogApp } from "./app.ts";
 import { ReadyAnswers } from "./node-answers.ts";
+import { type ArtifactPlace, namesArtifact, sendArtifact } from "./node-artifacts.ts";
 import { SiteUnfinished } from "./node-files.ts";
 import { HonestHosts } from "./node-hosts.ts";
 import { ListAnswers } from "./node-list.ts";
@@ -124,8 +125,32 @@ function requestListener(app: CatalogApp, site: WatchedSite, options: OriginOpti
       return;
     const early = answerEarly(incoming, site);
     if (early) void deliver(outgoing, early);
+    else if (namesArtifact(site.current(), incoming.url ?? ""))
+      void answerArtifact(
+        site.current(),
+        incoming,
+        outgoing,
+        () => answerRouted(incoming, outgoing),
+        options,
+      );
     else void answerRouted(incoming, outgoing);
   };
+}
+
+/** Where there is no such artifact, the site says so as it does for every file. */
+async function answerArtifact(
+  place: ArtifactPlace,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+  otherwise: () => unknown,
+  { log }: OriginOptions,
+): Promise<void> {
+  try {
+    if (!(await sendArtifact(place, incoming, outgoing))) otherwise();
+  } catch (error) {
+    log({ event: "error", message: error instanceof Error ? error.message : String(error) });
+    void deliver(outgoing, detail(500, "Something went wrong here."));
+  }
 }
 
 /** What is answered before the router, of one build; it vanishes with the build. */

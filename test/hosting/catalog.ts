@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { releases } from "../support/catalog.ts";
 import { jsonOf, readTree, type Tree } from "../support/tree.ts";
+import { siteArtifacts } from "./contract-artifacts.ts";
 
 /** A built site that homes serve, and what the contract needs to know of it. */
 export interface ServedSite {
@@ -65,7 +66,15 @@ export async function servedSite(base: string): Promise<ServedSite> {
   );
   await catalog.retract({ ids: [ids.msi], reason: "Does not start." }, "2026-08-22T10:00:00Z");
   await catalog.build();
-  return { folder: catalog.out, base, tree: readTree(catalog.out), ids };
+  for (const [path, text] of Object.entries(siteArtifacts)) write(join(catalog.out, path), text);
+  const tree = readTree(catalog.out);
+  for (const [path, text] of Object.entries(siteArtifacts)) tree.set(path, Buffer.from(text));
+  return { folder: catalog.out, base, tree, ids };
+}
+
+function write(file: string, text: string): void {
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, text);
 }
 
 function release(version: string) {

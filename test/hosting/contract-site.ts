@@ -107,6 +107,8 @@ export function siteRequests(site: ServedSite): Exchange[] {
 
     row("errors", "elsewhere", "/nothing/here", missing),
     row("errors", "in a folder of the site", "/releases/26.99.001/", missing),
+    row("errors", "a document's address in capitals", "/API/v1/package/", missing),
+    row("errors", "a page's address in capitals", "/INDEX.html", missing),
     row("errors", "below the API", "/api/v1/nothing/", json404),
     row("errors", "beside the API", "/api/v2/package/", json404),
     row("errors", "a missing document of the API", "/api/v1/release/26.99.001/index.json", json404),

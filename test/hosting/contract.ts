@@ -1,5 +1,6 @@
 import type { ServedSite } from "./catalog.ts";
 import { apiRequests } from "./contract-api.ts";
+import { artifactRequests } from "./contract-artifacts.ts";
 import { listRequests } from "./contract-list.ts";
 import { siteRequests } from "./contract-site.ts";
 import type { Expected } from "./expectation.ts";
@@ -26,6 +27,7 @@ export const parts = {
   private: "dot files and `hosting/` are not served",
   pages: "pages with a strict policy, assets kept for a year",
   encodings: "compressed answers",
+  artifacts: "artifacts as they are, by ranges too",
   validators: "strong ETag of its own per representation, 304",
 } as const;
 
@@ -50,4 +52,5 @@ export const contract = (site: ServedSite): Exchange[] => [
   ...listRequests(site),
   ...apiRequests(site),
   ...siteRequests(site),
+  ...artifactRequests(),
 ];

@@ -222,6 +222,7 @@ describe("to a bucket", () => {
     expect(sent.length).toBeGreaterThan(0);
     expect(sent.filter((part) => kept.includes(part ?? 0))).toEqual([]);
     expect(sha256(fake().bucket.objects.get(key)?.bytes ?? "")).toBe(digest);
+    expect(fake().bucket.objects.get(key)?.headers["cache-control"]).toMatch(/, immutable, no-transform$/);
     expect(fake().bucket.uploads.size).toBe(0);
   });
 

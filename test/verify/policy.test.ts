@@ -20,17 +20,23 @@ interface Published extends InspectedProject {
   document(place: string): Promise<Record<string, unknown>>;
 }
 
-/**
- * A site that is live in a folder and at an address.
- * @param change what happens to the project between ingest and cut @param cutAt date of its ledger lines
- */
+interface PublishedOptions {
+  /** What happens to the project between ingest and cut. */
+  change?: (made: InspectedProject) => void;
+  /** Date of its ledger lines. */
+  cutAt?: string;
+  /** What the host at its address does otherwise. */
+  answers?: Parameters<typeof host>[1];
+}
+
+/** A site that is live in a folder and at an address. */
 async function published(
   files: readonly string[],
   rest: object = {},
-  { change, cutAt }: { change?: (made: InspectedProject) => void; cutAt?: string } = {},
+  { change, cutAt, answers }: PublishedOptions = {},
 ): Promise<Published> {
   let folder = "";
-  const address = await host(() => join(folder, "site/current"));
+  const address = await host(() => join(folder, "site/current"), answers);
   const site = { base_url: address, sites: { prod: { url: "dir:site" } }, trust: "simple" };
   const made = inspectedProject(files, { ...site, trust: "none", ...rest });
   folder = made.folder;
@@ -181,6 +187,35 @@ test("what is signed beside it is inspected where its signature is published too
   made.write(`site/files/${version}/acme-client-1.2.3.tar.xz.asc`, signature.toString("latin1"));
   for (const place of ["prod", "site"])
     expect(await made.document(place)).toMatchObject({ verdict: "refused", policy: { refused: 1 } });
+});
+
+test("an artifact is asked for as clients do that take gzip, and must be the same then", async () => {
+  const asked: unknown[] = [];
+  let encoding: string | undefined;
+  const made = await published(
+    [deb],
+    {},
+    {
+      answers(path, { method, headers }, response) {
+        if (!path.startsWith("files/")) return false;
+        asked.push(`${method} ${headers["accept-encoding"]}`);
+        if (encoding === undefined || headers["accept-encoding"] === "identity") return false;
+        response.writeHead(200, { "content-encoding": encoding }).end("an unrelated file");
+        return true;
+      },
+    },
+  );
+  expect((await made.verify(made.address)).exitCode).toBe(0);
+  expect(asked).toEqual(["HEAD identity", "GET identity", "GET gzip, br"]);
+  for (encoding of ["gzip", "br"]) {
+    const { exitCode, stdout, stderr } = await made.verify(made.address);
+    expect([exitCode, stdout + stderr]).toEqual([
+      6,
+      expect.stringContaining(
+        `.deb is sent as ${encoding} to clients that take gzip or br, expected its own`,
+      ),
+    ]);
+  }
 });
 
 describe("no policy is applied, and the verdict says why:", () => {

@@ -1,3 +1,4 @@
+import { mediaType, mediaTypes } from "../../documents/file-headers.ts";
 import { type Routing, unknownValue } from "./routing.ts";
 import {
   absent,
@@ -54,6 +55,10 @@ export function requestMaps(routing: Routing): string[] {
     ...map("{query}", "other", "no", [[otherFilter, "yes"]]),
     ...map("{query}", "other_latest", "no", [[otherLatestFilter, "yes"]]),
     ...listMaps(routing),
+    ...map("{path}", "media", mediaType(""), [
+      ["/SHA256SUMS$", mediaType("SHA256SUMS")],
+      ...Object.entries(mediaTypes).map(([extension, type]): Rule => [`[.]${extension}$`, type]),
+    ]),
   ];
 }
 

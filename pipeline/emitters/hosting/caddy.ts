@@ -1,5 +1,6 @@
 import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
 import {
   allow,
@@ -22,8 +23,14 @@ export function caddyFiles({ routing, encodings }: HostSources): OutputFile[] {
   const { base } = routing;
   const { downloads, latest } = dataMaps(routing);
   const lines = [
-    ...(base === "" ? [] : [`redir ${base} ${base}/ 301`]),
-    ...block(`route ${base}/*`, [
+    ...(base === ""
+      ? []
+      : [
+          is("bare", `^${escaped(base)}$`),
+          is("base", `^${escaped(base)}/`),
+          `redir @relcat_bare ${base}/ 301`,
+        ]),
+    ...block(base === "" ? "route" : "route @relcat_base", [
       ...(base === "" ? [] : [`uri strip_prefix ${base}`]),
       ...requestMaps(routing),
       ...matchers,
@@ -51,24 +58,32 @@ const usage = `# Written by relcat. With the site in /srv/catalog, your Caddyfil
 # After every build: caddy reload. The tables of downloads are read only then.
 `;
 
-const is = (name: string, value: string) => `@relcat_${name}_${value} vars {relcat_${name}} ${value}`;
+const says = (name: string, value: string) => `@relcat_${name}_${value} vars {relcat_${name}} ${value}`;
+
+/** A path, by a pattern: Caddy's own `path` takes capitals and small letters for the same. */
+const is = (name: string, pattern: string) => `@relcat_${name} path_regexp relcat_${name} ${pattern}`;
+
+const escaped = (path: string) => path.replace(/[.]/g, "[.]");
 
 /** Questions to the tables, and the addresses of the API. */
 const matchers = [
-  is("format", "bad"),
-  is("format", "none"),
-  is("format", "html"),
-  is("method", "options"),
-  is("method", "other"),
-  is("method", "read"),
-  is("target", "unready"),
-  is("refused", "yes"),
-  is("known", "no"),
-  is("other_latest", "yes"),
-  is("negotiated", "page"),
-  "@relcat_record path_regexp relcat_record ^/api/v1/package/([1-9][0-9]*)/$",
-  "@relcat_download path_regexp relcat_download ^/api/v1/package/([1-9][0-9]*)/download/$",
-  `@relcat_slashless path_regexp ${slashless}`,
+  says("format", "bad"),
+  says("format", "none"),
+  says("format", "html"),
+  says("method", "options"),
+  says("method", "other"),
+  says("method", "read"),
+  says("target", "unready"),
+  says("refused", "yes"),
+  says("known", "no"),
+  says("other_latest", "yes"),
+  says("negotiated", "page"),
+  is("list", "^/api/v1/package/$"),
+  is("latest", "^/api/v1/package/latest/$"),
+  is("record", "^/api/v1/package/([1-9][0-9]*)/$"),
+  is("download", "^/api/v1/package/([1-9][0-9]*)/download/$"),
+  is("root", "^/api/v1/$"),
+  is("slashless", slashless),
 ];
 
 const header = (values: Readonly<Record<string, string>>, matcher = "*") =>
@@ -98,11 +113,14 @@ function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[]
   const known = (["br", "zst", "gz"] as const)
     .filter((each) => encodings.has(each))
     .map((each) => names[each]);
-  return block("file_server", [
-    "hide .*",
-    ...(known.length > 0 ? [`precompressed ${known.join(" ")}`] : []),
-    ...(status === undefined ? [] : [`status ${status}`]),
-  ]);
+  return [
+    "header Content-Type {relcat_media}",
+    ...block("file_server", [
+      "hide .*",
+      ...(known.length > 0 ? [`precompressed ${known.join(" ")}`] : []),
+      ...(status === undefined ? [] : [`status ${status}`]),
+    ]),
+  ];
 }
 
 const publicly = header({ "Cache-Control": caching.public });
@@ -112,7 +130,7 @@ const serve = (file: string, encodings: ReadonlySet<Encoding>, status?: number) 
   ...publicly,
   ...header({ "Cache-Control": caching.none }, "@relcat_negotiated_page"),
   `rewrite * /${file}`,
-  "@relcat_policy path *.html",
+  is("policy", "[.]html$"),
   ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
   ...fileServer(encodings, status),
 ];
@@ -129,13 +147,13 @@ function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlyS
     ];
   };
   return [
-    ...handle("/api/v1/package/", [
+    ...handle("@relcat_list", [
       ...opening(description(descriptions.list), allow.list),
       ...answer("refused_yes", 400, bodies.unknownParameter),
       ...answer("target_unready", 501, bodies.notPrepared),
       ...handle("", serve("{relcat_target}", encodings)),
     ]),
-    ...handle("/api/v1/package/latest/", [
+    ...handle("@relcat_latest", [
       ...opening(description(descriptions.latest), allow.other),
       ...answer("known_no", 400, bodies.unknownParameter),
       ...answer("other_latest_yes", 501, bodies.notPreparedLatest),
@@ -169,7 +187,7 @@ function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlyS
       ...gone("relcat_download"),
       ...handle("", [...publicly, "redir * {relcat_url} 302"]),
     ]),
-    ...handle("/api/v1/", [
+    ...handle("@relcat_root", [
       ...opening(description(descriptions.root), allow.other),
       ...handle("", [...publicly, "rewrite * /api/v1/index.json", ...fileServer(encodings)]),
     ]),
@@ -184,15 +202,14 @@ function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlyS
 function fileRoutes(base: string, encodings: ReadonlySet<Encoding>): string[] {
   const found = [
     ...publicly,
-    `@relcat_asset path_regexp ^${hashedAsset}$`,
+    is("asset", `^${hashedAsset}$`),
     ...header({ "Cache-Control": caching.immutable }, "@relcat_asset"),
-    "@relcat_policy path *.html",
+    is("policy", "[.]html$"),
     ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
-    ...types,
     ...fileServer(encodings),
   ];
   const missing = [
-    "@relcat_api path /api/*",
+    is("api", "^/api/"),
     ...handle("@relcat_api", notFound),
     ...handle("", [
       "rewrite * /404.html",
@@ -201,34 +218,33 @@ function fileRoutes(base: string, encodings: ReadonlySet<Encoding>): string[] {
     ]),
   ];
   return [
-    `@relcat_hidden path_regexp /[.]|^/hosting(?:/|$)`,
+    is("hidden", "/[.]|^/hosting(?:/|$)"),
     ...handle("@relcat_hidden", missing),
     ...handle("", [
       ...answer("method_options", 200, fileDescription),
       ...notAllowed,
       "@relcat_folder {",
       "\tfile {path}/",
-      "\tnot path */",
+      "\tnot path_regexp /$",
       "}",
       ...handle("@relcat_folder", [...publicly, `redir * ${base}{path}/{relcat_suffix} 301`]),
+      "@relcat_artifact {",
+      "\tfile {path}",
+      "\tpath_regexp ^/[^/]+/.",
+      `\tnot path_regexp ^/${documentFolders}`,
+      "}",
+      ...handle("@relcat_artifact", [
+        ...header({ "Cache-Control": caching.artifact }),
+        ...fileServer(new Set()),
+      ]),
       "@relcat_file file {path}",
       ...handle("@relcat_file", found),
       "@relcat_index {",
       "\tfile {path}index.html {path}index.json",
-      "\tpath */",
+      "\tpath_regexp /$",
       "}",
       ...handle("@relcat_index", ["rewrite * {http.matchers.file.relative}", ...found]),
       ...handle("", missing),
     ]),
   ];
 }
-
-/** Types that not every system knows. */
-const types = [
-  ["feed", "*.atom", "application/atom+xml"],
-  ["notes", "*.md", "text/markdown; charset=utf-8"],
-  ["sums", "*/SHA256SUMS", "text/plain; charset=utf-8"],
-].flatMap(([name, path, type = ""]) => [
-  `@relcat_${name} path ${path}`,
-  ...header({ "Content-Type": type }, `@relcat_${name}`),
-]);

@@ -1,4 +1,5 @@
 import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
 import { filterFields } from "../../selection/fields.ts";
 import { jsonFile, textFile } from "../output.ts";
 import {
@@ -105,10 +106,12 @@ const responseSite = {
   always: lowerCase(always),
   public: caching.public,
   immutable: caching.immutable,
+  download: caching.artifact,
   policy: contentSecurityPolicy,
   allow,
   vary: vary.negotiated,
   asset: pattern(`^${hashedAsset}$`),
+  artifact: pattern(`^/(?!${documentFolders})[^/]+/.`),
   packages: /^[/](?:api[/]v1[/]package[/]|facets[/])/,
   list: /^[/]api[/]v1[/]package[/](?:index[.]|ordering=)|^[/]facets[/]/,
 };

@@ -48,9 +48,9 @@ export function requestMaps(routing: Routing): string {
   ].join("\n");
 }
 
+/** Groups have numbers: each name would be a variable, and nginx warns of more than its table holds. */
 function rawMap(short: string, name: string): string {
-  const pattern = rawValue(name).replace("([^&]*)", `(?<relcat_value_${short}>[^&]*)`);
-  return `map $args $relcat_raw_${short} {\n  default ${quoted(absent)};\n  ${quoted(`~${pattern}`)} $relcat_value_${short};\n}`;
+  return map("$args", `raw_${short}`, absent, [[rawValue(name), "$1"]]);
 }
 
 function map(
@@ -86,7 +86,7 @@ const targetMap = map(
   '"$relcat_format:$relcat_other:$relcat_ordering:$relcat_list"',
   "target",
   "unready",
-  [["^json:no::(?<relcat_value_list>facets/.*)$", "$relcat_value_list"]],
+  [["^json:no::(facets/.*)$", "$1"]],
   {
     "html:no::api/v1/package/index.json": "api/v1/package/index.html",
     "json:no::api/v1/package/index.json": "api/v1/package/index.json",
@@ -100,8 +100,9 @@ const responseMaps = (base: string) =>
     map("$relcat_route", "vary", vary.file, [["^api$", vary.negotiated]]),
     map('"$status:$relcat_page:$uri"', "cache", caching.none, [
       ["^[0-9]*:page:", caching.none],
+      ["^(?:200|206|304):artifact:", caching.artifact],
       [`^(?:200|304):[^:]*:(?:${base.replace(/[.]/g, "[.]")})?${hashedAsset}$`, caching.immutable],
-      ["^(?:200|304|301|302|308|410):", caching.public],
+      ["^(?:200|206|304|301|302|308|410):", caching.public],
     ]),
   ].join("\n");
 
@@ -110,8 +111,8 @@ export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloa
   return {
     downloads: [
       map("$relcat_id", "download", "", [], Object.fromEntries(downloads)),
-      map("$relcat_download", "version", "", [["^(?<relcat_value_version>[^ ]+) ", "$relcat_value_version"]]),
-      map("$relcat_download", "url", "", [["^[^ ]+ (?<relcat_value_url>.*)$", "$relcat_value_url"]]),
+      map("$relcat_download", "version", "", [["^([^ ]+) ", "$1"]]),
+      map("$relcat_download", "url", "", [["^[^ ]+ (.*)$", "$1"]]),
     ].join("\n"),
     latest: [
       map(
@@ -121,10 +122,8 @@ export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloa
         otherLatest,
         Object.fromEntries(latest),
       ),
-      map("$relcat_latest", "latest_status", "404", [
-        ["^(?<relcat_value_status>[0-9]+)", "$relcat_value_status"],
-      ]),
-      map("$relcat_latest", "latest_text", "", [["^[0-9]+ (?<relcat_value_text>.*)$", "$relcat_value_text"]]),
+      map("$relcat_latest", "latest_status", "404", [["^([0-9]+)", "$1"]]),
+      map("$relcat_latest", "latest_text", "", [["^[0-9]+ (.*)$", "$1"]]),
     ].join("\n"),
   };
 }
@@ -136,6 +135,12 @@ export function tableSizes({ downloads, latest }: Routing): string {
   const size = 2 ** Math.ceil(Math.log2(count * 2));
   return `#\n# A line "map_hash_max_size ${size};" above the first keeps nginx from warning about large tables.\n`;
 }
+
+/** For files whose names end like those of compressed ones, and are none. */
+export const noCompression = (encodings: ReadonlySet<Encoding>): string[] => [
+  "gzip_static off;",
+  ...(encodings.has("br") ? ["brotli_static off;"] : []),
+];
 
 /** Modules for the compressed files that lie beside their originals. */
 export const compression = (encodings: ReadonlySet<Encoding>): string[] => [

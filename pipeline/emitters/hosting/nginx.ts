@@ -1,8 +1,9 @@
 import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
+import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
 import { allow, always, bodies, description, descriptions, fileDescription } from "./answers.ts";
-import { compression, dataMaps, quoted, requestMaps, tableSizes } from "./nginx-maps.ts";
+import { compression, dataMaps, noCompression, quoted, requestMaps, tableSizes } from "./nginx-maps.ts";
 import type { Routing } from "./routing.ts";
 import { slashless } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
@@ -55,7 +56,7 @@ function serverPart(routing: Routing, encodings: ReadonlySet<Encoding>): string 
     "",
     ...apiLocations(base),
     "",
-    ...staticLocations(base),
+    ...staticLocations(base, encodings),
   ];
   return `${usage(encodings)}${tableSizes(routing)}
 location ^~ ${base}/ {
@@ -151,7 +152,7 @@ function apiLocations(base: string): string[] {
   ];
 }
 
-function staticLocations(base: string): string[] {
+function staticLocations(base: string, encodings: ReadonlySet<Encoding>): string[] {
   const inside = `${base}/.relcat`;
   const file = settings("file", allow.other);
   const site = [
@@ -177,6 +178,16 @@ function staticLocations(base: string): string[] {
     "",
     location("~ /[.]", [...file, "return 404;"]),
     location(`~ ^${escaped(base)}/hosting(?:/|$)`, [...file, "return 404;"]),
+    "# Artifacts: what lies beside one is another one.",
+    location(`~ ^${escaped(base)}/(?!${documentFolders})[^/]+/.`, [
+      ...settings("file", allow.other),
+      "set $relcat_page artifact;",
+      when("method", "options", `rewrite ^ ${inside}/options last;`),
+      when("method", "other", `rewrite ^ ${inside}/method last;`),
+      ...noCompression(encodings),
+      `rewrite ^${escaped(base)}(/.*)$ $1 break;`,
+      "try_files $uri =404;",
+    ]),
     location("~ /SHA256SUMS$", ["default_type text/plain;", ...site]),
     location(`${base}/api/`, [`error_page 404 ${inside}/missing-api;`, ...site]),
     location(`${base}/`, site),

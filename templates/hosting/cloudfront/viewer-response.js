@@ -13,7 +13,8 @@ function handler(event) {
   const isApi = site.packages.test(uri);
   set("allow", site.list.test(uri) ? site.allow.list : site.allow.other);
   set("vary", isApi ? site.vary : "Accept-Encoding");
-  set("cache-control", site.asset.test(uri) ? site.immutable : site.public);
+  const file = site.artifact.test(uri) ? site.download : site.public;
+  set("cache-control", site.asset.test(uri) ? site.immutable : file);
   const asked = event.request.querystring.format;
   const values = asked ? asked.multiValue || [asked] : [{ value: "" }];
   const isPage = /[.]html$/.test(uri);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { jsonOf, type Tree, textOf } from "../../support/tree.ts";
+import { servedArtifacts } from "../contract-artifacts.ts";
 import type { Home } from "../run-contract.ts";
 import { listen, sendObject, storedObject } from "./file-server.ts";
 import { preparedAnswers } from "./prepared.ts";
@@ -19,6 +20,11 @@ export const cloudfront: Home = {
       part: "encodings",
       exchanges: ["brotli", "gzip", "brotli before gzip", "a filtered list"],
       reason: "CloudFront compresses by itself, where its cache policy says so; not run here",
+    },
+    {
+      part: "artifacts",
+      exchanges: servedArtifacts,
+      reason: "it gives ranges, and needs a behaviour without compression; not run here",
     },
   ],
   start: ({ tree }) => serveThrough(functionsOf(tree), tree),

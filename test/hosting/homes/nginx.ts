@@ -18,6 +18,8 @@ export async function startNginx(site: string, hosting: string) {
   const [home, port] = [temporaryFolder(), await freePort()];
   const path = join(home, "nginx.conf");
   writeFileSync(path, configuration({ site, hosting, home, port }));
+  const { stderr } = await execa("nginx", ["-t", "-p", home, "-c", path]);
+  if (/\[(?!notice)\w+\]/.test(stderr)) throw new Error(`nginx -t: ${stderr}`);
   await execa("nginx", ["-p", home, "-c", path]);
   // It listens before this command has ended, but may write its pid file after that, and before it answers.
   const pid = () => Number(readFileSync(join(home, "nginx.pid"), "utf8"));

@@ -1,3 +1,4 @@
+import { servedArtifacts } from "../contract-artifacts.ts";
 import type { Exception, Home } from "../run-contract.ts";
 import { listen, sendObject, storedObject } from "./file-server.ts";
 
@@ -57,6 +58,11 @@ function exceptions(): Exception[] {
       "latestLine",
     ),
     ...none("whatever the host does by itself", "methods", "slash", "encodings"),
+    {
+      part: "artifacts",
+      exchanges: servedArtifacts,
+      reason: "whatever the host does by itself",
+    },
     {
       part: "pages",
       exchanges: ["the home page", "a release", "a platform", "an asset under the hash of its bytes"],

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryFolder } from "../../support/run.ts";
+import { servedArtifacts } from "../contract-artifacts.ts";
 import type { Home } from "../run-contract.ts";
 import { listen } from "./file-server.ts";
 
@@ -19,6 +20,13 @@ export const worker: Home = {
       part: "encodings",
       exchanges: ["brotli", "gzip", "brotli before gzip", "a filtered list"],
       reason: "Cloudflare compresses by itself; not run here",
+    },
+    {
+      part: "artifacts",
+      exchanges: servedArtifacts,
+      reason:
+        "the worker has the site's documents alone: artifacts need an address that its route leaves out",
+      instead: { status: 404 },
     },
   ],
   async start({ folder, tree }) {

@@ -1,0 +1,125 @@
+import { createReadStream, type Stats } from "node:fs";
+import { realpath, stat } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { allHeaders, bodyOf, caching, type Headers, isCurrent, methodNotAllowed } from "../http/answers.ts";
+import { sendAnswer } from "../http/node-server.ts";
+import { readPath } from "../http/path.ts";
+import { fileHeaders } from "./files.ts";
+
+/** Where a published site has its artifacts. */
+export interface ArtifactPlace {
+  base: string;
+  /** Real path of the folder that `files/` stands for; undefined: there is none. */
+  artifacts: string | undefined;
+}
+
+interface Artifact {
+  file: string;
+  path: string;
+  stats: Stats;
+}
+
+/** Whether a request is one for an artifact, which no build lists. */
+export function namesArtifact({ base, artifacts }: ArtifactPlace, url: string): boolean {
+  return artifacts !== undefined && pathOf(base, url) !== undefined;
+}
+
+const pathOf = (base: string, url: string): string | undefined => {
+  const path = readPath(url, base);
+  return path?.startsWith("/files/") && !path.endsWith("/") && !path.includes("/.")
+    ? path.slice(1)
+    : undefined;
+};
+
+/**
+ * Sends an artifact byte for byte, or one range of it: what lies beside it is another artifact, never a compressed copy.
+ * @returns whether there is one; a link that leads out of the artifacts' folder is none
+ */
+export async function sendArtifact(
+  place: ArtifactPlace,
+  incoming: IncomingMessage,
+  outgoing: ServerResponse,
+): Promise<boolean> {
+  const artifact = await findArtifact(place, incoming.url ?? "");
+  if (!artifact) return false;
+  const { method = "GET" } = incoming;
+  if (method !== "GET" && method !== "HEAD") {
+    const refused = methodNotAllowed(method, { Allow: "GET, HEAD" });
+    sendAnswer(outgoing, 405, [...refused.headers].flat(), bodyOf(refused));
+    return true;
+  }
+  await sendFile(artifact, incoming, outgoing);
+  return true;
+}
+
+async function findArtifact(
+  { base, artifacts = "" }: ArtifactPlace,
+  url: string,
+): Promise<Artifact | undefined> {
+  const path = pathOf(base, url);
+  if (path === undefined) return undefined;
+  try {
+    const file = await realpath(join(artifacts, path.slice("files/".length)));
+    if (!file.startsWith(`${artifacts}/`)) return undefined;
+    const stats = await stat(file);
+    return stats.isFile() ? { file, path, stats } : undefined;
+  } catch (error) {
+    const { code = "" } = error as NodeJS.ErrnoException;
+    if (["ENOENT", "ENOTDIR", "ELOOP", "ENAMETOOLONG"].includes(code)) return undefined;
+    throw error;
+  }
+}
+
+async function sendFile(
+  { file, path, stats }: Artifact,
+  { method, headers }: IncomingMessage,
+  outgoing: ServerResponse,
+) {
+  const etag = `"${Math.floor(stats.mtimeMs).toString(16)}-${stats.size.toString(16)}"`;
+  const { Vary: _, ...own } = fileHeaders(path);
+  const common: Headers = {
+    ...own,
+    "Cache-Control": caching.artifact,
+    ETag: etag,
+    "Last-Modified": stats.mtime.toUTCString(),
+    "Accept-Ranges": "bytes",
+  };
+  const known = headers["if-none-match"];
+  if (known !== undefined && isCurrent(known, etag)) {
+    const { "Content-Type": __, ...kept } = common;
+    return void outgoing.writeHead(304, allHeaders(kept, undefined)).end();
+  }
+  const isSame = [undefined, etag, common["Last-Modified"]].includes(
+    headers["if-range"] as string | undefined,
+  );
+  const range = isSame ? rangeOf(headers.range, stats.size) : "whole";
+  if (range === "none") {
+    const { "Content-Type": __, ...kept } = common;
+    return void outgoing
+      .writeHead(416, allHeaders({ ...kept, "Content-Range": `bytes */${stats.size}` }, 0))
+      .end();
+  }
+  const { start, end } = range === "whole" ? { start: 0, end: stats.size - 1 } : range;
+  const partial = range !== "whole" && { "Content-Range": `bytes ${start}-${end}/${stats.size}` };
+  outgoing.writeHead(partial ? 206 : 200, allHeaders({ ...common, ...partial }, end - start + 1));
+  if (method === "HEAD" || end < start) return void outgoing.end();
+  // A client that goes away, or a disk that fails, ends the connection: what was sent is visibly too short.
+  await pipeline(createReadStream(file, { start, end }), outgoing).catch(() => outgoing.destroy());
+}
+
+/** One range of bytes (RFC 9110, 14.2). Several at once, and what cannot be read, are answered with the whole. */
+function rangeOf(
+  header: string | undefined,
+  size: number,
+): { start: number; end: number } | "whole" | "none" {
+  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "") ?? [];
+  if (first === "" && last === "") return "whole";
+  if (first === "")
+    return last === "0" || size === 0 ? "none" : { start: Math.max(0, size - Number(last)), end: size - 1 };
+  const start = Number(first);
+  if (last !== "" && Number(last) < start) return "whole";
+  if (start >= size) return "none";
+  return { start, end: last === "" ? size - 1 : Math.min(Number(last), size - 1) };
+}

@@ -1,0 +1,76 @@
+import type { Exchange } from "./contract.ts";
+import type { Expected } from "./expectation.ts";
+
+/** Artifacts of a site, below it. Some have names that end like those of others' compressed copies. */
+export const siteArtifacts: Readonly<Record<string, string>> = {
+  "files/26.08.001/tool.tar": "a tar archive ".repeat(1000),
+  "files/26.08.001/tool.tar.gz": "another archive, made by somebody else",
+  "files/26.08.001/tool.tar.br": "no brotli at all",
+  "files/26.08.001/tool.tar.zst": "nor zstd",
+  "files/26.08.001/readme.txt": "read me ".repeat(2000),
+  "files/26.08.001/readme.txt.gz": "not the text, compressed",
+  "downloads/index.json": '{"an": "artifact"}',
+  "downloads/index.json.gz": "not the document, compressed",
+};
+
+/** Names of the exchanges that a host must do something for. */
+export const servedArtifacts = [
+  "files/26.08.001/tool.tar",
+  "files/26.08.001/tool.tar.gz",
+  "files/26.08.001/tool.tar.br",
+  "files/26.08.001/tool.tar.zst",
+  "a text",
+  "a document in a folder of its own",
+  "a range",
+  "the rest of it",
+  "its end",
+  "a range beyond its end",
+];
+
+const everything = { "Accept-Encoding": "gzip, br, zstd" };
+
+/** Artifacts go out byte for byte, whatever lies beside them and whatever the client takes. */
+export function artifactRequests(): Exchange[] {
+  const row = (name: string, path: string, expected: Expected, headers = {}): Exchange => ({
+    part: "artifacts",
+    name,
+    path: `/${path}`,
+    headers: { ...everything, ...headers },
+    expected,
+  });
+  const whole = (path: string, type: string | RegExp = "application/octet-stream"): Expected => ({
+    status: 200,
+    file: path,
+    headers: {
+      "content-encoding": null,
+      "content-type": type,
+      "cache-control": /(^|, )no-transform($|,)/,
+      "accept-ranges": "bytes",
+    },
+  });
+  const tar = "files/26.08.001/tool.tar";
+  const part = (start: number, end: number): Expected => ({
+    status: 206,
+    text: (siteArtifacts[tar] ?? "").slice(start, end + 1),
+    headers: {
+      "content-encoding": null,
+      "content-range": `bytes ${start}-${end}/14000`,
+      "cache-control": /no-transform/,
+    },
+  });
+  return [
+    ...[tar, `${tar}.gz`, `${tar}.br`, `${tar}.zst`].map((path) => row(path, path, whole(path))),
+    row("a text", "files/26.08.001/readme.txt", whole("files/26.08.001/readme.txt", /^text\/plain/)),
+    row(
+      "a document in a folder of its own",
+      "downloads/index.json",
+      whole("downloads/index.json", "application/json"),
+    ),
+    row("a range", tar, part(2, 5), { Range: "bytes=2-5" }),
+    row("the rest of it", tar, part(13_990, 13_999), { Range: "bytes=13990-" }),
+    row("its end", tar, part(13_990, 13_999), { Range: "bytes=-10" }),
+    row("a range beyond its end", tar, { status: 416 }, { Range: "bytes=14000-" }),
+    row("one that is missing", "files/26.08.001/nothing.tar", { status: 404 }),
+    row("a folder", "files/26.08.001/", { status: 404 }),
+  ];
+}
