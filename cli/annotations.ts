@@ -30,7 +30,8 @@ function annotation({ severity, code, message, hint, at }: Problem, path: Reposi
   const properties = Object.entries({ ...place, title: code }).map(
     ([key, value]) => `${key}=${escapeProperty(String(value))}`,
   );
-  const text = hint === undefined ? harmless(message) : `${harmless(message)}\n${harmless(hint)}`;
+  const text =
+    hint === undefined ? harmless(message) : [message, ...hint.split("\n")].map(harmless).join("\n");
   return `::${severity} ${properties.join(",")}::${escapeData(text)}\n`;
 }
 

@@ -97,3 +97,21 @@ export function surroundings(host: Host, now?: string): Surroundings {
       ),
   };
 }
+
+/**
+ * For commands that open a release: SOURCE_DATE_EPOCH is the day. Build environments preset 1980: before 2015 the clock
+ * counts, and it is said.
+ * @throws RelcatError clock
+ */
+export async function openingSurroundings(host: Host): Promise<Surroundings> {
+  const { explicitTime, ...rest } = surroundings(host);
+  if (!explicitTime) return rest;
+  const { timeGiven } = await import("../pipeline/index.ts");
+  const clock = timeGiven(explicitTime);
+  if (clock >= Date.UTC(2015)) return { ...rest, clock };
+  say(
+    host,
+    `${explicitTime.name} gives ${new Date(clock).toISOString().slice(0, 10)}: ignored, the clock counts.`,
+  );
+  return rest;
+}

@@ -1,10 +1,12 @@
 import { exitStatus, init as start } from "../pipeline/index.ts";
-import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, openingSurroundings, say, sayNext } from "./host.ts";
 import { folderName, shellWord } from "./words.ts";
 
 /** `relcat init`: a project that checks and builds as it is. */
 export async function init(folder: string, host: Host): Promise<number> {
-  const files = (await start(folder, host.own.version, surroundings(host))).map(({ path }) => path);
+  const files = (await start(folder, host.own.version, await openingSurroundings(host))).map(
+    ({ path }) => path,
+  );
   const place = folder === "." ? "this folder" : folderName(folder);
   answer(host, { folder, files }, () =>
     [`Started a project in ${place}:`, ...files.map((path) => `  ${path}`)].join("\n"),

@@ -39,7 +39,7 @@ export function summarizeProblems(problems: readonly Problem[], looked: string, 
         at ? codeCell(`${path(at.file) ?? at.file}:${at.line}:${at.column}`) : "",
         severity,
         codeCell(code),
-        [message, ...(hint === undefined ? [] : [hint])].map(codeCell).join("<br>"),
+        [message, ...(hint?.split("\n") ?? [])].map(codeCell).join("<br>"),
       ]);
     const section = { title: "Problems", head: ["where", "", "rule", "what"], rows };
     return `${head}\n${fitSections([section], limit - measure(head) - 2, measure)}`;

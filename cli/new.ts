@@ -1,5 +1,5 @@
 import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../pipeline/index.ts";
-import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, openingSurroundings, releasesFolder, sayNext } from "./host.ts";
 import { count } from "./words.ts";
 
 /** `relcat new`: the next release of a month, with the notes that waited for it. */
@@ -8,7 +8,11 @@ export async function openRelease(
   options: Omit<OpenReleaseOptions, "month">,
   host: Host,
 ): Promise<number> {
-  const { version, date, notes } = await open(releasesFolder, { month, ...options }, surroundings(host));
+  const { version, date, notes } = await open(
+    releasesFolder,
+    { month, ...options },
+    await openingSurroundings(host),
+  );
   const folder = `${releasesFolder}/${version}`;
   answer(host, { version, date, folder, notes }, () => {
     const moved =

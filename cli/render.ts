@@ -3,12 +3,38 @@ import { cells, cellsOf, characters, harmless } from "./cells.ts";
 import type { Output } from "./host.ts";
 import { count } from "./words.ts";
 
-/** Problems as text, by file and line: place, severity, code and sentence, the line with a caret, the way out. */
+/** Equal problems that are shown each; of more, the first ones and a count. */
+const mostEqual = 4;
+const shownOfMany = 3;
+
+/**
+ * Problems as text, by file and line: place, severity, code and sentence, the line with a caret, the way out. Many that
+ * have one way out are shown as one.
+ */
 export function renderProblems(problems: readonly Problem[], output: Output): string {
-  return [...problems]
-    .sort(byPlace)
-    .map((problem) => renderProblem(problem, output))
+  const sorted = [...problems].sort(byPlace);
+  const equal = Map.groupBy(sorted, kindOf);
+  return sorted
+    .map((problem) => {
+      const all = equal.get(kindOf(problem)) ?? [];
+      if (all.length <= mostEqual) return renderProblem(problem, output);
+      return all[0] === problem ? renderMany(all, output) : "";
+    })
     .join("");
+}
+
+/** Equal but for names and numbers. */
+const kindOf = ({ code, severity, message, hint, at }: Problem): string => {
+  const name = at?.file.replace(/^.*\//, "") ?? "";
+  const named = name === "" ? message : message.replaceAll(name, "…");
+  return JSON.stringify([code, severity, hint, named.replace(/"[^"]*"|\S*\/\S*|\d+/g, "…")]);
+};
+
+function renderMany(problems: readonly Problem[], output: Output): string {
+  const shown = problems.slice(0, shownOfMany).map((problem) => headOf(problem, output));
+  const [first] = problems;
+  const more = `  and ${problems.length - shownOfMany} more like these, ${problems.length} in all`;
+  return `${[...shown.flat(), more, ...(first ? hintOf(first, output) : [])].join("\n")}\n`;
 }
 
 /** By file, line and column; what has no place comes first. */
@@ -18,7 +44,17 @@ export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
   return a.line - b.line || a.column - b.column;
 }
 
-function renderProblem({ code, severity, message, hint, at }: Problem, output: Output): string {
+const renderProblem = (problem: Problem, output: Output): string =>
+  `${[...headOf(problem, output), ...hintOf(problem, output)].join("\n")}\n`;
+
+/** A hint may have lines to paste. */
+function hintOf({ hint }: Problem, output: Output): string[] {
+  if (!hint) return [];
+  const [first = "", ...lines] = hint.split("\n").map(harmless);
+  return [`  ${output.style("dim", "hint:")} ${first}`, ...lines.map((line) => `    ${line}`)];
+}
+
+function headOf({ code, severity, message, at }: Problem, output: Output): string[] {
   const place = at ? `${harmless(at.file)}${isWhole(at) ? "" : `:${at.line}:${at.column}`} ` : "";
   const mark = output.style(
     severity === "error" ? ["bold", "red"] : ["bold", "yellow"],
@@ -26,8 +62,7 @@ function renderProblem({ code, severity, message, hint, at }: Problem, output: O
   );
   const lines = [`${output.style("bold", place)}${mark} ${harmless(message)}`];
   if (at?.excerpt !== undefined && at.excerpt.trim() !== "") lines.push(...frame(at, at.excerpt, output));
-  if (hint) lines.push(`  ${output.style("dim", "hint:")} ${harmless(hint)}`);
-  return `${lines.join("\n")}\n`;
+  return lines;
 }
 
 /** Of a file for download as a whole; editors jump to the places in all others. */

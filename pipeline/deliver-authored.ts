@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readLedgerNow, type Surroundings } from "./deliver.ts";
-import { RelcatError } from "./errors.ts";
+import { failure } from "./errors.ts";
 import { eventTime } from "./event-time.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";
 import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-release.ts";
@@ -89,14 +89,10 @@ export async function init(
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
   const taken = files.map(({ path }) => join(folder, path)).filter(exists);
   if (taken.length === 0) return;
-  const hint = "Nothing was written. Move it away first, or start in another folder.";
-  throw new RelcatError(
-    taken.map((path) => ({
-      code: "file-exists",
-      severity: "error",
-      message: `${path} exists already`,
-      hint,
-    })),
+  throw failure(
+    "file-exists",
+    `${taken.join(", ")} ${taken.length === 1 ? "exists" : "exist"} already`,
+    "Nothing was written. Move it away first, or start in another folder.",
   );
 }
 

@@ -32,14 +32,25 @@ export function eventTime(
   );
 }
 
-function explicitTime({ name, value }: { name: string; value: string }, newest: string): string {
+/**
+ * A time the user gave, in milliseconds since 1970.
+ * @throws RelcatError clock, naming what gave it
+ */
+export const timeGiven = (explicit: { name: string; value: string }): number =>
+  Date.parse(`${parsed(explicit).slice(0, 23)}Z`);
+
+function parsed({ name, value }: { name: string; value: string }): string {
   const at = /^\d+$/.test(value) ? fromEpoch(Number(value)) : fromText(value);
-  if (at === undefined) {
-    throw failure(
-      "clock",
-      `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`,
-    );
-  }
+  if (at !== undefined) return at;
+  throw failure(
+    "clock",
+    `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`,
+  );
+}
+
+function explicitTime(explicit: { name: string; value: string }, newest: string): string {
+  const { name } = explicit;
+  const at = parsed(explicit);
   if (at < newest && at > "2015") {
     throw failure(
       "clock",

@@ -66,7 +66,7 @@ export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./emitters/release-notes.ts";
 export { type Code, codes, exitStatus, type Place, type Problem, RelcatError } from "./errors.ts";
-export { eventTime } from "./event-time.ts";
+export { eventTime, timeGiven } from "./event-time.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./import/import.ts";
 export { countByRule, type Violation } from "./import/violations.ts";
 export type { Ingested, IngestRequest, IngestSurroundings } from "./ingest/ingest.ts";

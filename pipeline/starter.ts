@@ -71,9 +71,12 @@ ${table(defaultPackageTypes, (type) => {
   return `${type}: { operating_system: ${row?.operating_system}, platform: ${row?.platform}, kind: ${row?.kind}, description: ${JSON.stringify(row?.description)} }`;
 })}
 
-# What a file name says about an artifact; the first match wins.
+# What a file name says about an artifact; the first match wins, before what endings such as .rpm usually mean.
 # ingest:
 #   - { match: "*_2004_*.deb", package_type: deb, max_os_version: "20.04", headless: true }
+
+# What builds leave that is not for download.
+# ignore: ["*.log", "*.sbom.json"]
 
 # Who may sign packages, by certificates beside this file: what is ingested is opened then, and refused where it does not hold.
 # signers: [{ file: signers/release.asc }]

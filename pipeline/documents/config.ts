@@ -112,7 +112,12 @@ export const configSchema = object({
     }),
   )
     .optional()
-    .meta({ description: "What a file name says about an artifact." }),
+    .meta({
+      description: "What a file name says about an artifact; it counts before what its ending usually means.",
+    }),
+  ignore: list(line).optional().meta({
+    description: "Globs over names of files that are not for download: `relcat ingest` leaves them out.",
+  }),
   nix: object({
     trusted_keys: list(line).optional().meta({
       description:
@@ -218,6 +223,8 @@ export interface Config {
   platforms: ReadonlyMap<number, string>;
   packageTypes: ReadonlyMap<string, PackageType>;
   ingest: readonly IngestRule[];
+  /** Globs over names of files that are not for download. */
+  ignore: readonly string[];
   /** Public keys `name:base64`; when there are any, unsigned store paths are refused. */
   trustedKeys: readonly string[];
   expected: readonly Expectation[];

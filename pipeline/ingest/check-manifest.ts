@@ -31,7 +31,7 @@ const waysOut: Partial<Record<Code, string>> = {
     "Give nix path-info --json of its output too, or --set store.path=…; or take the kind out of require.store in catalog.yaml.",
   "foreign-version": "Is it the file of another release, or is --release wrong?",
   "deb-os-range":
-    "Let a rule in ingest: of catalog.yaml say it by the file name, or give --set min_os_version=22.04 (the newer OS) or --set max_os_version=20.04 (the older).",
+    "Let rules in ingest: of catalog.yaml say by the file names which systems they are for: max_os_version on the build for the older, min_os_version on the one for the newer.",
 };
 
 /**
@@ -48,12 +48,13 @@ export function checkManifest(
   const shape = described.flatMap((each) => shapeProblems(each, version));
   const artifacts = described.map(({ artifact }) => artifact);
   if (shape.length > 0) return { manifest: { release: version, artifacts }, problems: shape };
-  const { release: normalized, problems } = normalizeRelease(asParsed(described, version, release), config);
+  const whole = asParsed(described, version, release);
+  const { release: normalized, problems } = normalizeRelease(whole, config);
   artifacts.sort(inOrderOf(normalized));
   // One by one, so that each problem can be told with its artifact; the release's date is for check to judge.
   const found = described.flatMap((each) => {
     const known = each.problems.flatMap(({ code }) => consequences[code] ?? []);
-    return checkRelease(asParsed([each], version, release), config)
+    return checkRelease(asParsed([each], version, release), config, whole)
       .filter(({ code }) => code !== "release-date" && !known.includes(code))
       .map((problem) => toldOf(each, problem));
   });

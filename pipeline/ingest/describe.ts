@@ -4,6 +4,7 @@ import type { WrittenArtifact } from "../documents/manifest.ts";
 import { resolveAlias } from "../documents/package-types.ts";
 import type { Problem } from "../errors.ts";
 import { attestationOf } from "../policy/attestation.ts";
+import { usualType } from "./built-in-rules.ts";
 import { contradictions, type Statements } from "./contradictions.ts";
 import { problem } from "./evidence.ts";
 import { type Fields, overlay } from "./fields.ts";
@@ -40,8 +41,9 @@ export function describeFile(
     settings,
   ];
   const fields = layers.reduce<Fields>((under, over) => overlay(under, over), {});
-  const stated = fields.package_type ?? (file.hint === undefined ? undefined : typeOfHint(file.hint, config));
-  if (stated === undefined) return { artifact: undefined, problems: [unmatched(file.name, file.at, config)] };
+  const hinted = file.hint === undefined ? undefined : typeOfHint(file.hint, config);
+  const stated = fields.package_type ?? hinted ?? usualType(file.name);
+  if (stated === undefined) return { artifact: undefined, problems: [unmatched(file.name, file.at)] };
   const package_type = resolveAlias(stated, config.packageTypes);
   const type = config.packageTypes.get(package_type);
   const { provenance, problems } =

@@ -10,6 +10,7 @@ import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
 import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
 import { type Environment, statedRevision } from "./revision.ts";
+import { unmatchedHint } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
 import { tellStory } from "./story.ts";
 import { readSumFiles, unusedSums } from "./sums.ts";
@@ -144,6 +145,12 @@ function jobName({ job = "build" }: IngestRequest): string {
   throw failure("usage", message, "Such as --job kvm.");
 }
 
+/** What is unknown has one way out together: the lines for all of it. */
+const withLines = (problems: readonly Problem[], names: readonly string[], config: Config): Problem[] =>
+  problems.map((problem) =>
+    problem.code === "artifact-unmatched" ? { ...problem, hint: unmatchedHint(names, config) } : problem,
+  );
+
 function describeAll(
   present: readonly Present[],
   measured: ReadonlyMap<string, Measured>,
@@ -156,5 +163,13 @@ function describeAll(
     if (found.artifact) described.push({ artifact: found.artifact, at: file.at, problems: found.problems });
     problems.push(...found.problems);
   }
-  return { described, problems };
+  const unknown = present.filter(({ file }) => !described.some(({ at }) => at === file.at));
+  return {
+    described,
+    problems: withLines(
+      problems,
+      unknown.map(({ file }) => file.name),
+      context.config,
+    ),
+  };
 }

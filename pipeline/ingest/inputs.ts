@@ -15,7 +15,7 @@ import {
   type Recognised,
   recognise,
 } from "./recognise.ts";
-import { ruleFor } from "./rules.ts";
+import { isIgnored, ruleFor } from "./rules.ts";
 import { isSidecar } from "./sidecars.ts";
 import { signedBeside } from "./signed-beside.ts";
 import { baseOf } from "./store-path.ts";
@@ -89,6 +89,7 @@ function missingHint(path: string): string {
 async function readFile(path: string, sight: Sight, { config }: Reading): Promise<Partial<Evidence>> {
   const { kind, realPath, size } = sight;
   const name = basename(path);
+  if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
   const file = () => ({ files: [plainFile(path, realPath)] });
   const signed = signedBeside(path, config);
   if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };

@@ -8,32 +8,36 @@ import { type At, problem } from "./evidence.ts";
 export const ruleFor = (file: string, { ingest }: Pick<Config, "ingest">): IngestRule | undefined =>
   ingest.find(({ match }) => posix.matchesGlob(file, match));
 
+/** Whether catalog.yaml's `ignore:` says that a file is not for download. */
+export const isIgnored = (file: string, { ignore }: Pick<Config, "ignore">): boolean =>
+  ignore.some((glob) => posix.matchesGlob(file, glob));
+
 /** What a rule says of an artifact: its fields without the glob. */
 export function fieldsOf({ match: _, ...fields }: IngestRule): Omit<IngestRule, "match"> {
   return fields;
 }
 
-/** Endings that leave no doubt about the package type; of a deb the OS range is left to say. */
-const examples: Readonly<Record<string, string>> = {
-  deb: 'package_type: deb, min_os_version: "22.04"',
-  rpm: "package_type: rpm",
-  msi: "package_type: msi",
-  pkg: "package_type: pkg",
-  tgz: "package_type: helm",
-  vhdx: "package_type: hyperv",
-};
+/** A file that no rule fits; `unmatchedHint` says what to do about all of them. */
+export const unmatched = (file: string, at: At): Problem =>
+  problem("artifact-unmatched", at, `nothing says what ${display(file)} is`, "");
 
-/** A file no rule fits, with the line that would make one fit. */
-export function unmatched(file: string, at: At, { packageTypes }: Pick<Config, "packageTypes">): Problem {
-  const ending = /\.([A-Za-z0-9]{1,8})$/.exec(file)?.[1] ?? "";
-  const known = examples[ending];
-  const fields = known ?? "package_type: …";
-  const glob = JSON.stringify(ending === "" ? file : `*.${ending}`);
-  const message = `nothing says what ${display(file)} is`;
-  const line = `- { match: ${glob}, ${fields} }`;
-  const types = known ? "" : ` (… is one of ${[...packageTypes.keys()].join(", ")})`;
-  const hint =
-    `Add this line to ingest: in catalog.yaml, where ingest: may still be a comment: ${line}${types} — or give ` +
-    `--set package_type=…, or write ${file}.relcat.yaml. Not for download? Leave it out of the inputs.`;
-  return problem("artifact-unmatched", at, message, hint);
+/** The lines for catalog.yaml that would make rules fit, a rule for each ending. */
+export function unmatchedHint(files: readonly string[], { packageTypes, ingest, ignore }: Config): string {
+  const globs = [...new Set(files.map(globOf))].map((glob) => JSON.stringify(glob));
+  const rules = globs.map((glob) => `  - { match: ${glob}, package_type: … }`);
+  const ignored = globs.join(", ");
+  return [
+    `Say in catalog.yaml what they are (… is one of ${[...packageTypes.keys()].join(", ")})` +
+      `${ingest.length > 0 ? ", below ingest:" : ":"}`,
+    ...(ingest.length > 0 ? [] : ["ingest:"]),
+    ...rules,
+    `or that they are not for download${ignore.length > 0 ? ", in ignore:" : ":"}`,
+    ignore.length > 0 ? `  ${ignored}` : `ignore: [${ignored}]`,
+    "For one call: --set package_type=…; for one file: FILE.relcat.yaml beside it.",
+  ].join("\n");
+}
+
+function globOf(file: string): string {
+  const ending = /\.([A-Za-z0-9]{1,8})$/.exec(file)?.[1];
+  return ending === undefined ? file : `*.${ending}`;
 }

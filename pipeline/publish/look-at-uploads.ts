@@ -2,6 +2,7 @@ import type { Config } from "../documents/config.ts";
 import type { Manifest } from "../documents/manifest.ts";
 import { resolveAlias } from "../documents/package-types.ts";
 import { type Problem, throwErrors } from "../errors.ts";
+import { usualType } from "../ingest/built-in-rules.ts";
 import { contradictions } from "../ingest/contradictions.ts";
 import { type Claimed, problem, wholeFile } from "../ingest/evidence.ts";
 import { evidenceOf } from "../ingest/finished-manifest.ts";
@@ -55,7 +56,7 @@ export async function lookAtUploads(
 function namedByRules(files: readonly NamedFile[], config: Config): Named[] {
   const problems: Problem[] = [];
   const named = files.flatMap(({ file, path }) => {
-    const type = ruleFor(file, config)?.package_type;
+    const type = ruleFor(file, config)?.package_type ?? usualType(file);
     if (type !== undefined) return [{ name: file, package_type: resolveAlias(type, config.packageTypes) }];
     if (signedBeside(path, config) === undefined) problems.push(unmatched(file, path));
     return [];

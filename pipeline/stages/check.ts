@@ -5,8 +5,11 @@ import { artifactRules } from "./rules/artifact-rules.ts";
 import { releaseRules } from "./rules/release-rules.ts";
 import { readable } from "./verbatim.ts";
 
-/** Applies every rule to what could be read of a release; a pure function of its files and the configuration. */
-export function checkRelease(release: ParsedRelease, config: Config): Problem[] {
+/**
+ * Applies every rule to what could be read of a release; a pure function of its files and the configuration.
+ * @param whole the release whose artifacts are looked at beside each, where `release` is a part of it
+ */
+export function checkRelease(release: ParsedRelease, config: Config, whole = release): Problem[] {
   const problems: Problem[] = [];
   for (const rule of releaseRules) problems.push(...rule(release, config));
   for (const manifest of release.manifests) {
@@ -16,7 +19,7 @@ export function checkRelease(release: ParsedRelease, config: Config): Problem[] 
         file: artifact.file ?? artifact.name,
         type: config.packageTypes.get(artifact.package_type),
         version: release.version,
-        release,
+        release: whole,
         config,
         place: (path: readonly (string | number)[], part?: "key" | "value") =>
           manifest.place(["artifacts", index, ...path], part),

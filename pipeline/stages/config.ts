@@ -44,6 +44,7 @@ export function normalizeConfig(written: WrittenConfig): Config {
       (entry): Expectation => (typeof entry === "string" ? { package_type: entry } : entry),
     ),
     ingest: written.ingest ?? [],
+    ignore: written.ignore ?? [],
     trustedKeys: written.nix?.trusted_keys ?? [],
     hosts: new Set(written.hosts),
     precompress: new Set(written.precompress ?? ["gz", "br"]),

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { artifact, note, project, release, smallCatalog } from "../support/project.ts";
+import { relcat } from "../support/run.ts";
 
 const opened = (version: string) => new RegExp(`^Opened ${version.replaceAll(".", "\\.")} of `);
 
@@ -30,6 +31,35 @@ test("the date is today's, in UTC", async () => {
     version: "26.09.002",
     folder: "releases/26.09.002",
     notes: ["waiting.yaml"],
+  });
+});
+
+describe("SOURCE_DATE_EPOCH", () => {
+  const at = async (epoch: string, ...args: string[]) =>
+    relcat(project(smallCatalog).folder, [...args, "--json"], { env: { SOURCE_DATE_EPOCH: epoch } });
+  const day = String(Date.parse("2027-01-05T00:00:00Z") / 1000);
+
+  test("sets the month of init and the day of new", async () => {
+    const { files } = JSON.parse((await at(day, "init", "demo")).stdout);
+    expect(files).toContain("releases/27.01.001/release.yaml");
+    expect(JSON.parse((await at(day, "new", "27.01")).stdout).date).toBe("2027-01-05");
+  });
+
+  test("is ignored before 2015, with one line", async () => {
+    for (const args of [
+      ["init", "demo"],
+      ["new", "26.09"],
+    ]) {
+      const { stderr, exitCode } = await at("315532800", ...args);
+      expect(exitCode).toBe(0);
+      expect(stderr).toContain("SOURCE_DATE_EPOCH gives 1980-01-01: ignored, the clock counts.\n");
+    }
+  });
+
+  test("that is no time is named", async () => {
+    const { stderr, exitCode } = await at("soon", "init", "demo");
+    expect(exitCode).toBe(2);
+    expect(stderr).toContain('error[clock] SOURCE_DATE_EPOCH is "soon", expected seconds since 1970');
   });
 });
 

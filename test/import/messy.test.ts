@@ -28,7 +28,7 @@ test("records that break rules are named one by one, and nothing is written", as
       "error[timestamp-format] record 4098 ("no date.tar.xz" of 26.01.002): modified_date is "", expected a UTC timestamp with six decimals, such as 2026-08-19T10:22:31.123456Z",
       "error[date-order] record 4099 ("clock went back.tar.xz" of 26.01.002): modified_date is "2026-01-20T10:00:00.000009Z", before created_date "2026-01-21T10:00:00.000009Z"",
       "error[variant-both] record 4100 ("both.msi" of 26.01.002): gui_only and headless are both true, expected at most one",
-      "error[deb-os-range] record 4101 ("neither.deb" of 26.01.002): a deb has neither min_os_version nor max_os_version, expected exactly one",
+      "error[deb-os-range] record 4101 ("neither.deb" of 26.01.002): a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture",
       "error[unknown-key] record 4102 ("extra.msi" of 26.01.002): the key "mirror" is not known",
       "error[key-id-format] record 4102 ("extra.msi" of 26.01.002): data.attestation.key_id is 5, expected 1 to 255 characters",
       "error[checksum-format] record 4102 ("extra.msi" of 26.01.002): data.attestation.sha256 is "nope", expected 64 lowercase hexadecimal characters",

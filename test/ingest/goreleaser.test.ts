@@ -38,11 +38,20 @@ test("a package that changed after GoReleaser measured it is refused before it i
   `);
 });
 
-test("without a rule the format says the package type, and a deb still needs its OS range", async () => {
-  expect(await problemsOf(["goreleaser/output"], { config: file("empty.yaml") })).toMatchInlineSnapshot(`
-    [
-      "goreleaser/output/artifacts.json:37:3 deb-os-range: client_core_26.08.002_amd64.deb: a deb has neither min_os_version nor max_os_version, expected exactly one
-    → Let a rule in ingest: of catalog.yaml say it by the file name, or give --set min_os_version=22.04 (the newer OS) or --set max_os_version=20.04 (the older).",
-    ]
-  `);
+test("without a rule the format says the package type; two debs for one machine still need their OS range", async () => {
+  const config = file("empty.yaml");
+  const { manifest } = await ingest(["goreleaser/output"], { config });
+  expect(manifest.artifacts).toContainEqual(
+    expect.objectContaining({ name: "client_core_26.08.002_amd64.deb", package_type: "deb" }),
+  );
+  const debs = ["plain/client_2204_core_amd64.deb", "plain/client_2004_core_amd64.deb"];
+  expect(await problemsOf(debs, { config })).toEqual(
+    debs
+      .toSorted()
+      .map(
+        (deb) =>
+          `${deb}:1:1 deb-os-range: a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture\n` +
+          "→ Let rules in ingest: of catalog.yaml say by the file names which systems they are for: max_os_version on the build for the older, min_os_version on the one for the newer.",
+      ),
+  );
 });

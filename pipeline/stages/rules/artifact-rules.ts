@@ -1,6 +1,7 @@
 import { display } from "../document.ts";
 import { unknownTypeHint } from "../unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
+import { debsHaveOneBound } from "./deb-rules.ts";
 import { type ArtifactRule, error, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 
@@ -41,25 +42,6 @@ const notBothVariants: ArtifactRule = function* ({ artifact, place }) {
   if (!artifact.gui_only || !artifact.headless) return;
   const message = "gui_only and headless are both true, expected at most one";
   yield error("variant-both", place(["headless"]), message, "An artifact that is not split has both false.");
-};
-
-/** Section 2.1, rule 3. */
-const debHasOneBound: ArtifactRule = function* ({ artifact, place }) {
-  if (artifact.package_type !== "deb") return;
-  const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];
-  if ((min === null) !== (max === null)) return;
-  const message =
-    min === null
-      ? "a deb has neither min_os_version nor max_os_version"
-      : "a deb has both min_os_version and max_os_version";
-  const hint =
-    'Set max_os_version on the build for the older OS ("20.04"), min_os_version on the one for the newer ("22.04").';
-  yield error(
-    "deb-os-range",
-    place(min === null ? [] : ["max_os_version"]),
-    `${message}, expected exactly one`,
-    hint,
-  );
 };
 
 const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
@@ -161,7 +143,7 @@ export const artifactRules: readonly ArtifactRule[] = [
   operatingSystemOfType,
   platformOfType,
   notBothVariants,
-  debHasOneBound,
+  debsHaveOneBound,
   fileFitsInBytes,
   urlCanBeRead,
   fileCarriesNoOtherVersion,

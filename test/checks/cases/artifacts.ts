@@ -1,5 +1,5 @@
 import { attestation, hex, image } from "../../support/catalog.ts";
-import { type Case, withClient, withImage, withInstaller } from "./case.ts";
+import { type Case, withClient, withDebs, withImage, withInstaller } from "./case.ts";
 
 /** Artifacts whose fields are well-formed and do not belong together. */
 export const artifactCases: Case[] = [
@@ -60,19 +60,37 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "a deb without an OS bound is reported",
-    files: withClient({ min_os_version: null }),
-    problems: [
-      "26.08.001/manifests/client.json:4:5 error[deb-os-range] a deb has neither min_os_version nor max_os_version, expected exactly one" +
-        '\n  Set max_os_version on the build for the older OS ("20.04"), min_os_version on the one for the newer ("22.04").',
-    ],
+    behaviour:
+      "a deb without an OS bound is right while no other is of its release, variant and architecture",
+    files: withDebs({ file: "other_26.08.001_arm64.deb" }, { gui_only: true }, { headless: true }),
+    problems: [],
   },
+  ...[
+    { of: "of unknown architecture", others: [{}] },
+    {
+      of: "of the same architecture",
+      others: [{ file: "other_26.08.001_amd64.deb" }],
+      file: "own_amd64.deb",
+    },
+    { of: "with a bound", others: [{ min_os_version: "22.04" }] },
+  ].map(
+    ({ of, others, file }): Case => ({
+      behaviour: `a deb without an OS bound beside one ${of} is reported`,
+      files: withDebs({ file: file ?? "own.deb" }, ...others),
+      problems: Array.from(
+        { length: of === "with a bound" ? 1 : 2 },
+        (_, index) =>
+          `26.08.001/manifests/debs.yaml:${3 + index}:5 error[deb-os-range] a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture` +
+          "\n  Set max_os_version on the build for the older systems, min_os_version on the one for the newer.",
+      ),
+    }),
+  ),
   {
     behaviour: "a deb with two OS bounds is reported",
     files: withClient({ max_os_version: "24.04" }),
     problems: [
-      "26.08.001/manifests/client.json:30:25 error[deb-os-range] a deb has both min_os_version and max_os_version, expected exactly one" +
-        '\n  Set max_os_version on the build for the older OS ("20.04"), min_os_version on the one for the newer ("22.04").',
+      "26.08.001/manifests/client.json:30:25 error[deb-os-range] a deb has both min_os_version and max_os_version, expected at most one" +
+        "\n  Leave out the one that no other deb of the release needs to be told apart from it.",
     ],
   },
   {

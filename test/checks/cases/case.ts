@@ -27,3 +27,19 @@ export const withYaml = (...lines: string[]): Files => ({
 });
 
 export const chartLines = ["- name: extra.tgz", "  package_type: helm", `  sha256: "${"5".repeat(64)}"`];
+
+/** Debs in the place of the one with a bound, a line each from the third line on; their own files, checksums and names. */
+export const withDebs = (...debs: object[]): Files => ({
+  [clientPath]: undefined,
+  "26.08.001/manifests/debs.yaml": [
+    "release: 26.08.001",
+    "artifacts:",
+    ...debs.map((changes, index) => {
+      const sha256 = `${index + 1}`.repeat(64);
+      const name = `deb-${index}.deb`;
+      const deb = { name, package_type: "deb", sha256, attestation: { sha256 }, ...changes };
+      return `  - ${JSON.stringify(deb)}`;
+    }),
+    "",
+  ].join("\n"),
+});
