@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, wri
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
+import { publishSteps } from "../../pipeline/documents/publish-turn.ts";
 import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
@@ -36,7 +37,10 @@ test("what somebody deletes, or writes into current.json, is noticed", async () 
   ]);
   writeFileSync(join(site, "current.json"), "{}");
   const published = await at.sh("relcat publish prod", { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } });
-  expect([published.exitCode, published.stderr]).toEqual([2, expect.stringContaining("error[file-access]")]);
+  expect([published.exitCode, published.stderr]).toEqual([
+    6,
+    expect.stringContaining("error[site-tampered]"),
+  ]);
 });
 
 test("current.json and state/ of a bucket can be read, and name no private record", async () => {
@@ -74,4 +78,15 @@ test("every test that SECURITY.md names is one", () => {
   expect(named.length).toBeGreaterThan(10);
   for (const path of named)
     expect(readdirSync(join(repository, path, "..")), path).toContain(path.split("/").at(-1));
+});
+
+test("the steps at which a publisher may be stopped are those of the code", () => {
+  const security = readFileSync(join(repository, "SECURITY.md"), "utf8");
+  for (const [place, steps] of [
+    ["folder", publishSteps.dir],
+    ["bucket", publishSteps.s3],
+  ] as const) {
+    const [, listed = ""] = new RegExp(`- In a ${place}: ([^.]*)\\.`).exec(security) ?? [];
+    expect(listed.match(/(?<=`)[a-z-]+(?=`)/g)).toEqual(steps);
+  }
 });
