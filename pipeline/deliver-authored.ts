@@ -81,12 +81,14 @@ export async function init(
   refuseExisting(folder, files);
   return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
     refuseExisting(folder, files);
+    // biome-ignore lint/plugin: relcat gives these files their names.
     for (const { path, text } of files) createFile(join(folder, path), text);
     return files;
   });
 }
 
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
+  // biome-ignore lint/plugin: relcat gives these files their names.
   const taken = files.map(({ path }) => join(folder, path)).filter(exists);
   if (taken.length === 0) return;
   throw failure(

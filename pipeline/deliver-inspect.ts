@@ -62,6 +62,7 @@ function missing(file: string): Problem[] {
 async function keysIn(folder: string): Promise<Keys> {
   const hint = "Give the folder with the OpenPGP and X.509 certificates of those who may sign.";
   if (lookAt(folder).kind !== "folder") throw failure("folder-missing", `there is no folder ${folder}`, hint);
+  // biome-ignore lint/plugin: the names are those of a folder that a person named.
   const paths = (await listFiles(folder)).map((name) => join(folder, name));
   const bytes = await readFiles(paths);
   const keys = await readKeys(bytes.map((each, index) => ({ name: paths[index] ?? folder, bytes: each })));

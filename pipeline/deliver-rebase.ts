@@ -1,6 +1,7 @@
 import { deliverLedger, type Surroundings } from "./deliver.ts";
 import { eventTime } from "./event-time.ts";
-import { readIfPresent, requireFolder } from "./outside/files.ts";
+import { filesIn } from "./outside/authored-files.ts";
+import { requireFolder } from "./outside/files.ts";
 import { isMergedIn, type Operation } from "./outside/git-merge.ts";
 import { withLock } from "./outside/lock.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
@@ -29,7 +30,7 @@ export async function rebaseLedger(
 ): Promise<RebasedLedger> {
   requireFolder(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
-    const present = readIfPresent(`${folder}/ledger.jsonl`);
+    const present = filesIn(folder).read("ledger.jsonl");
     const working = present ? new TextDecoder().decode(present) : "";
     const { sides, operation } = await findSides(folder, onto, working);
     const rebase = decideRebase(sides, working, (newest) =>

@@ -2,12 +2,15 @@ import { join } from "node:path";
 import { z } from "zod";
 import type { Surroundings } from "./deliver.ts";
 import { requireTrust } from "./deliver-trust.ts";
+import { relativePath, relativePathSchema } from "./documents/relative-path.ts";
 import { failure } from "./errors.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { type Build, readBuild, requireBuild } from "./outside/built-site.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "./outside/files.ts";
 import { withLock } from "./outside/lock.ts";
 import { metadataAt } from "./outside/metadata-source.ts";
+import { parsedAs } from "./outside/parsed-state.ts";
+import { rootFolder } from "./outside/root-folder.ts";
 import { openSigner } from "./outside/signer.ts";
 import { isHosting } from "./publish/site-files.ts";
 import { decideSigning, type SignedFile } from "./sign.ts";
@@ -25,7 +28,7 @@ export const signedList = "metadata/signed.json";
 const signedListSchema = z.object({
   schema_version: z.literal(1),
   build: z.string(),
-  files: z.record(z.string(), z.object({ sha256: z.string(), size: z.number() })),
+  files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.number() })),
 });
 export type SignedList = z.infer<typeof signedListSchema>;
 
@@ -114,12 +117,11 @@ function readWholeBuild(out: string): Build {
   );
 }
 
-/** What an earlier signing left. */
+/** What an earlier signing left. @throws RelcatError site-tampered */
 export function readSignedList(out: string): SignedList | undefined {
-  const bytes = readIfPresent(join(out, signedList));
-  if (!bytes) return undefined;
-  const parsed = signedListSchema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
-  return parsed.data;
+  const file = join(out, signedList);
+  const bytes = readIfPresent(file);
+  return bytes && parsedAs(signedListSchema, () => bytes, file, "Remove it, and sign again: relcat sign");
 }
 
 /** Targets before metadata, timestamp.json and the list of all last. */
@@ -136,9 +138,12 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
       counts.written++;
     }
   }
+  const at = rootFolder(out);
   for (const path of Object.keys(before?.files ?? {})) {
-    if (Object.hasOwn(listed, path) || !exists(join(out, path))) continue;
-    removeFile(join(out, path));
+    if (Object.hasOwn(listed, path)) continue;
+    const file = at(relativePath(path));
+    if (!exists(file)) continue;
+    removeFile(file);
     counts.removed++;
   }
   const sorted = Object.fromEntries(Object.entries(listed).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -52,6 +52,7 @@ export async function beginSiteTrust(
   );
   return {
     written: writeTrust(releases, begun),
+    // biome-ignore lint/plugin: relcat gives keys their names.
     keys: made.map(({ file }) => join(folder, file)),
     missing: nothingMissing,
   };
@@ -110,6 +111,7 @@ export async function rotateKey(
     ...(role === "online" && { online: publicKey }),
   };
   const change = await changeKeys(trust, keys, folderSigners(folder), years(releases, now), now);
+  // biome-ignore lint/plugin: relcat gives keys their names.
   return { ...delivered(releases, change), keys: [join(folder, file)] };
 }
 

@@ -16,8 +16,9 @@ import type { Plan } from "./documents/plan.ts";
 import { earlierCommit } from "./earlier-commit.ts";
 import { failure, RelcatError, throwErrors } from "./errors.ts";
 import { eventTime } from "./event-time.ts";
+import { filesIn } from "./outside/authored-files.ts";
 import type { OnCacheFailure } from "./outside/cache.ts";
-import { exists, readIfPresent, replaceDurably, requireFolder } from "./outside/files.ts";
+import { exists, replaceDurably, requireFolder } from "./outside/files.ts";
 import { commit, movedAway, requireRepository, uncommitted } from "./outside/git.ts";
 import { showFile } from "./outside/git-revision.ts";
 import { withLock } from "./outside/lock.ts";
@@ -263,7 +264,7 @@ export function readLedgerNow(folder: string): Ledger {
  */
 export function deliverLedger(folder: string, change: LedgerChange): void {
   const file = `${folder}/ledger.jsonl`;
-  const present = readIfPresent(file);
+  const present = filesIn(folder).read("ledger.jsonl");
   if ((present ? new TextDecoder().decode(present) : "") !== change.before) {
     throw failure("lock-held", `${file} was changed by something else meanwhile`, "Run the command again.");
   }

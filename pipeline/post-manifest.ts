@@ -6,6 +6,7 @@ import { loadConfiguration } from "./ingest/configuration.ts";
 import { manifestFileName, manifestText } from "./ingest/manifest-text.ts";
 import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
 import { exists, listFiles, readIfPresent } from "./outside/files.ts";
+import { inProject } from "./outside/project-links.ts";
 import { finishManifest } from "./post/finish.ts";
 import { manifestOfRecord } from "./post/posted-record.ts";
 import { maxPostedBytes, type PostedBody, postedName } from "./post/read-posted.ts";
@@ -72,7 +73,8 @@ function refuseUnopened(folder: string, { value: { release }, place }: Located<M
 const shownFolder = "releases";
 
 async function readRelease(folder: string, version: string): Promise<ParsedRelease> {
-  const list = async () => (await listFiles(`${folder}/${version}`)).map((path) => `${version}/${path}`);
+  const list = async () =>
+    (await listFiles(`${folder}/${version}`, inProject(folder))).map((path) => `${version}/${path}`);
   const source: AuthoredFiles = { ...filesIn(folder), list };
   const found = await discover(shownFolder, source);
   const files = found.releases[0] ?? { version, release: undefined, manifests: [] };

@@ -2,6 +2,7 @@ import { basename } from "node:path/posix";
 import type { Config } from "./documents/config.ts";
 import type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
 import type { MeasuredFile } from "./documents/object-store.ts";
+import { pathBelow } from "./documents/relative-path.ts";
 import { isInOwnFolder } from "./documents/site-paths.ts";
 import type { SiteSettings } from "./documents/sites.ts";
 import { failure, type Problem, throwErrors } from "./errors.ts";
@@ -125,23 +126,11 @@ function addressOf(
   const { name = file, package_type = "" } = written ?? {};
   const parts = { version, name, package_type, id: 0, checksum };
   const url = artifactUrl(parts, file, { artifactUrl: template, baseUrl: site.baseUrl });
-  const key = keyBelow(site.baseUrl, url);
+  const key = pathBelow(site.baseUrl, url);
   if (key === undefined) throw elsewhere(url, site);
   if (site.place.kind === "dir" && !key.startsWith("files/")) throw notServed(key, site);
   if (isInOwnFolder(key) || !key.includes("/")) throw notFree(key, site);
   return { url, key };
-}
-
-/** The path of an address below another one, as objects are named; undefined where it leads elsewhere. */
-function keyBelow(base: string, url: string): string | undefined {
-  if (!url.startsWith(`${base}/`) || /[?#]/.test(url)) return undefined;
-  const segments = url.slice(base.length + 1).split("/");
-  try {
-    const decoded = segments.map(decodeURIComponent);
-    return decoded.some((each) => /^\.{0,2}$|\//.test(each)) ? undefined : decoded.join("/");
-  } catch {
-    return undefined;
-  }
 }
 
 const elsewhere = (url: string, { name, baseUrl }: SiteSettings) =>

@@ -36,19 +36,33 @@ const isTooLong = (path: string): boolean =>
 
 export const isRelativePath = (path: string): path is RelativePath => pathFault(path) === undefined;
 
-/** @throws RelcatError path-format */
+/** For the place where a path is used: schemas have said before which document has it. @throws RelcatError site-tampered */
 export function relativePath(path: string): RelativePath {
   const fault = pathFault(path);
   if (fault === undefined) return path as RelativePath;
   throw failure(
-    "path-format",
+    "site-tampered",
     `the path ${quoted(path)} ${fault}, expected a path that stays inside its folder`,
-    "Name it by segments with slashes between them, such as releases/26.08.001/notes.json.",
+    "Nothing was read or written there. Find out which document has it, and who changed it.",
   );
 }
 
 /** For messages: what a stranger wrote may be long. */
 const quoted = (path: string): string => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path);
+
+/** The path of an address below another one; undefined where it leads elsewhere or is no RelativePath. */
+export function pathBelow(base: string, url: string): RelativePath | undefined {
+  if (!url.startsWith(`${base}/`) || /[?#]/.test(url)) return undefined;
+  const segments = url.slice(base.length + 1).split("/");
+  try {
+    const decoded = segments.map(decodeURIComponent);
+    const path = decoded.join("/");
+    // A slash in a segment was written as %2F: that is the address of another file.
+    return decoded.some((segment) => segment.includes("/")) || !isRelativePath(path) ? undefined : path;
+  } catch {
+    return undefined; // A broken escape.
+  }
+}
 
 const checked = (toRelative: (path: string) => string) =>
   z.string(expects("path-format", "a path")).superRefine((path, context) => {

@@ -2,6 +2,7 @@ import { type Config, configSchema } from "../documents/config.ts";
 import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
 import { failure, throwErrors } from "../errors.ts";
 import { nextVersion } from "../open-release.ts";
+import { filesIn } from "../outside/authored-files.ts";
 import { fetchDocument } from "../outside/fetch-document.ts";
 import { exists, readIfPresent } from "../outside/files.ts";
 import { listFolders } from "../outside/folders.ts";
@@ -25,7 +26,12 @@ export async function loadConfiguration(folder: string, given: string | undefine
   const file = catalogFile(folder, given);
   refuseScheme(file);
   const isUrl = /^https?:\/\//.test(file);
-  const bytes = isUrl ? await fetchDocument(file, maxConfigBytes) : readIfPresent(file);
+  const own = () => filesIn(folder).read("catalog.yaml");
+  const bytes = isUrl
+    ? await fetchDocument(file, maxConfigBytes)
+    : given === undefined
+      ? own()
+      : readIfPresent(file);
   if (!bytes && given !== undefined)
     throw failure(
       "input-missing",
@@ -48,7 +54,7 @@ export async function loadConfiguration(folder: string, given: string | undefine
 /** release.yaml of a version, where it can be read; what is wrong with it is for check to say. */
 export function readRelease(folder: string, version: string): Located<WrittenRelease> | undefined {
   const file = `${folder}/${version}/release.yaml`;
-  const bytes = readIfPresent(file);
+  const bytes = filesIn(folder).read(`${version}/release.yaml`);
   return bytes && readBytes(file, bytes, releaseSchema).document;
 }
 
@@ -66,7 +72,7 @@ export function requireRelease(folder: string, version: string): void {
 
 /** Those that are open or were ever cut: no number is given twice. */
 function versionsIn(folder: string): string[] {
-  const bytes = readIfPresent(`${folder}/ledger.jsonl`);
+  const bytes = filesIn(folder).read("ledger.jsonl");
   const { versions } = readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
   const names = listFolders(folder).filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
   return [...new Set([...names, ...versions])].sort();

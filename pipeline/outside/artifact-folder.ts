@@ -12,6 +12,7 @@ import {
 } from "node:fs";
 import { dirname, join } from "node:path";
 import type { ArtifactPlace, UploadHeaders } from "../documents/object-store.ts";
+import { relativePath } from "../documents/relative-path.ts";
 import { RelcatError } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { withFile } from "./file-reader.ts";
@@ -19,6 +20,7 @@ import { syncToDisk } from "./files.ts";
 import { hashFile } from "./hash-file.ts";
 import { lookAt } from "./input-files.ts";
 import { objectTaken } from "./object-taken.ts";
+import { rootFolder } from "./root-folder.ts";
 
 const chunkSize = 1024 * 1024;
 const temporary = ".relcat-upload-";
@@ -27,7 +29,7 @@ const longestCopy = 24 * 3_600_000;
 
 /** Artifacts in a folder, for instance one that a web server serves. */
 export function artifactFolder(folder: string): ArtifactPlace {
-  const at = (key: string) => join(folder, key);
+  const at = (key: string) => rootFolder(folder)(relativePath(key));
   const look: ArtifactPlace["look"] = async (key, file) => {
     const { kind, size } = lookAt(at(key));
     if (kind === "missing") return "absent";
@@ -42,6 +44,7 @@ export function artifactFolder(folder: string): ArtifactPlace {
       const before = await look(key, file);
       if (before === "same") return "present";
       if (before === "other") throw objectTaken(target);
+      // biome-ignore lint/plugin: relcat makes this name.
       const copy = join(dirname(target), `${temporary}${randomBytes(8).toString("hex")}`);
       try {
         mkdirSync(dirname(target), { recursive: true });
@@ -95,7 +98,9 @@ async function copyDurably(from: string, to: string, file: UploadHeaders): Promi
 function removeLeftOver(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(temporary)) continue;
-    const stats = statSync(join(folder, name), { throwIfNoEntry: false });
-    if (stats && Date.now() - stats.mtimeMs > longestCopy) rmSync(join(folder, name), { force: true });
+    // biome-ignore lint/plugin: a name that the folder was read for.
+    const leftOver = join(folder, name);
+    const stats = statSync(leftOver, { throwIfNoEntry: false });
+    if (stats && Date.now() - stats.mtimeMs > longestCopy) rmSync(leftOver, { force: true });
   }
 }

@@ -1,5 +1,6 @@
 import { exists, listFiles, readIfPresent, readPresent } from "./files.ts";
 import { listFolders } from "./folders.ts";
+import { inProject, refuseForeignLink } from "./project-links.ts";
 
 /** Where a catalog's authored files are read from. */
 export interface AuthoredFiles {
@@ -15,9 +16,12 @@ export interface AuthoredFiles {
 
 /** The files as they lie in a folder. */
 export const filesIn = (folder: string): AuthoredFiles => ({
-  list: () => listFiles(folder),
+  list: async () => (exists(folder) ? listFiles(folder, inProject(folder)) : []),
   folders: () => (exists(folder) ? listFolders(folder) : []),
-  read: (path) => readIfPresent(`${folder}/${path}`),
+  read(path) {
+    refuseForeignLink(folder, path);
+    return readIfPresent(`${folder}/${path}`);
+  },
   // One after the other: small files in memory are read several times faster so than many at once.
   readAll: async (paths) => paths.map((path) => readPresent(`${folder}/${path}`)),
 });

@@ -18,8 +18,10 @@ export function openWithNeighbours(path: string): FileWithNeighbours {
   return {
     file,
     beside(name) {
+      if (!isFileName(name)) return undefined;
+      // biome-ignore lint/plugin: it is the name of a file, and a person's folder may have links.
       const at = join(dirname(path), name);
-      if (!isFileName(name) || lookAt(at).kind !== "file") return undefined;
+      if (lookAt(at).kind !== "file") return undefined;
       const source = fileSource(at);
       opened.push(source);
       return source;
@@ -31,5 +33,5 @@ export function openWithNeighbours(path: string): FileWithNeighbours {
 }
 
 /** Names that a signed text brings along may lead elsewhere, or be none that a file can have. */
-const isFileName = (name: string): boolean =>
+export const isFileName = (name: string): boolean =>
   basename(name) === name && Buffer.byteLength(name) <= 255 && !name.includes("\0");

@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { exists, readIfPresent } from "./files.ts";
+import { refuseHostilePaths } from "./parsed-state.ts";
 
 /** What a built site says of itself, and the bytes that say it. */
 export interface Build {
@@ -13,18 +14,22 @@ export interface Build {
 export function readBuild(out: string): Build {
   const bytes = readIfPresent(join(out, "build.json"));
   if (!bytes) throw missing(out);
+  let document: unknown;
   try {
-    return { document: buildSchema.parse(JSON.parse(new TextDecoder().decode(bytes))), bytes };
+    document = JSON.parse(new TextDecoder().decode(bytes));
   } catch (error) {
-    throw failure(
-      "folder-not-ours",
-      `${out}/build.json is not a build of relcat's`,
-      "Build it again: relcat build --released",
-      undefined,
-      error,
-    );
+    throw notABuild(out, error);
   }
+  const parsed = buildSchema.safeParse(document);
+  if (parsed.success) return { document: parsed.data, bytes };
+  refuseHostilePaths(parsed.error, join(out, "build.json"), rebuild);
+  throw notABuild(out, parsed.error);
 }
+
+const rebuild = "Build it again: relcat build --released";
+
+const notABuild = (out: string, cause: unknown) =>
+  failure("folder-not-ours", `${out}/build.json is not a build of relcat's`, rebuild, undefined, cause);
 
 /** Asked before a folder is locked: locking makes it. @throws RelcatError folder-missing */
 export function requireBuild(out: string): void {

@@ -50,15 +50,17 @@ const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify
  */
 export function dirSite(folder: string, pid: number): SiteStore {
   const at = (path: string) => join(folder, path);
+  /** What attackers could have put a link in the place of. */
+  const checkedAt = (path: string) => rootFolder(folder)(relativePath(path));
   const live = metadataIn(at(publicLink));
-  const indexFile = (name: string) => at(`state/${name}.json`);
+  const indexFile = (name: string) => checkedAt(`state/${name}.json`);
   const readIndex = async (name: string) => {
     const bytes = readIfPresent(indexFile(name));
     return bytes && parsedAs(siteIndexSchema, () => bytes, indexFile(name));
   };
 
   const readState = () => {
-    const bytes = readIfPresent(at(stateFile));
+    const bytes = readIfPresent(checkedAt(stateFile));
     if (!bytes) return undefined;
     return { state: parsedAs(siteStateSchema, () => bytes, at(stateFile)), tag: sha256(bytes) };
   };
@@ -85,7 +87,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
     },
     read: live.read,
     head: async (path) => {
-      const stat = statSync(at(path), { throwIfNoEntry: false });
+      const stat = statSync(checkedAt(path), { throwIfNoEntry: false });
       return stat?.isFile() ? { size: stat.size, sha256: undefined } : undefined;
     },
     metadataNames: live.names,

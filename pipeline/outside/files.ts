@@ -18,21 +18,28 @@ import { basename, dirname, join } from "node:path";
 import { failure, type Problem, throwErrors } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { inParallel } from "./in-parallel.ts";
+import { foreignLink, type InProject } from "./project-links.ts";
 
 /**
  * Files below a folder, relative, sorted by code unit, without hidden ones; [] when the folder does not exist.
  * Links are followed: a set of build outputs is often a folder of links.
- * @throws RelcatError file-access for every link that leads nowhere or back into its own path
+ * @param isAllowed whether a link may lead to a real path; default: to any
+ * @throws RelcatError file-access for every link that leads nowhere, back into its own path, or where it may not
  */
-export async function listFiles(folder: string): Promise<string[]> {
+export async function listFiles(folder: string, isAllowed: InProject = () => true): Promise<string[]> {
   const problems: Problem[] = [];
-  const files = await listBelow(folder, [], problems);
+  const files = await listBelow(folder, [], { problems, isAllowed });
   throwErrors(problems.sort((a, b) => (a.message < b.message ? -1 : 1)));
   return files.sort();
 }
 
 /** @param entered real paths of the folders that links led into so far */
-async function listBelow(folder: string, entered: readonly string[], problems: Problem[]): Promise<string[]> {
+async function listBelow(
+  folder: string,
+  entered: readonly string[],
+  listing: { problems: Problem[]; isAllowed: InProject },
+): Promise<string[]> {
+  const { problems, isAllowed } = listing;
   const { default: glob } = await import("fast-glob"); // Not every command lists a folder.
   const entries = await glob("**", {
     cwd: folder,
@@ -50,6 +57,7 @@ async function listBelow(folder: string, entered: readonly string[], problems: P
     const whole = join(folder, path);
     const target = statSync(whole, { throwIfNoEntry: false });
     if (!target) problems.push(badLink(whole, "is a link to something that is not there"));
+    else if (!isAllowed(realpathSync(whole))) problems.push(foreignLink(whole));
     else if (!target.isDirectory()) files.push(path);
     else {
       const place = realpathSync(whole);
@@ -58,7 +66,7 @@ async function listBelow(folder: string, entered: readonly string[], problems: P
         problems.push(badLink(whole, "is a link into its own path"));
         continue;
       }
-      for (const name of await listBelow(whole, above, problems)) files.push(`${path}/${name}`);
+      for (const name of await listBelow(whole, above, listing)) files.push(`${path}/${name}`);
     }
   }
   return files;

@@ -22,6 +22,7 @@ export function surveyBuild(
 ): { files: SiteIndex["files"]; damage: Damage[] } {
   // A link leads to a build that was whole before it was flipped: nothing can be half-way.
   if (newest === undefined) return { files, damage: [] };
+  // biome-ignore lint/plugin: the state's schema takes only names of publishes.
   const expected = join(folder, "builds", newest);
   const damage = [
     ...linkDamage("current", links.current, expected),

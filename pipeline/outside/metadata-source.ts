@@ -1,8 +1,10 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { relativePath } from "../documents/relative-path.ts";
 import { failure } from "../errors.ts";
 import type { MetadataSource } from "../trust/live-metadata.ts";
 import { exists, readIfPresent } from "./files.ts";
+import { rootFolder } from "./root-folder.ts";
 
 const patience = 30_000;
 /** No metadata of a catalog is as large. */
@@ -16,7 +18,7 @@ export function metadataAt(place: string): MetadataSource {
 /** Signed metadata below a folder. */
 export function metadataIn(folder: string): MetadataSource {
   return {
-    read: async (path) => readIfPresent(join(folder, path)),
+    read: async (path) => readIfPresent(rootFolder(folder)(relativePath(path))),
     names: async () => {
       const metadata = join(folder, "metadata");
       return exists(metadata) ? readdirSync(metadata).map((name) => `metadata/${name}`) : [];

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
+import { isRelativePath } from "../documents/relative-path.ts";
 import { onlyTheLast } from "../stages/only-the-last.ts";
 import type { Cache, GrowingEntry } from "./cache.ts";
 import { isRecentlyChanged, isSameLook, type Look, lookAt } from "./file-stats.ts";
@@ -50,9 +51,13 @@ export function outputTable(cache: Cache, out: string, program: string): OutputT
   };
   const folders = realFolders(out);
   const isUntouched = ([path, sha256, , look]: Row) => {
-    const now = lookAt(join(out, path));
-    if (!now || !isSameLook(now, look) || !folders.holds(path)) return false;
-    return !isRecentlyChanged(look, before.taken) || digestOf(join(out, path)).sha256 === sha256;
+    // The cache may be shared: another writer could name any file there.
+    if (!isRelativePath(path) || !folders.holds(path)) return false;
+    // biome-ignore lint/plugin: its text was checked, and no folder above it is a link.
+    const file = join(out, path);
+    const now = lookAt(file);
+    if (!now || !isSameLook(now, look)) return false;
+    return !isRecentlyChanged(look, before.taken) || digestOf(file).sha256 === sha256;
   };
   const rowsOf = ({ line }: Group): Row[] => JSON.parse(decoder.decode(line));
   const rowsByPath = onlyTheLast((group: Group) => new Map(rowsOf(group).map((row) => [row[0], row])));

@@ -1,21 +1,34 @@
 import type { z } from "zod";
 import { failure } from "../errors.ts";
 
+const restore = "Nothing was changed. Restore the file from a copy of the site, and find out who changed it.";
+
 /**
  * A document that relcat keeps at a site, as its schema has it.
  * @param place for the message
+ * @param hint the way out
  * @throws RelcatError site-tampered
  */
-export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place: string): T {
+export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place: string, hint = restore): T {
   let document: unknown;
   try {
     document = JSON.parse(new TextDecoder().decode(read()));
   } catch (error) {
-    throw unreadable(place, error instanceof Error ? error.message : String(error), error);
+    throw unreadable(place, error instanceof Error ? error.message : String(error), hint, error);
   }
   const parsed = schema.safeParse(document);
   if (parsed.success) return parsed.data;
-  throw unreadable(place, firstIssue(parsed.error));
+  throw unreadable(place, firstIssue(parsed.error), hint);
+}
+
+/**
+ * No program of relcat writes a path that leads out of its folder, in whatever document.
+ * @param place for the message
+ * @throws RelcatError site-tampered where a key of the document is such a path
+ */
+export function refuseHostilePaths(error: z.ZodError, place: string, hint: string): void {
+  if (error.issues[0]?.code !== "invalid_key") return;
+  throw failure("site-tampered", `${place} is not what relcat writes: ${firstIssue(error)}`, hint);
 }
 
 /** Which member of a document is wrong, and why. Zod says why a key is wrong one level further down. */
@@ -28,11 +41,11 @@ export function firstIssue({ issues: [issue] }: z.ZodError): string {
 }
 
 /** Only relcat writes these documents. @param place for the message */
-const unreadable = (place: string, reason: string, cause?: unknown) =>
+const unreadable = (place: string, reason: string, hint: string, cause?: unknown) =>
   failure(
     "site-tampered",
     `${place} is not what relcat writes: ${reason.split("\n", 1)[0]}`,
-    "Nothing was changed. Restore the file from a copy of the site, and find out who changed it.",
+    hint,
     undefined,
     cause,
   );

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import type { S3Client } from "@aws-sdk/client-s3";
+import { longestPath } from "../documents/relative-path.ts";
 import type { S3Place } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
 import type { Patience } from "./fetch.ts";
@@ -69,7 +70,7 @@ export async function openSession(
     sdk,
     client,
     bucket,
-    full: (key) => `${prefix}${key}`,
+    full: (key) => requireShort(`${prefix}${key}`, named(key)),
     named,
     requests: () => requests,
     async attempt({ verb, key }, work, isLong = false) {
@@ -86,6 +87,16 @@ export async function openSession(
       }
     },
   };
+}
+
+/** Every service takes this many bytes, and none has to take more. @throws RelcatError path-format */
+function requireShort(key: string, name: string): string {
+  if (Buffer.byteLength(key) <= longestPath) return key;
+  throw failure(
+    "path-format",
+    `${name} has ${Buffer.byteLength(key)} bytes with the prefix of the site, expected at most ${longestPath}`,
+    "Shorten the file's name, or the prefix of the site in catalog.yaml.",
+  );
 }
 
 async function tried<T>(

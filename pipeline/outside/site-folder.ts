@@ -13,7 +13,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import type { Encoding } from "../documents/hosting.ts";
 import type { OutputFile } from "../documents/published.ts";
-import { relativePath } from "../documents/relative-path.ts";
+import { isRelativePath, type RelativePath, relativePath } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
@@ -24,6 +24,7 @@ import { lockFile } from "./lock.ts";
 import type { MadeFile } from "./output-table.ts";
 import { type Counts, placing } from "./place-files.ts";
 import { type Precompression, precompression, type Untouched } from "./precompress.ts";
+import { type RootFolder, rootFolder } from "./root-folder.ts";
 import { removeSiblings } from "./siblings.ts";
 
 /** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
@@ -114,6 +115,7 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
   const put = (place: ReturnType<typeof placing>, file: OutputFile): MadeFile => {
     relativePath(file.path); // Whatever it was made of: a forged cache entry must not lead outside.
     const known = place.put(file);
+    // biome-ignore lint/plugin: the build made this path.
     return { path: file.path, ...known, look: lookAt(join(folder, file.path)) ?? noLook };
   };
 
@@ -142,7 +144,8 @@ export function openSiteFolder(folder: string, now: number): SiteFolder {
       const stale = previous;
       for (const path of startedBefore) stale.add(path);
       for (const path of kept) stale.delete(path);
-      for (const path of stale) removeFile(folder, path);
+      const at = rootFolder(folder);
+      for (const path of stale) removeFile(folder, at, relativePath(path));
       return stale.size;
     },
     compressing(encodings, fragments, untouched) {
@@ -167,7 +170,8 @@ function previousFiles(folder: string): Set<string> {
   const bytes = readIfPresent(join(folder, "build.json"));
   if (!bytes) return new Set();
   try {
-    return new Set(filesOf(JSON.parse(new TextDecoder().decode(bytes))).filter(staysInside));
+    // Nothing outside is removed, whatever build.json says; the document itself is replaced by this build.
+    return new Set(filesOf(JSON.parse(new TextDecoder().decode(bytes))).filter(isRelativePath));
   } catch (error) {
     throw failure(
       "folder-not-ours",
@@ -190,24 +194,19 @@ function filesOf(document: BuildDocument): string[] {
   return paths;
 }
 
-/** build.json lies in a folder anybody may write to: a path in it must not lead outside. */
-const staysInside = (path: string) =>
-  !path.startsWith("/") &&
-  !path.includes("\\") &&
-  path.split("/").every((part) => part !== "" && part !== "." && part !== "..");
-
 function unfinishedFiles(work: string): string[] {
   const bytes = readIfPresent(join(work, journal));
   const lines = bytes ? new TextDecoder().decode(bytes).split("\n").slice(0, -1) : [];
-  return lines.filter(staysInside);
+  return lines.filter(isRelativePath);
 }
 
-function removeFile(folder: string, path: string): void {
+function removeFile(folder: string, at: RootFolder, path: RelativePath): void {
+  const file = at(path);
   removeSiblings(folder, path);
-  rmSync(join(folder, path), { force: true });
+  rmSync(file, { force: true });
   for (let parent = dirname(path); parent !== "."; parent = dirname(parent)) {
     try {
-      rmdirSync(join(folder, parent));
+      rmdirSync(at(parent as RelativePath));
     } catch {
       return; // Not empty, or gone already: either way it is not ours to remove.
     }

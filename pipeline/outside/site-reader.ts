@@ -1,7 +1,9 @@
 import { join } from "node:path";
+import { relativePath } from "../documents/relative-path.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { Attention, isTemporary, networkProblem, readLimited, unreachable } from "./download-request.ts";
 import { exists, readIfPresent } from "./files.ts";
+import { rootFolder } from "./root-folder.ts";
 
 /** What a place answers for one of a site's files. */
 export interface Answer {
@@ -39,7 +41,10 @@ export function siteAt(place: string): SiteReader {
   return {
     place: base,
     isRemote: true,
-    read: (path, limit, headers) => fetchAgain(`${base}/${path}`, limit, headers),
+    async read(path, limit, headers) {
+      relativePath(path.replace(/\/$/, "")); // The list is asked for at the address of its folder too.
+      return fetchAgain(`${base}/${path}`, limit, headers);
+    },
   };
 }
 
@@ -55,7 +60,7 @@ const siteIn = (given: string): SiteReader => {
     place: given,
     isRemote: false,
     async read(path, limit) {
-      const bytes = readIfPresent(join(folder, path));
+      const bytes = readIfPresent(rootFolder(folder)(relativePath(path)));
       if (bytes && bytes.length > limit) throw tooLong(path, limit);
       return bytes
         ? { status: 200, headers: {}, bytes }

@@ -4,6 +4,7 @@ import { failure } from "../errors.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../trust/metadata.ts";
 import { accessFailure } from "./access-failure.ts";
 import { replaceDurably } from "./files.ts";
+import { refuseForeignLink } from "./project-links.ts";
 
 /** Where the public half of the trust lies, in git: `N.root.json`, `targets.json`, and a root that waits for signatures. */
 export const trustFolder = (releases: string): string => join(releases, "trust");
@@ -36,6 +37,7 @@ export function readTrust(releases: string): StoredTrust | undefined {
 }
 
 function read<T>(folder: string, name: string, parse: (bytes: Uint8Array) => T): T {
+  refuseForeignLink(folder, name);
   let bytes: Uint8Array;
   try {
     bytes = readFileSync(join(folder, name));

@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import { posix } from "node:path";
 import type { Config } from "../documents/config.ts";
 import type { Policy } from "../documents/policy.ts";
+import { isRelativePath } from "../documents/relative-path.ts";
 import { failure } from "../errors.ts";
 import { type KeyFile, type Keys, readKeys } from "../inspect/keys.ts";
 import { fetchDocument } from "../outside/fetch-document.ts";
 import { readIfPresent } from "../outside/files.ts";
+import { refuseForeignLink } from "../outside/project-links.ts";
 
 /** More than any list of certificates. */
 const mostBytes = 1 << 22;
@@ -27,7 +29,7 @@ export async function readSigners({ signers }: Pick<Config, "signers">, catalog:
   for (const { file, ...window } of signers) {
     const [name, bytes] = /^https:/.test(catalog)
       ? await fetched(new URL(file, catalog).href)
-      : read(posix.join(posix.dirname(catalog), file));
+      : read(posix.dirname(catalog), file);
     files.push({ ...window, name, bytes });
   }
   const parts = files.map(({ bytes, notBefore = null, notAfter = null }) => [
@@ -46,7 +48,10 @@ const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").upda
 
 const fetched = async (url: string) => [url, await fetchDocument(url, mostBytes)] as const;
 
-function read(path: string): readonly [string, Uint8Array] {
+function read(folder: string, file: string): readonly [string, Uint8Array] {
+  // With ".." in it, the name itself says in catalog.yaml that the file is elsewhere.
+  if (isRelativePath(file)) refuseForeignLink(folder, file);
+  const path = posix.join(folder, file);
   const bytes = readIfPresent(path);
   if (bytes) return [path, bytes];
   const hint = "Put the certificates there, or correct signers: in catalog.yaml.";

@@ -105,7 +105,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
     ["timestamp", readTimestamp(timestamp).metadata.signed.expires],
     ["snapshot", snapshot.metadata.signed.expires],
     ...roles.map(([role, version]) => {
-      const part = readTargets(local.read(`metadata/${version}.${role}.json`));
+      const part = readTargets(local.read(`metadata/${version}.${encodeURIComponent(role)}.json`));
       return [role, part.metadata.signed.expires] as const;
     }),
   ] as const;

@@ -1,9 +1,10 @@
-import { join } from "node:path";
+import { pathBelow, relativePath } from "../documents/relative-path.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { artifactLength, encodedAnswer, measureArtifact } from "../outside/download-stream.ts";
 import { exists } from "../outside/files.ts";
 import { inParallel } from "../outside/in-parallel.ts";
+import { rootFolder } from "../outside/root-folder.ts";
 import { isAddress, liveFolder, type SiteReader } from "../outside/site-reader.ts";
 import { withWorkFolder } from "../outside/work-folder.ts";
 import type { Finding } from "./finding.ts";
@@ -65,9 +66,10 @@ export function placeOf(
       "Use nothing of it, and tell whoever publishes it.",
     );
   if (isRemote || base === undefined || !url.startsWith(`${base}/`)) return url;
-  const path = decodeURIComponent(new URL(url).pathname.slice(new URL(`${base}/`).pathname.length));
-  const file = join(liveFolder(place.replace(/^dir:/, "")), path);
-  return !path.split("/").includes("..") && exists(file) ? file : url;
+  const path = pathBelow(base, url);
+  if (path === undefined) return url;
+  const file = rootFolder(liveFolder(place.replace(/^dir:/, "")))(path);
+  return exists(file) ? file : url;
 }
 
 export interface ArtifactProgress {
@@ -114,7 +116,7 @@ async function compareAndInspect(
 ): Promise<string | undefined> {
   if (/^\.{0,2}$|[/\\\0]/.test(artifact.file)) return "is of no file that can have this name";
   return withWorkFolder(async (folder) => {
-    const copy = isAddress(place) ? join(folder, artifact.file) : undefined;
+    const copy = isAddress(place) ? rootFolder(folder)(relativePath(artifact.file)) : undefined;
     const what = await compareArtifact(artifact, place, onBytes, copy);
     if (what === undefined && artifact.sha256 !== undefined)
       await again.inspect(artifact, copy ?? place, copy !== undefined);

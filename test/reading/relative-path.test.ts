@@ -20,7 +20,7 @@ describe("a path from outside", () => {
 
   test.each(hostilePaths)("is refused when it %s (%#)", (fault, path) => {
     expect(pathFault(path)).toBe(fault);
-    expect(() => relativePath(path)).toThrow(/^path-format: the path ".*" /);
+    expect(() => relativePath(path)).toThrow(/^site-tampered: the path ".*" /);
   });
 
   test("may be the address of a folder only in a bucket", () => {

@@ -58,8 +58,9 @@ async function published(
   await succeed("build", "--released", "--site", "prod");
   await succeed("sign", "--site", "prod");
   // As publishing lays it out; to an address of this machine it refuses to.
-  cpSync(join(folder, "dist"), join(folder, "site/current"), { recursive: true });
-  symlinkSync("../files", join(folder, "site/current/files"));
+  cpSync(join(folder, "dist"), join(folder, "site/builds/one"), { recursive: true });
+  symlinkSync("builds/one", join(folder, "site/current"));
+  symlinkSync("../../files", join(folder, "site/builds/one/files"));
   const verify: Published["verify"] = async (place, ...args) => {
     const root = ["--root", join(folder, "releases/trust/1.root.json"), "--trust-dir", temporaryFolder()];
     return relcat(folder, ["verify", place, "--artifacts", ...root, ...args]);

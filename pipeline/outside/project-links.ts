@@ -1,0 +1,36 @@
+import { existsSync, realpathSync } from "node:fs";
+import { relative } from "node:path";
+import { failure, type Problem } from "../errors.ts";
+
+/** Whether a real path belongs to a project. */
+export type InProject = (realPath: string) => boolean;
+
+/**
+ * What a link in a releases folder may lead to. Messages print lines of authored files, so a link to any other file
+ * would show that one in the log of a CI job; hidden files are other files too, for .git/config may hold a token.
+ * @param folder the releases folder; the project is the folder that it is in
+ */
+export function inProject(folder: string): InProject {
+  const roots = [`${folder}/..`, folder].map((root) => realpathSync(root));
+  return (realPath) =>
+    roots.some((root) => {
+      const path = relative(root, realPath);
+      return !/(?:^|\/)\./.test(path);
+    });
+}
+
+/** @throws RelcatError file-access for a file below a releases folder that a link leads out of the project */
+export function refuseForeignLink(folder: string, path: string): void {
+  const file = `${folder}/${path}`;
+  // A missing file is reported by the caller.
+  if (!existsSync(file) || inProject(folder)(realpathSync(file))) return;
+  const { code, message, hint } = foreignLink(file);
+  throw failure(code, message, hint);
+}
+
+export const foreignLink = (path: string): Problem => ({
+  code: "file-access",
+  severity: "error",
+  message: `${path} is a symbolic link that leads out of the project, or to a hidden file`,
+  hint: "Nothing of it was read. Put a copy of the file in the link's place.",
+});
