@@ -6,13 +6,15 @@ const isSlow = process.env.RELCAT_SLOW !== undefined;
 const patience = 600_000;
 
 /**
- * `npm test` runs everything but test/slow, which needs servers and browsers (.ci/run installs them); the slow run
- * has the controller's suites once more, against PostgreSQL.
+ * `npm test` runs everything but test/slow and what is tagged `long`; `npm run test:all` runs the long tests too, and
+ * tries each property more often (RELCAT_ALL). test/slow needs servers and browsers, which .ci/run installs; the slow
+ * run (RELCAT_SLOW) has the controller's suites once more, against PostgreSQL.
  */
 export default defineConfig({
   test: {
     include: isSlow ? ["test/slow/**/*.test.ts", "test/controller/**/*.test.ts"] : ["test/**/*.test.ts"],
     exclude: isSlow ? [] : ["test/slow/**"],
+    tags: [{ name: "long", description: "Left out by npm test." }],
     globalSetup: [
       "test/support/program.ts",
       ...(isSlow ? ["test/controller/postgres.ts", "test/publish/gateway.ts"] : []),

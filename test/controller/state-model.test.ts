@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
+import { often } from "../support/effort.ts";
 import { allScopes, type Item, setStates } from "./state-support.ts";
 import { type KeyPair, newPair, type TestController, type TestKey, testController } from "./support.ts";
 
@@ -156,6 +157,6 @@ test("states, versions, tokens and serial numbers are what the model says, whate
         ),
       );
     }),
-    { numRuns: 40, seed: 20260321 },
+    { numRuns: often(40, 10), seed: 20260321 },
   );
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { readLedgerNow, reinstate, retract } from "../../pipeline/index.ts";
+import { often } from "../support/effort.ts";
 import { type Draft, Workshop } from "./workshop.ts";
 
 const versions = ["26.01.001", "26.01.002", "26.02.001", "25.12.003"];
@@ -60,7 +61,7 @@ test("ids are unique, stable and rising, provisional ids are the ones cut gives,
         }
       }
     }),
-    { numRuns: 60 },
+    { numRuns: often(60, 12) },
   );
 });
 
@@ -142,7 +143,7 @@ test("how artifacts are spread over manifests, repeats included, changes no id",
       }
       expect(shown[0]).toEqual(shown[1]);
     }),
-    { numRuns: 60 },
+    { numRuns: often(60, 12) },
   );
 });
 

@@ -1,3 +1,4 @@
+/** @module-tag long */
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";

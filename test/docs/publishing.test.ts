@@ -22,7 +22,7 @@ function scriptFor(kind: Kind, at: World): string[] {
     });
 }
 
-describe.each(["folder", "bucket"] as const)("a site in a %s", (kind) => {
+describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] }, (kind) => {
   test("every shell block runs as it stands, from a clone to a verified download", async () => {
     const at = await world(kind);
     const { stdout, stderr } = await at.succeed(scriptFor(kind, at).join("\necho '-----'\n"));
@@ -54,7 +54,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", (kind) => {
   });
 });
 
-test("a folder looks as the guide draws it", async () => {
+test("a folder looks as the guide draws it", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   await at.succeed(
     `echo 'hosts: [nginx]' >>releases/catalog.yaml

@@ -32,7 +32,9 @@ const rename = (name: string) =>
   `sed -i 's/^product: .*/product: ${name}/' releases/catalog.yaml; git commit -qam "${name}"; git push -q
 relcat build --released --site prod && relcat sign --site prod && relcat publish prod`;
 
-test("retract-within-minutes: the package is gone from the list, with its reason in its place", async () => {
+test("retract-within-minutes: the package is gone from the list, with its reason in its place", {
+  tags: ["long"],
+}, async () => {
   const at = await liveWorld();
   expect(offered(at)).toEqual([1, 2, 3, 4]);
   const { stdout } = await follow(at, commands("retract-within-minutes.md"));
@@ -57,7 +59,7 @@ test("retract-within-minutes: the package is gone from the list, with its reason
   expect((await follow(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
 });
 
-test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", async () => {
+test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   await follow(at, commands("hotfix-on-an-old-line.md"));
   expect(offered(at)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -67,7 +69,9 @@ test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", asyn
   expect(at.live(host, "releases/26.08.002/index.html")).toContain("Starts on ARM again.");
 });
 
-test("rollback: the build before, held; a withdrawal under the hold; an end to it; a way behind a withdrawal", async () => {
+test("rollback: the build before, held; a withdrawal under the hold; an end to it; a way behind a withdrawal", {
+  tags: ["long"],
+}, async () => {
   const at = await liveWorld();
   await follow(at, rename("Wrong"));
   const title = () => /<title>([^<]*)</.exec(at.live(host, "index.html") ?? "")?.[1];
@@ -110,7 +114,7 @@ test("rollback: the build before, held; a withdrawal under the hold; an end to i
   await follow(at, commands("rollback.md", "See that it worked"));
 });
 
-test("stale-cdn: all of it is purged, and readers see what is live", async () => {
+test("stale-cdn: all of it is purged, and readers see what is live", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const purged = join(at.home, "purged");
   const old = new Map<string, Page | undefined>();
@@ -134,7 +138,7 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
   expect(offered(at)).toEqual([1, 2, 3]);
 });
 
-test("leaked-online-key: what the old key signs is refused", async () => {
+test("leaked-online-key: what the old key signs is refused", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const thief = join(at.folder, "thief");
   cpSync(at.clone, thief, { recursive: true });
@@ -163,7 +167,7 @@ cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/
   expect((await verify("never-there")).exitCode).toBe(0);
 });
 
-test("lost-root-key: the new root is believed, the old one is not", async () => {
+test("lost-root-key: the new root is believed, the old one is not", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const old = readFileSync(join(at.clone, "releases/trust/1.root.json"));
   const making = commands("lost-root-key.md");
@@ -184,7 +188,7 @@ test("lost-root-key: the new root is believed, the old one is not", async () => 
   expect(stdout).toContain("root       version 1");
 });
 
-test("lost-root-key: in a bucket, the old root makes way by hand", async () => {
+test("lost-root-key: in a bucket, the old root makes way by hand", { tags: ["long"] }, async () => {
   const at = await world("bucket");
   const yaml = blocksOf("docs/publishing.md").find(
     ({ text, headings }) => text.startsWith("base_url") && headings.includes("A bucket"),
@@ -208,7 +212,7 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
   );
 });
 
-describe("lost-ledger-or-laptop", () => {
+describe("lost-ledger-or-laptop", { tags: ["long"] }, () => {
   test("a fresh clone publishes again, and finds the right ledger", async () => {
     const at = await liveWorld();
     rmSync(at.clone, { recursive: true });

@@ -7,7 +7,9 @@ import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
 /** What SECURITY.md says is not promised, so that nobody finds out by surprise. */
-test("an older signed state is believed by a client that has seen nothing, by no other", async () => {
+test("an older signed state is believed by a client that has seen nothing, by no other", {
+  tags: ["long"],
+}, async () => {
   const at = await liveWorld();
   const site = join(at.srv, "downloads");
   const [older = ""] = JSON.parse(readFileSync(join(site, "current.json"), "utf8"))
@@ -26,7 +28,7 @@ test("an older signed state is believed by a client that has seen nothing, by no
   expect((await verify(shown, "seen")).exitCode).toBeGreaterThanOrEqual(6);
 });
 
-test("what somebody deletes, or writes into current.json, is noticed", async () => {
+test("what somebody deletes, or writes into current.json, is noticed", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const site = join(at.srv, "downloads");
   rmSync(join(site, "current/feed.atom"));
@@ -43,7 +45,9 @@ test("what somebody deletes, or writes into current.json, is noticed", async () 
   ]);
 });
 
-test("current.json and state/ of a bucket can be read, and name no private record", async () => {
+test("current.json and state/ of a bucket can be read, and name no private record", {
+  tags: ["long"],
+}, async () => {
   const at = await world("bucket");
   const clone = join(at.folder, "releases");
   const sites =

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { buildCatalog, importCatalog } from "../../pipeline/index.ts";
+import { often } from "../support/effort.ts";
 import { type Live, liveRecord, rows } from "../support/live-catalog.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { byId } from "./importing.ts";
@@ -84,7 +85,7 @@ test("any catalog that breaks no rule imports, and builds to what it was", async
       await importInto(folder, records, false);
       expect(await listed(folder)).toEqual(byId(records));
     }),
-    { numRuns: 60 },
+    { numRuns: often(60, 12) },
   );
 });
 
@@ -153,7 +154,7 @@ test("whatever its records break, a catalog builds to what it was once that is a
       const again = await importInto(folder, records, false);
       expect([again.plan.files, again.plan.ledger.events]).toEqual([[], []]);
     }),
-    { numRuns: 100 },
+    { numRuns: often(100, 20) },
   );
 });
 
@@ -165,6 +166,6 @@ test("imported in two steps, the records are the same", async () => {
       await importInto(folder, records, true);
       expect(await listed(folder)).toEqual(byId(records));
     }),
-    { numRuns: 30 },
+    { numRuns: often(30, 6) },
   );
 });

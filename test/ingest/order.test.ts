@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { RelcatError } from "../../pipeline/errors.ts";
+import { often } from "../support/effort.ts";
 import { image, ingest, ingestImage } from "./ingesting.ts";
 
 const job = [
@@ -37,7 +38,7 @@ test("any order of inputs, with repeats, gives the same bytes under the same nam
         clientJob.leftOut,
       ]);
     }),
-    { numRuns: 60 },
+    { numRuns: often(60, 12) },
   );
 });
 
@@ -64,6 +65,6 @@ test("any order of contradicting inputs gives the same problems", async () => {
     fc.asyncProperty(fc.shuffledSubarray(inputs, { minLength: inputs.length }), async (order) => {
       expect(await complaints(order)).toEqual(expected);
     }),
-    { numRuns: 60 },
+    { numRuns: often(60, 12) },
   );
 });

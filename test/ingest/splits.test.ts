@@ -4,6 +4,7 @@ import { manifestSchema, type WrittenArtifact } from "../../pipeline/documents/m
 import { normalizeRelease } from "../../pipeline/stages/normalize.ts";
 import { readBytes } from "../../pipeline/stages/parse.ts";
 import { artifact, config } from "../ledger/in-memory.ts";
+import { often } from "../support/effort.ts";
 
 const version = "26.08.002";
 
@@ -70,6 +71,6 @@ test("however its artifacts are split into jobs, in any order and with repeats, 
       expect(whole.problems).toEqual([]);
       expect(merged(jobs)).toEqual(whole);
     }),
-    { numRuns: 10_000 },
+    { numRuns: often(10_000, 1000) },
   );
 });

@@ -8,6 +8,7 @@ import { inspectPkg } from "../../pipeline/inspect/pkg.ts";
 import { allowedKeys, bytesOf, inspectArtifact, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { unnoticedBits } from "../support/bit-flips.ts";
 import { allowing, identity, timeStamping } from "../support/certificates.ts";
+import { often } from "../support/effort.ts";
 import { blob, machO, universal } from "../support/macho.ts";
 import { msi } from "../support/msi.ts";
 import { pagesOf, signedPe } from "../support/pe.ts";
@@ -15,7 +16,7 @@ import { timestamp } from "../support/signed-data.ts";
 import { installer, xar } from "../support/xar.ts";
 import { goodCases, titled } from "./cms-readers.ts";
 
-const sample = 1000;
+const sample = often(1000, 50);
 const long = 3_600_000;
 
 let keys: Keys;

@@ -3,11 +3,12 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Uncovered } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
+import { often } from "../support/effort.ts";
 import { mutations } from "../support/mutations.ts";
 import { cases, titled } from "./cms-readers.ts";
 
 /** RELCAT_EVERY=1 makes many times more. */
-const numRuns = process.env.RELCAT_EVERY === undefined ? 300 : 4000;
+const numRuns = process.env.RELCAT_EVERY === undefined ? often(300, 30) : 4000;
 
 let keys: Keys;
 beforeAll(async () => {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectArtifact, optionsFor } from "../support/artifacts.ts";
 import { unnoticedBits } from "../support/bit-flips.ts";
+import { often } from "../support/effort.ts";
 import { goodCases } from "./openpgp-readers.ts";
 
 let keys: Keys;
@@ -13,7 +14,7 @@ beforeAll(async () => {
 const titled = goodCases.map((artifact) => [artifact.file, artifact] as const);
 
 describe("a bit that is turned is noticed, except where the format leaves it unsigned", () => {
-  const sample = 600;
+  const sample = often(600, 40);
   test.each(titled)(
     "%s",
     async (file, { read }) => {

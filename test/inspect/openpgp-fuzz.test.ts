@@ -2,10 +2,11 @@ import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
 import { allowedKeys, bytesOf, inspectArtifact } from "../support/artifacts.ts";
+import { often } from "../support/effort.ts";
 import { type Case, cases, goodCases } from "./openpgp-readers.ts";
 
 /** RELCAT_EVERY=1 makes this many times more. */
-const numRuns = process.env.RELCAT_EVERY === undefined ? 450 : 2000;
+const numRuns = process.env.RELCAT_EVERY === undefined ? often(450, 45) : 2000;
 
 let keys: Keys;
 beforeAll(async () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { selfCheckFinder } from "../../pipeline/inspect/self-check.ts";
+import { often } from "../support/effort.ts";
 
 const [one, two] = ["B1719822BE4DB4BBAD9C482B9DEB6328A4FD7AFA6B233A503974AC6F051F2F79", "0".repeat(64)];
 
@@ -146,6 +147,6 @@ test("what is found does not depend on how the content comes in chunks", () => {
         several: expected.size > 1,
       });
     }),
-    { numRuns: 500 },
+    { numRuns: often(500, 100) },
   );
 });

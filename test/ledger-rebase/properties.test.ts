@@ -6,6 +6,7 @@ import { eventTime } from "../../pipeline/event-time.ts";
 import { decideRebase } from "../../pipeline/rebase.ts";
 import { type Ledger, ledgerLine, readLedger } from "../../pipeline/stages/ledger.ts";
 import { type Entry, identity } from "../../pipeline/stages/ledger-records.ts";
+import { often } from "../support/effort.ts";
 
 const clock = Date.parse("2026-10-01T12:00:00Z");
 
@@ -114,7 +115,7 @@ test("random histories: sound, the base's bytes first, every artifact of ours ke
       }
       expect(result.byId.size).toBe(new Set([base, mine].flatMap(identities)).size);
     }),
-    { numRuns: 400 },
+    { numRuns: often(400, 50) },
   );
 });
 
@@ -136,7 +137,7 @@ test("random histories: what only we said about the base's records holds", () =>
         expect(file(result, kept?.retraction?.replaced_by)).toBe(file(mine, entry.retraction?.replaced_by));
       }
     }),
-    { numRuns: 400 },
+    { numRuns: often(400, 50) },
   );
 });
 
@@ -156,6 +157,6 @@ test("random histories: joined again, and in two steps instead of one, nothing i
       const ids = [...read(all).byId.values()].map(({ add }: { add: AddEvent }) => add.id);
       expect(ids).toEqual(ids.map((_, index) => index + 1));
     }),
-    { numRuns: 400 },
+    { numRuns: often(400, 50) },
   );
 });

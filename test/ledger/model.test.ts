@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { type Releases, releases } from "../support/catalog.ts";
+import { often } from "../support/effort.ts";
 import { linesOf } from "./history.ts";
 
 /** What the ledger must know of one artifact. */
@@ -234,6 +235,6 @@ test("after any sequence of commands the ledger knows what a simple table knows"
       });
       await fc.asyncModelRun(setup, sequence);
     }),
-    { numRuns: 25 },
+    { numRuns: often(25, 6) },
   );
 });

@@ -3,6 +3,7 @@ import { expect, test } from "vitest";
 import { inAllocationOrder, mergeArtifacts } from "../../pipeline/stages/merge.ts";
 import { type Artifact, contentOf, hashContent } from "../../pipeline/stages/normalize.ts";
 import { plainRelease, releases } from "../support/catalog.ts";
+import { often } from "../support/effort.ts";
 import { artifact, artifacts, catalogOf, cutInMemory, releaseOf, versions } from "./in-memory.ts";
 
 const facts = (merged: readonly Artifact[]) => merged.map(({ place: _, ...rest }) => rest);
@@ -101,7 +102,7 @@ test("ids are unique, permanent and ascending, and a cut gives the ids that were
         );
       },
     ),
-    { numRuns: 200 },
+    { numRuns: often(200, 40) },
   );
 });
 
@@ -140,7 +141,7 @@ test("releases are ordered by the numbers of their versions", async () => {
       });
       expect((await catalog.load()).releases.map((release) => release.version)).toEqual(numerically);
     }),
-    { numRuns: 30 },
+    { numRuns: often(30, 6) },
   );
 });
 

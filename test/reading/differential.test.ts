@@ -9,7 +9,7 @@ import { yamlText } from "./yaml-texts.ts";
 
 const sample = (texts: fc.Arbitrary<string>) => fc.sample(texts, { numRuns: 20_000, seed: 20_260_819 });
 
-test("20,000 YAML documents are accepted and read as the yaml library does", () => {
+test("20,000 YAML documents are accepted and read as the yaml library does", { tags: ["long"] }, () => {
   let accepted = 0;
   for (const text of sample(yamlText)) {
     const verdict = verdictOf(parseYaml, text);
@@ -20,7 +20,9 @@ test("20,000 YAML documents are accepted and read as the yaml library does", () 
   expect(accepted).toBeLessThan(15_000);
 });
 
-test("20,000 JSON texts are accepted and read as JSON.parse does, but for keys that stand twice", () => {
+test("20,000 JSON texts are accepted and read as JSON.parse does, but for keys that stand twice", {
+  tags: ["long"],
+}, () => {
   let accepted = 0;
   let onlyRepeated = 0;
   for (const text of sample(jsonText)) {

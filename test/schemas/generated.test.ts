@@ -2,6 +2,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { documentSchemas, jsonSchemaText, type SchemaName } from "../../pipeline/documents/schemas.ts";
+import { often } from "../support/effort.ts";
 import { documents } from "./documents.ts";
 import { mutated } from "./mutations.ts";
 
@@ -28,7 +29,7 @@ describe.each(Object.entries(documents))("generated documents: %s", (name, good)
           expect(validate(value), JSON.stringify(value)).toBe(zod.safeParse(value).success);
         },
       ),
-      { numRuns: 300 },
+      { numRuns: often(300, 50) },
     );
   });
 });

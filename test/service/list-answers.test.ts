@@ -16,6 +16,7 @@ import { readPackageList } from "../../service/catalog/package-list.ts";
 import { bytesOf } from "../../service/catalog/site.ts";
 import { withBody } from "../../service/http/answers.ts";
 import { plainRelease, releases } from "../support/catalog.ts";
+import { often } from "../support/effort.ts";
 import { type Answer, ask, type Question, serveFolder } from "./origin.ts";
 
 const address = "/api/v1/package/";
@@ -137,7 +138,7 @@ describe("the short way to a selection", () => {
           );
         },
       ),
-      { numRuns: 400 },
+      { numRuns: often(400, 80) },
     );
   });
 
@@ -148,7 +149,7 @@ describe("the short way to a selection", () => {
         const asked = [...parametersOf(target, address.length + 1)];
         expect(asked).toEqual([...new URL(target, "http://localhost").searchParams]);
       }),
-      { numRuns: 2000 },
+      { numRuns: often(2000, 300) },
     );
   });
 

@@ -15,11 +15,12 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { build, cut, RelcatError, retract } from "../../pipeline/index.ts";
 import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/unchanged-build.ts";
+import { often } from "../support/effort.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
 /** Sequences of edits; each step is built incrementally and from nothing. */
-const sequences = Number(process.env.RELCAT_SEQUENCES ?? 25);
+const sequences = Number(process.env.RELCAT_SEQUENCES ?? often(25, 4));
 const program = "tested";
 
 interface Edited {

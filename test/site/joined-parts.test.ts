@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import type { OutputFile } from "../../pipeline/documents/published.ts";
 import { type Cache, cacheIn } from "../../pipeline/outside/cache.ts";
 import { joinedParts } from "../../pipeline/outside/joined-parts.ts";
+import { often } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 const digest = (text: string) => createHash("sha256").update(text).digest("hex");
@@ -82,6 +83,6 @@ test("whatever is added, removed and moved, the file is the text of its parts", 
         before = digest(text);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: often(200, 40) },
   );
 });

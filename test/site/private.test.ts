@@ -3,6 +3,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { build } from "../../pipeline/index.ts";
+import { often } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { readTree } from "../support/tree.ts";
 
@@ -49,7 +50,7 @@ test("nothing of a private record appears in any file of a site", async () => {
         expect(seen).toEqual(seen.map(() => privacy === null));
       }
     }),
-    { numRuns: 60 },
+    { numRuns: often(60, 12) },
   );
 });
 
