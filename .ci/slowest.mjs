@@ -11,4 +11,4 @@ const files = process.argv.slice(2).flatMap((report) =>
 );
 const slowest = files.sort((a, b) => b.seconds - a.seconds).slice(0, 20);
 for (const { seconds, file, suite } of slowest)
-  console.log(`${seconds.toFixed(1).padStart(7)} s  ${suite.padEnd(6)}  ${file}`);
+  process.stdout.write(`${seconds.toFixed(1).padStart(7)} s  ${suite.padEnd(6)}  ${file}\n`);
