@@ -149,3 +149,30 @@ test("one can go back as long as the history says so, also when what was signed 
   const url = await serveBucket(fake);
   await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
 });
+
+test("what a kept publish needs as proof stays as long as that publish is kept, and then goes", async () => {
+  const file = join(project.folder, "releases/catalog.yaml");
+  const settings = "region: us-east-1, keep: {days: 0, builds: 2}}";
+  writeFileSync(file, readFileSync(file, "utf8").replace("region: us-east-1}", settings));
+  const signed = () =>
+    [...publicTree(fake).keys()].filter((path) => /^(metadata\/\d+\.snapshot|targets)/.test(path));
+  const publish = async () => {
+    ageObjects(fake);
+    await project.succeed("publish", "prod");
+    return signed();
+  };
+  const first = await publish();
+  await build("Two.");
+  expect(await publish()).toEqual(expect.arrayContaining(first));
+  await build("Three.");
+  const two = signed().filter((path) => !first.includes(path));
+  // The first publish leaves the history here, the second does not.
+  await publish();
+  await build("Four.");
+  const left = await publish();
+  expect(first.filter((path) => left.includes(path) && path.includes("snapshot"))).toEqual([]);
+  expect(two.filter((path) => path.includes("snapshot"))).toEqual(["metadata/2.snapshot.json"]);
+  expect(left).toEqual(expect.arrayContaining(["metadata/3.snapshot.json", "metadata/4.snapshot.json"]));
+  const url = await serveBucket(fake);
+  await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
+});
