@@ -16,6 +16,7 @@ export const publishSteps = {
     "put-index",
     "put-document",
     "put-timestamp",
+    "clear",
     "remove",
     "put-etags",
     "finish",

@@ -65,6 +65,7 @@ async function removeDocuments(
   turn: PublishTurn,
 ): Promise<Record<string, string>> {
   const isExplained = (path: string) => before?.files[path]?.headers !== unknownHeaders;
+  await turn.step("clear");
   await store.remove(removed.filter(isExplained), async () => {
     await turn.renew("now");
     await turn.step("remove");
