@@ -7,6 +7,7 @@ import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from ".
 import { readDocuments, type SignedDocuments } from "./verify/documents.ts";
 import { compareFiles } from "./verify/files.ts";
 import type { Finding } from "./verify/finding.ts";
+import { hostingFindings } from "./verify/hosting.ts";
 import type { InspectAgain, Inspections } from "./verify/inspect-again.ts";
 import { listAddressFindings } from "./verify/list-address.ts";
 import { metadataFindings } from "./verify/metadata-form.ts";
@@ -171,7 +172,8 @@ async function indexFindings(
   const versions = index?.releases.map(({ version }) => version).sort();
   if (versions && versions.join() !== [...documents.releases.keys()].join())
     findings.push({ path: "api/v1/release/index.json", what: "has other releases than are signed" });
-  return build ? [...findings, ...buildFindings(build, documents)] : findings;
+  if (!build) return findings;
+  return [...findings, ...buildFindings(build, documents), ...hostingFindings(site, build)];
 }
 
 /** undefined where it is not what was signed: comparing the files says that. */

@@ -237,3 +237,8 @@ export function removeFile(path: string): void {
     throw accessFailure(`cannot remove ${path}`, error);
   }
 }
+
+/** Whether something that exists lies in a folder, links resolved. */
+export function isBelow(folder: string, path: string): boolean {
+  return `${realpathSync(path)}/`.startsWith(`${realpathSync(folder)}/`);
+}

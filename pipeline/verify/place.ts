@@ -1,8 +1,8 @@
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Config } from "../documents/config.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { loadConfiguration } from "../ingest/configuration.ts";
-import { exists } from "../outside/files.ts";
+import { exists, isBelow } from "../outside/files.ts";
 import { isAddress, siteAt } from "../outside/site-reader.ts";
 import {
   asRoot,
@@ -13,7 +13,7 @@ import {
   trustState,
 } from "../outside/trust-state.ts";
 import { sha256 } from "../trust/metadata.ts";
-import { type ProjectPolicy, projectPolicy } from "./project-policy.ts";
+import { isSite, type ProjectPolicy, projectPolicy } from "./project-policy.ts";
 
 export interface PlaceOptions {
   /** File of the root that somebody trusts. */
@@ -54,8 +54,7 @@ export async function findPlace(releases: string, word: string, options: PlaceOp
   const settles = site?.settles ?? (same.length === 0 ? undefined : same.every((known) => known.settles));
   const policy = projectPolicy(releases, word, config);
   const base = trustBase(options.trustDir, options.environment);
-  const file =
-    options.root ?? (site && !options.trustFirstUse ? join(releases, "trust/1.root.json") : undefined);
+  const file = options.root ?? (options.trustFirstUse ? undefined : ownRoot(releases, word, config));
   if (file !== undefined && options.trustFirstUse)
     throw failure(
       "usage",
@@ -69,6 +68,19 @@ export async function findPlace(releases: string, word: string, options: PlaceOp
   }
   if (!options.trustFirstUse) throw withoutRoot();
   return { ...(await firstUse(base, place)), settles, policy };
+}
+
+/** The project's own root counts for its sites, and for folders inside the project: what it built, say. */
+function ownRoot(releases: string, word: string, config: Config | undefined): string | undefined {
+  const file = join(releases, "trust/1.root.json");
+  if (config?.sites.has(word)) return file;
+  const isOwn = (config && isSite(word, config)) || isInside(dirname(releases), word);
+  return isOwn && exists(file) ? file : undefined;
+}
+
+function isInside(project: string, word: string): boolean {
+  const folder = word.replace(/^dir:/, "");
+  return !isAddress(word) && exists(folder) && isBelow(project, folder);
 }
 
 async function configuration(releases: string, word: string): Promise<Config | undefined> {
@@ -97,7 +109,7 @@ const withoutRoot = () =>
     "usage",
     "nothing says whose signatures count",
     "Give the root you trust: --root releases/trust/1.root.json, or a copy of it from somebody you trust. " +
-      "--trust-first-use takes the site's own.",
+      "In the project, its own root counts for its sites and the folders in it. --trust-first-use takes the site's own.",
   );
 
 const mostRootBytes = 512_000;

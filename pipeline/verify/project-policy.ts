@@ -23,7 +23,8 @@ export function projectPolicy(folder: string, word: string, config: Config | und
   return { project: { folder, catalog, config } };
 }
 
-function isSite(word: string, { sites }: Config): boolean {
+/** Whether a project has a place as one of its sites, by name, by address or by folder. */
+export function isSite(word: string, { sites }: Config): boolean {
   const folder = resolve(word.replace(/^dir:/, ""));
   return [...sites.values()].some(
     ({ name, baseUrl, place }) =>

@@ -46,6 +46,24 @@ describe("a place", () => {
       expect((await verify(project, [place])).text).toContain(`Verified ${place}`);
   });
 
+  test("inside the project needs no root, nor does a site of it", async () => {
+    const site = temporaryFolder();
+    cpSync(project.dist, join(site, "current"), { recursive: true });
+    addSites({ staging: { url: `dir:${site}`, base_url: await host(() => project.dist) } });
+    const state = ["--trust-dir", temporaryFolder()];
+    for (const place of ["dist", `dir:${project.dist}`, site, join(site, "current")]) {
+      const { exitCode, stdout } = await project.relcat(["verify", place, ...state]);
+      expect([exitCode, stdout]).toEqual([0, expect.stringContaining(`Verified ${place}`)]);
+    }
+    const elsewhere = await project.relcat(["verify", whole, ...state]);
+    expect([elsewhere.exitCode, elsewhere.stderr]).toEqual([
+      2,
+      expect.stringContaining("In the project, its own root counts for its sites and the folders in it."),
+    ]);
+    symlinkSync(whole, join(project.folder, "link"));
+    expect((await project.relcat(["verify", "link", ...state])).exitCode).toBe(2);
+  });
+
   test("has one root: two are refused, several places too", async () => {
     const both = await verify(project, [whole, "--root", rootOf(project), "--trust-first-use"]);
     expect([both.exitCode, both.text]).toEqual([2, expect.stringContaining("are both given")]);

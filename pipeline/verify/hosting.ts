@@ -1,0 +1,19 @@
+import type { BuildDocument } from "../documents/site.ts";
+import { readHosting } from "../outside/hosting-folder.ts";
+import type { SiteReader } from "../outside/site-reader.ts";
+import { isHosting } from "../publish/site-files.ts";
+import { sha256 } from "../trust/metadata.ts";
+import type { Finding } from "./finding.ts";
+
+/** Web servers read every file of `hosting/`, so each must be the one that the signed build.json lists. */
+export function hostingFindings({ place, isRemote }: SiteReader, { files }: BuildDocument): Finding[] {
+  const there = isRemote ? undefined : readHosting(place);
+  if (!there) return [];
+  const listed = Object.keys(files).filter(isHosting);
+  return [...new Set([...listed, ...there.keys()])].sort().flatMap((path) => {
+    const bytes = there.get(path);
+    if (!bytes) return [{ path, what: "is missing" }];
+    if (!Object.hasOwn(files, path)) return [{ path, what: "is in no build: web servers would read it" }];
+    return sha256(bytes) === files[path]?.sha256 ? [] : [{ path, what: "is not what was signed" }];
+  });
+}
