@@ -75,7 +75,7 @@ describe("what was signed is verified", () => {
   });
 
   test("only from a root that somebody trusts", async () => {
-    const none = await project.relcat(["verify", whole]);
+    const none = await project.relcat(["verify", copy()]);
     expect([none.exitCode, none.stderr]).toEqual([
       2,
       expect.stringContaining("nothing says whose signatures count"),
