@@ -1,12 +1,13 @@
 import { build, type Catalog, type Delivery, eventTime, exitStatus } from "../pipeline/index.ts";
 import { beforeBuild, rememberBuild } from "../pipeline/unchanged-build.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { countProblems, tally } from "./render.ts";
 import { buildCall, recording } from "./unchanged-build.ts";
 import { UsageError } from "./usage.ts";
 import { count, fileSize, folderName, listed, shellWord } from "./words.ts";
 
-export interface BuildOptions {
+export interface BuildOptions extends LedgerGuardOptions {
   out: string;
   released?: true;
   with?: string[];
@@ -31,6 +32,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
       `relcat build --released --at ${at}`,
     );
   }
+  const guard = new LedgerGuard(options, host);
   const clock = now === undefined ? host.clock : timeOf(now, host);
   const onCacheFailure = sayingOnce(host);
   const asked = at === undefined && !checkOut ? buildCall(host) : undefined;
@@ -41,7 +43,13 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     releasesFolder,
     out,
     { released, versions, site: siteName, at },
-    { ...surroundings(host), clock, remembering, onCacheFailure },
+    {
+      ...surroundings(host),
+      clock,
+      remembering,
+      onCacheFailure,
+      proveLedger: released ? guard.prove : undefined,
+    },
   );
   const { provisional, releaseCount, packageCount } = site;
   const missing = leftOut(catalog);
@@ -59,10 +67,12 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   };
   const next = siteName === undefined ? undefined : nextFor(siteName, out, site.config);
   show(document, delivery.largeTables, next, host);
+  await guard.report(catalog.ledger);
   if (call && inputs !== undefined) {
     const unchanged = { written: 0, unchanged: written + unchangedNow, removed: 0 };
     const later = recording(host);
     show({ ...document, files: unchanged }, delivery.largeTables, next, later.host);
+    await guard.report(catalog.ledger, later.host);
     await rememberBuild(call, out, inputs, delivery.made, JSON.stringify(later.said));
   }
   return exitStatus.done;

@@ -1,5 +1,6 @@
 import {
   artifactProblems,
+  type Catalog,
   countCatalog,
   exitStatus,
   ledgerGrowthProblems,
@@ -10,27 +11,29 @@ import {
 import { annotate, annotations } from "./annotations.ts";
 import { documentText, type Host, print, printDocument, releasesFolder, sayNext } from "./host.ts";
 import { summarizeProblems } from "./job-summary.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { sarif } from "./sarif.ts";
 import { UsageError } from "./usage.ts";
 import { count } from "./words.ts";
 
-export interface CheckOptions {
+export interface CheckOptions extends LedgerGuardOptions {
   ledgerBase?: string;
   artifacts?: string;
   format: "text" | "json" | "github" | "sarif";
 }
 
 /** `relcat check`: every problem, and how much was looked at. */
-export async function check({ ledgerBase, artifacts, format }: CheckOptions, host: Host): Promise<number> {
+export async function check(options: CheckOptions, host: Host): Promise<number> {
+  const { ledgerBase, artifacts, format } = options;
   if (host.json && format !== "text" && format !== "json")
     throw new UsageError(`--json and --format ${format} ask for two forms at once`, "Give one of them.");
   const catalog = await loadCatalog(releasesFolder);
-  const unresolved = await unresolvedMergeProblems(catalog);
-  const growth =
-    ledgerBase === undefined ? [] : await ledgerGrowthProblems(releasesFolder, catalog.ledger, ledgerBase);
+  const base = ledgerBase ?? catalog.config.ledgerBase;
+  const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
+  const history = await historyProblems(catalog, ledgerBase, guard);
   const refused = artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, host.clock);
-  const problems = [...catalog.problems, ...unresolved, ...growth, ...refused];
+  const problems = [...catalog.problems, ...history, ...refused];
   const found = tally(problems);
   const counts = countCatalog(catalog);
   if (format === "sarif") print(host, documentText(sarif(problems, host)));
@@ -39,13 +42,30 @@ export async function check({ ledgerBase, artifacts, format }: CheckOptions, hos
   else {
     host.data.write(renderProblems(problems, host.data));
     print(host, `${countProblems(found)}${lookedAt(counts)}`);
-    const isProved = ledgerBase !== undefined && ledgerBase !== "none" && growth.length === 0;
+    const isProved = ledgerBase !== undefined && ledgerBase !== "none" && history.length === 0;
     if (isProved) print(host, `the ledger only grew since ${ledgerBase}`);
   }
+  if (ledgerBase === undefined) await guard.sayUnproved(catalog.ledger);
   if (format !== "github") annotate(problems, host);
   summarizeProblems(problems, lookedAt(counts), host);
   sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+/** What only git knows of the ledger. */
+async function historyProblems(
+  catalog: Catalog,
+  ledgerBase: string | undefined,
+  guard: LedgerGuard,
+): Promise<Problem[]> {
+  const unresolved = await unresolvedMergeProblems(catalog);
+  const grown =
+    ledgerBase === undefined ? [] : await ledgerGrowthProblems(releasesFolder, catalog.ledger, ledgerBase);
+  const found = [...unresolved, ...grown];
+  const isConflict = catalog.problems.some(({ code }) => code === "ledger-conflict-marker");
+  if (found.length > 0 || isConflict) return found;
+  const lost = await guard.lostLines(catalog.ledger);
+  return ledgerBase === undefined ? [...lost, ...(await guard.warnings())] : lost;
 }
 
 type Counts = ReturnType<typeof countCatalog>;

@@ -1,6 +1,6 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asVersion, collected } from "./arguments.ts";
-import { type Run, row } from "./rows.ts";
+import { noBase, type Run, row } from "./rows.ts";
 import { asBuild, asDuration, asSampleSize } from "./verify-options.ts";
 
 const keysFolder = "folder with the private keys that are at hand";
@@ -19,6 +19,7 @@ export function addPublishing(program: CommandUnknownOpts, run: Run): void {
     .option("--out <folder>", "the built site", "dist")
     .option("--live <place>", "address or folder where the site is live: its versions are gone on from")
     .option("--site <name>", "the same, of a site that catalog.yaml names")
+    .option(...noBase)
     .option("--now <time>", "count ends from then, instead of by the clock")
     .action((options) => run(async (host) => (await import("./sign.ts")).signBuild(options, host)));
   addVerify(program, run);

@@ -12,6 +12,10 @@ export function addSites(program: CommandUnknownOpts, run: Run): void {
     .option("--refresh", "renew the signatures of what is live, whatever was built here")
     .option("--repair", "read every file at the site, and write again what is not as it was published")
     .option("--artifacts-known", "do not ask whether the artifacts of imported records can be downloaded")
+    .option(
+      "--allow-unpushed <reason>",
+      "publish ledger lines that ledger.base lacks; history keeps the reason",
+    )
     .action((site, options) =>
       run(async (host) => (await import("./publish.ts")).publish(site, options, host)),
     );

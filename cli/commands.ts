@@ -18,7 +18,7 @@ import { addInspect } from "./commands-inspect.ts";
 import { addPublishing } from "./commands-publish.ts";
 import { addSites } from "./commands-sites.ts";
 import type { Host, OwnPackage } from "./host.ts";
-import { example, type Run, row } from "./rows.ts";
+import { example, noBase, type Run, row } from "./rows.ts";
 
 /** The table of commands. Each row imports its verb only when it runs: help and version load nothing but this. */
 export function createProgram(
@@ -117,6 +117,7 @@ function addImport(program: CommandUnknownOpts, run: Run): void {
     .option("--wire <key=name>", "name of vendor or cryptolib_post inside data; may be repeated", collected)
     .option("--next-id <id>", "keep lower ids for records that the list does not show", asId)
     .option("--accept-violations", "import records that break a rule as they are")
+    .option(...noBase)
     .option("--now <time>", "date the reservation of --next-id so, instead of by the clock")
     .action((source, options) =>
       run(async (host) => (await import("./import.ts")).importRecords(source, options, host)),
@@ -163,12 +164,14 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
   row(program, "check", "Show every problem of the release files.", "relcat check --ledger-base origin/main")
     .addOption(formatOption("text", ["text", "json", "github", "sarif"] as const))
     .option("--ledger-base <revision>", "prove that the ledger only grew since this git revision")
+    .option(...noBase)
     .option("--artifacts <folder>", "hold the artifacts in it against the policies of catalog.yaml")
     .action((options) =>
       run(async (host) => (await import("./check.ts")).check(options, host), options.format === "json"),
     );
   row(program, "status", "Show what is open, incomplete or withdrawn, and the next command.", "relcat status")
     .option("--offline", "do not ask the sites what is live there")
+    .option(...noBase)
     .action((options) => run(async (host) => (await import("./status.ts")).status(options, host)));
   row(
     program,
@@ -186,6 +189,7 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     .option("--out <folder>", "where", "dist")
     .option("--released", "leave out what is not cut")
     .option("--with <version...>", "with --released: these as cut would make them", asVersions)
+    .option(...noBase)
     .option("--site <name>", "for a site of catalog.yaml that has an address of its own")
     .option("--at <commit>", "with --released: what that commit had, less what was withdrawn since")
     .option("--check-out", "compare every file in the folder, instead of trusting what looks untouched")
@@ -224,6 +228,7 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     .option("--plan <file>", "write exactly the lines of this plan, or none")
     .option("--artifacts <folder>", "look at artifacts again, instead of believing who ingested them")
     .option("--commit", "commit the ledger and these releases through git, and nothing else")
+    .option(...noBase)
     .option("--body <file>", "write the plan as Markdown")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>
@@ -254,6 +259,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option("--type <package-type>", "of the version, only this package type")
     .option("--name <glob>", "of the version, only names that match")
     .option("--replaced-by <id>", "the record to install instead, or none", asReplacement)
+    .option(...noBase)
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option("--yes", "do not ask")
     .action((targets, options) =>
@@ -261,6 +267,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     );
   row(program, "reinstate", "Undo retractions.", "relcat reinstate 4657")
     .argument("<id...>", "ids of retracted records", asIds)
+    .option(...noBase)
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option("--yes", "do not ask")
     .action((ids, options) =>

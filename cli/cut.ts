@@ -13,12 +13,13 @@ import { table } from "./cells.ts";
 import { confirmOrRefuse } from "./confirm.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { summarize as summarizeJob } from "./job-summary.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { planMarkdown } from "./plan-markdown.ts";
 import { type RecordRow, recordTable } from "./records.ts";
 import { UsageError } from "./usage.ts";
 import { count, listed } from "./words.ts";
 
-export interface CutOptions {
+export interface CutOptions extends LedgerGuardOptions {
   all?: true;
   allowIncomplete?: true;
   allowRevise?: number;
@@ -58,6 +59,7 @@ export async function cutReleases(
   const isChosen = chosen !== undefined || plan !== undefined || options.all === true;
   const confirm = isChosen ? undefined : confirmAll(commit, host);
   const compare = body !== undefined;
+  const guard = new LedgerGuard(options, host);
   const request = {
     versions: chosen,
     allowIncomplete,
@@ -68,7 +70,7 @@ export async function cutReleases(
     compare,
     confirm,
   };
-  const done = await cut(releasesFolder, request, surroundings(host, now));
+  const done = await cut(releasesFolder, request, { ...surroundings(host, now), proveLedger: guard.prove });
   const summary = summarize(done.cut, done.catalog, done.commit?.id);
   if (body !== undefined) writeBody(body, done, host);
   summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
@@ -78,6 +80,7 @@ export async function cutReleases(
   if (summary.added.length + summary.private.added > 0) {
     say(host, `Until ${summary.settled_by} has these ledger lines, their ids may still change.`);
   }
+  await guard.report(done.catalog.ledger);
   const left = done.commit?.left ?? [];
   if (left.length > 0) say(host, `Not committed, of ${releasesFolder}/: ${listed(left, 5)}.`);
   sayNext(host, nextAfter(done.cut, summary));

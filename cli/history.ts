@@ -6,13 +6,14 @@ import { answer, type Host, releasesFolder } from "./host.ts";
 export async function history(site: string, host: Host): Promise<number> {
   const state = await readSiteState(releasesFolder, site, { environment: host.environment, pid: host.pid });
   answer(host, { site, ...state }, () => {
-    const rows = state.history.map(({ build, at, action, publisher, commit }, index) => [
+    const rows = state.history.map(({ build, at, action, publisher, commit, unpushed }, index) => [
       index === 0 && state.state === "done" ? "live" : "",
       build.slice(0, 12),
       at.slice(0, 19).replace("T", " "),
       action,
       publisher,
       commit?.slice(0, 12) ?? "",
+      unpushed === undefined ? "" : `published before it was pushed: ${unpushed}`,
     ]);
     const half =
       state.state === "publishing"

@@ -7,11 +7,12 @@ import {
 } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { problemRows, renderProblems } from "./render.ts";
 import { UsageError } from "./usage.ts";
 import { count, listed } from "./words.ts";
 
-export interface ImportOptions {
+export interface ImportOptions extends LedgerGuardOptions {
   wire?: string[];
   downloadUrl?: string;
   resolveDownloads?: true;
@@ -23,14 +24,16 @@ export interface ImportOptions {
 
 /** `relcat import`: a live catalog becomes releases and ledger lines. */
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
+  const guard = new LedgerGuard(options, host);
   const done = await importCatalog(
     releasesFolder,
     requestOf(source, options),
-    surroundings(host, options.now),
+    { ...surroundings(host, options.now), proveLedger: guard.prove },
     (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
   );
   answer(host, document(done), () => describe(done));
   host.messages.write(renderProblems(done.warnings, host.messages));
+  await guard.report();
   sayNext(
     host,
     isNothing(done)

@@ -1,6 +1,7 @@
 import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../pipeline/index.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
 import { showProgress } from "./reading-progress.ts";
+import { reasonOf } from "./reason.ts";
 import { UsageError } from "./usage.ts";
 import { count, listed } from "./words.ts";
 
@@ -10,6 +11,7 @@ export interface PublishCommandOptions {
   releaseHold?: true;
   repair?: true;
   artifactsKnown?: true;
+  allowUnpushed?: string;
   refresh?: true;
 }
 
@@ -18,12 +20,19 @@ export async function publish(site: string, options: PublishCommandOptions, host
   const { out, dryRun = false, releaseHold = false, repair = false, artifactsKnown = false } = options;
   if (options.refresh && releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
+  if (options.refresh && options.allowUnpushed !== undefined)
+    throw new UsageError("--refresh publishes no ledger lines", "Leave --allow-unpushed out.");
+  const allowUnpushed =
+    options.allowUnpushed === undefined
+      ? undefined
+      : reasonOf(options.allowUnpushed, "Say in one line why: relcat history shows it.");
   const progress = showPublishing(host);
   const request = {
     dryRun,
     releaseHold,
     repair,
     artifactsKnown,
+    allowUnpushed,
     environment: host.environment,
     now: passing(host),
     onFile: progress.onFile,
@@ -31,10 +40,9 @@ export async function publish(site: string, options: PublishCommandOptions, host
   const publishing = options.refresh
     ? refreshSite(releasesFolder, site, request, surroundings(host))
     : publishSite(releasesFolder, out, site, request, surroundings(host));
-  const done: PublishDelivery & { trust?: string; isCommitted?: boolean } = await publishing.finally(
-    progress.end,
-  );
-  const { trust, isCommitted = true, ...delivery } = done;
+  const done: PublishDelivery & { trust?: string; isCommitted?: boolean; unproved?: string } =
+    await publishing.finally(progress.end);
+  const { trust, isCommitted = true, unproved, ...delivery } = done;
   if (trust === "none")
     say(host, "This site is not signed: nobody can check what they get. relcat trust init");
   if (!isCommitted && delivery.result !== "unchanged")
@@ -42,6 +50,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
       host,
       "releases/ has changes that are not committed: the site's history names no commit for this build.",
     );
+  if (unproved !== undefined && delivery.result !== "unchanged") say(host, unproved);
   answer(host, { ...delivery }, () => describe(delivery, out, repair));
   listRepaired(delivery, host);
   listChanges(delivery, dryRun, host);

@@ -1,21 +1,25 @@
 import { decideReinstate, exitStatus, readLedgerNow, reinstate, selectRecords } from "../pipeline/index.ts";
 import { confirmOrRefuse, listRecords } from "./confirm.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { count } from "./words.ts";
 
 /** `relcat reinstate`: shows what it hits, asks, and undoes the retraction. */
 export async function reinstateRecords(
   ids: readonly number[],
-  options: { now?: string; yes?: true },
+  options: { now?: string; yes?: true } & LedgerGuardOptions,
   host: Host,
 ): Promise<number> {
   const ledger = readLedgerNow(releasesFolder);
+  const guard = new LedgerGuard(options, host);
+  await guard.prove(ledger);
   const { entries } = selectRecords(ledger, { ids: [...new Set(ids)] });
   decideReinstate(ledger, ids, ledger.newest);
   say(host, `To be reinstated: ${count(entries.length, "record")}`);
   listRecords(entries, host);
   await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
   const { events } = await reinstate(releasesFolder, ids, surroundings(host, options.now));
+  await guard.report(ledger);
   answer(host, { events }, () => `Reinstated ${count(events.length, "record")}.`);
   sayNext(host, "commit releases/ledger.jsonl, then relcat build --released");
   return exitStatus.done;

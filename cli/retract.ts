@@ -9,11 +9,12 @@ import {
 import { adviceOn, isId } from "./arguments.ts";
 import { confirmOrRefuse, listRecords } from "./confirm.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { reasonOf } from "./reason.ts";
 import { UsageError } from "./usage.ts";
 import { count } from "./words.ts";
 
-export interface RetractCommandOptions {
+export interface RetractCommandOptions extends LedgerGuardOptions {
   reason: string;
   type?: string;
   name?: string;
@@ -30,6 +31,8 @@ export async function retractRecords(
 ): Promise<number> {
   const reason = reasonOf(options.reason, "Say in one line why: everybody who has the package will read it.");
   const ledger = readLedgerNow(releasesFolder);
+  const guard = new LedgerGuard(options, host);
+  await guard.prove(ledger);
   const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
   const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
   // Decided before it is asked about: nobody should confirm what is refused afterwards.
@@ -40,6 +43,7 @@ export async function retractRecords(
   if (due.length > 0)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
   const { events } = await retract(releasesFolder, retraction, surroundings(host, options.now));
+  await guard.report(ledger);
   answer(host, { events }, () =>
     events.length > 0
       ? `Retracted ${count(events.length, "record")}.`

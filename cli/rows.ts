@@ -16,3 +16,6 @@ export const example = (line: string) => `\nExample:\n  ${line}`;
 /** A command of the table. */
 export const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
   parent.command(name).description(description).addHelpText("after", example(line));
+
+/** Of the commands that refuse a ledger which lost lines. */
+export const noBase = ["--no-base", "do not compare the ledger with the one that git has"] as const;

@@ -1,18 +1,24 @@
 import { build, RelcatError, watchFolder } from "../pipeline/index.ts";
 import type { Origin } from "../service/catalog/node.ts";
 import { type Host, releasesFolder, say, surroundings } from "./host.ts";
+import type { LedgerGuard } from "./ledger-guard.ts";
 import { renderProblems } from "./render.ts";
 import { count } from "./words.ts";
 
 /** Builds what is written, provisional as it may be, for people who look at what they write. */
-export async function buildInto(folder: string, host: Host): Promise<void> {
+export async function buildInto(folder: string, host: Host, guard: LedgerGuard): Promise<void> {
   const { site, catalog } = await build(
     releasesFolder,
     folder,
     {},
     { ...surroundings(host), clock: Date.now() },
   );
-  host.messages.write(renderProblems(catalog.problems, host.messages));
+  // A preview makes nothing permanent: here a lost line is a warning.
+  const lost = (await guard.lostLines(catalog.ledger)).map((problem) => ({
+    ...problem,
+    severity: "warning" as const,
+  }));
+  host.messages.write(renderProblems([...catalog.problems, ...lost], host.messages));
   say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
 }
 
@@ -20,11 +26,11 @@ export async function buildInto(folder: string, host: Host): Promise<void> {
  * Builds again after each change; what cannot be built is reported, and the last good site stays.
  * @returns ends it
  */
-export function rebuildOnChange(folder: string, origin: Origin, host: Host): () => void {
+export function rebuildOnChange(folder: string, origin: Origin, host: Host, guard: LedgerGuard): () => void {
   let running = Promise.resolve();
   return watchFolder(releasesFolder, () => {
     running = running
-      .then(() => buildInto(folder, host))
+      .then(() => buildInto(folder, host, guard))
       .then(() => origin.refresh())
       .catch((error: unknown) => {
         if (!(error instanceof RelcatError)) throw error;

@@ -7,6 +7,7 @@ import {
   untilStopped,
 } from "../service/catalog/node.ts";
 import { type Host, printable, releasesFolder, say, surroundings } from "./host.ts";
+import { LedgerGuard } from "./ledger-guard.ts";
 import { explainListening, refuseUnreadable } from "./listening.ts";
 import { UsageError } from "./usage.ts";
 import { folderName } from "./words.ts";
@@ -34,9 +35,11 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
   trustedProxies.forEach(refuseUnreadable);
   const addManifest = await postsInto(options, host);
   const authoring = build || watch ? await import("./serve-build.ts") : undefined;
-  await authoring?.buildInto(dir, host);
+  // git is asked once, not after each change.
+  const guard = new LedgerGuard({}, host);
+  await authoring?.buildInto(dir, host, guard);
   const origin = await start(options, host, addManifest);
-  const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host) : undefined;
+  const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
   // Before it is said: whoever reads that it listens may stop it at once.
   const stopped = untilStopped();
   announce(origin, options, host);

@@ -1,16 +1,27 @@
-import { exitStatus, metadataAtSite, signSite } from "../pipeline/index.ts";
+import { exitStatus, metadataAtSite, readLedgerNow, signSite } from "../pipeline/index.ts";
 import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { timeOf } from "./trust.ts";
 import { UsageError } from "./usage.ts";
 import { folderName } from "./words.ts";
 
+export interface SignCommandOptions extends LedgerGuardOptions {
+  out: string;
+  live?: string;
+  site?: string;
+  now?: string;
+}
+
 /** `relcat sign`: adds what makes a built site checkable by anyone. */
 export async function signBuild(
-  { out, live: place, site, now }: { out: string; live?: string; site?: string; now?: string },
+  { out, live: place, site, now, base }: SignCommandOptions,
   host: Host,
 ): Promise<number> {
   if (place !== undefined && site !== undefined)
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
+  const ledger = readLedgerNow(releasesFolder);
+  const guard = new LedgerGuard({ base }, host);
+  await guard.prove(ledger);
   const live = site === undefined ? place : await metadataAtSite(releasesFolder, site, host);
   const options = { live, environment: host.environment, now: timeOf(now, host) };
   const done = await signSite(releasesFolder, out, options, surroundings(host));
@@ -19,6 +30,7 @@ export async function signBuild(
     const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;
     return `Signed ${folderName(out)}: ${files}. The first of it ends ${expires}.`;
   });
+  await guard.report(ledger);
   sayNext(
     host,
     site === undefined

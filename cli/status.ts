@@ -9,12 +9,19 @@ import {
 } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder } from "./host.ts";
-import { countProblems } from "./render.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { countProblems, renderProblems } from "./render.ts";
 import { count, listed } from "./words.ts";
 
 /** `relcat status`: where every release and every site stands, and the next command. */
-export async function status({ offline = false }: { offline?: boolean }, host: Host): Promise<number> {
-  const catalog = await loadCatalog(releasesFolder);
+export async function status(
+  { offline = false, ...options }: { offline?: boolean } & LedgerGuardOptions,
+  host: Host,
+): Promise<number> {
+  const read = await loadCatalog(releasesFolder);
+  const guard = new LedgerGuard(options, host, read.config.ledgerBase);
+  const lost = await guard.lostLines(read.ledger);
+  const catalog = { ...read, problems: [...read.problems, ...lost] };
   const { releases, counts, errors, warnings, next } = catalogStatus(catalog, host.clock);
   const { environment, pid, clock: now } = host;
   const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, { environment, pid, now });
@@ -33,7 +40,10 @@ export async function status({ offline = false }: { offline?: boolean }, host: H
   answer(host, document, () =>
     describe({ releases, counts, errors, warnings, next }, sites, inspected, host),
   );
-  return exitStatus.done;
+  // Without its lines the ledger makes what is permanent look open.
+  host.messages.write(renderProblems(lost, host.messages));
+  await guard.report(catalog.ledger);
+  return lost.length > 0 ? exitStatus.problems : exitStatus.done;
 }
 
 const inspection = (policies: readonly string[]): string =>

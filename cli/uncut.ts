@@ -1,5 +1,6 @@
 import { exitStatus, type LedgerChange, loadConfig, uncut } from "../pipeline/index.ts";
 import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { LedgerGuard } from "./ledger-guard.ts";
 import { count } from "./words.ts";
 
 /** `relcat uncut`: the last cut is taken back while nobody has it. */
@@ -9,7 +10,11 @@ export async function uncutRelease(
   host: Host,
 ): Promise<number> {
   const base = options.ledgerBase ?? (await loadConfig(releasesFolder)).ledgerBase;
-  const { events } = await uncut(releasesFolder, version, base, surroundings(host));
+  const guard = new LedgerGuard({}, host, base);
+  const { events } = await uncut(releasesFolder, version, base, {
+    ...surroundings(host),
+    proveLedger: guard.prove,
+  });
   const ids = addedIds(events);
   answer(host, { version, lines: events.length, ids }, () => {
     const [first, last] = [ids[0], ids.at(-1)];

@@ -64,6 +64,7 @@ export async function importCatalog(
   const { addresses, problems } = await resolve(records, folder, base, onResolve);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     const existing = await readExisting(folder);
+    await surroundings.proveLedger?.(existing.ledger);
     const at = eventTime(surroundings.clock, surroundings.explicitTime, existing.ledger.newest);
     const { wire, acceptViolations, nextId, downloadUrl: template } = request;
     const schemas = schemasSeenFrom(folder);

@@ -14,6 +14,8 @@ import {
 } from "./documents/site-store.ts";
 import type { SiteSettings } from "./documents/sites.ts";
 import type { TrustProfile } from "./documents/trust.ts";
+import { RelcatError } from "./errors.ts";
+import { findLedgerBase, refuseUnpushed } from "./guard-ledger.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { readBuild, requireBuild } from "./outside/built-site.ts";
 import { readIfPresent } from "./outside/files.ts";
@@ -57,6 +59,8 @@ export interface PublishOptions {
   repair?: boolean;
   /** Records that came through an import name files that were there before relcat. */
   artifactsKnown?: boolean;
+  /** Why ledger lines are published that the base does not have; it is kept in the site's history. */
+  allowUnpushed?: string | undefined;
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970, asked for again while publishing takes its time. */
   now: () => number;
@@ -97,6 +101,8 @@ export interface Told {
   trust: TrustProfile;
   /** false: a site that settles has what no commit has. */
   isCommitted: boolean;
+  /** Why nobody knows whether the base has the ledger's lines, as one line. */
+  unproved: string | undefined;
 }
 
 /**
@@ -121,11 +127,13 @@ export async function publishSite(
     refuseUnfitBuild(local.document, site);
     if (config.trust.profile !== "none" && site.settles) refuseUnsigned(local, name);
     if (site.settles) refuseStaleBuild(local.document, ledger);
+    const pushed = site.settles ? await provePushed(releases, config, ledger, options) : {};
     const publisher = thisPublisher(options.environment, surroundings.pid);
     const settlingSites = site.settles ? [] : settlingSitesOf(config, options.environment, surroundings.pid);
     const occasion: Occasion = {
       action: "publish",
       commit: head?.isClean ? head.commit : null,
+      unpushed: pushed.allowed,
       isOvertaken: async (commit) => head !== undefined && isBefore(releases, head, commit),
     };
     const done = await publishBuild(
@@ -134,8 +142,31 @@ export async function publishSite(
       options,
     );
     const isCommitted = !site.settles || head?.isClean !== false || local.document.at !== undefined;
-    return { ...done, trust: config.trust.profile, isCommitted };
+    return { ...done, trust: config.trust.profile, isCommitted, unproved: pushed.unproved };
   });
+}
+
+/**
+ * Proves that others have the ledger's lines.
+ * @returns why git cannot say, and the reason of --allow-unpushed where it was needed
+ * @throws RelcatError ledger-unpushed
+ */
+async function provePushed(
+  releases: string,
+  { ledgerBase }: Config,
+  ledger: Ledger,
+  { allowUnpushed }: PublishOptions,
+): Promise<{ unproved?: string | undefined; allowed?: string | undefined }> {
+  const base = await findLedgerBase(releases, ledgerBase);
+  if (!base) return {};
+  try {
+    const unproved = await refuseUnpushed(ledger, base);
+    return { unproved, allowed: unproved === undefined ? undefined : allowUnpushed };
+  } catch (error) {
+    const isAllowed = error instanceof RelcatError && allowUnpushed !== undefined;
+    if (!isAllowed) throw error;
+    return { allowed: allowUnpushed };
+  }
 }
 
 const settlingSitesOf = (

@@ -38,6 +38,8 @@ export interface Surroundings {
   remembering?: Remembering | undefined;
   /** A time the user gave instead of the clock's, and what gave it (--now, SOURCE_DATE_EPOCH). */
   explicitTime?: { name: string; value: string } | undefined;
+  /** Refuses a ledger that lost lines, before anything is written by it. Undefined: it is not compared with git. */
+  proveLedger?: ((ledger: Ledger) => Promise<void>) | undefined;
   /** Called once when another relcat holds the folder; 0 when its process id is not known. */
   onWait: (holder: number) => void;
   /** Called with what keeps the cache from working; the build goes on without it. */
@@ -88,6 +90,8 @@ async function buildWith(
   surroundings: Surroundings,
 ): Promise<{ catalog: Catalog; site: Site; delivery: Delivery }> {
   const { site, catalog } = await buildCatalog(folder, selection, earlier?.files, memory?.remember);
+  // An earlier commit was compared with today's ledger already.
+  if (!earlier) await surroundings.proveLedger?.(catalog.ledger);
   const delivery = await withLock(out, surroundings.pid, surroundings.onWait, async () => {
     try {
       const delivered = await deliverSite(site, out, memory, {
@@ -141,6 +145,7 @@ export async function cut(
       ? await decideAgain(folder, request.plan, request.artifacts, surroundings)
       : await planCatalog(folder, planned(request), surroundings);
     const { plan, cut: due, catalog } = decided;
+    await surroundings.proveLedger?.(catalog.ledger);
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
     await request.confirm?.(due, catalog);
@@ -231,7 +236,9 @@ export async function uncut(
   requireFolder(folder);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     const settled = base === "none" ? "" : await showFile(folder, base, "ledger.jsonl");
-    const change = decideUncut(readLedgerNow(folder), version, settled, base);
+    const ledger = readLedgerNow(folder);
+    await surroundings.proveLedger?.(ledger);
+    const change = decideUncut(ledger, version, settled, base);
     deliverLedger(folder, change);
     return change;
   });

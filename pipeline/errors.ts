@@ -149,6 +149,7 @@ export const codes = {
   "site-taken": 3,
   "site-newer": 3,
   "site-held": 3,
+  "ledger-unpushed": 3,
   "site-empty": 2,
   "build-other-site": 2,
   "build-unsigned": 1,

@@ -65,10 +65,27 @@ export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./emitters/release-notes.ts";
-export { type Code, codes, exitStatus, type Place, type Problem, RelcatError } from "./errors.ts";
+export {
+  type Code,
+  codes,
+  exitStatus,
+  type Place,
+  type Problem,
+  RelcatError,
+  throwErrors,
+} from "./errors.ts";
 export { eventTime, timeGiven } from "./event-time.ts";
+export {
+  findLedgerBase,
+  isShallowInCi,
+  type LedgerBase,
+  lostLines,
+  shallowWarning,
+  whyNotCompared,
+} from "./guard-ledger.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./import/import.ts";
 export { countByRule, type Violation } from "./import/violations.ts";
+export { loadConfiguration } from "./ingest/configuration.ts";
 export type { Ingested, IngestRequest, IngestSurroundings } from "./ingest/ingest.ts";
 export { type ListedRecord, listRecords } from "./list-records.ts";
 export type { NewNote } from "./note-fragment.ts";

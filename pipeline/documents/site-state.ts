@@ -34,6 +34,9 @@ const historyEntry = object({
   publisher: line,
   commit: line.nullable(),
   action: z.enum(["publish", "refresh", "rollback"]),
+  unpushed: line.optional().meta({
+    description: "Why its ledger lines were published before the base of the ledger had them.",
+  }),
 });
 
 /** current.json: what a site has, who is at work there, and what may follow. */

@@ -96,9 +96,11 @@ async function mustSucceed(folder: string, args: readonly string[], undone: stri
   throw failure("git-missing", `git ${args[0]} failed: ${result.stderr.trim()}`, undone);
 }
 
-export async function git(folder: string, args: readonly string[]) {
+/** @param input for its standard input @throws RelcatError git-missing */
+export async function git(folder: string, args: readonly string[], input?: string) {
   const { execa } = await import("execa");
   const result = await execa("git", ["-C", folder, ...args], {
+    ...(input === undefined ? {} : { input }),
     reject: false,
     stripFinalNewline: args[0] !== "show",
     env: { LC_ALL: "C" },

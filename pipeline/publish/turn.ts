@@ -16,6 +16,8 @@ export interface Occasion {
   commit: string | null;
   /** Tag of the state that the build was chosen by: another state would need another choice. */
   chosenBy?: string;
+  /** Why ledger lines are published that the base does not have. */
+  unpushed?: string | undefined;
   /** Whether a commit grew from the one here; false too where nobody can say. */
   isOvertaken?: (commit: string) => Promise<boolean>;
 }
@@ -122,7 +124,15 @@ export class Turn implements PublishTurn {
     const at = timestampOf(this.#request.now());
     const isSame = history[0]?.build === build && occasion.action !== "rollback";
     const action = isSame ? "refresh" : occasion.action;
-    const entry = { build: build ?? "", ...kept, at, publisher, commit, action } as const;
+    const entry = {
+      build: build ?? "",
+      ...kept,
+      at,
+      publisher,
+      commit,
+      action,
+      ...(occasion.unpushed !== undefined && { unpushed: occasion.unpushed }),
+    } as const;
     // Signatures are renewed for years: they must not push out the builds that one can go back to.
     const earlier = isSame && history[0]?.action === "refresh" ? history.slice(1) : history;
     const needsPurge = site.purge !== undefined;
