@@ -66,13 +66,13 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     warnings: tally(catalog.problems).warnings,
   };
   const next = siteName === undefined ? undefined : nextFor(siteName, out, site.config);
-  show(document, delivery.largeTables, next, host);
   await guard.report(catalog.ledger);
+  show(document, delivery.largeTables, next, host);
   if (call && inputs !== undefined) {
     const unchanged = { written: 0, unchanged: written + unchangedNow, removed: 0 };
     const later = recording(host);
-    show({ ...document, files: unchanged }, delivery.largeTables, next, later.host);
     await guard.report(catalog.ledger, later.host);
+    show({ ...document, files: unchanged }, delivery.largeTables, next, later.host);
     await rememberBuild(call, out, inputs, delivery.made, JSON.stringify(later.said));
   }
   return exitStatus.done;

@@ -119,7 +119,7 @@ jobs:
     runs-on: ubuntu-latest
     steps:
       - uses: actions/checkout@v5
-        with: { fetch-depth: 0 } # the ledger is compared with the branch it goes to
+        with: { fetch-depth: 0 } # the ledger is compared with earlier commits
       - uses: actions/setup-node@v5
         with: { node-version: 26 }
       - run: npm ci

@@ -1,6 +1,14 @@
 import { statSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { artifact, cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
+import {
+  artifact,
+  cutCatalog,
+  firstCut,
+  notCompared,
+  project,
+  release,
+  smallCatalog,
+} from "../support/project.ts";
 
 const look = "To look at it: relcat serve, then open http://127.0.0.1:8080/";
 
@@ -74,6 +82,7 @@ describe("--released", () => {
     expect(stdout).toContain("Built 2 releases with 4 packages into dist/");
     expect(stderr).toBe(
       [
+        notCompared,
         "Left out, because not cut: 26.10.001.",
         look,
         "Next: relcat cut 26.10.001, when what was left out is ready",

@@ -100,6 +100,8 @@ describe("what it writes", () => {
     await succeed("init");
     const { on, jobs } = parse(read(".github/workflows/catalog.yml"));
     expect(on).toEqual({ pull_request: null, push: { branches: ["main"] } });
+    // Without the history there is nothing to compare the ledger with.
+    expect(jobs.catalog.steps[0].with).toEqual({ "fetch-depth": 0 });
     const commands = jobs.catalog.steps.flatMap((step: { run?: string }) => step.run ?? []);
     expect(commands).toEqual([
       "npm ci",

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { cutCatalog } from "../support/project.ts";
+import { cutCatalog, notCompared } from "../support/project.ts";
 import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
 const later = "2026-09-21T10:00:00Z";
@@ -24,6 +24,7 @@ test("shows what it hits and does it with --yes", async () => {
     stderr: [
       "To be retracted: 1 record",
       "  1  26.08.001  msi  tool-26.08.001.msi",
+      notCompared,
       "Next: commit releases/ledger.jsonl, then relcat build --released",
     ].join("\n"),
     exitCode: 0,

@@ -41,6 +41,7 @@ interface GitlabJob {
   before_script?: string[];
   environment?: { name: string };
   extends?: string;
+  variables?: Record<string, unknown>;
   resource_group?: string;
   rules?: { if: string; when?: string }[];
 }
@@ -52,6 +53,35 @@ const scripts = Object.entries(gitlab).flatMap(([name, job]) =>
 const runs = workflows.flatMap(([, { jobs }]) =>
   Object.values(jobs).flatMap((job) => job.steps.flatMap(({ run }) => (run === undefined ? [] : [run]))),
 );
+
+test("each job that compares the ledger fetches the whole history", () => {
+  const comparing = /(check|collect|site|publish|refresh)\.sh/;
+  const github = workflows.flatMap(([, { jobs }]) => Object.entries(jobs));
+  const depths = [
+    ...github
+      .filter(([, { steps }]) => steps.some(({ run = "" }) => comparing.test(run)))
+      .map(([name, { steps }]) => [
+        name,
+        steps.find(({ uses }) => /checkout/.test(uses ?? ""))?.with?.["fetch-depth"],
+      ]),
+    ...Object.entries(gitlab)
+      .filter(([, { script = [] }]) => script.some((line) => comparing.test(line)))
+      .map(([name, job]) => [name, { ...gitlab[job.extends ?? ""]?.variables, ...job.variables }.GIT_DEPTH]),
+  ];
+  const jobs = [
+    "check",
+    "site",
+    "publish",
+    "refresh",
+    "propose",
+    "check",
+    "propose",
+    "site",
+    "publish",
+    "refresh",
+  ];
+  expect(depths).toEqual(jobs.map((name) => [name, 0]));
+});
 
 describe("GitHub", () => {
   test("each job has the rights it needs and no more", () => {

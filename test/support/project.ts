@@ -104,6 +104,10 @@ export const smallCatalog: Files = {
   "releases/next/notes/waiting.yaml": note("Something is about to come."),
 };
 
+/** What a command says that compares the ledger with git, in a folder without git. */
+export const notCompared =
+  "The ledger was not compared with origin/main: this folder is not in a git repository.";
+
 export const firstCut = "2026-09-20T10:00:00Z";
 
 /** smallCatalog with ledger lines: ids 1 and 2 in 26.08.001, 3 to 5 in 26.09.001. */
