@@ -60,9 +60,12 @@ test("current.json and state/ of a bucket can be read, and name no private recor
     JSON.stringify({ release: "26.08.001", artifacts: [{ ...artifact, name: "secret-name.rpm" }] }),
   );
   writeFileSync(join(clone, "releases/catalog.yaml"), `product: Example\nrequire: {}\n${placed(sites, at)}`);
-  await at.succeed("relcat cut --all --commit; git push -q; relcat build --released --site prod; relcat publish prod", {
-    cwd: clone,
-  });
+  await at.succeed(
+    "relcat cut --all --commit; git push -q; relcat build --released --site prod; relcat publish prod",
+    {
+      cwd: clone,
+    },
+  );
   const own = [...at.bucket.bucket.objects].filter(([key]) => /\/(current\.json$|state\/)/.test(key));
   expect(own.length).toBeGreaterThan(2);
   for (const [key, { bytes }] of own) {
