@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import type { Problem } from "../pipeline/index.ts";
 import { annotate } from "./annotations.ts";
+import { asGiven } from "./as-given.ts";
 import { type Host, printDocument, say } from "./host.ts";
 import { summarizeProblems } from "./job-summary.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
@@ -19,7 +20,10 @@ export async function fail(error: unknown, host: Host): Promise<number> {
   return what === undefined ? reportBug(error, host) : fail(accessFailure(what, error), host);
 }
 
-function refuse(problems: readonly Problem[], status: number, host: Host): number {
+function refuse(found: readonly Problem[], status: number, host: Host): number {
+  const problems = found.map((problem) =>
+    problem.hint === undefined ? problem : { ...problem, hint: asGiven(problem.hint, host.given) },
+  );
   host.messages.write(renderProblems(problems, host.messages));
   annotate(problems, host);
   summarizeProblems(problems, "", host);

@@ -1,4 +1,5 @@
 import type { Surroundings } from "../pipeline/index.ts";
+import { asGiven, type Given } from "./as-given.ts";
 
 /** The folder with the authored files, in the folder the command runs in. */
 export const releasesFolder = "releases";
@@ -49,6 +50,8 @@ export interface Host {
    */
   ask(question: string, isSecret: boolean): Promise<string | undefined>;
   own: OwnPackage;
+  /** What hints and "Next" lines repeat. */
+  given: Given;
 }
 
 export function print(host: Host, text: string): void {
@@ -61,7 +64,7 @@ export function say(host: Host, text: string): void {
 
 /** Names the command that usually comes after this one. */
 export function sayNext(host: Host, text: string): void {
-  say(host, `${host.messages.style("dim", "Next:")} ${text}`);
+  say(host, `${host.messages.style("dim", "Next:")} ${asGiven(text, host.given)}`);
 }
 
 /** Text for people, or one document for programs, whichever was asked for. */

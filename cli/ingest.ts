@@ -3,6 +3,7 @@ import { ingest } from "../pipeline/deliver-manifest.ts";
 import { exitStatus } from "../pipeline/errors.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { handOver, isInReleases } from "./manifest-place.ts";
 import { showReading } from "./reading-progress.ts";
 import { problemRows, renderProblems } from "./render.ts";
 import { UsageError } from "./usage.ts";
@@ -76,12 +77,7 @@ function report(delivered: Delivered, host: Host): void {
     warnings: problemRows(warnings),
   };
   answer(host, document, () => describe(delivered));
-  sayNext(
-    host,
-    file.startsWith(`${releasesFolder}/`)
-      ? "relcat check"
-      : `hand ${file} over, into ${releasesFolder}/${version}/manifests/`,
-  );
+  sayNext(host, isInReleases(file) ? "relcat check" : handOver(file, version));
 }
 
 const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" } as const;

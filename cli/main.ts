@@ -2,6 +2,7 @@ import { statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
+import type { Given } from "./as-given.ts";
 import { outputAtOnce } from "./at-once.ts";
 import type { Host, Output, OwnPackage } from "./host.ts";
 import type { Globals } from "./rows.ts";
@@ -22,9 +23,13 @@ export async function main(own: OwnPackage): Promise<void> {
   let status = 0;
   const program = createProgram(own, host, async (verb, json) => {
     const globals = program.opts();
-    host = hostOf(json ? { ...globals, json } : globals, own);
+    host = hostOf(json ? { ...globals, json } : globals, own, { folder: globals.C, ...given });
     await enter(globals.C);
     status = await verb(host);
+  });
+  let given: Given = {};
+  program.hook("preAction", (_, action) => {
+    given = givenTo(action);
   });
   const command = [program.name()];
   const follow = (_: unknown, subcommand: CommandUnknownOpts) => {
@@ -44,6 +49,18 @@ export async function main(own: OwnPackage): Promise<void> {
     else status = await (await import("./fail.ts")).fail(error, host);
   }
   process.exitCode ??= status;
+}
+
+/** What commands that work on a built site were told of it. */
+function givenTo(action: CommandUnknownOpts): Given {
+  const name = action.name();
+  if (!["build", "sign", "publish", "rollback"].includes(name)) return {};
+  const { site, out } = action.opts() as { site?: string; out?: string };
+  const isOut = name !== "rollback" && action.getOptionValueSource("out") === "cli";
+  return {
+    site: site ?? (action.registeredArguments[0]?.name() === "site" ? action.args[0] : undefined),
+    out: isOut ? out : undefined,
+  };
 }
 
 async function isUnchangedBuild(host: Host): Promise<boolean> {
@@ -101,7 +118,7 @@ const outputOf = (stream: NodeJS.WriteStream, color?: boolean): Output => ({
 });
 
 /** What is not asked for is not made: a stream takes a twentieth of Node's start. */
-function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
+function hostOf({ color, json }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
   const { env } = process;
   return {
     get data() {
@@ -129,6 +146,7 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage): Host {
       });
     },
     own,
+    given,
   };
 }
 

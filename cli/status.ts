@@ -7,6 +7,7 @@ import {
   type SiteStatus,
   siteStatuses,
 } from "../pipeline/index.ts";
+import { asGiven } from "./as-given.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
@@ -67,7 +68,7 @@ function describe(
     ...(sites.length > 0 ? [table(sites.map(siteRow))] : []),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
     inspected,
-    `${host.data.style("dim", "Next:")} ${next.command} (${next.why})`,
+    `${host.data.style("dim", "Next:")} ${asGiven(next.command, host.given)} (${next.why})`,
   ].join("\n");
 }
 

@@ -3,6 +3,7 @@ import { type UploadDelivery, upload } from "../pipeline/deliver-upload.ts";
 import { exitStatus } from "../pipeline/errors.ts";
 import { table } from "./cells.ts";
 import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { handOver, isInReleases } from "./manifest-place.ts";
 import { showReading } from "./reading-progress.ts";
 import { problemRows, renderProblems } from "./render.ts";
 import { count, fileSize, listed, shellWord } from "./words.ts";
@@ -79,9 +80,13 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
   return `${dryRun ? "Would upload" : "Uploaded"} ${files} to ${site} (${place})${already}:\n${table(rows)}${wrote}`;
 }
 
+/** More files than that are not repeated. */
+const mostRepeated = 10;
+
 function nextOf({ version, manifest }: UploadDelivery, dryRun: boolean, files: readonly string[]): string {
   if (dryRun) return "the same without --dry-run";
-  if (!manifest) return `relcat ingest --release ${version} ${files.map(shellWord).join(" ")}`;
-  if (manifest.file.startsWith(`${releasesFolder}/`)) return "relcat check";
-  return `hand ${manifest.file} over, into ${releasesFolder}/${version}/manifests/`;
+  if (manifest) return isInReleases(manifest.file) ? "relcat check" : handOver(manifest.file, version);
+  const same =
+    files.length <= mostRepeated ? files.map(shellWord).join(" ") : `with the same ${files.length} files`;
+  return `relcat ingest --release ${version} ${same}`;
 }

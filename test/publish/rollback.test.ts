@@ -87,7 +87,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is mended: relcat publish prod --release-hold\. To withdraw a package meanwhile: relcat build --released --at [0-9a-f]{12}$/,
+      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is mended: relcat publish prod --release-hold\. To withdraw a package meanwhile: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
     );
     expect((await project.succeed("history", "prod")).stdout).toMatch(/\nHeld since \S+ by \S+: odd page$/);
   });
@@ -116,7 +116,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     );
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Make it anew under today's ledger, and go back to that: relcat build --released --at [0-9a-f]{12} --out earlier, then relcat rollback with --out earlier$/,
+      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Make it anew under today's ledger, and go back to that: relcat build --site prod --released --at [0-9a-f]{12} --out earlier, then relcat rollback with --out earlier$/,
     );
   });
 
@@ -129,7 +129,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "copy", "--release-hold");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^error\[site-newer\] copy was signed before what is live at prod: its timestamp has version 1, and there is \d+\n {2}hint: Sign it again, going on from what is published: relcat sign --site prod$/,
+      /^error\[site-newer\] copy was signed before what is live at prod: its timestamp has version 1, and there is \d+\n {2}hint: Sign it again, going on from what is published: relcat sign --out copy --site prod$/,
     );
     expect(project.state().build).toBe(before);
   });

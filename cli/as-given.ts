@@ -1,0 +1,40 @@
+import { join } from "node:path";
+import { shellWord } from "./words.ts";
+
+/** Options of the running command that the next command needs too. */
+export interface Given {
+  /** -C */
+  folder?: string | undefined;
+  /** The site that was built, signed or published, and the folder it was built into. */
+  site?: string | undefined;
+  out?: string | undefined;
+}
+
+/** Options of commands that work on a built site; `publish` takes the site as its argument. */
+const repeated: Readonly<Record<string, readonly ("site" | "out")[]>> = {
+  build: ["site", "out"],
+  sign: ["site", "out"],
+  publish: ["out"],
+};
+
+const verbs =
+  "build|check|completion|controller|cut|devices|download|history|import|ingest|init|inspect|ledger|list|login|logout|new|notes|plan|publish|reinstate|retract|rollback|schema|serve|sign|status|trust|uncut|upload|verify";
+
+/** A command in a sentence, with its words up to where the next sentence part begins. */
+const command = new RegExp(`\\brelcat (${verbs})(?![\\w-])((?:(?![,;:)]|\\.(?:\\s|$)|\\brelcat\\b).)*)`, "g");
+
+/** The commands of a hint or a "Next" line with the options that the running command was given, so that they can be pasted. */
+export function asGiven(text: string, given: Given): string {
+  const folder = given.folder === undefined ? "" : ` -C ${shellWord(given.folder)}`;
+  return text
+    .replace(/\brelcat -C (\S+)/g, (whole, inner: string) =>
+      given.folder === undefined ? whole : `relcat -C ${shellWord(join(given.folder, inner))}`,
+    )
+    .replace(command, (_, verb: string, rest: string) => {
+      const options = (repeated[verb] ?? []).flatMap((name) => {
+        const value = given[name];
+        return value === undefined || rest.includes(`--${name} `) ? [] : [` --${name} ${shellWord(value)}`];
+      });
+      return `relcat${folder} ${verb}${options.join("")}${rest}`;
+    });
+}

@@ -1,0 +1,112 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { asGiven } from "../../cli/as-given.ts";
+import { artifact, project, release } from "../support/project.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
+
+/** A project in a folder that is always named with -C, signed, with a site beside it. */
+async function elsewhere() {
+  const made = project({
+    "p/releases/catalog.yaml": `require: {}
+base_url: https://downloads.example.com
+trust: simple
+sites:
+  prod: { url: "dir:../www" }
+`,
+    ...Object.fromEntries(
+      Object.entries(release("26.09.001", [])).map(([path, content]) => [`p/${path}`, content]),
+    ),
+    "p/out/tool-26.09.001.rpm": "rpm",
+    "p/out/tool-26.09.001.msi": "msi",
+  });
+  const keys = join(temporaryFolder(), "keys");
+  const env = { RELCAT_ONLINE_KEY: "" };
+  const run = (...args: string[]) => relcat(made.folder, args, { env });
+  expect((await run("-C", "p", "trust", "init", keys)).exitCode).toBe(0);
+  env.RELCAT_ONLINE_KEY = readFileSync(join(keys, "online.pem"), "utf8");
+  return { ...made, run, env };
+}
+
+/** The commands of what was said last. */
+const nextOf = (stderr: string): string[] =>
+  [...(/Next: (.*)/.exec(stderr)?.[1] ?? "").matchAll(/relcat [^,;]*?(?=, |; | \(|$)/g)].map(
+    ([line]) => line,
+  );
+
+test("every Next line works when it is pasted: -C, --site and --out are repeated", async () => {
+  const { run } = await elsewhere();
+  const manifest = "releases/26.09.001/manifests/rpm.json";
+  const done: string[] = [];
+  const paste = async (line: string) => {
+    done.push(line);
+    const result = await run(...line.split(" ").slice(1));
+    expect(result.exitCode, `${line}\n${result.stderr}`).toBe(0);
+    return nextOf(`${result.stderr}\n${result.stdout}`);
+  };
+  const files = ["out/tool-26.09.001.msi", "out/tool-26.09.001.rpm"];
+  const start = `relcat -C p ingest --release 26.09.001 --out ${manifest} ${files.join(" ")}`;
+  const [check = ""] = await paste(start);
+  await paste(check);
+  const [uploaded = ""] = await paste(
+    `relcat -C p upload --site prod --manifest ${manifest} ${files.join(" ")}`,
+  );
+  await paste(uploaded);
+  const [cut = ""] = await paste("relcat -C p status");
+  const [build = ""] = await paste(cut);
+  expect(build).toBe("relcat -C p build --released");
+  const [sign = ""] = await paste("relcat -C p build --released --site prod --out public");
+  const [publish = ""] = await paste(sign);
+  const [verify] = await paste(publish);
+  expect(done.slice(1)).toEqual([
+    "relcat -C p check",
+    `relcat -C p upload --site prod --manifest ${manifest} ${files.join(" ")}`,
+    "relcat -C p check",
+    "relcat -C p status",
+    "relcat -C p cut 26.09.001",
+    "relcat -C p build --released --site prod --out public",
+    "relcat -C p sign --site prod --out public",
+    "relcat -C p publish --out public prod",
+  ]);
+  expect(verify).toBe("relcat -C p verify prod");
+});
+
+test("hints repeat them too, in the order in which the commands are needed", async () => {
+  const { run, write, folder } = await elsewhere();
+  write("p/releases/26.09.001/manifests/a.json", {
+    release: "26.09.001",
+    artifacts: [artifact("tool-26.09.001.rpm", "rpm")],
+  });
+  await run("-C", "p", "cut", "--all");
+  await run("-C", "p", "build", "--released", "--site", "prod", "--out", "public");
+  const { stderr } = await run("-C", "p", "publish", "prod", "--out", "public");
+  expect(stderr).toContain(
+    "hint: Sign it, going on from what is published: relcat -C p sign --out public --site prod",
+  );
+  // The path of a manifest is the same file, however it is given.
+  const absolute = join(folder, "p/releases/26.09.001/manifests/b.json");
+  const ingested = await run("-C", "p", "ingest", "--release", "26.09.001", "--out", absolute, "out");
+  expect(ingested.stderr).toContain("Next: relcat -C p check");
+});
+
+test.each([
+  [
+    "relcat check, then relcat cut 26.09.001",
+    { folder: "a b" },
+    "relcat -C 'a b' check, then relcat -C 'a b' cut 26.09.001",
+  ],
+  ["relcat -C demo check", { folder: "x" }, "relcat -C x/demo check"],
+  [
+    "relcat build --released, then relcat sign",
+    { site: "prod", out: "earlier" },
+    "relcat build --site prod --out earlier --released, then relcat sign --site prod --out earlier",
+  ],
+  [
+    "relcat build --at 1 --site prod --out earlier",
+    { site: "prod", out: "dist" },
+    "relcat build --at 1 --site prod --out earlier",
+  ],
+  ["what relcat writes, as relcat does", { folder: "p" }, "what relcat writes, as relcat does"],
+])("%j with %j", (text, given, expected) => {
+  expect(asGiven(text, given)).toBe(expected);
+});
