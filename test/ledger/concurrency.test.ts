@@ -7,6 +7,7 @@ import { expect, test } from "vitest";
 import { retract } from "../../pipeline/index.ts";
 import { withLock } from "../../pipeline/outside/lock.ts";
 import { plainRelease, type Releases, releases, surroundings } from "../support/catalog.ts";
+import { often } from "../support/effort.ts";
 import { eventsOf, files } from "./history.ts";
 
 interface Writer {
@@ -36,10 +37,10 @@ function start(catalog: Releases, verb: string, what: string, killAt?: string): 
   return writer;
 }
 
-const numbers = Array.from({ length: 10 }, (_, index) => index + 1);
+const numbers = Array.from({ length: often(10, 5) }, (_, index) => index + 1);
 const version = (number: number) => `26.09.${String(number).padStart(3, "0")}`;
 
-test("of twenty writers at once, some of them killed, every other event is written exactly once", async () => {
+test("of many writers at once, some of them killed, every other event is written exactly once", async () => {
   const names = numbers.map((number) => `r${number}`);
   const catalog = releases(plainRelease("26.08.001", files("26.08.001", ...names)));
   await catalog.cut({}, "2026-08-19T10:00:00Z");
@@ -66,7 +67,7 @@ test("of twenty writers at once, some of them killed, every other event is writt
   // Nothing of the killed ones is in the way of the next.
   await catalog.cut();
   const ids = [...(await catalog.load()).ledger.byId.values()].map(({ add }) => add.id);
-  expect(ids).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
+  expect(ids).toEqual(Array.from({ length: 2 * numbers.length }, (_, index) => index + 1));
 });
 
 test("who waits is told the process id of the holder, and goes on when it is free", async () => {
