@@ -71,8 +71,12 @@ function faultsOf(record: Record<string, unknown>): string[] {
     if (fits(value)) return [];
     return [`${field} is ${value === undefined ? "missing" : display(value)}, expected ${expected}`];
   });
-  const lost = unkeepable(record, 0);
-  return lost === undefined ? faults : [...faults, lost];
+  const lost = Object.entries(record).flatMap(([field, value]) => {
+    // An id has its own rule.
+    const fault = field === "id" ? undefined : unkeepable(field, value);
+    return fault === undefined ? [] : [`${field}: ${fault}`];
+  });
+  return [...faults, ...lost.slice(0, 1)];
 }
 
 const text = { fits: (value: unknown) => typeof value === "string", expected: "text" };
@@ -91,15 +95,17 @@ const required: Record<string, { fits(value: unknown): boolean; expected: string
 /** Depth that is left for the manifest around a record. */
 const deepest = maxDepth - 8;
 
-/** What no file can hold as it is. */
-function unkeepable(value: unknown, depth: number): string | undefined {
+/** Why no file can hold a member of a record as it is. */
+function unkeepable(key: string, value: unknown, depth = 1): string | undefined {
+  if (key === "__proto__") return 'the key "__proto__" is not safe to keep';
   if (typeof value === "number" && !Number.isFinite(value))
     return "a number is too large for JSON readers to keep";
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    return "a whole number is 2^53 or more, which JSON readers round: expected it as text";
   if (value === null || typeof value !== "object") return undefined;
   if (depth > deepest) return `values are nested more than ${deepest} levels deep`;
-  if (Object.hasOwn(value, "__proto__")) return 'the key "__proto__" is not safe to keep';
-  for (const item of Object.values(value)) {
-    const lost = unkeepable(item, depth + 1);
+  for (const [name, item] of Object.entries(value)) {
+    const lost = unkeepable(name, item, depth + 1);
     if (lost !== undefined) return lost;
   }
   return undefined;

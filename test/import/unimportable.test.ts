@@ -66,6 +66,14 @@ test.each([
     '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"size":1e400}}]',
   ],
   [
+    "a whole number that readers round",
+    '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","description":9007199254740993}]',
+  ],
+  [
+    "a whole number that readers round, inside of data",
+    '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"build":[-12345678901234567890]}}]',
+  ],
+  [
     "a key that is not safe",
     '[{"id":1,"name":"a","version":"26.05.001","package_type":"helm","checksum":"","data":{"__proto__":{}}}]',
   ],
@@ -75,6 +83,12 @@ test.each([
   ],
 ])("%s is refused", async (what, text) => {
   expect(complaints(await refused(text)), what).toMatchSnapshot();
+});
+
+test("whole numbers below 2^53 are kept as they are, as text fields too", async () => {
+  const made = liveProject([good(1, { description: 9_007_199_254_740_991, only_for_account: 1 })]);
+  await made.succeed("import", "live.json", "--accept-violations");
+  expect(made.read("releases/26.05.001/manifests/imported.json")).toContain("9007199254740991");
 });
 
 test("a record larger than a manifest may be is refused by its id", async () => {
