@@ -1,5 +1,5 @@
 import { refuseUnknown } from "./cut.ts";
-import { type Config, configSchema } from "./documents/config.ts";
+import type { Config } from "./documents/config.ts";
 import { type Exception, exceptionsSchema } from "./documents/exceptions.ts";
 import { noteSchema } from "./documents/note.ts";
 import type { OutputGroup } from "./documents/published.ts";
@@ -13,13 +13,13 @@ import { readReleases } from "./read-releases.ts";
 import type { ReleaseCache } from "./release-cache.ts";
 import { type Allocate, type Identified, idAssignment } from "./stages/assign-ids.ts";
 import { completenessCheck } from "./stages/completeness.ts";
-import { type UsableConfig, useConfig } from "./stages/config.ts";
 import { type Discovered, discover, type ReleaseFiles } from "./stages/discover.ts";
 import type { Located } from "./stages/document.ts";
 import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./stages/exceptions.ts";
 import { type Ledger, readLedgerPieces, restore as restoreLedger } from "./stages/ledger.ts";
 import type { Release } from "./stages/normalize.ts";
 import { readBytes, readDocuments } from "./stages/parse.ts";
+import { readConfig } from "./stages/read-config.ts";
 import { checkFragment } from "./stages/rules/release-rules.ts";
 import { decodePieces } from "./stages/source.ts";
 
@@ -105,7 +105,12 @@ export async function loadCatalog(
   const files = source ?? filesIn(folder);
   const found = await discover(folder, files);
   collectMuch();
-  const { config: written, problems: configProblems, isConsequence, place } = readConfig(found, files);
+  const {
+    config: written,
+    problems: configProblems,
+    isConsequence,
+    place,
+  } = readConfig(`${folder}/catalog.yaml`, found.config === undefined ? undefined : files.read(found.config));
   const config = selection.site === undefined ? written : atSite(written, selection.site);
   const { ledger, problems: ledgerProblems } = loadLedger(found, files);
   collectMuch();
@@ -176,22 +181,6 @@ const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Dis
 function allocation({ released, versions }: Selection, chosen: ReadonlySet<string>): Allocate {
   if (released || versions !== undefined) return (version) => chosen.has(version);
   return () => true;
-}
-
-function readConfig(
-  { folder, config }: Discovered,
-  files: AuthoredFiles,
-): UsableConfig & Pick<Located<unknown>, "place"> {
-  const file = `${folder}/catalog.yaml`;
-  const bytes = config === undefined ? undefined : files.read(config);
-  const nothing = { file, value: {}, place: () => ({ file, line: 1, column: 1 }) };
-  if (!bytes) return { ...useConfig(nothing), place: nothing.place };
-  const { document, problems, raw } = readBytes(file, bytes, configSchema);
-  // Comments only, or nothing: every field has its default.
-  if (raw?.value === null) return { ...useConfig(nothing), place: nothing.place };
-  const usable = useConfig(document ?? raw ?? nothing);
-  const { place } = document ?? raw ?? nothing;
-  return { ...usable, place, problems: [...problems, ...usable.problems] };
 }
 
 /** What imported history may break; a missing file accepts nothing. */

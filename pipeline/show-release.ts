@@ -3,6 +3,8 @@ import { versionUnknown } from "./cut.ts";
 import type { Config } from "./documents/config.ts";
 import type { PublishedRelease } from "./documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "./errors.ts";
+import { loadConfiguration } from "./ingest/configuration.ts";
+import { requireFolder } from "./outside/files.ts";
 import { isFolder } from "./outside/folders.ts";
 import { publishRelease } from "./stages/publish-records.ts";
 
@@ -22,19 +24,17 @@ export async function showRelease(
 }
 
 /**
- * The configuration, for commands that need nothing else.
- * @throws RelcatError with the problems of catalog.yaml
+ * The configuration, for commands that need nothing else: no other file is read.
+ * @throws RelcatError folder-missing; with the problems of catalog.yaml
  */
 export async function loadConfig(folder: string): Promise<Config> {
-  const catalog = await loadCatalog(folder, { released: true });
-  throwErrors(problemsBelow(catalog));
-  return catalog.config;
+  requireFolder(folder);
+  return loadConfiguration(folder, undefined);
 }
 
-const problemsBelow = ({ folder, problems }: Catalog, path?: string): Problem[] =>
+const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =>
   problems.filter(
-    ({ at }) =>
-      at && (at.file === `${folder}/catalog.yaml` || (path && at.file.startsWith(`${folder}/${path}`))),
+    ({ at }) => at && (at.file === `${folder}/catalog.yaml` || at.file.startsWith(`${folder}/${path}`)),
   );
 
 /** Those problems that keep notes from being shown as they were meant. */

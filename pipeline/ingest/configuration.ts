@@ -1,4 +1,4 @@
-import { type Config, configSchema } from "../documents/config.ts";
+import type { Config } from "../documents/config.ts";
 import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
 import { failure, throwErrors } from "../errors.ts";
 import { nextVersion } from "../open-release.ts";
@@ -7,10 +7,11 @@ import { fetchDocument } from "../outside/fetch-document.ts";
 import { exists, readIfPresent } from "../outside/files.ts";
 import { listFolders } from "../outside/folders.ts";
 import { refuseScheme } from "../outside/read-input.ts";
-import { normalizeConfig, useConfig } from "../stages/config.ts";
+
 import type { Located } from "../stages/document.ts";
 import { readLedger } from "../stages/ledger.ts";
 import { readBytes } from "../stages/parse.ts";
+import { readConfig } from "../stages/read-config.ts";
 
 const maxConfigBytes = 1024 * 1024;
 
@@ -38,17 +39,10 @@ export async function loadConfiguration(folder: string, given: string | undefine
       `there is no file ${file}`,
       "Give catalog.yaml's path or https URL with --config.",
     );
-  if (!bytes) return normalizeConfig({});
   // Documents are read by the ending of their name, which a query may hide.
-  const { document, problems, raw } = readBytes(
-    isUrl ? file.replace(/[?#].*$/, "") : file,
-    bytes,
-    configSchema,
-  );
-  if (raw?.value === null) return normalizeConfig({}); // Comments only.
-  const usable = useConfig(document ?? { file, value: {}, place: () => ({ file, line: 1, column: 1 }) });
-  throwErrors([...problems, ...usable.problems]);
-  return usable.config;
+  const { config, problems } = readConfig(isUrl ? file.replace(/[?#].*$/, "") : file, bytes);
+  throwErrors(problems);
+  return config;
 }
 
 /** release.yaml of a version, where it can be read; what is wrong with it is for check to say. */
