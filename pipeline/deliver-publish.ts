@@ -20,7 +20,7 @@ import { loadConfiguration } from "./ingest/configuration.ts";
 import { readBuild, requireBuild } from "./outside/built-site.ts";
 import { readIfPresent } from "./outside/files.ts";
 import { headOf, isBefore } from "./outside/git-head.ts";
-import { withLock } from "./outside/lock.ts";
+import { withOutputLock } from "./outside/lock.ts";
 import { hasDied, type Publisher, thisPublisher } from "./outside/publishers.ts";
 import { openSite } from "./outside/site-store.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./publish/changes.ts";
@@ -122,7 +122,7 @@ export async function publishSite(
   const store = await openSite(site, options.environment, surroundings.pid);
   const ledger = readLedgerNow(releases);
   const head = await headOf(releases);
-  return withLock(out, surroundings.pid, surroundings.onWait, async () => {
+  return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     const local = readLocal(out, site);
     refuseUnfitBuild(local.document, site);
     if (config.trust.profile !== "none" && site.settles) refuseUnsigned(local, name);

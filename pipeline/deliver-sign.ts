@@ -7,7 +7,7 @@ import { failure } from "./errors.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { type Build, readBuild, requireBuild } from "./outside/built-site.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "./outside/files.ts";
-import { withLock } from "./outside/lock.ts";
+import { withOutputLock } from "./outside/lock.ts";
 import { metadataAt } from "./outside/metadata-source.ts";
 import { parsedAs } from "./outside/parsed-state.ts";
 import { rootFolder } from "./outside/root-folder.ts";
@@ -73,7 +73,7 @@ export async function signSite(
   const online = openSigner(config.trust.online, options.environment);
   const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
   const live = source === undefined ? nothingLive : await readLiveMetadata(source);
-  return withLock(out, surroundings.pid, surroundings.onWait, async () => {
+  return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     const { document: build, bytes: buildBytes } = readWholeBuild(out);
     const files = await decideSigning({
       build,

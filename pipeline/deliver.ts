@@ -21,7 +21,7 @@ import type { OnCacheFailure } from "./outside/cache.ts";
 import { exists, replaceDurably, requireFolder } from "./outside/files.ts";
 import { commit, movedAway, requireRepository, uncommitted } from "./outside/git.ts";
 import { showFile } from "./outside/git-revision.ts";
-import { withLock } from "./outside/lock.ts";
+import { withLock, withOutputLock } from "./outside/lock.ts";
 import { refuseForeignFolder } from "./outside/site-folder.ts";
 import { throwRefused } from "./plan/refused.ts";
 import { refuseOtherLedger, refuseStale } from "./plan/stale.ts";
@@ -92,7 +92,7 @@ async function buildWith(
   const { site, catalog } = await buildCatalog(folder, selection, earlier?.files, memory?.remember);
   // An earlier commit was compared with today's ledger already.
   if (!earlier) await surroundings.proveLedger?.(catalog.ledger);
-  const delivery = await withLock(out, surroundings.pid, surroundings.onWait, async () => {
+  const delivery = await withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     try {
       const delivered = await deliverSite(site, out, memory, {
         clock: surroundings.clock,

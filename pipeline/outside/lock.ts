@@ -1,11 +1,14 @@
-import { mkdirSync } from "node:fs";
-import { join } from "node:path";
+import { createHash } from "node:crypto";
+import { accessSync, constants, mkdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
+import { realPlace } from "./real-place.ts";
 
-/** Left in every folder relcat writes to; git-ignored, never published. */
+/** In a folder with authored files, which git ignores it in, and in the folder of a site, beside what is served. */
 export const lockFile = ".relcat-lock";
 
 /** SQLITE_NOTADB */
@@ -19,38 +22,68 @@ const step = 50;
  * so the kernel frees it when a process dies, however it dies.
  * @throws RelcatError lock-held after 30 s, naming the holder
  */
-export async function withLock<T>(
+export const withLock = <T>(folder: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
+  holding(join(folder, lockFile), folder, pid, onWait, work);
+
+/**
+ * The same for a folder whose files are copied to servers: the lock is outside of it, in one place for all paths that
+ * lead to the folder. The folder need not exist.
+ */
+export const withOutputLock = <T>(out: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
+  holding(outputLock(out), out, pid, onWait, work);
+
+type OnWait = (holder: number) => void;
+type Work<T> = () => Promise<T> | T;
+
+/** Beside the folder; where nothing can be written there, in a folder of this machine. */
+function outputLock(out: string): string {
+  const place = realPlace(out);
+  const hash = createHash("sha256").update(place).digest("hex").slice(0, 32);
+  const parent = dirname(place);
+  try {
+    mkdirSync(parent, { recursive: true });
+    accessSync(parent, constants.W_OK);
+  } catch {
+    const own = process.env.XDG_RUNTIME_DIR;
+    return own ? join(own, "relcat", `${hash}.lock`) : join(tmpdir(), `relcat-${hash}.lock`);
+  }
+  const name = basename(place);
+  return join(parent, `${lockFile}-${Buffer.byteLength(name) > 200 ? hash : name}`);
+}
+
+async function holding<T>(
+  file: string,
   folder: string,
   pid: number,
-  onWait: (holder: number) => void,
-  work: () => Promise<T> | T,
+  onWait: OnWait,
+  work: Work<T>,
 ): Promise<T> {
-  const database = open(folder);
+  const database = open(file);
   try {
-    await acquire(database, folder, pid, onWait);
+    await acquire(database, { file, folder }, pid, onWait);
     return await work();
   } finally {
     database.close();
   }
 }
 
-function open(folder: string): DatabaseSync {
+function open(file: string): DatabaseSync {
   try {
-    mkdirSync(folder, { recursive: true });
-    return new DatabaseSync(join(folder, lockFile));
+    mkdirSync(dirname(file), { recursive: true });
+    return new DatabaseSync(file);
   } catch (error) {
-    throw isSqlite(error) ? unusable(folder, error) : accessFailure(`cannot lock ${folder}`, error);
+    throw isSqlite(error) ? unusable(file, error) : accessFailure(`cannot lock ${dirname(file)}`, error);
   }
 }
 
 async function acquire(
   database: DatabaseSync,
-  folder: string,
+  { file, folder }: { file: string; folder: string },
   pid: number,
-  onWait: (holder: number) => void,
+  onWait: OnWait,
 ) {
   for (let waited = 0; ; waited += step) {
-    if (hold(database, folder, pid)) return;
+    if (hold(database, file, pid)) return;
     const holder = holderOf(database);
     if (waited === 0) onWait(holder);
     if (waited >= patience) {
@@ -66,7 +99,7 @@ async function acquire(
 }
 
 /** The holder's id must be readable while the lock is held: it is committed first, then the lock is taken. */
-function hold(database: DatabaseSync, folder: string, pid: number): boolean {
+function hold(database: DatabaseSync, file: string, pid: number): boolean {
   try {
     database.exec("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (pid INTEGER); DELETE FROM holder");
     database.prepare("INSERT INTO holder VALUES (?)").run(pid);
@@ -77,13 +110,12 @@ function hold(database: DatabaseSync, folder: string, pid: number): boolean {
   } catch (error) {
     if (database.isTransaction) database.exec("ROLLBACK");
     if (isBusy(error)) return false;
-    throw unusable(folder, error);
+    throw unusable(file, error);
   }
 }
 
 /** The file may be anybody's by its name, and the folder somebody else's. */
-function unusable(folder: string, error: unknown) {
-  const file = join(folder, lockFile);
+function unusable(file: string, error: unknown) {
   const { errcode, errstr = String(error) } = error as { errcode?: number; errstr?: string };
   const hint =
     errcode === notADatabase

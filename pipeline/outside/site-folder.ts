@@ -1,16 +1,5 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  realpathSync,
-  rmdirSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from "node:fs";
-import { basename, dirname, join, resolve } from "node:path";
+import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, rmSync, statSync, writeSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { Encoding } from "../documents/hosting.ts";
 import type { OutputFile } from "../documents/published.ts";
 import { isRelativePath, type RelativePath, relativePath } from "../documents/relative-path.ts";
@@ -24,12 +13,16 @@ import { lockFile } from "./lock.ts";
 import type { MadeFile } from "./output-table.ts";
 import { type Counts, placing } from "./place-files.ts";
 import { type Precompression, precompression, type Untouched } from "./precompress.ts";
+import { realPlace } from "./real-place.ts";
 import { type RootFolder, rootFolder } from "./root-folder.ts";
 import { removeSiblings } from "./siblings.ts";
 
 /** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
 const workFolder = ".relcat-tmp";
 const journal = "journal";
+
+/** A folder that has one of these is relcat's: finished, unfinished, or of a version that had its lock there. */
+const marks = ["build.json", workFolder, lockFile];
 
 /** A folder that holds a built site, opened for the next build. */
 export interface SiteFolder {
@@ -78,7 +71,7 @@ export function refuseForeignFolder(folder: string, source: string): void {
     if (isMissing(error)) return;
     throw accessFailure(`cannot read ${folder}`, error);
   }
-  const ours = names.length === 0 || names.includes("build.json") || names.includes(lockFile);
+  const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
   if (ours) return;
   throw failure(
     "folder-not-ours",
@@ -87,22 +80,21 @@ export function refuseForeignFolder(folder: string, source: string): void {
   );
 }
 
-/** With links resolved as far as the path exists; without a slash at the end, the root included. */
-function realPlace(path: string): string {
-  const whole = resolve(path);
-  if (existsSync(whole)) return realpathSync(whole).replace(/\/$/, "");
-  return `${realPlace(dirname(whole))}/${basename(whole)}`;
-}
-
 /** @param now milliseconds since 1970 */
 export function openSiteFolder(folder: string, now: number): SiteFolder {
   const work = join(folder, workFolder);
   const previous = previousFiles(folder);
   const startedBefore = unfinishedFiles(work);
-  rmSync(work, { recursive: true, force: true });
   mkdirSync(work, { recursive: true });
+  for (const name of readdirSync(work)) {
+    // biome-ignore lint/plugin: a name that the folder itself has.
+    if (name !== journal) rmSync(join(work, name), { recursive: true, force: true });
+  }
+  // biome-ignore lint/plugin: a constant; earlier versions had their lock there.
+  rmSync(join(folder, lockFile), { force: true });
+  // What an earlier build noted stays; its last line may be cut short.
   const notes = openSync(join(work, journal), "a");
-  writeSync(notes, startedBefore.map((path) => `${path}\n`).join(""));
+  writeSync(notes, "\n");
   const parts = new Map<string, NonNullable<OutputFile["parts"]>>();
   const counts = { written: 0, unchanged: 0, bytes: 0 };
   const count = ({ written, unchanged, bytes }: Counts) => {
