@@ -118,7 +118,7 @@ test("a forged entry writes nothing outside of the site's folder", async () => {
       text.replaceAll("26.08.002", "../../../escaped").replaceAll("server", "../../../../x"),
     );
   await builtAnew();
-  expect(readdirSync(project).sort()).toEqual([".relcat-cache", "dist", "releases"]);
+  expect(readdirSync(project).sort()).toEqual([".relcat-cache", ".relcat-lock-dist", "dist", "releases"]);
   rmSync(inside(".relcat-cache"), { recursive: true });
   expect(differences(await builtAnew(), right)).toEqual([]);
 });
