@@ -158,7 +158,7 @@ const configuration = ({ configuration: changes }: Plan): PlanSection => ({
     cells: [
       `${change.file}:${change.line}:${change.column}`,
       ...fieldLines([change]),
-      change.records === 0 ? "no record" : count(change.records, "record"),
+      change.records === 0 ? "affects no record" : count(change.records, "record"),
     ],
   })),
 });

@@ -1,5 +1,6 @@
 import {
   type CatalogStatus,
+  type Config,
   catalogStatus,
   exitStatus,
   loadCatalog,
@@ -23,9 +24,11 @@ export async function status(
   const guard = new LedgerGuard(options, host, read.config.ledgerBase);
   const lost = await guard.lostLines(read.ledger);
   const catalog = { ...read, problems: [...read.problems, ...lost] };
-  const { releases, counts, errors, warnings, next } = catalogStatus(catalog, host.clock);
+  const { next: here, ...found } = catalogStatus(catalog, host.clock);
+  const { releases, counts, errors, warnings } = found;
   const { environment, pid, clock: now } = host;
   const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, { environment, pid, now });
+  const next = nextWithSites(here, sites, catalog.config);
   const document = {
     releases,
     artifacts: counts.artifacts,
@@ -47,13 +50,38 @@ export async function status(
   return lost.length > 0 ? exitStatus.problems : exitStatus.done;
 }
 
+/** Null: there is nothing to do. */
+type Next = { command: string | null; why: string };
+
+/** Where everything is permanent, what comes next depends on what the settling sites have. */
+function nextWithSites(next: Next, sites: readonly SiteStatus[], { sites: known, trust }: Config): Next {
+  const settling = sites.filter(({ name }) => known.get(name)?.settles);
+  if (next.command !== "relcat build --released" || settling.length === 0) return next;
+  const behind = settling.find(
+    ({ unreachable, unpublished }) => unreachable === undefined && unpublished !== 0,
+  );
+  if (!behind) {
+    const isKnown = settling.every(({ unreachable }) => unreachable === undefined);
+    return isKnown ? { command: null, why: "every ledger line is published" } : next;
+  }
+  const { name, unpublished } = behind;
+  const sign = trust.profile === "none" ? [] : [`relcat sign --site ${name}`];
+  return {
+    command: [`relcat build --released --site ${name}`, ...sign, `relcat publish ${name}`].join(" && "),
+    why:
+      unpublished === null
+        ? `${name} has another ledger than the one here`
+        : `${name} lacks ${count(unpublished, "ledger line")}`,
+  };
+}
+
 const inspection = (policies: readonly string[]): string =>
   policies.length === 0
     ? "no artifact is inspected: catalog.yaml names no signers"
     : `inspected before they are cut: ${listed(policies)}`;
 
 function describe(
-  { releases, counts, errors, warnings, next }: CatalogStatus,
+  { releases, counts, errors, warnings, next }: Omit<CatalogStatus, "next"> & { next: Next },
   sites: readonly SiteStatus[],
   inspected: string,
   host: Host,
@@ -68,7 +96,7 @@ function describe(
     ...(sites.length > 0 ? [table(sites.map(siteRow))] : []),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
     inspected,
-    `${host.data.style("dim", "Next:")} ${asGiven(next.command, host.given)} (${next.why})`,
+    `${host.data.style("dim", "Next:")} ${next.command === null ? "nothing to do" : asGiven(next.command, host.given)} (${next.why})`,
   ].join("\n");
 }
 

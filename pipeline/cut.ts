@@ -175,10 +175,10 @@ export function decideReinstate(ledger: Ledger, ids: readonly number[], at: stri
     else {
       const message = `the id ${id} is not retracted`;
       problems.push({
-        code: "nothing-to-retract",
+        code: "nothing-to-reinstate",
         severity: "error",
         message,
-        hint: "There is nothing to undo.",
+        hint: "There is nothing to undo: relcat list --all shows which records are withdrawn.",
       });
     }
   }

@@ -108,6 +108,7 @@ export const codes = {
   "content-not-cut": 1,
   "revise-limit": 1,
   "nothing-to-retract": 1,
+  "nothing-to-reinstate": 1,
   "version-unknown": 1,
   "version-settled": 1,
   "version-not-last": 1,

@@ -185,7 +185,7 @@ describe("reinstate", () => {
     expect(stderr).toContain("To be reinstated: 1 record\n  2  26.08.001  rpm  tool-26.08.001.rpm\n");
     expect(await run("reinstate", "2", "--yes")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("error[nothing-to-retract] the id 2 is not retracted\n"),
+      stderr: expect.stringContaining("error[nothing-to-reinstate] the id 2 is not retracted\n"),
     });
     expect((await run("reinstate", "1")).stderr).toContain(
       "error[not-confirmed] nobody is here to confirm this",

@@ -69,6 +69,19 @@ test("every Next line works when it is pasted: -C, --site and --out are repeated
     "relcat -C p publish --out public prod",
   ]);
   expect(verify).toBe("relcat -C p verify prod");
+  expect((await run("-C", "p", "status")).stdout).toContain(
+    "\nNext: nothing to do (every ledger line is published)",
+  );
+  expect((await run("-C", "p", "retract", "1", "--reason", "Bad.", "--yes")).exitCode).toBe(0);
+  for (const line of nextOf((await run("-C", "p", "status")).stdout)
+    .join(" ")
+    .split(" && "))
+    await paste(line);
+  expect(done.slice(-3)).toEqual([
+    "relcat -C p build --released --site prod",
+    "relcat -C p sign --site prod",
+    "relcat -C p publish prod",
+  ]);
 });
 
 test("hints repeat them too, in the order in which the commands are needed", async () => {

@@ -10,7 +10,12 @@ export const expectedTypes: ConfigRule = (config, report) => {
     const type = typeof entry === "string" ? entry : entry.package_type;
     if (known.has(type)) continue;
     const message = `the package type ${type} is not known`;
-    report("package-type-unknown", ["expected", index], message, unknownTypeHint(type, known));
+    report(
+      "package-type-unknown",
+      typeof entry === "string" ? ["expected", index] : ["expected", index, "package_type"],
+      message,
+      unknownTypeHint(type, known),
+    );
   }
 };
 
@@ -21,7 +26,7 @@ export const ingestTypes: ConfigRule = (config, report) => {
     if (types.has(resolveAlias(type, types))) continue;
     report(
       "package-type-unknown",
-      ["ingest", index],
+      ["ingest", index, "package_type"],
       `the package type ${type} is not known`,
       unknownTypeHint(type, types.keys()),
     );

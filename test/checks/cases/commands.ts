@@ -115,7 +115,10 @@ export const commandCases: Case[] = [
     behaviour: "a record that is not retracted cannot be reinstated",
     files: {},
     action: cutThen((catalog) => catalog.reinstate([1])),
-    problems: ["error[nothing-to-retract] the id 1 is not retracted" + "\n  There is nothing to undo."],
+    problems: [
+      "error[nothing-to-reinstate] the id 1 is not retracted" +
+        "\n  There is nothing to undo: relcat list --all shows which records are withdrawn.",
+    ],
   },
   {
     behaviour: "a reason of two lines is refused",

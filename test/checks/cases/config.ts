@@ -159,7 +159,7 @@ export const configCases: Case[] = [
     problems: [
       "catalog.yaml:3:5 error[package-type-unknown] the package type snap is not known" +
         "\n  Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
-      "catalog.yaml:6:5 error[package-type-unknown] the package type snap is not known" +
+      "catalog.yaml:8:7 error[package-type-unknown] the package type snap is not known" +
         "\n  Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
     ],
   },
