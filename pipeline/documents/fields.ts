@@ -120,6 +120,29 @@ export const architectures = <T extends z.ZodType>(each: T) =>
 export const object = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, expects("wrong-type", "an object"));
 
+/**
+ * The same shape for documents of a site, which later versions of relcat may give members that this one does not know:
+ * objects at every depth allow and keep them. What people write stays strict.
+ */
+export function opened<T extends z.ZodType>(schema: T): T {
+  const inside = (each: unknown) => (each instanceof z.ZodType ? opened(each) : each);
+  const { def } = schema._zod as unknown as { def: Record<string, unknown> };
+  const inner = Object.entries(def).map(([key, value]) => {
+    if (Array.isArray(value)) return [key, key === "options" ? value.map(inside) : value];
+    if (key === "shape") return [key, mapped(value as object, inside)];
+    return [key, inside(value)];
+  });
+  const open = {
+    ...def,
+    ...Object.fromEntries(inner),
+    ...(def.type === "object" && { catchall: z.unknown() }),
+  };
+  return schema.clone(open as never, { parent: true }) as T;
+}
+
+const mapped = (values: object, change: (value: unknown) => unknown) =>
+  Object.fromEntries(Object.entries(values).map(([key, value]) => [key, change(value)]));
+
 export const list = <T extends z.ZodType>(each: T) => z.array(each, expects("wrong-type", "a list"));
 
 export const table = <T extends z.ZodType>(each: T, what = "an object") =>

@@ -8,6 +8,7 @@ import {
   line,
   name,
   object,
+  opened,
   osVersion,
   packageType,
   sha256,
@@ -42,6 +43,9 @@ export const packageRecordSchema = object({
   platform: id,
   only_for_account: account,
 }).meta({ title: "Package record" });
+
+/** A record as a site has it. */
+export const publishedRecordSchema = opened(packageRecordSchema);
 
 export type PackageRecord = z.infer<typeof packageRecordSchema>;
 /** `data` as it goes over the wire: key names are configuration. */

@@ -4,7 +4,7 @@ import { exceptionsSchema } from "./exceptions.ts";
 import { ledgerEventSchema } from "./ledger.ts";
 import { manifestSchema } from "./manifest.ts";
 import { noteSchema } from "./note.ts";
-import { packageRecordSchema } from "./package-record.ts";
+import { publishedRecordSchema } from "./package-record.ts";
 import { planSchema } from "./plan.ts";
 import { releaseSchema } from "./release.ts";
 import {
@@ -25,8 +25,8 @@ export const documentSchemas = {
   exceptions: exceptionsSchema,
   "ledger-event": ledgerEventSchema,
   plan: planSchema,
-  "package-record": packageRecordSchema,
-  "package-list": z.array(packageRecordSchema).meta({ title: "Package list" }),
+  "package-record": publishedRecordSchema,
+  "package-list": z.array(publishedRecordSchema).meta({ title: "Package list" }),
   "release-document": releaseDocumentSchema,
   "release-index": releaseIndexSchema,
   "release-notes": notesDocumentSchema,

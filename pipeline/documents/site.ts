@@ -9,6 +9,7 @@ import {
   list,
   name,
   object,
+  opened,
   osVersion,
   packageType,
   revision,
@@ -27,18 +28,20 @@ import { ledgerMark } from "./site-state.ts";
 const schemaVersion = z.literal(1);
 
 /** dist/build.json, written last: what the build consists of. Its SHA-256 is the build's id. */
-export const buildSchema = object({
-  schema_version: schemaVersion,
-  base_url: url,
-  provisional: list(version).meta({
-    description: "Versions whose ids, dates or content are not permanent yet.",
-  }),
-  at: revision.optional().meta({
-    description: "Commit whose files were built under a later ledger; absent: the files as they were.",
-  }),
-  ledger: ledgerMark.optional().meta({ description: "The ledger it was made under." }),
-  files: tableBy(relativePathSchema, object({ sha256, size })),
-}).meta({ title: "Build" });
+export const buildSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    base_url: url,
+    provisional: list(version).meta({
+      description: "Versions whose ids, dates or content are not permanent yet.",
+    }),
+    at: revision.optional().meta({
+      description: "Commit whose files were built under a later ledger; absent: the files as they were.",
+    }),
+    ledger: ledgerMark.optional().meta({ description: "The ledger it was made under." }),
+    files: tableBy(relativePathSchema, object({ sha256, size })),
+  }).meta({ title: "Build" }),
+);
 
 const publishedNote = object({
   component: line,
@@ -60,82 +63,98 @@ export const retractedSchema = object({
 });
 
 /** api/v1/release/{version}/index.json */
-export const releaseDocumentSchema = object({
-  schema_version: schemaVersion,
-  version,
-  date,
-  summary: freeText.nullable(),
-  provisional: z.literal(true).optional(),
-  notes: list(publishedNote),
-  packages: list(packageRecordSchema),
-  artifacts: table(object({ file: name, url, size: size.nullable() })).meta({ description: "By record id." }),
-  retracted: list(retractedSchema),
-}).meta({ title: "Release document" });
+export const releaseDocumentSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    version,
+    date,
+    summary: freeText.nullable(),
+    provisional: z.literal(true).optional(),
+    notes: list(publishedNote),
+    packages: list(packageRecordSchema),
+    artifacts: table(object({ file: name, url, size: size.nullable() })).meta({
+      description: "By record id.",
+    }),
+    retracted: list(retractedSchema),
+  }).meta({ title: "Release document" }),
+);
 
 /** releases/{version}/notes.json */
-export const notesDocumentSchema = object({
-  schema_version: schemaVersion,
-  product: line,
-  version,
-  date,
-  summary: freeText.nullable(),
-  sections: list(
-    object({
-      component: line,
-      title: line,
-      kinds: list(
-        object({ kind: line, title: line, notes: list(publishedNote.omit({ component: true, kind: true })) }),
-      ),
-    }),
-  ),
-}).meta({ title: "Release notes" });
+export const notesDocumentSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    product: line,
+    version,
+    date,
+    summary: freeText.nullable(),
+    sections: list(
+      object({
+        component: line,
+        title: line,
+        kinds: list(
+          object({
+            kind: line,
+            title: line,
+            notes: list(publishedNote.omit({ component: true, kind: true })),
+          }),
+        ),
+      }),
+    ),
+  }).meta({ title: "Release notes" }),
+);
 
 /** api/v1/release/index.json, newest first. */
-export const releaseIndexSchema = object({
-  schema_version: schemaVersion,
-  releases: list(
-    object({
-      version,
-      date,
-      package_count: z.int().min(0),
-      retracted_count: z.int().min(0),
-      provisional: z.literal(true).optional(),
-      url,
-    }),
-  ),
-}).meta({ title: "Release index" });
+export const releaseIndexSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    releases: list(
+      object({
+        version,
+        date,
+        package_count: z.int().min(0),
+        retracted_count: z.int().min(0),
+        provisional: z.literal(true).optional(),
+        url,
+      }),
+    ),
+  }).meta({ title: "Release index" }),
+);
 
 /** api/v1/latest.json: all an installer needs, each package type at its own highest version. */
-export const latestSchema = object({
-  schema_version: schemaVersion,
-  version: version.nullable(),
-  packages: list(
-    object({
-      package_type: packageType,
-      version,
-      id,
-      name,
-      file: name,
-      url,
-      size: size.nullable(),
-      sha256: sha256.nullable().meta({ description: "null for an imported record that has none." }),
-      operating_system: line,
-      platform: id,
-      min_os_version: osVersion.nullable(),
-      max_os_version: osVersion.nullable(),
-      gui_only: flag,
-      headless: flag,
-    }),
-  ),
-}).meta({ title: "Latest packages" });
+export const latestSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    version: version.nullable(),
+    packages: list(
+      object({
+        package_type: packageType,
+        version,
+        id,
+        name,
+        file: name,
+        url,
+        size: size.nullable(),
+        sha256: sha256.nullable().meta({ description: "null for an imported record that has none." }),
+        operating_system: line,
+        platform: id,
+        min_os_version: osVersion.nullable(),
+        max_os_version: osVersion.nullable(),
+        gui_only: flag,
+        headless: flag,
+      }),
+    ),
+  }).meta({ title: "Latest packages" }),
+);
 
 /** api/v1/package/{id}/gone.json: the body of a 410. */
-export const goneSchema = object({
-  detail: line,
-  id,
-  reason: line,
-  replaced_by: id.nullable(),
-}).meta({ title: "Retracted record" });
+export const goneSchema = opened(
+  object({
+    detail: line,
+    id,
+    reason: line,
+    replaced_by: id.nullable(),
+  }).meta({ title: "Retracted record" }),
+);
 
 export type BuildDocument = z.infer<typeof buildSchema>;
 export type RetractedRecord = z.infer<typeof retractedSchema>;

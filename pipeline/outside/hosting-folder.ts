@@ -15,10 +15,13 @@ export function readHosting(place: string): Map<string, Uint8Array> | undefined 
   const folder = hostingFolder(liveFolder(place.replace(/^dir:/, "")));
   if (folder === undefined) return undefined;
   try {
-    const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+    const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())
-      .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1));
-    return new Map(files.sort().map((file) => [`hosting/${file}`, readFileSync(join(folder, file))]));
+      // biome-ignore lint/plugin: the folder itself lists these names.
+      .map((entry) => join(entry.parentPath, entry.name));
+    return new Map(
+      entries.sort().map((file) => [`hosting/${file.slice(folder.length + 1)}`, readFileSync(file)]),
+    );
   } catch (error) {
     throw accessFailure(`cannot read ${folder}`, error);
   }

@@ -107,8 +107,9 @@ function isSame(
 ): boolean {
   const artifact = release?.artifacts[record.id];
   const { sha256: hash, file, url, size, ...rest } = entry;
+  // What a later version adds here need not be in the record.
   const shared = Object.entries(rest).every(
-    ([field, value]) => record[field as keyof PackageRecord] === value,
+    ([field, value]) => !Object.hasOwn(record, field) || record[field as keyof PackageRecord] === value,
   );
   const { checksum } = record as { checksum: string };
   return (

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
-import { packageRecordSchema } from "../../pipeline/documents/package-record.ts";
+import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
 import { goneSchema } from "../../pipeline/documents/site.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
 import { type CatalogOperation, catalogRoutes } from "./routes.ts";
 
-const record = packageRecordSchema.meta({ id: "Package" });
+const record = publishedRecordSchema.meta({ id: "Package" });
 const manifest = manifestSchema.meta({ id: "Manifest" });
 const problem = z
   .looseObject({ detail: z.string() })

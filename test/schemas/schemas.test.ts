@@ -64,6 +64,6 @@ describe.each(names)("%s: zod and its JSON Schema agree", (name) => {
       }),
       { numRuns: often(1500, 200) },
     );
-    expect(refused).toBeGreaterThan(300);
+    expect(refused).toBeGreaterThan(often(300, 40));
   });
 });
