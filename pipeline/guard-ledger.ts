@@ -8,7 +8,8 @@ import {
   readLedgerBlob,
 } from "./outside/git-ledger.ts";
 import { compareGrowth } from "./stages/growth.ts";
-import type { Ledger } from "./stages/ledger.ts";
+import { type Ledger, readLedger } from "./stages/ledger.ts";
+import { identity } from "./stages/ledger-records.ts";
 
 /** Where a ledger must come from, as git knows it. */
 export interface LedgerBase {
@@ -53,12 +54,13 @@ export const shallowWarning = ({ name }: LedgerBase): Problem => ({
  * @returns at most one problem, ledger-rewritten; none where git cannot say
  */
 export async function lostLines(
-  ledger: Pick<Ledger, "file" | "text" | "pieces">,
+  ledger: Pick<Ledger, "file" | "text" | "pieces" | "byIdentity">,
   { folder, name, found }: LedgerBase,
 ): Promise<Problem[]> {
   for (const earlier of found.earlier) {
     if (earlier.blob === undefined || startsWith(ledger, earlier.blob)) continue;
     const text = await readLedgerBlob(folder, earlier.blob);
+    if (earlier.joinedTo && startsWith(ledger, earlier.joinedTo) && hasRecordsOf(ledger, text)) continue;
     return [lossOf(ledger, text, earlier, name)];
   }
   return [];
@@ -75,6 +77,18 @@ function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob
     if (left === 0) break;
   }
   return left === 0 && hash.digest("hex") === id;
+}
+
+/**
+ * A branch that merged the base and was merged by fast-forward is its own first parent: its records follow the base's lines
+ * under new ids.
+ */
+function hasRecordsOf({ byIdentity }: Pick<Ledger, "byIdentity">, text: string): boolean {
+  const { ledger } = readLedger({ file: "", text });
+  return [...ledger.byId.values()].every(({ add, retraction }) => {
+    const entry = byIdentity.get(identity(add.version, add.file));
+    return entry?.add.checksum === add.checksum && (!retraction || Boolean(entry.retraction));
+  });
 }
 
 const linesOf = (text: string): number => text.split("\n").length - 1;

@@ -15,6 +15,8 @@ export interface CommittedLedger {
   revision: string;
   /** undefined: the commit has no ledger. */
   blob: LedgerBlob | undefined;
+  /** Of a merge's first parent: the ledger of the second one, after whose lines those of the first may follow. */
+  joinedTo?: LedgerBlob | undefined;
 }
 
 /** What git knows of a folder's ledger. */
@@ -47,16 +49,21 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
   const isContained = parted.includes(head);
   const commits = isContained ? [head, `${head}^1`] : parted;
   const names = isContained ? ["HEAD", "HEAD^"] : parted.map((commit) => commit.slice(0, 12));
-  const [ofTip, parent, ...blobs] = await lookUp(folder, [
+  const [ofTip, parent, joinedTo, ...blobs] = await lookUp(folder, [
     ledgerOf(tip),
     `${head}^1`,
+    ledgerOf(`${head}^2`),
     ...commits.map(ledgerOf),
   ]);
   const settled = { revision: base, blob: ofTip };
   if (parted.length === 0) return { ...nothing(isShallow ? "shallow" : "unrelated"), base: settled };
   // A clone that is shallow lacks the parents of its oldest commits.
   if (isContained && isShallow && !parent) return { ...nothing("shallow"), base: settled };
-  const earlier = names.map((revision, index) => ({ revision, blob: blobs[index] }));
+  const earlier = names.map((revision, index) => ({
+    revision,
+    blob: blobs[index],
+    joinedTo: revision === "HEAD^" ? joinedTo : undefined,
+  }));
   return { kind: "known", earlier, base: settled };
 }
 

@@ -96,6 +96,23 @@ describe("a ledger that lost lines is an error", () => {
     expect(exitCode).toBe(1);
   });
 
+  test("by a merge that kept the branch's lines and dropped those of main", async () => {
+    const made = clone();
+    await made.git("switch", "--quiet", "--create", "work");
+    await made.succeed("retract", "1", "--reason", "Broken.", "--yes");
+    await commit(made, "Ours");
+    await made.git("switch", "--quiet", "main");
+    await made.succeed("retract", "2", "--reason", "Broken.", "--yes");
+    await commit(made, "Theirs");
+    await made.git("merge", "--quiet", "--no-ff", "-X", "theirs", "-m", "Merge", "work");
+    await made.git("update-ref", "refs/remotes/origin/main", "HEAD");
+    const { stdout, exitCode } = await made.run("check");
+    expect(stdout).toContain(
+      `${ledger}:6:1 error[ledger-rewritten] the ledger differs from that of HEAD^ here`,
+    );
+    expect(exitCode).toBe(1);
+  });
+
   test("with a commit of its own on a branch, which the merge base shows", async () => {
     const made = clone();
     await made.git("switch", "--quiet", "--create", "work");
