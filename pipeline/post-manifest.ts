@@ -30,6 +30,8 @@ export interface PostDecision {
   result: "written" | "replaced" | "unchanged";
   /** As they would be published; `id` is null where the ledger has none. */
   records: Readonly<Record<string, unknown>>[];
+  /** Whether one record was posted rather than a manifest. */
+  isRecord: boolean;
   /** Members of a record that count for nothing. */
   ignored: string[];
 }
@@ -50,17 +52,31 @@ export async function decidePost(folder: string, posted: PostedBody): Promise<Po
   const stored = storedManifest(manifest.value, mine);
   const ledger = soundLedger(folder);
   const { releases, problems: forbidden } = assignIds([mine], withoutOthers(ledger), () => true);
-  refuseConflicts([...conflictsWithOthers(mine, stored, release, config), ...forbidden.map(sentence)]);
-  const file = `${folder}/${stored.path}`;
   const packages = releases.flatMap((identified) => identified.packages);
+  refuseConflicts([...conflictsWithOthers(mine, stored, release, config), ...forbidden.map(sentence)]);
+  refuseConflicts(changesOfCut(body.value.release, packages, ledger));
+  const file = `${folder}/${stored.path}`;
   const isDated = release.release !== undefined;
   return {
     file,
     bytes: stored.bytes,
     result: resultOf(readIfPresent(file), stored.bytes),
     records: packages.map((entry) => recordOf(entry, isDated)),
+    isRecord: posted.kind === "record",
     ignored,
   };
+}
+
+/** What was cut stays as it is; posting it again as it is changes nothing. */
+function changesOfCut(version: string, packages: readonly Package[], { versions }: Ledger): string[] {
+  if (!versions.has(version)) return [];
+  const way = `Open the next release with relcat new ${version.slice(0, 5)}, and post it there.`;
+  return packages
+    .filter(({ standing }) => standing !== "cut")
+    .map(
+      ({ artifact }) =>
+        `Release ${version} is cut: ${display(artifact.file)} cannot be added or changed. ${way}`,
+    );
 }
 
 function refuseUnopened(folder: string, { value: { release }, place }: Located<Manifest>): void {

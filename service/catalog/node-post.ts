@@ -98,7 +98,8 @@ function afterPosts({ afterPost, log }: PostOptions): (file: string) => Promise<
 function stored(posted: PostedManifest, isTold: boolean, headers: Headers): Response {
   const failed = isTold ? {} : { "X-Relcat-After-Post": "failed" };
   const told = { ...headers, ...ignoredFields(posted), ...failed };
-  return json(posted.result === "unchanged" ? 200 : 201, posted.records, told);
+  const body = posted.isRecord ? posted.records[0] : posted.records;
+  return json(posted.result === "unchanged" ? 200 : 201, body, told);
 }
 
 const ignoredFields = ({ ignored }: PostedManifest): Headers =>

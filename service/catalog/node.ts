@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { getRequestListener } from "@hono/node-server";
 import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
 import { bodyOf, detail, json, methodNotAllowed, withBody } from "../http/answers.ts";
+import { hasSeveralHosts } from "../http/node-request.ts";
 import {
   boundedServer,
   closeServer,
@@ -117,6 +118,7 @@ function requestListener(app: CatalogApp, site: WatchedSite, options: OriginOpti
   );
   return (incoming, outgoing) => {
     logWhenDone(incoming, outgoing, remoteOf(incoming), options);
+    if (hasSeveralHosts(incoming)) return void deliver(outgoing, severalHosts());
     const { ready, lists } = current();
     if (
       hosts.has(incoming.headers.host) &&
@@ -175,6 +177,8 @@ async function afterRefresh(app: CatalogApp, request: Request, site: WatchedSite
     detail(503, "A new build is being written.", { "Retry-After": "1" }),
   );
 }
+
+const severalHosts = () => detail(400, "The request has more than one Host header.", { Connection: "close" });
 
 /** What no router should see. */
 function answerEarly(

@@ -29,17 +29,20 @@ export interface User {
   authz_users: boolean;
 }
 
+/** A key or a token, as it was sent. */
+interface Holder {
+  id: string;
+  name: string | null;
+  scopes: ReadonlySet<Scope>;
+  expires: string | null;
+  /** Of the secret that was sent: during an overlap a key has two. */
+  digest: string;
+}
+
 /** Who asks, as far as credentials tell. */
 export type Principal =
-  | { kind: "key"; id: string; name: string | null; scopes: ReadonlySet<Scope>; expires: string | null }
-  | {
-      kind: "token";
-      id: string;
-      name: string | null;
-      scopes: ReadonlySet<Scope>;
-      expires: string | null;
-      user: User;
-    }
+  | ({ kind: "key" } & Holder)
+  | ({ kind: "token"; user: User } & Holder)
   | { kind: "session"; id: string; scopes: ReadonlySet<Scope>; user: User };
 
 /** Who may do something. */

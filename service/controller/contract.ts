@@ -163,6 +163,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
   },
   rotateOwnApiKey: {
     summary: "Exchange the secret of this request's key",
+    description: "With the current secret only; one that was replaced answers 403 during its overlap.",
     access: "holder",
     rate: "api",
     audit: ["key.rotated"],

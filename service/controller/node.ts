@@ -196,7 +196,11 @@ export async function serveController(
 }
 
 function badRequest(remote: string): ServerAnswer {
-  const headers = { "X-Request-Id": randomUUID(), ...securityHeaders({ remote, secure: false }) };
+  const headers = {
+    "X-Request-Id": randomUUID(),
+    ...securityHeaders({ remote, secure: false }),
+    Connection: "close",
+  };
   return problem(new Refused("bad-request", "The request cannot be read.").details(), "", headers);
 }
 

@@ -9,9 +9,19 @@ import type { ServerAnswer, ServerRequest } from "./request.ts";
 export function readRequest(incoming: IncomingMessage, host: string): ServerRequest | undefined {
   const [target = ""] = (incoming.url ?? "").split("#", 1);
   const path = readPath(target, "");
-  if (path === "bad" || path === undefined) return undefined;
+  if (path === "bad" || path === undefined || hasSeveralHosts(incoming)) return undefined;
   const asked = incoming.headers.host || host;
   return plainHost.test(asked) || isHost(asked) ? new NodeRequest(incoming, target, path, asked) : undefined;
+}
+
+/** RFC 9112, 3.2: several are an error; Node takes the first, a proxy before it may take another one. */
+export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
+  let found = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index] ?? "";
+    if (name.length === 4 && name.toLowerCase() === "host") found++;
+  }
+  return found > 1;
 }
 
 const plainHost = /^[\w.-]+(:\d{1,5})?$/;

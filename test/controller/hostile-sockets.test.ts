@@ -130,6 +130,8 @@ describe("what can be read in two ways", () => {
     ],
     ["a NUL in a header", () => request([...withKey(), "X-A: b\u0000c"], smuggled)],
     ["no host", () => request([target], smuggled)],
+    ["two hosts", () => request([...withKey(), "Host: y", length], body + smuggled)],
+    ["one host twice", () => request([...withKey(), "host: x", length], body + smuggled)],
     ["no request", () => "\u0016\u0003\u0001\u0000garbage\r\n\r\n"],
   ];
   test.each(requests)("%s: refused, closed, and nothing behind it is answered", async (_, make) => {

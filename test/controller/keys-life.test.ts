@@ -83,6 +83,19 @@ describe("a new secret", () => {
     expect([await statusOf(old.headers), await statusOf(basic(json.id, json.key))]).toEqual([401, 200]);
   });
 
+  test("is not given for a secret that was replaced, one after the other or both at once", async () => {
+    const old = await controller.makeKey();
+    const answers = await Promise.all([rotate(old.headers), rotate(old.headers)]);
+    expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
+    const refused = await rotate(old.headers);
+    expect([refused.status, refused.json.detail]).toEqual([
+      403,
+      "This secret was replaced: rotate the key with its current secret.",
+    ]);
+    const current = answers.find(({ status }) => status === 200)?.json;
+    expect([await statusOf(old.headers), await statusOf(basic(current.id, current.key))]).toEqual([200, 200]);
+  });
+
   test("keeps the one before it alive, and none before that", async () => {
     const first = await controller.makeKey();
     const second = (await rotate(first.headers)).json;

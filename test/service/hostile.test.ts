@@ -95,6 +95,16 @@ describe("paths that lead astray", () => {
   });
 });
 
+test.each([
+  ["GET /api/v1/package/ HTTP/1.1", "Host: a", "Host: b"],
+  ["GET /api/v1/package/?ordering=id HTTP/1.1", "Host: a", "host: a"],
+  ["GET /releases/ HTTP/1.1", "HOST: a", "X: y", "Host:"],
+])("two Host headers are refused, and nothing behind them is answered: %s, %s", async (...lines) => {
+  const answer = await send(`${lines.join("\r\n")}\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
+  expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
+  expect(answer).toContain('{"detail":"The request has more than one Host header."}');
+});
+
 describe("too much", () => {
   test.each([
     ["a query of 100 KB", `GET /api/v1/package/?a=${"b".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Releases } from "../support/catalog.ts";
 import { serveFolder, threeRecords } from "./origin.ts";
-import { open, openCatalog, posted, postTo, rpm, servePosts, told } from "./posting.ts";
+import { open, openCatalog, posted, postTo, record, rpm, servePosts, told } from "./posting.ts";
 
 const manifests = ({ folder }: Releases, version = open) =>
   readdirSync(join(folder, version, "manifests")).sort();
@@ -47,7 +47,7 @@ describe("conflicts name both sides and store nothing", () => {
     const { post } = await servePosts(catalog);
     const { status, conflicts } = told(await post(of(rpm("alpha.rpm", "b"), rpm("new.rpm"))));
     expect([status, conflicts.length]).toEqual([409, 1]);
-    expect((await post(of(rpm("alpha.rpm", "1"), rpm("gamma.rpm", "2")))).status).toBe(201);
+    expect((await post(of(rpm("alpha.rpm", "1"), rpm("gamma.rpm", "2")))).status).toBe(409);
   });
 
   test("with another manifest, in its bytes or in the case of its name", async () => {
@@ -105,6 +105,26 @@ describe("what is wrong with the catalog is not told to those who post", () => {
     const { post } = await servePosts(catalog);
     const answer = await post(posted(rpm("a.rpm")));
     expect([answer.status, JSON.parse(answer.text)]).toMatchObject([201, [{ created_date: null }]]);
+  });
+});
+
+describe("a cut release", () => {
+  const cut = "26.01.001";
+  const way = "Open the next release with relcat new 26.01, and post it there.";
+  test.each([
+    ["as a manifest", { release: cut, artifacts: [rpm("new.rpm", "e")] }],
+    ["as a record", record("new.rpm", { version: cut })],
+  ])("takes nothing new, %s", async (_, body) => {
+    const catalog = await threeRecords();
+    const { post } = await servePosts(catalog);
+    const ledger = catalog.read("ledger.jsonl");
+    expect(told(await post(body))).toEqual({
+      status: 409,
+      detail: `Release ${cut} is cut: "new.rpm" cannot be added or changed. ${way}`,
+      conflicts: [`Release ${cut} is cut: "new.rpm" cannot be added or changed. ${way}`],
+    });
+    expect(manifests(catalog, cut)).toEqual(["all.json"]);
+    expect(catalog.read("ledger.jsonl")).toBe(ledger);
   });
 });
 

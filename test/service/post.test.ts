@@ -20,7 +20,7 @@ interface Expected {
 /**
  * What the framework answered that this API's clients were written against, and where relcat differs, and why.
  * "open": anybody may post there, so these carry the token. "basic": what it asked of all methods, asked here of POST.
- * Everywhere: an answer is a list of records, no Location is taken from their data, and the realm is relcat's.
+ * Everywhere: no Location is taken from a record's data, and the realm is relcat's.
  */
 interface Row {
   variant: "open" | "basic";
@@ -57,7 +57,7 @@ describe("as the framework answered, or otherwise for a reason", () => {
     expect(got.headers.location).toBe(expected.location);
     if (expected.json) expect(JSON.parse(got.text)).toEqual(expected.json);
     if (expected.fields) expect(Object.keys(JSON.parse(got.text))).toEqual(expected.fields);
-    if (got.status === 201) expect(JSON.parse(got.text)).toMatchObject([{ id: null, version: open }]);
+    if (got.status === 201) expect(JSON.parse(got.text)).toMatchObject({ id: null, version: open });
   });
 });
 

@@ -54,7 +54,7 @@ async function identifyPair(
   const failure = failureOf(row, now);
   if (failure) return { failure, id };
   const scopes = scopesOf(row);
-  const own = { id, name: row.name, expires: row.expires_at };
+  const own = { id, name: row.name, expires: row.expires_at, digest };
   const until = Math.min(secretUntil, row.expires_at === null ? never : Date.parse(row.expires_at));
   if (row.owner === null) return { principal: { kind: "key", ...own, scopes }, until };
   if (row.user_id === null) return { failure: "unknown", id };

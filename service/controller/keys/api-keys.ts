@@ -119,9 +119,14 @@ export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> => {
   });
 };
 
-/** `POST api_keys/me/rotate`, by the key itself */
-export const rotateOwnApiKey = (call: Call<Rotation>): Promise<Answer> =>
-  rotate(call, principalOf(call).id, () => {});
+/** `POST api_keys/me/rotate`, by the key itself: with its current secret, so that a replaced one cannot take it over. */
+export const rotateOwnApiKey = (call: Call<Rotation>): Promise<Answer> => {
+  const principal = principalOf(call);
+  return rotate(call, principal.id, ({ digest }) => {
+    if (principal.kind !== "session" && principal.digest === digest) return;
+    throw new Refused("forbidden", "This secret was replaced: rotate the key with its current secret.");
+  });
+};
 
 /** Another secret for the same key; its life begins anew and is as long as it was. */
 async function rotate(call: Call<Rotation>, id: string, require: (row: KeyRow) => void): Promise<Answer> {
