@@ -45,7 +45,7 @@ export function connect(place: Place, host: Host, prefer: "key" | "session" = "k
     );
   }
   if (useKey) return new Http(url, "key", { authorization: `Basic ${key}` }, host);
-  return new Http(url, "session", { cookie: session?.cookie ?? "", origin: new URL(url).origin }, host);
+  return new Http(url, "session", { cookie: session?.cookie ?? "" }, host);
 }
 
 /** For what needs no credentials. */

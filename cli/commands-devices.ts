@@ -77,9 +77,11 @@ function addStates(devices: CommandUnknownOpts, run: Run): void {
       "--preapprove",
       "with --serials: accept the unknown ones when they call, once each",
     );
-    if (state === "rejected") preapprove.hideHelp();
+    const includeRejected = new Option("--include-rejected", "with --serials: accept rejected ones too");
+    if (state === "rejected") for (const option of [preapprove, includeRejected]) option.hideHelp();
     command
       .addOption(preapprove)
+      .addOption(includeRejected)
       .action((words, options) =>
         run(async (host) => (await import("./devices-state.ts")).setStates(state, words, options, host)),
       );

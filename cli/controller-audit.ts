@@ -90,7 +90,7 @@ function changeOf(before: AuditRow["before"], after: AuditRow["after"]): string 
     .filter((name) => told(before?.[name]) !== told(after?.[name]))
     .map((name) => {
       const [was, is] = [told(before?.[name]), told(after?.[name])];
-      return `${name}: ${was !== "" && is !== "" ? `${was} → ${is}` : was + is}`;
+      return `${name}: ${was === "" ? is : `${was} → ${is === "" ? "none" : is}`}`;
     })
     .join(", ");
 }

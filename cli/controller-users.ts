@@ -8,7 +8,7 @@ import { answer, type Host, say } from "./host.ts";
 export interface User {
   id: string;
   name: string | null;
-  email: string;
+  email: string | null;
   username: string | null;
   role: string;
   status: string;
@@ -24,8 +24,8 @@ export async function addUser(
   return withApi(options, host, async (api) => {
     const { role, name } = options;
     const body = { email, role, password, ...(name !== undefined && { name }) };
-    const { user } = await api.ask<{ user: User }>("POST", "/user/upsert", body);
-    answer(host, { user }, () => `Made the user ${user.email} with the role ${user.role}.`);
+    const user = await api.ask<User>("POST", "/user/upsert", body);
+    answer(host, { user }, () => `Made the user ${nameOf(user)} with the role ${user.role}.`);
     return exitStatus.done;
   });
 }
@@ -37,7 +37,7 @@ export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
     answer(host, { users }, () =>
       table([
         ["email", "name", "role", "status", "id"],
-        ...users.map(({ email, name, role, status, id }) => [email, name ?? "", role, status, id]),
+        ...users.map((user) => [nameOf(user), user.name ?? "", user.role, user.status, user.id]),
       ]),
     );
     return exitStatus.done;
@@ -45,7 +45,11 @@ export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
 }
 
 const readUsers = async (api: Api): Promise<User[]> =>
-  Object.values((await api.ask<{ users: Record<string, User> }>("GET", "/users")).users);
+  Object.values(await api.ask<Record<string, User>>("GET", "/users"));
+
+/** How people know a user, who has one of both at least. */
+export const nameOf = ({ email, username }: Pick<User, "email" | "username">): string =>
+  email ?? username ?? "";
 
 /** By email address, user name or id. */
 export async function requireUser(api: Api, word: string): Promise<User> {
@@ -62,10 +66,15 @@ export async function requireUser(api: Api, word: string): Promise<User> {
 /** `relcat controller users passwd`: another password, and all sessions end. */
 export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<number> {
   return withApi(place, host, async (api) => {
-    const { id, email } = await requireUser(api, word);
+    const user = await requireUser(api, word);
+    const { id, email } = user;
     const password = await newPassword(host);
     await api.ask("POST", "/user/upsert", { id, password });
-    answer(host, { id, email }, () => `${email} has another password; sessions that were open have ended.`);
+    answer(
+      host,
+      { id, email },
+      () => `${nameOf(user)} has another password; sessions that were open have ended.`,
+    );
     return exitStatus.done;
   });
 }
@@ -79,8 +88,8 @@ export function changeUser(
 ): Promise<number> {
   return withApi(place, host, async (api) => {
     const { id } = await requireUser(api, word);
-    const { user } = await api.ask<{ user: User }>("POST", "/user/upsert", { id, ...change });
-    answer(host, { user }, () => `${user.email}: ${user.role}, ${user.status}.`);
+    const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
+    answer(host, { user }, () => `${nameOf(user)}: ${user.role}, ${user.status}.`);
     if (user.status === "Disabled")
       say(host, "Sessions and tokens of theirs work no more; API keys they made do.");
     return exitStatus.done;

@@ -1,7 +1,7 @@
 import { exitStatus, failure } from "../pipeline/errors.ts";
 import { connect, type Place } from "./api.ts";
 import { confirmOrRefuse } from "./confirm.ts";
-import { requireUser } from "./controller-users.ts";
+import { nameOf, requireUser } from "./controller-users.ts";
 import { deviceTable } from "./devices-list.ts";
 import { type Device, requireDevice, requireDevices } from "./devices-select.ts";
 import { answer, type Host, say } from "./host.ts";
@@ -36,7 +36,7 @@ export async function assignDevice(
   const owner = user === undefined ? undefined : await requireUser(connection, user);
   const body = { device_id: id, user_id: owner?.id ?? null };
   const device = await connection.ask<Device>("POST", "/device/assign", body);
-  answer(host, { device }, () => `${id} belongs to ${owner?.email ?? "nobody"} now.`);
+  answer(host, { device }, () => `${id} belongs to ${owner ? nameOf(owner) : "nobody"} now.`);
   return exitStatus.done;
 }
 

@@ -10,6 +10,7 @@ export interface StateOptions extends Place {
   column?: string;
   preapprove?: true;
   allPending?: true;
+  includeRejected?: true;
   dryRun?: true;
   reason?: string;
   yes?: true;

@@ -8,6 +8,11 @@ import { answer, type Host, say } from "./host.ts";
 import { type Listed, readSerials } from "./serial-list.ts";
 import { count, listed } from "./words.ts";
 
+/** What the controller decided in advance. */
+interface Decisions {
+  auth_decisions: { serial: string; enforce_state: string }[];
+}
+
 /** What a list of serial numbers means for the devices there are. */
 interface Matched {
   devices: Device[];
@@ -27,15 +32,21 @@ export async function setBySerials(
 ): Promise<number> {
   const text = readFileSync(file === "-" ? 0 : file, "utf8");
   const serials = readSerials(text, file === "-" ? "standard input" : file, options.column);
-  const { devices, unknown, ambiguous, placeholders } = match(serials, await readDevices(connection));
+  const matched = match(serials, await readDevices(connection));
+  const { ambiguous, placeholders } = matched;
+  const isKept = state === "accepted" && !options.includeRejected;
+  const rejected = isKept ? matched.devices.filter((device) => device.state === "rejected") : [];
+  const devices = matched.devices.filter((device) => !rejected.includes(device));
+  const { kept, free } = await apart(options.preapprove ? matched.unknown : [], isKept, connection);
   const changed = await move(state, devices, connection, options, host);
   const already = devices.length - changed.length;
-  const preapproved = options.preapprove ? unknown : [];
-  if (!options.dryRun) await preapprove(preapproved, connection);
-  const left = { unknown: options.preapprove ? [] : unknown, ambiguous, placeholders };
+  const preapproved = free;
+  if (!options.dryRun) await preapprove(preapproved, connection, options.includeRejected);
+  const left = { unknown: options.preapprove ? [] : matched.unknown, ambiguous, placeholders };
   const dry_run = options.dryRun ?? false;
-  const more = { already, preapproved: serialsOf(preapproved), ...mapped(left), dry_run };
-  const lines = linesOf(left);
+  const stay = [...rejected.map(nameOf), ...serialsOf(kept)];
+  const more = { already, preapproved: serialsOf(preapproved), rejected: stay, ...mapped(left), dry_run };
+  const lines = [...linesOf(left), ...rejectedLine(stay)];
   answer(host, documentOf(state, changed, more), () =>
     [
       doneText(state, changed.length, options.dryRun),
@@ -48,6 +59,32 @@ export async function setBySerials(
     say(host, "--preapprove approves the unknown ones in advance.");
   return lines.length === 0 ? exitStatus.done : exitStatus.problems;
 }
+
+/** Unknown serial numbers that are rejected by themselves, and the others. */
+async function apart(
+  unknown: readonly Listed[],
+  isKept: boolean,
+  connection: Connection,
+): Promise<{ kept: Listed[]; free: Listed[] }> {
+  if (!isKept || unknown.length === 0) return { kept: [], free: [...unknown] };
+  const { auth_decisions } = await connection.ask<Decisions>("GET", "/device/auth_decisions");
+  const rejected = new Set(
+    auth_decisions.filter((each) => each.enforce_state === "rejected").map(({ serial }) => serialKey(serial)),
+  );
+  const isRejected = ({ serial }: Listed) => rejected.has(serialKey(serial));
+  return { kept: unknown.filter(isRejected), free: unknown.filter((each) => !isRejected(each)) };
+}
+
+const nameOf = ({ name, serial, id }: Device): string => name ?? serial ?? id;
+
+const rejectedLine = (stay: readonly string[]): string[] =>
+  stay.length === 0
+    ? []
+    : [
+        `${stay.length} rejected, left out: ${listed(stay, mostRejectedNamed)}; --include-rejected takes them`,
+      ];
+
+const mostRejectedNamed = 3;
 
 function preapprovedText(amount: number, isTrial: boolean): string {
   const are = isTrial ? "would be" : amount === 1 ? "is" : "are";
@@ -80,12 +117,16 @@ function match(serials: readonly Listed[], devices: readonly Device[]): Matched 
 }
 
 /** An approval in advance is for the first device with that serial number; the next one waits as usual. */
-async function preapprove(serials: readonly Listed[], connection: Connection): Promise<void> {
+async function preapprove(
+  serials: readonly Listed[],
+  connection: Connection,
+  include_rejected = false,
+): Promise<void> {
   for (let start = 0; start < serials.length; start += portion) {
     const decisions = serials
       .slice(start, start + portion)
       .map(({ serial }) => ({ serial, enforce_state: "accepted" }));
-    await connection.ask("POST", "/device/auth_decisions", { auth_decisions: decisions });
+    await connection.ask("POST", "/device/auth_decisions", { auth_decisions: decisions, include_rejected });
   }
 }
 

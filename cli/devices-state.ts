@@ -32,7 +32,7 @@ export async function setStates(
 }
 
 function refuseMixed(state: State, selectors: readonly string[], options: StateOptions): void {
-  const { serials, allPending, preapprove, column } = options;
+  const { serials, allPending, preapprove, includeRejected, column } = options;
   const ways = [selectors.length > 0, serials !== undefined, allPending !== undefined].filter(Boolean).length;
   if (ways !== 1)
     throw new UsageError(
@@ -45,5 +45,10 @@ function refuseMixed(state: State, selectors: readonly string[], options: StateO
     throw new UsageError(
       "--preapprove is about unknown serial numbers to accept",
       "Give it with relcat devices accept --serials FILE.",
+    );
+  if (includeRejected && (serials === undefined || state !== "accepted"))
+    throw new UsageError(
+      "--include-rejected is about a list of serial numbers to accept",
+      "Give it with relcat devices accept --serials FILE; a device that is named is accepted anyway.",
     );
 }

@@ -1,11 +1,12 @@
 import { exitStatus } from "../pipeline/errors.ts";
 import { connect, connectAsNobody, type Place } from "./api.ts";
+import { nameOf } from "./controller-users.ts";
 import { answer, type Host, say, sayNext } from "./host.ts";
 import { forgetSession, keepSession, keptSessions } from "./login-state.ts";
 import { UsageError } from "./usage.ts";
 
 interface SignedIn {
-  user: { email: string; role: string };
+  user: { email: string | null; username: string | null; role: string };
 }
 
 /** `relcat login`: a session of a user, for what API keys may not do. */
@@ -21,11 +22,12 @@ export async function login(options: Place & { email?: string }, host: Host): Pr
   const seconds = Number(/max-age=(\d+)/i.exec(cookie)?.[1] ?? 0);
   const expires = new Date(host.clock + seconds * 1000).toISOString();
   const { url } = connection;
-  keepSession({ url, email: user.email, cookie: cookie.split(";")[0] ?? "", expires }, host);
+  const name = nameOf(user);
+  keepSession({ url, email: name, cookie: cookie.split(";")[0] ?? "", expires }, host);
   answer(
     host,
     { url, email: user.email, role: user.role, expires },
-    () => `Signed in to ${url} as ${user.email} (${user.role}) until ${expires}.`,
+    () => `Signed in to ${url} as ${name} (${user.role}) until ${expires}.`,
   );
   sayNext(host, "relcat devices list, or relcat controller keys create --name NAME for a program");
   return exitStatus.done;

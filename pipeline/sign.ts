@@ -1,4 +1,5 @@
 import type { Snapshot } from "@tufjs/models";
+import type { Builder } from "./documents/config.ts";
 import type { BuildDocument, ReleaseDocument } from "./documents/site.ts";
 import { failure } from "./errors.ts";
 import { isHosting } from "./publish/site-files.ts";
@@ -40,7 +41,7 @@ export interface SignRequest {
   /** Whom signatures of checksum files are by, such as releases@example.com. */
   principal: string;
   /** Who vouches for the builds; without it no provenance is stated. */
-  builder: string | undefined;
+  builder: Builder | undefined;
   /** The key in `data` that has the source revision. */
   vendor: string;
   /** Milliseconds since 1970. */

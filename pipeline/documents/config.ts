@@ -154,6 +154,9 @@ export const configSchema = object({
     .meta({ description: "Whether and how the site is signed; default: none." }),
   builder: object({
     id: text("url-format", /^[a-z][a-z0-9+.-]*:\S+$/, "a URI that names the builder"),
+    source: text("url-format", /^git\+[a-z]+:\/\/\S+$/, "a URI such as git+https://git.example.com/product")
+      .optional()
+      .meta({ description: "The repository that vendor.rev is a commit of." }),
   })
     .optional()
     .meta({ description: "Who vouches for the builds; each release then states its provenance (SLSA)." }),
@@ -206,6 +209,12 @@ export interface Expectation {
 /** What files of a name are; the first rule whose glob fits the whole name counts. */
 export type IngestRule = NonNullable<WrittenConfig["ingest"]>[number];
 
+/** Who vouches for the builds, and the repository that they were made from (`git+https://…`). */
+export interface Builder {
+  id: string;
+  source?: string | undefined;
+}
+
 /** The configuration with every default filled in. */
 export interface Config {
   product: string;
@@ -232,7 +241,7 @@ export interface Config {
   precompress: ReadonlySet<Encoding>;
   trust: { profile: TrustProfile; online: SignerSpec };
   /** Who vouches for the builds. */
-  builder: string | undefined;
+  builder: Builder | undefined;
   /** By name, in the order they were written. */
   sites: ReadonlyMap<string, SiteSettings>;
   signers: readonly SignerFile[];

@@ -6,6 +6,7 @@ import { manifestSchema } from "./manifest.ts";
 import { noteSchema } from "./note.ts";
 import { publishedRecordSchema } from "./package-record.ts";
 import { planSchema } from "./plan.ts";
+import { plainJson, withPortablePatterns } from "./portable-patterns.ts";
 import { releaseSchema } from "./release.ts";
 import {
   buildSchema,
@@ -40,5 +41,5 @@ export type SchemaName = keyof typeof documentSchemas;
 /** The JSON Schema (draft 2020-12) of a document, as text with a final newline. */
 export function jsonSchemaText(name: SchemaName): string {
   const { $schema, ...schema } = z.toJSONSchema(documentSchemas[name]);
-  return `${JSON.stringify({ $schema, $id: `urn:relcat:schema:${name}:1`, ...schema }, null, 2)}\n`;
+  return plainJson(withPortablePatterns({ $schema, $id: `urn:relcat:schema:${name}:1`, ...schema }));
 }

@@ -49,7 +49,7 @@ export function normalizeConfig(written: WrittenConfig): Config {
     hosts: new Set(written.hosts),
     precompress: new Set(written.precompress ?? ["gz", "br"]),
     trust: trustOf(written.trust),
-    builder: written.builder?.id,
+    builder: written.builder,
     sites: new Map(
       Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
     ),

@@ -1,3 +1,4 @@
+import type { Builder } from "../documents/config.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { Signer } from "./keys.ts";
 
@@ -8,15 +9,19 @@ const payloadType = "application/vnd.in-toto+json";
  * @param builder who vouches for the builds; relcat saw none of them itself
  * @param vendor the key in `data` that has the source revision
  */
-export function provenanceStatement(release: ReleaseDocument, builder: string, vendor: string): object {
+export function provenanceStatement(
+  release: ReleaseDocument,
+  { id, source }: Builder,
+  vendor: string,
+): object {
   const { version, packages, artifacts } = release;
   const builds = packages.map(({ data }) => (data as Record<string, Build | undefined>)[vendor] ?? {});
   const distinct = (values: (string | undefined)[]) =>
     [...new Set(values.filter((value) => value !== undefined))].sort();
   return {
     _type: "https://in-toto.io/Statement/v1",
-    subject: packages.map(({ id, checksum }) => ({
-      name: artifacts[id]?.file,
+    subject: packages.map(({ id: record, checksum }) => ({
+      name: artifacts[record]?.file,
       digest: { sha256: checksum },
     })),
     predicateType: "https://slsa.dev/provenance/v1",
@@ -25,11 +30,11 @@ export function provenanceStatement(release: ReleaseDocument, builder: string, v
         buildType: "urn:relcat:build:1",
         externalParameters: { version, derivations: distinct(builds.map(({ image }) => image?.drv)) },
         resolvedDependencies: distinct(builds.map(({ rev }) => rev)).map((gitCommit) => ({
-          uri: "git",
+          ...(source !== undefined && { uri: source }),
           digest: { gitCommit },
         })),
       },
-      runDetails: { builder: { id: builder } },
+      runDetails: { builder: { id } },
     },
   };
 }

@@ -9,9 +9,11 @@ import {
   notFound,
   redirect,
 } from "../http/answers.ts";
+import { indentOf } from "../http/negotiate.ts";
 import { readPath } from "../http/path.ts";
 import { allowOf, operationOf, type Route } from "../http/routes.ts";
 import { type Exchange, negotiateFormat } from "./exchange.ts";
+import { indented, withoutEncoding } from "./indented.ts";
 import { latestPackage } from "./latest-package.ts";
 import { listPackages } from "./list-packages.ts";
 import { download, readPackage } from "./read-package.ts";
@@ -89,7 +91,10 @@ async function answerRoute(
   const name = operationOf(route, request.method);
   const operation = name && operations[name];
   if (!operation) return methodNotAllowed(request.method, headers);
-  return operation({ site, request, parameters, id, format, headers });
+  const indent = format.as === "json" ? indentOf(request.headers.get("accept")) : 0;
+  const exchange = { site, parameters, id, format, headers };
+  if (indent === 0) return operation({ ...exchange, request });
+  return indented(await operation({ ...exchange, request: withoutEncoding(request) }), indent, request);
 }
 
 /** What every answer of a route says. */

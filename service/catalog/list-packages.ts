@@ -1,6 +1,7 @@
 import { canonicalQuery, type ListQuery, readListQuery } from "../../pipeline/selection/query.ts";
 import { answer, caching, contentSecurityPolicy, detail, type Headers, json } from "../http/answers.ts";
 import { namedInHeader } from "../http/named.ts";
+import { indentOf } from "../http/negotiate.ts";
 import { answeredPage } from "./answered-page.ts";
 import { chooseFormat, type Exchange } from "./exchange.ts";
 import { answerBytes, answerFile, underTag } from "./files.ts";
@@ -40,7 +41,7 @@ export function selectionAsked(
 ): ListQuery | undefined {
   const query = readListQuery(parameters);
   const format = chooseFormat(query.format, accept);
-  if (typeof format === "string" || format.as !== "json") return undefined;
+  if (typeof format === "string" || format.as !== "json" || indentOf(accept) > 0) return undefined;
   if (query.strict && query.unknown.length > 0) return undefined;
   const file = fileOf(query);
   return file !== undefined && isFile(file) ? undefined : query;

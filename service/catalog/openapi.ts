@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
 import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
+import { plainJson } from "../../pipeline/documents/portable-patterns.ts";
 import { goneSchema } from "../../pipeline/documents/site.ts";
 import { filterFields } from "../../pipeline/selection/fields.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
@@ -119,10 +120,11 @@ const description: ApiDescription<CatalogOperation> = {
       security: [{ token: [] }, { password: [] }],
       requestBody: { required: true, content: jsonAs(z.union([manifest, single])) },
       responses: {
-        "200": { description: "Nothing changed.", content: jsonAs(z.array(decided)) },
+        "200": { description: "Nothing changed.", content: jsonAs(z.union([z.array(decided), decided])) },
         "201": {
-          description: "Its records as they would be published; id is null until they are cut.",
-          content: jsonAs(z.array(decided)),
+          description:
+            "The records as they would be published, for one record that one; id is null until they are cut.",
+          content: jsonAs(z.union([z.array(decided), decided])),
           headers: z.object({
             "X-Ignored-Fields": z.string().optional().meta({
               description: "Members of a single record that are not for its author to decide.",
@@ -136,7 +138,10 @@ const description: ApiDescription<CatalogOperation> = {
         "401": failed("Credentials are missing or wrong."),
         "403": failed("The API key is not for this."),
         "405": failed("This host takes nothing in."),
-        "409": failed("Published bytes would change, or another manifest says otherwise.", conflict),
+        "409": failed(
+          "The release is cut, published bytes would change, or another manifest says otherwise.",
+          conflict,
+        ),
         "413": failed("More than 4 MiB."),
         "415": failed("Not JSON, or compressed."),
         "503": failed("Somebody else is writing, or the catalog itself has problems."),
@@ -179,5 +184,4 @@ const description: ApiDescription<CatalogOperation> = {
 };
 
 /** The catalog's OpenAPI 3.1 description, as text with a final newline. */
-export const catalogOpenApiText = (): string =>
-  `${JSON.stringify(openApiOf(catalogRoutes, description), null, 2)}\n`;
+export const catalogOpenApiText = (): string => plainJson(openApiOf(catalogRoutes, description));

@@ -12,6 +12,9 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What keys and tokens can be made for: users are changed in a session only. */
+export const keyScopes = scopes.filter((scope) => scope !== "users:write");
+
 /** From all to least. */
 export const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
 export type Role = (typeof roles)[number];
@@ -19,13 +22,16 @@ export type Role = (typeof roles)[number];
 export interface User {
   id: string;
   name: string | null;
-  email: string;
+  /** A user has one of email and username at least. */
+  email: string | null;
   username: string | null;
   role: Role;
   status: "Active" | "Disabled";
   authz_devices: boolean;
   authz_policies: boolean;
   authz_control_panel: boolean;
+  /** The same right under its other name. */
+  authz_control_plane: boolean;
   authz_users: boolean;
 }
 

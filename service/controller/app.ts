@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { allHeaders, caching, type Headers } from "../http/answers.ts";
+import { namedInHeader } from "../http/named.ts";
 import { problem } from "../http/problem.ts";
 import { queryOf, type ServerAnswer, type ServerRequest, wholeAnswer } from "../http/request.ts";
 import { routerOf } from "../http/router.ts";
@@ -7,7 +8,8 @@ import { allowOf, operationOf, type Route } from "../http/routes.ts";
 import { type Alias, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, noteUse } from "./auth/authenticate.ts";
 import { brakeOf, countFailure, tellFailure } from "./auth/brake.ts";
-import { type Answer, type Call, type Caller, originOf } from "./call.ts";
+import { requireSameSite } from "./auth/same-site.ts";
+import type { Answer, Call, Caller } from "./call.ts";
 import { type Contract, contracts } from "./contract.ts";
 import type { Controller } from "./controller.ts";
 import { handlers } from "./handlers.ts";
@@ -93,7 +95,8 @@ async function answerRoute(
   if (principal && principal.kind !== "session") await noteUse(controller, principal.id, now);
   await spendRate(controller, limits, contract, principal, incoming);
   const query = readQuery(contract, queryOf(request));
-  const body = await readBodyAs(contract, request);
+  const { body, ignored } = await readBodyAs(contract, request);
+  if (ignored.length > 0) headers["X-Ignored-Fields"] = namedInHeader(ignored);
   // A body takes as long as its sender likes: rights may have gone meanwhile.
   if (body !== undefined && principal) principal = await authenticate(controller, contract, incoming);
   const call: Call = {
@@ -135,7 +138,7 @@ async function authenticate(
   const refusal = refusalOf(access, principal, alias);
   if (refusal)
     throw new Refused(refusal, sentences[refusal], refusal === "unauthorized" ? { headers: challenge } : {});
-  if (principal) requireSameOrigin(request, caller, principal);
+  if (principal) requireSameSite(request, caller);
   return principal;
 }
 
@@ -159,18 +162,6 @@ async function fail(
   if (wait > 0) throw tooMany(wait);
   await tellFailure(controller, failed, caller, now);
   throw new Refused("unauthorized", sentences.unauthorized, { headers: challenge });
-}
-
-/**
- * A cookie goes along with whatever a browser sends, and a password it once asked for may; where the page is from,
- * only Origin tells. Programs with keys send none.
- */
-function requireSameOrigin(request: ServerRequest, caller: Caller, { kind }: Principal): void {
-  if (request.method === "GET" || request.method === "HEAD") return;
-  const origin = request.header("origin");
-  if (origin === null && kind !== "session") return;
-  if (origin === originOf(request, caller)) return;
-  throw new Refused("cross-origin", "Changes from a browser need an Origin header of this site.");
 }
 
 async function spendRate(

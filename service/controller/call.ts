@@ -5,6 +5,7 @@ import { type Actor, appendDeeds, type Deed } from "./audit/audit-log.ts";
 import type { Controller } from "./controller.ts";
 import { Refused } from "./problems.ts";
 import type { Schema } from "./store/schema.ts";
+import { nameOfUser } from "./users/user-rows.ts";
 
 /** Where a request comes from. */
 export interface Caller {
@@ -50,6 +51,9 @@ export type Handler = (call: Call<any, any>) => Answer | Promise<Answer>;
 export const originOf = ({ origin }: ServerRequest, { https = false }: Caller): string =>
   https ? origin.replace(/^http:/, "https:") : origin;
 
+/** UUIDs are one id however their letters are written (RFC 9562, 4). */
+export const canonicalId = (id: string | undefined): string => (id ?? "").toLowerCase();
+
 export const at = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
 /** Who asks. @throws Refused where nobody in particular does */
@@ -63,7 +67,7 @@ export function actorOf({ actor, principal, caller: { remote: ip }, requestId: r
   if (actor) return actor;
   if (!principal) return { kind: "nobody", id: null, name: null, ip, request };
   if (principal.kind === "session")
-    return { kind: "user", id: principal.user.id, name: principal.user.email, ip, request };
+    return { kind: "user", id: principal.user.id, name: nameOfUser(principal.user), ip, request };
   return { kind: principal.kind, id: principal.id, name: principal.name, ip, request };
 }
 

@@ -77,7 +77,8 @@ export const contracts: Record<ControllerOperation, Contract> = {
   },
   setAuthDecisions: {
     summary: "Decide on serial numbers before their devices call",
-    description: "An acceptance is used up by the first device that has the serial number.",
+    description:
+      "An acceptance is used up by the first device that has the serial number. A list of several leaves rejected ones out, unless include_rejected is true.",
     access: { scope: "devices:state" },
     rate: "api",
     audit: ["serial.decided"],
@@ -85,7 +86,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     success: {
       status: 200,
       description: "The decisions on these serial numbers.",
-      schema: documents.decisionsSchema,
+      schema: documents.decisionsAnswerSchema,
     },
     problems: ["not-found", "conflict"],
   },
@@ -208,7 +209,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
       description: "The user; the session is in a cookie.",
       schema: documents.userAnswerSchema,
     },
-    problems: ["unauthorized", "busy"],
+    problems: ["unauthorized", "cross-origin", "busy"],
   },
   logout: {
     summary: "Sign out",
@@ -233,7 +234,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     access: "person",
     rate: "api",
     audit: ["user.updated", "user.password"],
-    body: { schema: documents.meChangeSchema, bytes: small },
+    body: { schema: documents.meChangeSchema, optional: true, bytes: small },
     success: {
       status: 200,
       description: "The user, and the devices assigned to them.",
@@ -274,7 +275,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     summary: "Read a user",
     access: { scope: "users:read" },
     rate: "api",
-    success: { status: 200, description: "The user.", schema: documents.userAnswerSchema },
+    success: { status: 200, description: "The user.", schema: documents.userSchema },
     problems: idsOnly,
   },
   deleteUser: {
@@ -296,9 +297,9 @@ export const contracts: Record<ControllerOperation, Contract> = {
       status: 200,
       also: 201,
       description: "The user; 201 where it is new.",
-      schema: documents.userAnswerSchema,
+      schema: documents.userSchema,
     },
-    problems: ["not-found", "conflict"],
+    problems: ["conflict"],
   },
   listAudit: {
     summary: "Read the audit log",

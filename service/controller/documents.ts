@@ -1,7 +1,10 @@
 import { z } from "zod";
-import { roles, scopes } from "./access.ts";
+import { keyScopes, roles, scopes } from "./access.ts";
 
-/** What goes over the wire, both ways. Requests are strict: a misspelt member must not be taken for nothing. */
+/**
+ * What goes over the wire, both ways. Requests are strict, so that a misspelt member is not taken for nothing; where
+ * clients existed before this server (z.object), unknown members are ignored and named in X-Ignored-Fields.
+ */
 const text = z.string();
 const moment = z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601, UTC, with milliseconds." });
 const line = (most: number) =>
@@ -60,10 +63,10 @@ export const deviceQuerySchema = z.strictObject({
 const reason = line(500).meta({ description: "For people who read the history." });
 
 export const stateRequestSchema = z
-  .strictObject({
+  .object({
     devices: z
       .array(
-        z.strictObject({
+        z.object({
           id: line(64),
           state: z.enum(deviceStates),
           reason: reason.optional(),
@@ -96,29 +99,36 @@ export const stateAnswerSchema = z
   .strictObject({ devices: z.array(stateItemSchema), changed: z.int(), dry_run: z.literal(true).optional() })
   .meta({ id: "DeviceStateAnswer", description: "In the order of the request." });
 
-export const deviceChangeSchema = z.strictObject({ name: line(255).nullable() }).meta({ id: "DeviceChange" });
+export const deviceChangeSchema = z.object({ name: line(255).nullable() }).meta({ id: "DeviceChange" });
 export const assignRequestSchema = z
-  .strictObject({ device_id: line(64), user_id: line(64).nullable().optional() })
+  .object({ device_id: line(64), user_id: line(64).nullable().optional() })
   .meta({ id: "AssignRequest", description: "Without a user the device belongs to nobody." });
 
 export const enforcedStates = ["accepted", "rejected", "retain"] as const;
-const decision = z.strictObject({
-  serial: line(255),
-  enforce_state: z.enum(enforcedStates),
-  device_id: line(64).nullable().optional(),
-});
 export const decisionsRequestSchema = z
-  .strictObject({
+  .object({
     auth_decisions: z
-      .array(decision.extend({ enforce_state: z.enum([...enforcedStates, "none"]) }))
+      .array(
+        z.object({
+          serial: line(255),
+          enforce_state: z.enum([...enforcedStates, "none"]),
+          device_id: line(64).nullable().optional(),
+        }),
+      )
       .min(1)
       .max(1000),
+    include_rejected: z
+      .boolean()
+      .optional()
+      .meta({ description: "Accept rejected serial numbers too; otherwise a list leaves them out." }),
   })
   .meta({ id: "AuthDecisionsRequest", description: "none takes a decision back." });
 export const decisionsSchema = z
   .strictObject({
     auth_decisions: z.array(
-      decision.extend({
+      z.strictObject({
+        serial: text,
+        enforce_state: z.enum(enforcedStates),
         device_id: text.nullable(),
         source: z.enum(["decision", "rejection"]),
         created_at: moment,
@@ -126,6 +136,16 @@ export const decisionsSchema = z
     ),
   })
   .meta({ id: "AuthDecisions", description: "What happens to a serial number at first contact." });
+export const decisionsAnswerSchema = decisionsSchema
+  .extend({
+    left_out: z
+      .strictObject({ rejected: z.int(), serials: z.array(text) })
+      .optional()
+      .meta({
+        description: "How many stay rejected, and three of them; absent where none do.",
+      }),
+  })
+  .meta({ id: "AuthDecisionsAnswer", description: "What happens to these serial numbers now." });
 
 export const nonceSchema = z.strictObject({ nonce: text, expires_at: moment }).meta({ id: "Nonce" });
 export const enrollRequestSchema = z
@@ -144,9 +164,9 @@ export const enrollAnswerSchema = z
   .strictObject({ id: z.uuid(), state: z.enum(deviceStates), token: text.optional() })
   .meta({ id: "EnrollAnswer", description: "An accepted device is given its token once." });
 
-const scopeList = z.array(z.enum([...scopes, "api_keys:*", "users:*"])).max(20);
+const scopeList = z.array(z.enum([...keyScopes, "api_keys:*", "users:*"])).max(20);
 export const keyRequestSchema = z
-  .strictObject({
+  .object({
     name: line(255).nullable().optional(),
     scopes: scopeList.optional(),
     expires_in_days: z
@@ -194,17 +214,18 @@ export const userSchema = z
   .strictObject({
     id: z.uuid(),
     name: text.nullable(),
-    email: text,
+    email: text.nullable(),
     username: text.nullable(),
     role: z.enum(roles),
     status: z.enum(["Active", "Disabled"]),
     authz_devices: z.boolean(),
     authz_policies: z.boolean(),
     authz_control_panel: z.boolean(),
+    authz_control_plane: z.boolean(),
     authz_users: z.boolean(),
   })
   .meta({ id: "User" });
-export const userMapSchema = z.strictObject({ users: z.record(z.uuid(), userSchema) }).meta({ id: "Users" });
+export const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
 export const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: "UserAnswer" });
 export const meSchema = z
   .strictObject({ user: userSchema, devices: z.record(z.uuid(), deviceSchema) })
@@ -213,14 +234,14 @@ export const meSchema = z
 const password = z.string().min(12).max(1024);
 const email = z.email().max(255);
 export const loginRequestSchema = z
-  .strictObject({
+  .object({
     email: line(255).optional(),
     email_or_username: line(255).optional(),
     password: z.string().min(1).max(1024),
   })
   .meta({ id: "LoginRequest", description: "One of email and email_or_username." });
 export const meChangeSchema = z
-  .strictObject({
+  .object({
     name: line(255).nullable().optional(),
     username: line(64).nullable().optional(),
     password: password.optional(),
@@ -228,9 +249,11 @@ export const meChangeSchema = z
   })
   .meta({ id: "MeChange" });
 export const upsertRequestSchema = z
-  .strictObject({
-    id: line(64).optional(),
-    email: email.optional(),
+  .object({
+    id: line(64)
+      .optional()
+      .meta({ description: "Of the user to change, or a UUID v4 that a new user gets." }),
+    email: email.nullable().optional(),
     name: line(255).nullable().optional(),
     username: line(64).nullable().optional(),
     role: z.enum(roles).optional(),
@@ -238,10 +261,18 @@ export const upsertRequestSchema = z
     authz_devices: z.boolean().optional(),
     authz_policies: z.boolean().optional(),
     authz_control_panel: z.boolean().optional(),
+    authz_control_plane: z
+      .boolean()
+      .optional()
+      .meta({ description: "The same right as authz_control_panel; send one of them, or both alike." }),
     authz_users: z.boolean().optional(),
     password: password.optional(),
   })
-  .meta({ id: "UserRequest", description: "With an id a user is changed, without one made." });
+  .meta({
+    id: "UserRequest",
+    description:
+      "Changes the user of the id, or makes one. A user has an email address, a user name, or both.",
+  });
 
 export const auditQuerySchema = z.strictObject({
   target: line(255).optional().meta({ description: "Id of a device, user or key." }),

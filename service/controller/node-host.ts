@@ -76,7 +76,7 @@ async function run(
     now: controller.clock(),
     params,
     query: readQuery(contract, queryOf(request)) as Call["query"],
-    body: await readBodyAs(contract, request),
+    body: (await readBodyAs(contract, request)).body,
     principal: { kind: "session", id: "", user: owner, scopes: new Set(scopes) },
     actor,
   };
@@ -86,13 +86,14 @@ async function run(
 const owner: User = {
   id: "",
   name: null,
-  email: "",
+  email: null,
   username: null,
   role: "Owner",
   status: "Active",
   authz_devices: true,
   authz_policies: true,
   authz_control_panel: true,
+  authz_control_plane: true,
   authz_users: true,
 };
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { ZodOpenApiResponseObject, ZodOpenApiResponsesObject } from "zod-openapi";
+import { plainJson } from "../../pipeline/documents/portable-patterns.ts";
 import { type ApiDescription, openApiOf } from "../http/openapi.ts";
 import { type Contract, contracts } from "./contract.ts";
 import { bulkProblemSchema, problemSchema } from "./documents.ts";
@@ -98,14 +99,17 @@ const meaning: Record<number, string> = {
   503: "Not now; Retry-After says when.",
 };
 
+/** Full paths: clients differ in how they join a path to a server that has one itself. */
+const routesAt = (prefix: string) =>
+  controllerRoutes.map((route) => ({ ...route, path: `${prefix}${route.path}` }));
+
 /** The controller's OpenAPI 3.1 description. */
 export const controllerOpenApi = (): object =>
-  openApiOf(controllerRoutes, {
+  openApiOf(routesAt("/-net/api/v0"), {
     title: "Device management",
     version: "v0",
     description:
       "Devices of a fleet: list them, accept or reject them. API keys work everywhere, users' tokens below /latest/ only. Every address works with and without its final slash.",
-    server: "/-net/api/v0",
     securitySchemes: {
       basic: {
         type: "http",
@@ -123,4 +127,4 @@ export const controllerOpenApi = (): object =>
   });
 
 /** The same, as text with a final newline. */
-export const controllerOpenApiText = (): string => `${JSON.stringify(controllerOpenApi(), null, 2)}\n`;
+export const controllerOpenApiText = (): string => plainJson(controllerOpenApi());

@@ -38,12 +38,17 @@ export function readQuery({ query }: Contract, parameters: URLSearchParams): Rec
 
 /**
  * The body of a request, as its contract has it. It is read only now, when it is known who sends it.
+ * @returns ignored: members that a lenient schema does not know, by their paths
  * @throws Refused with everything that is wrong with it
  */
-export async function readBodyAs({ body }: Contract, request: ServerRequest): Promise<unknown> {
-  if (!body) return undefined;
+export async function readBodyAs(
+  { body }: Contract,
+  request: ServerRequest,
+): Promise<{ body: unknown; ignored: string[] }> {
+  if (!body) return { body: undefined, ignored: [] };
+  const nothing = () => ({ body: body.schema.parse({}), ignored: [] });
   if (saysNoBody(request)) {
-    if (body.optional) return body.schema.parse({});
+    if (body.optional) return nothing();
     throw new Refused("invalid", "The request has no body.");
   }
   requireJson(request);
@@ -53,12 +58,29 @@ export async function readBodyAs({ body }: Contract, request: ServerRequest): Pr
       headers: { Connection: "close" },
     });
   if (bytes === "cut-off") throw new Refused("bad-request", "The body ended before its length.");
-  if (bytes.length === 0 && body.optional) return body.schema.parse({});
-  const result = body.schema.safeParse(jsonOf(bytes));
-  if (result.success) return result.data;
+  if (bytes.length === 0 && body.optional) return nothing();
+  const sent = jsonOf(bytes);
+  const result = body.schema.safeParse(sent);
+  if (result.success) return { body: result.data, ignored: [...new Set(droppedOf(sent, result.data))] };
   const errors = result.error.issues.slice(0, 100).map((issue) => fieldError(issue, pointerOf));
   throw new Refused("invalid", "The body cannot be used.", { errors });
 }
+
+/** Paths of members that the schema dropped; items of one list share theirs. */
+function* droppedOf(sent: unknown, taken: unknown, path = ""): Generator<string> {
+  if (Array.isArray(sent) && Array.isArray(taken)) {
+    for (const [index, item] of sent.entries()) yield* droppedOf(item, taken[index], path);
+  } else if (isObject(sent) && isObject(taken)) {
+    for (const [name, value] of Object.entries(sent)) {
+      const place = path === "" ? name : `${path}.${name}`;
+      if (Object.hasOwn(taken, name)) yield* droppedOf(value, taken[name], place);
+      else yield place;
+    }
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function requireJson(request: ServerRequest): void {
   const coding = request.header("content-encoding") ?? "identity";

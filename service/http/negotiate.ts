@@ -46,6 +46,20 @@ function bestRange(ranges: readonly Range[], type: string): { quality: number; p
   return best;
 }
 
+/** What JSON is indented by at most, as the framework had it that this API's clients were written against. */
+const deepestIndent = 8;
+
+/** Spaces that an Accept header asks to indent JSON by (`application/json; indent=4`); 0: none. */
+export function indentOf(header: string | null): number {
+  for (const range of (header ?? "").split(",")) {
+    const [name = "", ...parameters] = range.split(";").map((piece) => piece.trim().toLowerCase());
+    if (!["application/json", "application/*", "*/*"].includes(name)) continue;
+    const [, indent] = parameters.map((each) => /^indent\s*=\s*(\d{1,2})$/.exec(each)).find(Boolean) ?? [];
+    if (indent !== undefined) return Math.min(Number(indent), deepestIndent);
+  }
+  return 0;
+}
+
 export type Encoding = "br" | "zstd" | "gzip";
 
 /** Smallest first: what is liked equally goes by size. */

@@ -1,4 +1,5 @@
 import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObject } from "zod-openapi";
+import { withPortablePatterns } from "../../pipeline/documents/portable-patterns.ts";
 import type { Method, Route } from "./routes.ts";
 
 /** What the description of an API says beside its routes. */
@@ -8,8 +9,6 @@ export interface ApiDescription<Operation extends string> {
   description: string;
   /** Every operation the routes name. */
   operations: Record<Operation, Omit<ZodOpenApiOperationObject, "operationId">>;
-  /** Where the paths begin, unless at the root. */
-  server?: string;
   securitySchemes?: NonNullable<
     NonNullable<Parameters<typeof createDocument>[0]["components"]>["securitySchemes"]
   >;
@@ -18,7 +17,7 @@ export interface ApiDescription<Operation extends string> {
 /** The OpenAPI 3.1 description of a table of routes; its server is the place it was fetched from. */
 export function openApiOf<Operation extends string>(
   routes: readonly Route<Operation>[],
-  { title, version, description, operations, securitySchemes, server = "/" }: ApiDescription<Operation>,
+  { title, version, description, operations, securitySchemes }: ApiDescription<Operation>,
 ): object {
   const paths: ZodOpenApiPathsObject = {};
   for (const { path, operations: named } of routes) {
@@ -30,11 +29,13 @@ export function openApiOf<Operation extends string>(
       ]),
     );
   }
-  return createDocument({
-    openapi: "3.1.1",
-    info: { title, version, description, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
-    servers: [{ url: server }],
-    ...(securitySchemes && { components: { securitySchemes } }),
-    paths,
-  });
+  return withPortablePatterns(
+    createDocument({
+      openapi: "3.1.1",
+      info: { title, version, description, license: { name: "Apache-2.0", identifier: "Apache-2.0" } },
+      servers: [{ url: "/" }],
+      ...(securitySchemes && { components: { securitySchemes } }),
+      paths,
+    }),
+  );
 }

@@ -74,11 +74,69 @@ describe("a delivery of 500, as a purchase department lists it", () => {
       changed: [],
       already: 495,
       preapproved: [],
+      rejected: [],
       unknown: [497, 498, 499].map((number) => serial(number).toLowerCase()),
       ambiguous: ["sn-00495", "sn-00500"],
       placeholders: ["To Be Filled By O.E.M."],
       dry_run: true,
     });
+  });
+});
+
+describe("a list with rejected devices", () => {
+  const names = ["laptop-1", "laptop-2", "laptop-3", "laptop-4", "laptop-5"];
+  let own: ServedController;
+  beforeAll(async () => {
+    own = await servedController();
+    for (const [index, name] of names.entries()) await own.enroll({ name, serial: serial(index + 1) });
+    for (const name of names.slice(0, 4))
+      await own.succeed(["devices", "reject", name, "--reason", "Stolen."]);
+    await own.enroll({ name: "gone", serial: serial(6) });
+    await own.succeed(["devices", "reject", "gone"]);
+    await own.succeed(["devices", "delete", "gone", "--yes"]);
+    writeFileSync(join(own.folder, "list.txt"), [1, 2, 3, 4, 5, 6, 7].map(serial).join("\n"));
+  });
+  const accept = ["devices", "accept", "--serials", "list.txt", "--preapprove", "--yes"];
+  const left = "5 rejected, left out: laptop-1, laptop-2, laptop-3 and 2 more; --include-rejected takes them";
+  const stateOf = async (name: string) => (await own.json(["devices", "show", name])).device.state;
+
+  test("leaves them out, says so before and after, and names three", async () => {
+    const trial = await own.run([...accept, "--dry-run"]);
+    expect([trial.stdout.split("\n"), trial.exitCode]).toEqual([
+      [
+        "1 device would be accepted; nothing was changed.",
+        "1 unknown serial number would be approved in advance, for one device each.",
+        left,
+      ],
+      1,
+    ]);
+    const done = await own.run(accept);
+    expect([done.stdout.split("\n"), done.exitCode]).toEqual([
+      ["Accepted 1 device.", "1 unknown serial number is approved in advance, for one device each.", left],
+      1,
+    ]);
+    expect(await Promise.all(names.map(stateOf))).toEqual([...Array(4).fill("rejected"), "accepted"]);
+    const waiting = await own.json(["devices", "accept", "--all-pending", "--yes"]);
+    expect(waiting.changed).toEqual([]);
+    const { stdout } = await own.run([...accept, "--json"]);
+    expect(JSON.parse(stdout).rejected).toEqual([...names.slice(0, 4), serial(6)]);
+  });
+
+  test("takes them when it is told so, and no acceptance has the reason of a rejection", async () => {
+    const { stdout } = await own.succeed([...accept, "--include-rejected"]);
+    expect(stdout).toContain("Accepted 4 devices.\n1 already so.\n");
+    expect(await Promise.all(names.map(stateOf))).toEqual(Array(5).fill("accepted"));
+    const history = await own.succeed(["devices", "history", "laptop-1"]);
+    expect(history.stdout).toMatch(/state: rejected → accepted$/m);
+    expect(history.stdout.match(/Stolen\./g)).toHaveLength(1);
+  });
+
+  test("is what the option is about", async () => {
+    const { stderr, exitCode } = await own.run(["devices", "accept", "laptop-1", "--include-rejected"]);
+    expect([stderr.split("\n")[0], exitCode]).toEqual([
+      "error[usage] --include-rejected is about a list of serial numbers to accept",
+      2,
+    ]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { type Role, type Scope, scopes } from "../../service/controller/access.ts";
+import { type Role, type Scope, keyScopes as scopes } from "../../service/controller/access.ts";
 import { type Person, people } from "./access-table.ts";
 import { basic, type TestController, type TestUser } from "./support.ts";
 

@@ -22,8 +22,8 @@ describe("a body", () => {
     const cases: [string, number][] = [
       [`{"devices":[${item()}]}`, 200],
       [` {"devices" : [${item()}] }\n`, 200],
-      [`{"__proto__":{"dry_run":true},"devices":[${item()}]}`, 400],
-      [`{"constructor":{"prototype":{"state":"rejected"}},"devices":[${item()}]}`, 400],
+      [`{"__proto__":{"dry_run":true},"devices":[${item()}]}`, 200],
+      [`{"constructor":{"prototype":{"state":"rejected"}},"devices":[${item()}]}`, 200],
       [`{"devices":[{"id":"${device}","__proto__":{"state":"rejected"}}]}`, 400],
       [`{"devices":[${item()}],"devices":[]}`, 400],
       [`{"devices":[{"id":"${device}","state":"pending","state":"rejected"}]}`, 400],

@@ -4,8 +4,10 @@ import type { Ask } from "./contract-ask.ts";
 export interface Operation {
   operationId: string;
   method: string;
-  /** As the document has it: `{id}` stands for a segment. */
+  /** Below /-net/api/v0; `{id}` stands for a segment. */
   path: string;
+  /** The same, as the document has it. */
+  address: string;
   parameters: { in: string; name: string; required?: boolean; schema: Schema }[];
   body: Schema | undefined;
   responses: Record<string, { content?: Record<string, { schema: Schema }> }>;
@@ -47,7 +49,7 @@ export async function readDocument(ask: Ask): Promise<ApiDocument> {
       if (!(kind in response.content)) return `the type ${type} is not documented`;
       if (!kind.endsWith("json")) return undefined;
       const place = [
-        operation.path,
+        operation.address,
         operation.method.toLowerCase(),
         "responses",
         String(status),
@@ -61,11 +63,12 @@ export async function readDocument(ask: Ask): Promise<ApiDocument> {
   };
 }
 
-function operationOf(path: string, method: string, operation: Schema): Operation {
+function operationOf(address: string, method: string, operation: Schema): Operation {
   return {
     operationId: operation.operationId,
     method: method.toUpperCase(),
-    path,
+    path: address.replace(/^\/-net\/api\/v0/, ""),
+    address,
     parameters: operation.parameters ?? [],
     body: operation.requestBody?.content["application/json"].schema,
     responses: operation.responses,

@@ -41,7 +41,7 @@ class Wallet {
       const body = JSON.stringify({ email: this.#email, password });
       const { headers } = await ask("POST", "/user/login", { headers: json, body });
       const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
-      this.#held = [{ cookie, origin: "http://127.0.0.1" }, ...keys];
+      this.#held = [{ cookie }, ...keys];
     }
     const [signedIn = {}] = this.#held;
     const wanted: [path: string, scopes: readonly string[]][] = [

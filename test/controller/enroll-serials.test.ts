@@ -151,6 +151,25 @@ describe("a laptop that was rejected", () => {
     expect((await enrolled("SN-100")).state).toBe("rejected");
   });
 
+  test("is not let in by a list of acceptances, which counts it apart, unless the list says so", async () => {
+    await rejectedLaptop();
+    await decide(controller, key, { "SN-200": "rejected", "SN-300": "rejected", "SN-400": "rejected" });
+    const list = ["SN-100", "SN-200", "SN-300", "SN-400", "SN-500"];
+    const accept = (more: object = {}) =>
+      controller.call("POST", "/device/auth_decisions", {
+        ...key,
+        body: { auth_decisions: list.map((serial) => ({ serial, enforce_state: "accepted" })), ...more },
+      });
+    const { status, json } = await accept();
+    const states = json.auth_decisions.map((each: { enforce_state: string }) => each.enforce_state);
+    expect([status, states]).toEqual([200, ["rejected", "rejected", "rejected", "rejected", "accepted"]]);
+    expect(json.left_out).toEqual({ rejected: 4, serials: ["SN-100", "SN-200", "SN-300"] });
+    for (const serial of ["SN-100", "SN-200"]) expect((await enrolled(serial)).state).toBe("rejected");
+    const all = await accept({ include_rejected: true });
+    expect([all.status, all.json.left_out]).toEqual([200, undefined]);
+    for (const serial of list) expect((await enrolled(serial)).state).toBe("accepted");
+  });
+
   test("is not let in by becoming pending, by being deleted, or by another bulk with the number", async () => {
     const id = await rejectedLaptop();
     await setStates(controller, key, each([id], "pending"));

@@ -66,6 +66,48 @@ test("more than a handful is shown once more before anything happens", async () 
   expect(await stateOf(ids[5] ?? "")).toMatchObject({ state: "rejected", state_reason: "stolen <b>" });
 });
 
+test("rejected devices among several stay so, unless the visitor ticks that they are meant", async () => {
+  const ids = await enrollMany(3, "mixed");
+  const [rejected = "", ...others] = ids;
+  const reject = { devices: [{ id: rejected, state: "rejected", reason: "Stolen." }] };
+  await controller.call("POST", "/device/state", { headers: owner.headers, body: reject });
+  const list = await visit.get("/devices?state=all&size=1000");
+  const device = ids.map((id) => boxOf(list, id));
+  const asked = await visit.post("/devices?state=all", { device, state: "accepted" });
+  expect(asked.text).toContain("<h1>Accept 3 devices?</h1>");
+  expect(asked.text).toContain("1 rejected device stays so: <bdi>mixed-0</bdi>.");
+  const first = await visit.postAndFollow("/devices?state=all", { device, state: "accepted", sure: "yes" });
+  expect(first.text).toContain("2 devices accepted.");
+  expect((await stateOf(rejected)).state).toBe("rejected");
+  const again = ids.map((id) => `${id}.2`);
+  const none = await visit.post("/devices", {
+    device: [again[0] ?? "", again[0] ?? ""],
+    state: "accepted",
+    sure: "yes",
+  });
+  expect([none.status, none.text]).toEqual([400, expect.stringContaining("All of them are rejected")]);
+  const all = { device: again, state: "accepted", sure: "yes", include_rejected: "yes" };
+  expect((await visit.postAndFollow("/devices?state=all", all)).text).toContain("1 device accepted.");
+  expect(await Promise.all([rejected, ...others].map(async (id) => (await stateOf(id)).state))).toEqual(
+    Array(3).fill("accepted"),
+  );
+});
+
+test("rejected serial numbers in a list stay so, and are counted", async () => {
+  const serials = ["SN-7001", "SN-7002", "SN-7003", "SN-7004", "SN-7005"].join("\n");
+  await visit.post("/serials", { serials: serials.slice(0, -8), state: "rejected" });
+  const answer = await visit.post("/serials", { serials, state: "accepted" });
+  expect([answer.status, answer.text]).toEqual([
+    200,
+    expect.stringContaining("<h1>4 serial numbers stayed rejected</h1>"),
+  ]);
+  expect(answer.text).toContain("1 serial number decided.");
+  for (const named of ["SN-7001", "SN-7003", "and 1 more"])
+    expect(answer.text).toContain(`<bdi>${named}</bdi>`);
+  const all = await visit.post("/serials", { serials, state: "accepted", include_rejected: "yes" });
+  expect(all.status).toBe(303);
+});
+
 test("a device that changed since its list was shown is refused, and with it all others", async () => {
   const [one = "", other = ""] = await enrollMany(2, "stale");
   const page = await visit.get("/devices");

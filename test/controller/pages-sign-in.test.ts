@@ -105,7 +105,7 @@ test("a form from another site signs nobody in", async () => {
   for (const origin of ["https://evil.example", "null", ""]) {
     const page = await anybody.post("/signin", { name: owner.email, password }, { origin });
     expect([page.status, page.headers.has("set-cookie")]).toEqual([403, false]);
-    expect(page.text).toContain("The form was sent from another site.");
+    expect(page.text).toContain("A page of another site asked for this change.");
   }
 });
 

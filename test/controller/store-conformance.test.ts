@@ -197,6 +197,29 @@ describe("migrations", () => {
     expect(await missingSteps(fresh.read as never)).toEqual([]);
   });
 
+  test("keep users, their order and the numbers given before", async () => {
+    const place = await newDatabase();
+    const older = await open(place);
+    await migrate(older.read as never, older.kind, "0002-audit-numbers-from-1");
+    const insert = (id: string) => `insert into users (id, email, role, status, authz_devices, authz_policies,
+      authz_control_panel, authz_users, created_at) values ('${id}', '${id}@example.com', 'User', 'Active', 0, 1, 0, 1, 'x')`;
+    for (const statement of [
+      insert("one"),
+      insert("two"),
+      insert("three"),
+      "delete from users where id = 'three'",
+    ])
+      await sql.raw(statement).execute(older.read);
+    const users = () => older.read.selectFrom("users").selectAll().orderBy("ordinal").execute();
+    const before = await users();
+    expect(await migrate(older.read as never, older.kind)).toEqual(["0003-users-without-email"]);
+    expect(await users()).toEqual(before);
+    await sql.raw(insert("four")).execute(older.read);
+    expect((await users()).at(-1)).toMatchObject({ ordinal: 4, id: "four" });
+    const unnamed = sql.raw("update users set email = null").execute(older.read);
+    await expect(unnamed).rejects.toThrow(/check/i);
+  });
+
   test("never touch a database of a newer version", async () => {
     const { database: newer } = await openNew();
     await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01')`.execute(

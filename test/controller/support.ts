@@ -139,7 +139,7 @@ export async function testController({
   cleanups.push(close);
   const api = `${server.url}/-net/api/v0`;
   const call = caller(api);
-  const makeUser = userMaker(controller, call, server.url);
+  const makeUser = userMaker(controller, call);
   return {
     controller,
     database: place,
@@ -190,14 +190,14 @@ export function caller(api: string): Ask {
 
 const nobody = { kind: "host", id: null, name: "test", ip: null, request: null } as const;
 
-function userMaker(controller: Controller, call: Ask, origin: string): TestController["makeUser"] {
+function userMaker(controller: Controller, call: Ask): TestController["makeUser"] {
   return async (role, flags = {}) => {
     const email = `${role}-${randomUUID()}@example.com`.toLowerCase();
     const user = { ...blank(email, controller.clock()), role, ...flags, password: await hashed };
     await writeAs(controller, nobody, controller.clock(), (writing) => insertUser(writing, user));
     const { headers } = await call("POST", "/user/login", { body: { email, password } });
     const cookie = headers.get("set-cookie")?.split(";")[0] ?? "";
-    return { id: user.id, email, headers: { cookie, origin } };
+    return { id: user.id, email, headers: { cookie } };
   };
 }
 

@@ -33,7 +33,7 @@ describe("signing in", () => {
       const { status, json } = await login({ ...name, password });
       expect([name, status, json.user?.id]).toEqual([name, 200, id]);
     }
-    for (const wrong of [{}, { email, email_or_username: email }, { email: "" }, { email, extra: 1 }])
+    for (const wrong of [{}, { email, email_or_username: email }, { email: "" }])
       expect((await login({ ...wrong, password })).status).toBe(400);
     expect((await login({ email: "ada ünlü", password })).status).toBe(401);
   });
@@ -70,16 +70,16 @@ describe("signing in", () => {
 
   test("with a new password only the session that changed it goes on", async () => {
     const user = await controller.makeUser("Owner");
-    const { call, url } = controller;
+    const { call } = controller;
     const other = await login({ email: user.email, password });
     const cookie = other.headers.get("set-cookie")?.split(";")[0] ?? "";
     const next = "a password that is new";
     const change = (body: object) => call("POST", "/user/me", { headers: user.headers, body });
     expect((await change({ password: next })).status).toBe(401);
     expect((await change({ password: next, current_password: "wrong password" })).status).toBe(401);
-    expect((await call("GET", "/user/me", { headers: { cookie, origin: url } })).status).toBe(200);
+    expect((await call("GET", "/user/me", { headers: { cookie } })).status).toBe(200);
     expect((await change({ password: next, current_password: password })).status).toBe(200);
-    expect((await call("GET", "/user/me", { headers: { cookie, origin: url } })).status).toBe(401);
+    expect((await call("GET", "/user/me", { headers: { cookie } })).status).toBe(401);
     expect((await call("GET", "/user/me", { headers: user.headers })).status).toBe(200);
     expect((await login({ email: user.email, password })).status).toBe(401);
     expect((await login({ email: user.email, password: next })).status).toBe(200);

@@ -32,6 +32,28 @@ test.each([
   expect(readFileSync(join(repository, `schemas/${name}.openapi.json`), "utf8")).toBe(text());
 });
 
+/** JSON Schema 2020-12, section 6.4: characters, classes, quantifiers, anchors, groups; and escaped punctuation. */
+const portable =
+  /^(?:\[\^?(?:[^\]\\]|\\[^\p{L}\p{N}])+\]|\\[^\p{L}\p{N}]|[?*+]\??|\{\d+(?:,\d*)?\}\??|[\^$|)]|\((?!\?)|[^\\[\](){}?*+|.^$])*$/u;
+
+test("every published pattern is one that Python, Go and Java read alike", () => {
+  const folder = join(repository, "schemas");
+  const patterns = readdirSync(folder).flatMap((file) =>
+    patternsOf(JSON.parse(readFileSync(join(folder, file), "utf8"))),
+  );
+  expect(patterns.length).toBeGreaterThan(100);
+  expect(patterns.filter((pattern) => !portable.test(pattern))).toEqual([]);
+  for (const wrong of ["\\d", "(?:a)", "(?!a)", "\\p{Cc}", "[\\d]", "a.b"])
+    expect(portable.test(wrong)).toBe(false);
+});
+
+function patternsOf(value: unknown): string[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, member]) =>
+    name === "pattern" && typeof member === "string" ? [member] : patternsOf(member),
+  );
+}
+
 test("each schema names its draft and has an id of its own", () => {
   const heads = names.map((name) => JSON.parse(jsonSchemaText(name)));
   expect(heads.map((schema) => schema.$id)).toEqual(names.map((name) => `urn:relcat:schema:${name}:1`));

@@ -120,6 +120,16 @@ describe("otherwise, for a reason", () => {
   );
 });
 
+test("the documentation has every reason", () => {
+  const page = readFileSync(join(repository, "docs/compatibility.md"), "utf8").toLowerCase();
+  const internal = ["a redirect has no body to have a type", "the page says its character set"];
+  const reasons = Object.values(differences).map(({ reason }) => reason);
+  const missing = reasons.filter(
+    (reason) => !internal.includes(reason) && !page.includes(reason.toLowerCase()),
+  );
+  expect(missing).toEqual([]);
+});
+
 /** The recorded resource has a field `created`, where records have `created_date`. */
 const replay = ({ method, path, headers, body }: Recorded) =>
   ask(running.url, path.replace("ordering=-created", "ordering=-created_date"), {

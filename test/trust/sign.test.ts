@@ -105,7 +105,10 @@ describe("a signed site", () => {
       predicate: { runDetails: { builder: { id: "https://ci.example.com/builder" } } },
     });
     const [revision] = statement.predicate.buildDefinition.resolvedDependencies;
-    expect(revision.digest.gitCommit).toMatch(/^[0-9a-f]{40}$/);
+    expect(revision).toEqual({
+      uri: "git+https://git.example.com/product",
+      digest: { gitCommit: expect.stringMatching(/^[0-9a-f]{40}$/) },
+    });
   });
 
   test("relcat serve hands out what was signed, for the build it was signed for", async () => {

@@ -170,6 +170,7 @@ function userOf({
     authz_devices: flags.authz_devices === 1,
     authz_policies: flags.authz_policies === 1,
     authz_control_panel: flags.authz_control_panel === 1,
+    authz_control_plane: flags.authz_control_panel === 1,
     authz_users: flags.authz_users === 1,
   };
 }

@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Answer, at, type Call, nameOf, type Writing, write } from "../call.ts";
+import { type Answer, at, type Call, canonicalId, nameOf, type Writing, write } from "../call.ts";
 import type { decisionsRequestSchema } from "../documents.ts";
 import { invalid, Refused } from "../problems.ts";
 import type { SerialRow } from "../store/schema.ts";
@@ -27,19 +27,47 @@ export async function listAuthDecisions({ controller: { database } }: Call): Pro
   return { status: 200, body: { auth_decisions: rows.map(told) } };
 }
 
-/** `POST device/auth_decisions`: all or nothing. */
+/** How many of those left out are named. */
+const mostNamed = 3;
+
+/** `POST device/auth_decisions`: all or nothing, but for rejected serial numbers in a list of acceptances. */
 export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
   const keyed = call.body.auth_decisions.map((decision, index) => ({
     ...decision,
     key: keyOf(decision, index),
   }));
   refuseRepeated(keyed.map(({ key }) => key));
+  const { include_rejected: isIncluded = false } = call.body;
+  const leftOut: string[] = [];
   const rows = await write(call, async (writing) => {
     const results: SerialRow[] = [];
-    for (const { key, ...decision } of keyed) results.push(...(await decide(call, writing, key, decision)));
+    for (const { key, ...decision } of keyed) {
+      const before = await readSerial(writing, key);
+      const isRejected = before?.enforce_state === "rejected" && decision.enforce_state === "accepted";
+      if (isRejected && !isIncluded && keyed.length > 1) {
+        leftOut.push(decision.serial);
+        results.push(before);
+        continue;
+      }
+      if (!isRejected || !isIncluded) refuseRejected(before, decision);
+      results.push(...(await decide(call, writing, key, decision, before)));
+    }
     return results;
   });
-  return { status: 200, body: { auth_decisions: rows.map(told) } };
+  const left_out = { rejected: leftOut.length, serials: leftOut.slice(0, mostNamed) };
+  return { status: 200, body: { auth_decisions: rows.map(told), ...(leftOut.length > 0 && { left_out }) } };
+}
+
+const readSerial = ({ transaction }: Writing, key: string): Promise<SerialRow | undefined> =>
+  transaction.selectFrom("serials").selectAll().where("serial_key", "=", key).executeTakeFirst();
+
+/** A rejection that came with a device is not taken back in passing. */
+function refuseRejected(before: SerialRow | undefined, { serial, enforce_state }: Decision): void {
+  if (before?.source !== "rejection" || enforce_state === "rejected" || enforce_state === "none") return;
+  throw new Refused(
+    "conflict",
+    `${JSON.stringify(serial)} is rejected with device ${before.device_id}: accept that device, or take the rejection back with none.`,
+  );
 }
 
 function keyOf({ serial }: Decision, index: number): string {
@@ -64,21 +92,12 @@ async function decide(
   { transaction, record }: Writing,
   key: string,
   decision: Decision,
+  before: SerialRow | undefined,
 ): Promise<SerialRow[]> {
-  const { serial, enforce_state, device_id = null } = decision;
-  const before = await transaction
-    .selectFrom("serials")
-    .selectAll()
-    .where("serial_key", "=", key)
-    .executeTakeFirst();
+  const { serial, enforce_state } = decision;
+  const device_id = decision.device_id ? canonicalId(decision.device_id) : null;
   if (device_id !== null && !(await readDeviceRow(transaction, device_id))) {
     throw new Refused("not-found", `There is no device ${JSON.stringify(device_id)}.`);
-  }
-  if (before?.source === "rejection" && enforce_state !== "rejected" && enforce_state !== "none") {
-    throw new Refused(
-      "conflict",
-      `${JSON.stringify(serial)} is rejected with device ${before.device_id}: accept that device, or take the rejection back with none.`,
-    );
   }
   const isSame = before?.enforce_state === enforce_state && before.device_id === device_id;
   if (before && (isSame || (before.source === "rejection" && enforce_state === "rejected"))) return [before];

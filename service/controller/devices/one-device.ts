@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { type Answer, type Call, type Writing, write } from "../call.ts";
+import { type Answer, type Call, canonicalId, type Writing, write } from "../call.ts";
 import type { assignRequestSchema, deviceChangeSchema } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import type { DeviceRow } from "../store/schema.ts";
@@ -9,7 +9,7 @@ const unknown = () => new Refused("not-found", "There is no such device.");
 
 /** `GET device/{id}` */
 export async function readDevice({ controller, params }: Call): Promise<Answer> {
-  const [device] = await findDeviceText(controller.database.read, params.id ?? "");
+  const [device] = await findDeviceText(controller.database.read, canonicalId(params.id));
   if (!device) throw unknown();
   return { status: 200, text: device.text };
 }
@@ -17,13 +17,14 @@ export async function readDevice({ controller, params }: Call): Promise<Answer> 
 /** `POST device/{id}`: another name. */
 export function changeDevice(call: Call<z.infer<typeof deviceChangeSchema>>): Promise<Answer> {
   const { name } = call.body;
-  return change(call, call.params.id ?? "", "device.renamed", { name });
+  return change(call, canonicalId(call.params.id), "device.renamed", { name });
 }
 
 /** `POST device/assign` */
 export function assignDevice(call: Call<z.infer<typeof assignRequestSchema>>): Promise<Answer> {
-  const { device_id, user_id = null } = call.body;
-  return change(call, device_id, "device.assigned", { assigned_to_user: user_id });
+  const { device_id, user_id } = call.body;
+  const assigned_to_user = user_id ? canonicalId(user_id) : null;
+  return change(call, canonicalId(device_id), "device.assigned", { assigned_to_user });
 }
 
 async function change(
@@ -67,7 +68,7 @@ async function requireUser(transaction: Writing["transaction"], id: string): Pro
 
 /** `DELETE device/{id}`: only what is rejected, and its serial number stays so. */
 export async function deleteDevice(call: Call): Promise<Answer> {
-  const id = call.params.id ?? "";
+  const id = canonicalId(call.params.id);
   await write(call, async ({ transaction, record }) => {
     const { state, name, serial } = await requireDevice(transaction, id);
     if (state !== "rejected") throw new Refused("conflict", `The device is ${state}: reject it first.`);

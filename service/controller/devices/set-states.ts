@@ -1,15 +1,12 @@
 import { type Kysely, sql } from "kysely";
 import type { Deed } from "../audit/audit-log.ts";
-import { type Answer, at, type Call, nameOf, write } from "../call.ts";
+import { type Answer, at, type Call, canonicalId, nameOf, write } from "../call.ts";
 import type { DeviceState, StateItem, StateRequest } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import { itemsOf, prepared, valuesOf } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
 
-type Found = Pick<
-  DeviceRow,
-  "ordinal" | "id" | "state" | "version" | "serial" | "serial_key" | "state_reason"
->;
+type Found = Pick<DeviceRow, "ordinal" | "id" | "state" | "version" | "serial" | "serial_key">;
 type Item = StateRequest["devices"][number];
 
 /** A device that gets another state. */
@@ -49,7 +46,8 @@ const prefersLenient = (prefer: string): boolean =>
 /** The same device may stand twice, but not with two states. */
 function refuseContradictions(items: readonly Item[]): void {
   const states = new Map<string, DeviceState>();
-  const errors = items.flatMap(({ id, state }, index) => {
+  const errors = items.flatMap(({ id: sent, state }, index) => {
+    const id = canonicalId(sent);
     const isOther = states.has(id) && states.get(id) !== state;
     states.set(id, state);
     return isOther
@@ -74,21 +72,27 @@ async function decide(
   let room = await roomForAccepted(transaction, controller.settings.mostAccepted);
   const moves = new Map<string, Move>();
   const results = items.map((item): StateItem => {
-    const device = found.get(item.id);
+    const device = found.get(canonicalId(item.id));
     if (!device) return failed(item, "not-found", "There is no such device.");
-    const { if_version: expected, state, id } = item;
+    const { if_version: expected, state } = item;
     if (expected !== undefined && expected !== device.version) {
       return failed(item, "version-conflict", `The device has version ${device.version}.`);
     }
     const previous = device.state as DeviceState;
     const isMove = previous !== state;
-    if (isMove && !moves.has(id)) {
+    if (isMove && !moves.has(device.id)) {
       if (state === "accepted" && room <= 0)
         return failed(item, "limit-reached", "No more devices can be accepted.");
       room += Number(previous === "accepted") - Number(state === "accepted");
-      moves.set(id, { device, state, reason: item.reason ?? null });
+      moves.set(device.id, { device, state, reason: item.reason ?? null });
     }
-    return { id, state, previous_state: previous, changed: isMove, version: device.version + Number(isMove) };
+    return {
+      id: item.id,
+      state,
+      previous_state: previous,
+      changed: isMove,
+      version: device.version + Number(isMove),
+    };
   });
   return { results, moves: [...moves.values()] };
 }
@@ -123,12 +127,12 @@ async function roomForAccepted(transaction: Kysely<Schema>, most: number | undef
 
 const findDevices = prepared(
   ({ kind }, ids: string) => sql<Found>`
-    select ordinal, id, state, version, serial, serial_key, state_reason from devices
+    select ordinal, id, state, version, serial, serial_key from devices
     where id in ${valuesOf(kind, "text", ids)}`,
 );
 
 async function readDevices(transaction: Kysely<Schema>, items: readonly Item[]): Promise<Map<string, Found>> {
-  const rows = await findDevices(transaction, JSON.stringify(items.map(({ id }) => id)));
+  const rows = await findDevices(transaction, JSON.stringify(items.map(({ id }) => canonicalId(id))));
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -165,7 +169,8 @@ export async function apply(
   return moves.map(({ device, state, reason }) => ({
     code: "device.state",
     target: { kind: "device", id: device.id },
-    before: { state: device.state, ...(device.state_reason !== null && { reason: device.state_reason }) },
+    // The reason of then is in the row of then: here it would read as the reason of this move.
+    before: { state: device.state },
     after: { state, ...(reason !== null && { reason }) },
   }));
 }

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { z } from "zod";
-import { type Scope, scopes } from "../access.ts";
+import { keyScopes, type Scope } from "../access.ts";
 import { scopesOf } from "../auth/authenticate.ts";
 import { digestOf, newSecret } from "../auth/secrets.ts";
 import { at } from "../call.ts";
@@ -79,7 +79,9 @@ export function makeKey(
 function expand(asked: readonly string[], rights: ReadonlySet<Scope>): Scope[] {
   const meant = new Set(
     asked.flatMap((scope) =>
-      scope.endsWith(":*") ? scopes.filter((each) => each.startsWith(scope.slice(0, -1))) : [scope as Scope],
+      scope.endsWith(":*")
+        ? keyScopes.filter((each) => each.startsWith(scope.slice(0, -1)))
+        : [scope as Scope],
     ),
   );
   const excess = [...meant].filter((scope) => !rights.has(scope));
@@ -90,7 +92,7 @@ function expand(asked: readonly string[], rights: ReadonlySet<Scope>): Scope[] {
       `A key can do no more than its maker, who may not do ${excess.join(", ")}.`,
     );
   }
-  return scopes.filter((scope) => meant.has(scope));
+  return keyScopes.filter((scope) => meant.has(scope));
 }
 
 function endOf(

@@ -63,7 +63,7 @@ export function askerOf(
   requestId: string,
 ): Ask {
   const own: Record<string, string> = { "x-request-id": requestId };
-  for (const name of ["cookie", "origin"]) {
+  for (const name of ["cookie", "origin", "sec-fetch-site"]) {
     const value = visit.header(name);
     if (value !== null) own[name] = value;
   }

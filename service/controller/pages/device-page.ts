@@ -43,18 +43,21 @@ export async function devicePage(visit: SignedIn): Promise<ServerAnswer> {
 
 interface Person {
   id: string;
-  email: string;
+  email: string | null;
+  username: string | null;
 }
+
+const nameOf = ({ email, username }: Person): string => email ?? username ?? "";
 
 async function usersOf({ ask, me }: SignedIn): Promise<Person[]> {
   if (!may(me, "listUsers")) return [];
-  const { body } = await ask<{ users: Record<string, Person> }>("listUsers");
-  return Object.values(body.users);
+  const { body } = await ask<Record<string, Person>>("listUsers");
+  return Object.values(body);
 }
 
 const ownersOf = (users: readonly Person[], current: string | null) => [
   { id: "", text: "nobody", current: current === null },
-  ...users.map(({ id, email }) => ({ id, text: email, current: id === current })),
+  ...users.map((user) => ({ id: user.id, text: nameOf(user), current: user.id === current })),
 ];
 
 async function historyOf({ ask, me }: SignedIn, id: string) {
@@ -67,7 +70,8 @@ async function historyOf({ ask, me }: SignedIn, id: string) {
 
 /** What there is to know, without what is not known. */
 function factsOf(device: Device, { now }: SignedIn, users: readonly Person[]) {
-  const person = users.find(({ id }) => id === device.assigned_to_user)?.email;
+  const owner = users.find(({ id }) => id === device.assigned_to_user);
+  const person = owner && nameOf(owner);
   const moments = (iso: string | null) => {
     const moment = momentOf(iso);
     return moment ? { ...moment, since: sinceOf(iso, now) ?? "" } : undefined;

@@ -20,16 +20,33 @@ export async function decideDevices(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form, url } = visit;
   const state = stateOf(form.get("state"));
   const reason = fieldOf(form, "reason");
-  const devices = chosenOf(form, state, reason);
+  const chosen = chosenOf(form, state, reason);
   const back = listAddress(url.searchParams);
-  if (devices.length > handful && form.get("sure") !== "yes")
-    return confirmationPage(visit, { state, reason, devices, back });
+  const rejected = await rejectedOf(visit, state, chosen);
+  const isSure = form.get("sure") === "yes";
+  if (!isSure && (chosen.length > handful || rejected.size > 0))
+    return confirmationPage(visit, { state, reason, devices: chosen, rejected, back });
+  const isIncluded = form.get("include_rejected") === "yes";
+  const devices = isIncluded ? chosen : chosen.filter(({ id }) => !rejected.has(id));
+  if (devices.length === 0) throw new Refused("invalid", "All of them are rejected: nothing was changed.");
   const { body } = await ask<StateAnswer>("setDeviceStates", { body: { devices } });
   const code = body.changed === 0 ? "unchanged" : state;
   return redirectTo(visit, form.get("back") === "device" ? devicePath(devices) : back, {
     code,
     count: body.changed,
   });
+}
+
+/** Of several to accept, those that are rejected: they are left out unless the visitor says otherwise. */
+async function rejectedOf(
+  { ask }: SignedIn,
+  state: DeviceState,
+  devices: StateRequest["devices"],
+): Promise<Set<string>> {
+  if (state !== "accepted" || devices.length < 2) return new Set();
+  const { body } = await ask<StateAnswer>("setDeviceStates", { body: { devices, dry_run: true } });
+  const found = body.devices.filter(({ previous_state }) => previous_state === "rejected");
+  return new Set(found.map(({ id }) => id));
 }
 
 const devicePath = ([first]: StateRequest["devices"]): string => `/devices/${first?.id}`;
@@ -60,12 +77,13 @@ interface Decision {
   state: DeviceState;
   reason: string | undefined;
   devices: StateRequest["devices"];
+  rejected: ReadonlySet<string>;
   back: string;
 }
 
 async function confirmationPage(
   visit: SignedIn,
-  { state, reason, devices, back }: Decision,
+  { state, reason, devices, rejected, back }: Decision,
 ): Promise<ServerAnswer> {
   // What cannot be done is said now, not after the confirmation.
   const { body } = await visit.ask<StateAnswer>("setDeviceStates", { body: { devices, dry_run: true } });
@@ -74,8 +92,16 @@ async function confirmationPage(
   const { verb, kind } = choices[state];
   const title = state === "pending" ? `Set ${what} back to pending?` : `${verb} ${what}?`;
   const names = may(visit.me, "readDevice") ? await namesOf(visit, devices) : new Map<string, string>();
+  const stay = devices.filter(({ id }) => rejected.has(id)).map(({ id }) => names.get(id) ?? id);
   return page(visit, "confirm", title, {
     title,
+    rejected:
+      stay.length === 0
+        ? ""
+        : `${counted(stay.length, "rejected device")} ${stay.length === 1 ? "stays" : "stay"} so`,
+    rejectedNames: [stay.slice(0, 3).join(", "), stay.length > 3 ? `and ${stay.length - 3} more` : ""]
+      .join(" ")
+      .trim(),
     state,
     kind,
     verb: title.slice(0, -1),

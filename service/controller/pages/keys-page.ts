@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../http/request.ts";
-import { rightsOf, scopes } from "../access.ts";
+import { keyScopes, rightsOf, type Scope } from "../access.ts";
 import type { keySchema, newKeySchema } from "../documents.ts";
 import { may } from "./ask.ts";
 import { fieldOf, numberIn } from "./form.ts";
@@ -10,7 +10,7 @@ import { lengthOf, momentOf, sinceOf } from "./words.ts";
 export type Key = z.infer<typeof keySchema>;
 
 /** What scopes allow, for people. */
-const scopeTexts: Record<(typeof scopes)[number], string> = {
+const scopeTexts: Record<Scope, string> = {
   "devices:read": "see devices",
   "devices:state": "accept and reject devices",
   "devices:write": "rename, assign and delete devices",
@@ -36,7 +36,7 @@ export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
     canMake: may(me, "createApiKey"),
     days,
     most,
-    scopes: scopes
+    scopes: keyScopes
       .filter((scope) => rights.has(scope))
       .map((scope) => ({ scope, text: scopeTexts[scope], checked: usual.includes(scope) })),
   });

@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../http/request.ts";
-import { type decisionsSchema, enforcedStates } from "../documents.ts";
+import { type decisionsAnswerSchema, type decisionsSchema, enforcedStates } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import { may } from "./ask.ts";
 import { fieldOf } from "./form.ts";
@@ -91,10 +91,26 @@ export async function decideSerials(visit: SignedIn): Promise<ServerAnswer> {
       isBack ? "No serial number is chosen." : "There is no serial number in the list.",
     );
   const enforce_state = isBack ? "none" : form.get("state");
-  await ask("setAuthDecisions", {
-    body: { auth_decisions: serials.map((serial) => ({ serial, enforce_state })) },
+  const include_rejected = form.get("include_rejected") === "yes";
+  const { body } = await ask<Decided>("setAuthDecisions", {
+    body: { auth_decisions: serials.map((serial) => ({ serial, enforce_state })), include_rejected },
   });
+  if (body.left_out) return leftOutPage(visit, serials.length, body.left_out);
   return redirectTo(visit, "/serials", { code: isBack ? "undecided" : "decided", count: serials.length });
+}
+
+type Decided = z.infer<typeof decisionsAnswerSchema>;
+
+/** Who pasted a list must see that it was not done in full. */
+function leftOutPage(
+  visit: SignedIn,
+  asked: number,
+  { rejected, serials }: NonNullable<Decided["left_out"]>,
+): ServerAnswer {
+  const title = `${counted(rejected, "serial number")} stayed rejected`;
+  const detail = `${counted(asked - rejected, "serial number")} decided. Rejected ones are left out of a list, unless you tick that they are meant too.`;
+  const more = rejected > serials.length ? [`and ${rejected - serials.length} more`] : [];
+  return page(visit, "problem", title, { title, detail, errors: [...serials, ...more], back: "/serials" });
 }
 
 /** One a line; what stands twice is one. */

@@ -3,7 +3,8 @@ import type { ServerAnswer, ServerRequest } from "../../http/request.ts";
 import { routerOf } from "../../http/router.ts";
 import { type ControllerApp, securityHeaders } from "../app.ts";
 import { readCredentials } from "../auth/credentials.ts";
-import { type Caller, originOf } from "../call.ts";
+import { requireSameSite } from "../auth/same-site.ts";
+import type { Caller } from "../call.ts";
 import type { Controller } from "../controller.ts";
 import { Refused } from "../problems.ts";
 import { askerOf, Failed } from "./ask.ts";
@@ -117,8 +118,7 @@ async function answerRoute<For extends Visit>(
     const Allow = [...(GET ? ["GET", "HEAD"] : []), ...(POST ? ["POST"] : [])].join(", ");
     throw new Refused("method-not-allowed", `${method} is not for this page.`, { headers: { Allow } });
   }
-  if (method === "POST" && request.header("origin") !== originOf(request, caller))
-    throw new Refused("cross-origin", "The form was sent from another site.");
+  requireSameSite(request, caller);
   try {
     const visitor = await asVisitor(visit);
     if (method === "POST") visitor.form = await readForm(request);

@@ -21,13 +21,13 @@ const roleTexts: Record<User["role"], string> = {
 /** `GET /users` */
 export async function usersPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me } = visit;
-  const { body } = await ask<{ users: Record<string, User> }>("listUsers");
+  const { body } = await ask<Record<string, User>>("listUsers");
   const canChange = may(me, "upsertUser");
   return page(visit, "users", "Users", {
-    users: Object.values(body.users).map((user) => ({
+    users: Object.values(body).map((user) => ({
       id: user.id,
-      email: user.email,
-      name: [user.name, user.username].filter(Boolean).join(" · "),
+      email: user.email ?? user.username,
+      name: [user.name, user.email && user.username].filter(Boolean).join(" · "),
       role: roleTexts[user.role],
       rights:
         user.role === "LimitedAdministrator"

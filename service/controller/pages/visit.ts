@@ -63,7 +63,7 @@ export function page(
     product: productOf(controller),
     ...assetPaths(),
     nav: me ? navigationOf(me, url.pathname) : [],
-    who: me?.user.email ?? "",
+    who: me?.user.email ?? me?.user.username ?? "",
     said: readMessage(controller.pepper, url.searchParams.get("said")) ?? "",
   };
   return wholeAnswer(status, { ...headers, ...pageHeaders, ...more }, render(name, { layout, ...model }));

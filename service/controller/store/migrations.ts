@@ -12,6 +12,11 @@ const ordinal = (kind: DatabaseKind) =>
 const table = (kind: DatabaseKind, name: string, columns: string) =>
   `create table ${name} (${columns})${kind === "sqlite" ? " strict" : ""}`;
 
+/** Since step 0003. */
+const userColumns = `id text not null unique, name text, email text unique, username text unique, role text not null,
+  status text not null, authz_devices integer not null, authz_policies integer not null, authz_control_panel integer not null,
+  authz_users integer not null, password text, created_at text not null, check (email is not null or username is not null)`;
+
 const steps: Record<string, Step> = {
   "0001-devices-users-keys-audit": (kind) => [
     table(kind, "meta", "key text primary key, value text not null"),
@@ -72,6 +77,20 @@ const steps: Record<string, Step> = {
         begin select raise(abort, 'the audit log is numbered from 1'); end`
       : "alter table audit_log add constraint audit_log_from_1 check (seq >= 1) not valid",
   ],
+  "0003-users-without-email": (kind) =>
+    kind === "sqlite"
+      ? [
+          table(kind, "users_3", `${ordinal(kind)}, ${userColumns}`),
+          "insert into users_3 select * from users",
+          // Numbers are never given again, those of deleted users neither.
+          "update sqlite_sequence set seq = (select seq from sqlite_sequence where name = 'users') where name = 'users_3'",
+          "drop table users",
+          "alter table users_3 rename to users",
+        ]
+      : [
+          "alter table users alter column email drop not null",
+          "alter table users add check (email is not null or username is not null)",
+        ],
 };
 
 /** Every statement that made a database of this version, in order. */
@@ -104,12 +123,16 @@ export class MigrationFailed extends Error {
 }
 
 /**
- * Brings a database to this version's form; only forwards.
+ * Brings a database to this version's form, or to that of one step; only forwards.
  * @returns the names of the steps that ran
  * @throws MigrationFailed
  */
-export async function migrate(database: Kysely<never>, kind: DatabaseKind): Promise<string[]> {
-  const { error, results = [] } = await migrator(database, kind).migrateToLatest();
+export async function migrate(
+  database: Kysely<never>,
+  kind: DatabaseKind,
+  step = Object.keys(steps).at(-1) ?? "",
+): Promise<string[]> {
+  const { error, results = [] } = await migrator(database, kind).migrateTo(step);
   if (error)
     throw new MigrationFailed(`The database cannot be brought up to date: ${messageOf(error)}`, {
       cause: error,

@@ -36,7 +36,8 @@ export interface UserRow {
   ordinal: number;
   id: string;
   name: string | null;
-  email: string;
+  /** A user has one of email and username at least. */
+  email: string | null;
   username: string | null;
   role: string;
   status: string;

@@ -170,6 +170,10 @@ class Adapter extends DirectAdapter {
   override get supportsMultipleConnections() {
     return true;
   }
+  /** A step of a migration is whole or absent. */
+  override get supportsTransactionalDdl() {
+    return true;
+  }
 }
 
 /** Kysely over one connection, whose statements never overlap: each is done when its call returns. */

@@ -4,13 +4,21 @@ import { userOfRow } from "../auth/authenticate.ts";
 import { brakeOf, countFailure, tellFailure } from "../auth/brake.ts";
 import { sessionCookie } from "../auth/credentials.ts";
 import { hashPassword, isPassword, waitingForHash } from "../auth/passwords.ts";
+import { requireSameSite } from "../auth/same-site.ts";
 import { digestOf, newSession } from "../auth/secrets.ts";
 import { type Answer, at, type Call, originOf, principalOf, write } from "../call.ts";
 import { deviceOf } from "../devices/device-rows.ts";
 import type { loginRequestSchema, meChangeSchema } from "../documents.ts";
 import { invalid, Refused, tooMany } from "../problems.ts";
 import type { UserRow } from "../store/schema.ts";
-import { comparable, endSessions, readUserRow, requireUnique } from "./user-rows.ts";
+import {
+  comparable,
+  endSessions,
+  nameOfUser,
+  readUserRow,
+  requireNamed,
+  requireUnique,
+} from "./user-rows.ts";
 
 /** Milliseconds that a session lasts. */
 const sessionLife = 12 * 3_600_000;
@@ -19,6 +27,7 @@ const mostWaiting = 32;
 
 /** `POST user/login` */
 export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Promise<Answer> {
+  requireSameSite(call.request, call.caller);
   const { email, email_or_username, password } = call.body;
   const name = email ?? email_or_username;
   if (name === undefined || (email !== undefined && email_or_username !== undefined)) {
@@ -77,7 +86,7 @@ export async function openSession(call: Call, user: UserRow): Promise<{ secret: 
   const actor: Actor = {
     kind: "user",
     id: user.id,
-    name: user.email,
+    name: nameOfUser(user),
     ip: call.caller.remote,
     request: call.requestId,
   };
@@ -156,7 +165,8 @@ async function answerMe({ controller: { database } }: Call, row: UserRow): Promi
 export async function changeMe(call: Call<z.infer<typeof meChangeSchema>>): Promise<Answer> {
   const { name, username, password, current_password = "" } = call.body;
   const before = await readOwn(call);
-  if (password !== undefined) await requirePassword(call, before.email, current_password, true);
+  if (password !== undefined)
+    await requirePassword(call, nameOfUser(before), current_password, before.email !== null);
   const hashed = password === undefined ? undefined : await hashPassword(password);
   const row = await write(call, async ({ transaction, record }) => {
     const own = await readUserRow(transaction, before.id);
@@ -167,6 +177,7 @@ export async function changeMe(call: Call<z.infer<typeof meChangeSchema>>): Prom
       ...(username !== undefined && { username: username === null ? null : comparable(username) }),
       ...(hashed !== undefined && { password: hashed }),
     };
+    requireNamed(after);
     await requireUnique(transaction, after);
     await transaction
       .updateTable("users")

@@ -1,6 +1,6 @@
 import type { Kysely } from "kysely";
 import type { Role } from "../access.ts";
-import { Refused } from "../problems.ts";
+import { invalid, Refused } from "../problems.ts";
 import type { Schema, UserRow } from "../store/schema.ts";
 
 export const readUserRow = (database: Kysely<Schema>, id: string): Promise<UserRow | undefined> =>
@@ -9,12 +9,22 @@ export const readUserRow = (database: Kysely<Schema>, id: string): Promise<UserR
 /** Addresses and names are compared without case; how they were written is not kept. */
 export const comparable = (name: string): string => name.normalize("NFC").toLowerCase();
 
+/** Who the audit log and messages say a user is. */
+export const nameOfUser = ({ email, username }: Pick<UserRow, "email" | "username">): string =>
+  email ?? username ?? "";
+
+/** @throws Refused for a user whom nobody could name, and who could not sign in */
+export function requireNamed({ email, username }: Pick<UserRow, "email" | "username">): void {
+  if (email !== null || username !== null) return;
+  throw invalid("/email", "missing", "A user needs an email address or a user name.");
+}
+
 /** @throws Refused where somebody else has the address or the name already */
 export async function requireUnique(
   transaction: Kysely<Schema>,
   { id, email, username }: Pick<UserRow, "id" | "email" | "username">,
 ): Promise<void> {
-  const names = [email, ...(username === null ? [] : [username])];
+  const names = [email, username].filter((name) => name !== null);
   const other = await transaction
     .selectFrom("users")
     .select(["id", "email"])
@@ -24,7 +34,9 @@ export async function requireUnique(
   if (!other) return;
   throw new Refused(
     "conflict",
-    other.email === email ? "Somebody else has this email address." : "Somebody else has this user name.",
+    email !== null && other.email === email
+      ? "Somebody else has this email address."
+      : "Somebody else has this user name.",
   );
 }
 

@@ -3,11 +3,18 @@ import type { z } from "zod";
 import { mayDecideOn, type Role } from "../access.ts";
 import { userOfRow } from "../auth/authenticate.ts";
 import { hashPassword } from "../auth/passwords.ts";
-import { type Answer, at, type Call, principalOf, type Writing, write } from "../call.ts";
+import { type Answer, at, type Call, canonicalId, principalOf, type Writing, write } from "../call.ts";
 import type { upsertRequestSchema } from "../documents.ts";
 import { invalid, Refused } from "../problems.ts";
 import type { UserRow } from "../store/schema.ts";
-import { comparable, endSessions, readUserRow, requireOtherOwner, requireUnique } from "./user-rows.ts";
+import {
+  comparable,
+  endSessions,
+  readUserRow,
+  requireNamed,
+  requireOtherOwner,
+  requireUnique,
+} from "./user-rows.ts";
 
 export type UserRequest = z.infer<typeof upsertRequestSchema>;
 type NewUser = Omit<UserRow, "ordinal">;
@@ -17,40 +24,45 @@ const unknown = () => new Refused("not-found", "There is no such user.");
 /** `GET users` */
 export async function listUsers({ controller: { database } }: Call): Promise<Answer> {
   const rows = await database.read.selectFrom("users").selectAll().orderBy("ordinal").execute();
-  return { status: 200, body: { users: Object.fromEntries(rows.map((row) => [row.id, userOfRow(row)])) } };
+  return { status: 200, body: Object.fromEntries(rows.map((row) => [row.id, userOfRow(row)])) };
 }
 
 /** `GET user/{id}` */
 export async function readUser({ controller: { database }, params }: Call): Promise<Answer> {
-  const row = await readUserRow(database.read, params.id ?? "");
+  const row = await readUserRow(database.read, canonicalId(params.id));
   if (!row) throw unknown();
-  return { status: 200, body: { user: userOfRow(row) } };
+  return { status: 200, body: userOfRow(row) };
 }
 
-/** `POST user/upsert`: changes the user of an id, or makes one. */
+/** `POST user/upsert`: changes the user of an id, or makes one, under the id that the client chose if it did. */
 export async function upsertUser(call: Call<UserRequest>): Promise<Answer> {
-  const { password, id } = call.body;
+  const { password } = call.body;
+  const id = call.body.id === undefined ? undefined : canonicalId(call.body.id);
   const hashed = password === undefined ? undefined : await hashPassword(password);
-  const { row, isNew } = await write(call, (writing) =>
-    id === undefined ? insertUser(writing, newUser(call, hashed)) : changeUser(call, writing, id, hashed),
-  );
-  return { status: isNew ? 201 : 200, body: { user: userOfRow(row) } };
+  const { row, isNew } = await write(call, async (writing) => {
+    const known = id === undefined ? undefined : await readUserRow(writing.transaction, id);
+    return known
+      ? changeUser(call, writing, known, hashed)
+      : insertUser(writing, newUser(call, id ?? randomUUID(), hashed));
+  });
+  return { status: isNew ? 201 : 200, body: userOfRow(row) };
 }
+
+const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /** @throws Refused for what is missing, or is not the actor's to give */
-function newUser(call: Call<UserRequest>, password: string | undefined): NewUser {
-  const { email } = call.body;
-  if (email === undefined) throw invalid("/email", "missing", "A new user needs an email address.");
-  const user = { ...blank(email, call.now), password: password ?? null };
+function newUser(call: Call<UserRequest>, id: string, password: string | undefined): NewUser {
+  if (!uuidV4.test(id)) throw invalid("/id", "uuid", "A new user's id is a UUID v4.");
+  const user = { ...blank(null, call.now), id, password: password ?? null };
   requireMayDecide(call, user.role as Role);
   return withRequest(call, user);
 }
 
 /** A user without rights. */
-export const blank = (email: string, now: number): NewUser => ({
+export const blank = (email: string | null, now: number): NewUser => ({
   id: randomUUID(),
   name: null,
-  email: comparable(email),
+  email: email === null ? null : comparable(email),
   username: null,
   role: "User",
   status: "Active",
@@ -63,16 +75,23 @@ export const blank = (email: string, now: number): NewUser => ({
 });
 
 function withRequest<Row extends NewUser>(call: Call<UserRequest>, user: Row): Row {
-  const { id: _, password: _password, email, username, ...values } = call.body;
+  const { id: _, password: _password, authz_control_plane: plane, email, username, ...values } = call.body;
+  const panel = values.authz_control_panel ?? plane;
+  if (plane !== undefined && plane !== panel) {
+    const detail = "authz_control_panel and authz_control_plane are one right: send one, or both alike.";
+    throw invalid("/authz_control_plane", "contradiction", detail);
+  }
   const flags = Object.fromEntries(
     Object.entries(values).map(([name, value]) => [name, typeof value === "boolean" ? Number(value) : value]),
   );
   const after: Row = {
     ...user,
     ...flags,
-    ...(email !== undefined && { email: comparable(email) }),
+    ...(panel !== undefined && { authz_control_panel: Number(panel) }),
+    ...(email !== undefined && { email: email === null ? null : comparable(email) }),
     ...(username !== undefined && { username: username === null ? null : comparable(username) }),
   };
+  requireNamed(after);
   requireMayDecide(call, after.role as Role);
   return after;
 }
@@ -101,11 +120,10 @@ export async function insertUser(
 async function changeUser(
   call: Call<UserRequest>,
   { transaction, record }: Writing,
-  id: string,
+  before: UserRow,
   password: string | undefined,
 ): Promise<{ row: UserRow; isNew: boolean }> {
-  const before = await readUserRow(transaction, id);
-  if (!before) throw unknown();
+  const { id } = before;
   requireMayDecide(call, before.role as Role);
   const after = withRequest(call, before);
   const isOwn = actorId(call) === id;
@@ -157,7 +175,7 @@ const told = ({ password: _, created_at: _created, ...user }: NewUser) => {
 
 /** `DELETE user/{id}`: only who is disabled. Their keys live on, their tokens and sessions do not. */
 export async function deleteUser(call: Call): Promise<Answer> {
-  const id = call.params.id ?? "";
+  const id = canonicalId(call.params.id);
   await write(call, async ({ transaction, record }) => {
     const row = await readUserRow(transaction, id);
     if (!row) throw unknown();
