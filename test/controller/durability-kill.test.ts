@@ -4,10 +4,11 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { beforeAll, describe, expect, test } from "vitest";
 import { verifyLog } from "../../service/controller/audit/verify-log.ts";
+import { often } from "../support/effort.ts";
 import { type Item, recordedDevices, setStates } from "./state-support.ts";
 import { caller, databaseKind, pepper, type TestKey, testController } from "./support.ts";
 
-const rounds = 10;
+const rounds = often(10, 2);
 const singles = 900;
 const bulks = 100;
 const perBulk = 10;
