@@ -69,7 +69,9 @@ async function furnish(controller: TestController): Promise<string[]> {
   return [...devices, ...[...keys, ...users].map(({ id }) => id)];
 }
 
-test("whatever is asked, the answer is one that the description has, and never a 500", async () => {
+test("whatever is asked, the answer is one that the description has, and never a 500", {
+  tags: ["long"],
+}, async () => {
   const controller = await testController();
   const ids = await furnish(controller);
   const wallet = new Wallet(controller, (await controller.makeUser("Owner")).email);
