@@ -200,8 +200,10 @@ describe("lists of all kinds", () => {
 
 test("more than a thousand go in several requests, and that is said", async () => {
   const many = await servedController();
-  const start = many.enroll({ serial: "SN-0" });
-  await Promise.all([start, ...Array.from({ length: 1000 }, () => many.enroll({}))]);
+  await many.enroll({ serial: "SN-0" });
+  // In groups: a connection that waits its turn for too long is closed by the server.
+  for (let group = 0; group < 20; group++)
+    await Promise.all(Array.from({ length: 50 }, () => many.enroll({})));
   const { stdout, stderr } = await many.succeed(["devices", "accept", "--all-pending", "--yes"]);
   expect([stdout, stderr]).toEqual([
     "Accepted 1001 devices.",
