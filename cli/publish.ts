@@ -51,6 +51,11 @@ export async function publish(site: string, options: PublishCommandOptions, host
       "releases/ has changes that are not committed: the site's history names no commit for this build.",
     );
   if (unproved !== undefined && delivery.result !== "unchanged") say(host, unproved);
+  for (const path of delivery.unverified)
+    say(
+      host,
+      `${path} of the live site was not signed by a key of the newest root in releases/trust. ${dryRun ? "A publish replaces it." : "It was replaced."}`,
+    );
   answer(host, { ...delivery }, () => describe(delivery, out, repair));
   listRepaired(delivery, host);
   listChanges(delivery, dryRun, host);

@@ -27,7 +27,8 @@ export async function status(
   const { next: here, ...found } = catalogStatus(catalog, host.clock);
   const { releases, counts, errors, warnings } = found;
   const { environment, pid, clock: now } = host;
-  const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, { environment, pid, now });
+  const asking = { environment, pid, now, releases: releasesFolder };
+  const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, asking);
   const next = nextWithSites(here, sites, catalog.config);
   const document = {
     releases,
@@ -115,7 +116,7 @@ function details({ packages, private: hidden, retracted, added, revised, missing
 /** Days before an end that are worth a word. */
 const soon = 3;
 
-function siteRow({ name, live, unreachable, unpublished, ends }: SiteStatus): string[] {
+function siteRow({ name, live, unreachable, unpublished, ends, unverified }: SiteStatus): string[] {
   if (unreachable !== undefined) return [name, "unknown", "", unreachable];
   if (!live) return [name, "empty", "", "nothing was published there yet"];
   const [first] = ends;
@@ -128,10 +129,13 @@ function siteRow({ name, live, unreachable, unpublished, ends }: SiteStatus): st
       ...(unpublished === null ? ["its ledger is not the beginning of the one here"] : []),
       ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
       ...(live.hold ? [`held: ${live.hold.reason}`] : []),
-      ...(first ? [endText(first)] : ["not signed"]),
+      ...(unverified.length > 0 ? [`${listed(unverified, 3)} ${unverifiedText}`] : []),
+      ...(first ? [endText(first)] : unverified.length > 0 ? [] : ["not signed"]),
     ].join(", "),
   ];
 }
+
+const unverifiedText = "not signed by a key of the newest root in releases/trust: sign and publish again";
 
 function endText({ role, days }: SiteStatus["ends"][number]): string {
   if (days < 0) return `the signature of ${role} has ended: relcat sign`;

@@ -23,6 +23,7 @@ import { headOf, isBefore } from "./outside/git-head.ts";
 import { withOutputLock } from "./outside/lock.ts";
 import { hasDied, type Publisher, thisPublisher } from "./outside/publishers.ts";
 import { openSite } from "./outside/site-store.ts";
+import { findRoot } from "./outside/trust-folder.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./publish/changes.ts";
 import {
   refuseHeld,
@@ -49,6 +50,7 @@ import type { SettledArtifacts, SettlingSite } from "./publish/settled-artifacts
 import { siteNamed } from "./publish/site-named.ts";
 import { type Occasion, type OnStep, Turn, taken } from "./publish/turn.ts";
 import type { Ledger } from "./stages/ledger.ts";
+import type { SignedRoot } from "./trust/metadata.ts";
 
 export interface PublishOptions {
   /** Say what would change, and change nothing. */
@@ -93,6 +95,8 @@ export interface PublishDelivery {
   settled: SettledArtifacts;
   /** Old builds and files that went. */
   pruned: number;
+  /** Live metadata that no key of our newest root signed; what is published replaces it. */
+  unverified: string[];
   requests: number;
 }
 
@@ -137,7 +141,7 @@ export async function publishSite(
       isOvertaken: async (commit) => head !== undefined && isBefore(releases, head, commit),
     };
     const done = await publishBuild(
-      { site, store, ledger, local, publisher, trust: config.trust, settlingSites },
+      { site, store, ledger, local, publisher, trust: config.trust, root: findRoot(releases), settlingSites },
       occasion,
       options,
     );
@@ -201,6 +205,8 @@ export interface PublishInput {
   trust: Config["trust"];
   /** Sites with permanent content, for a staging site. */
   settlingSites?: readonly SettlingSite[];
+  /** Newest root of `releases/trust/`; undefined where trust was not set up. */
+  root: SignedRoot | undefined;
 }
 
 /** Publishes a build that fits its site, in the order in which readers never see half of it. */
@@ -230,7 +236,9 @@ export async function publishBuild(
   if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
   if (local.signed !== null) {
     refuseEndedSignatures(local, site.name, now());
-    refuseOlderSignatures(local, await liveSignatures(store), site.name);
+    const { seen, unverified } = await liveSignatures(store, input.root);
+    told.unverified = unverified;
+    refuseOlderSignatures(local, seen, site.name);
   }
   const checked = await requireArtifacts({ ...input, live: live.published ?? live.index, artifactsKnown });
   if (options.dryRun) return { ...told, ...checked, result: "planned", requests: store.requests() };
@@ -309,6 +317,7 @@ function summary(
     artifacts: 0,
     settled: { artifacts: 0, releases: [], sites: [] },
     pruned: 0,
+    unverified: [],
     requests: 0,
   };
 }

@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { readLedgerNow, type Surroundings } from "./deliver.ts";
 import { type PublishDelivery, type PublishOptions, publishBuild, readLocal } from "./deliver-publish.ts";
-import { signSite } from "./deliver-sign.ts";
+import { signProved, signSite } from "./deliver-sign.ts";
+import type { Config } from "./documents/config.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "./documents/site-state.ts";
 import type { SiteStore, StoredState } from "./documents/site-store.ts";
@@ -9,13 +10,18 @@ import { failure } from "./errors.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { readBuild } from "./outside/built-site.ts";
 import { readIfPresent } from "./outside/files.ts";
+import { precompression } from "./outside/precompress.ts";
 import { thisPublisher } from "./outside/publishers.ts";
 import { openSite } from "./outside/site-store.ts";
+import { findRoot, requireRoot } from "./outside/trust-folder.ts";
 import { withWorkFolder } from "./outside/work-folder.ts";
+import type { ListedRecord } from "./publish/confirm-records.ts";
 import { refuseRetracted, refuseUnfitBuild, short } from "./publish/guards.ts";
 import { listPath } from "./publish/site-files.ts";
+import { metadataOf } from "./publish/site-metadata.ts";
 import { siteNamed } from "./publish/site-named.ts";
 import { type Occasion, unlessTaken } from "./publish/turn.ts";
+import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
 import type { MetadataSource } from "./trust/live-metadata.ts";
 import { sha256 } from "./trust/metadata.ts";
 
@@ -29,7 +35,7 @@ export async function readSiteState(
   return (await stateOf(await openSite(site, environment, pid), name)).state;
 }
 
-async function stateOf(store: SiteStore, name: string): Promise<StoredState> {
+export async function stateOf(store: SiteStore, name: string): Promise<StoredState> {
   const stored = await store.readState();
   if (stored) return stored;
   throw failure("site-empty", `nothing was published to ${name} yet`, `Begin with: relcat publish ${name}`);
@@ -61,20 +67,32 @@ export async function rollbackSite(
   const { state, tag } = await stateOf(store, name);
   const ledger = readLedgerNow(releases);
   const publisher = thisPublisher(environment, surroundings.pid);
+  const isSigned = config.trust.profile !== "none" && site.settles;
   return withWorkFolder(async (work) => {
-    const asChosen = <T>(step: () => Promise<T>) => unlessTaken(site, store, (now) => now.tag === tag, step);
-    const kept =
-      options.out === undefined
-        ? await asChosen(() => restore(store, chosen(state, options.to), work))
-        : null;
     const folder = options.out ?? work;
-    const { document, list } = earlierBuild(folder);
-    refuseUnfitBuild(document, site);
-    const commit = document.at ?? kept;
-    refuseRetracted(list, ledger, commit);
+    const earlier =
+      options.out === undefined
+        ? await unlessTaken(
+            site,
+            store,
+            (now) => now.tag === tag,
+            () =>
+              restoreChosen(
+                { releases, site, store, ledger, isSigned, precompress: config.precompress },
+                chosen(state, options.to),
+                work,
+              ),
+          )
+        : builtEarlier(options.out);
+    refuseUnfitBuild(earlier.document, site);
+    const { commit } = earlier;
+    refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(commit));
     await options.onStep?.("sign");
-    if (config.trust.profile !== "none" && site.settles && !(options.dryRun && options.out))
-      await signSite(releases, folder, { live: metadataOf(store), environment, now: now() }, surroundings);
+    if (isSigned && !(options.dryRun && options.out)) {
+      const signing = { live: metadataOf(store), environment, now: now() };
+      if (earlier.proved === undefined) await signSite(releases, folder, signing, surroundings);
+      else await signProved(releases, folder, earlier.proved, signing, surroundings);
+    }
     const hold = { reason: options.reason, by: publisher.name, since: timestampOf(now()), commit };
     const local = readLocal(folder, site);
     const occasion: Occasion = {
@@ -85,7 +103,7 @@ export async function rollbackSite(
       ...(options.out === undefined && { ledger: "kept" }),
     };
     const done = await publishBuild(
-      { site, store, ledger, local, publisher, trust: config.trust },
+      { site, store, ledger, local, publisher, trust: config.trust, root: findRoot(releases) },
       occasion,
       options,
     );
@@ -93,65 +111,71 @@ export async function rollbackSite(
   });
 }
 
+const anewWithoutWithdrawn = (commit: string | null): string =>
+  `Make it anew under today's ledger, and go back to that: relcat build --released --at ${commit?.slice(0, 12) ?? "COMMIT"} --out earlier, then relcat rollback with --out earlier`;
+
+/** The build that a rollback makes live again. */
+interface EarlierBuild {
+  document: BuildDocument;
+  list: readonly ListedRecord[];
+  commit: string | null;
+  /** SHA-256 of a build.json that our signatures prove; undefined: the checkout has to. */
+  proved?: string;
+}
+
+/** How the checkout proves and completes a restored build. */
+interface RestoringHere {
+  releases: string;
+  isSigned: boolean;
+  precompress: Config["precompress"];
+}
+
+async function restoreChosen(
+  {
+    releases,
+    isSigned,
+    precompress,
+    ...request
+  }: Omit<RestoreRequest, "entry" | "root" | "wayOut"> & RestoringHere,
+  entry: HistoryEntry,
+  work: string,
+): Promise<EarlierBuild> {
+  const { name } = request.site;
+  const root = isSigned ? requireRoot(releases) : undefined;
+  const wayOut = `Go back to another build with --to, or make this one again from its commit: relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
+  const { id, document, list } = await restoreBuild({ ...request, entry, root, wayOut }, work);
+  if (request.site.place.kind === "dir") await compressAgain(work, document, precompress);
+  return { document, list, commit: document.at ?? entry.commit, proved: id };
+}
+
+const unknown = () => undefined;
+
+/** Compressed siblings are not covered by any signature: they are made again, never restored. */
+async function compressAgain(folder: string, { files }: BuildDocument, encodings: Config["precompress"]) {
+  const compressing = precompression(folder, folder, { encodings, untouched: unknown, inParts: unknown });
+  try {
+    compressing.add(Object.entries(files).map(([path, file]) => ({ path, ...file })));
+    await compressing.finish();
+  } finally {
+    await compressing.stop();
+  }
+}
+
+/** The history is storage's word: only what has a commit's form is repeated. */
+export const commitOf = ({ commit }: HistoryEntry): string =>
+  commit !== null && /^[0-9a-f]{40}$/.test(commit) ? commit.slice(0, 12) : "COMMIT";
+
+function builtEarlier(out: string): EarlierBuild {
+  const { document, list } = earlierBuild(out);
+  return { document, list, commit: document.at ?? null };
+}
+
 /** A list that is not what was built is empty: signing and publishing compare all files, and name it. */
-function earlierBuild(folder: string): { document: BuildDocument; list: { id: number }[] } {
+function earlierBuild(folder: string): { document: BuildDocument; list: ListedRecord[] } {
   const { document } = readBuild(folder);
   const bytes = readIfPresent(join(folder, listPath));
   const isBuilt = bytes !== undefined && sha256(bytes) === document.files[listPath]?.sha256;
   return { document, list: isBuilt ? JSON.parse(new TextDecoder().decode(bytes)) : [] };
-}
-
-/**
- * Renews the signatures of what is live, and changes nothing else: a hold stays, and nothing newer goes out.
- * @throws RelcatError site-empty, build-unknown, trust-missing, and what `publishSite` throws
- */
-export async function refreshSite(
-  releases: string,
-  name: string,
-  options: PublishOptions,
-  surroundings: Pick<Surroundings, "pid" | "onWait">,
-): Promise<PublishDelivery> {
-  const config = await loadConfiguration(releases, undefined);
-  const site = siteNamed(config, name);
-  const { environment, now } = options;
-  const store = await openSite(site, environment, surroundings.pid);
-  const { state, tag } = await stateOf(store, name);
-  const [entry] = state.history;
-  if (!entry || state.state !== "done") {
-    throw failure(
-      "site-taken",
-      `${name} is between two builds: ${state.publisher} began to publish ${short(state.build)}`,
-      `Finish that first: relcat publish ${name}, or the rollback that was stopped.`,
-    );
-  }
-  const publisher = thisPublisher(environment, surroundings.pid);
-  return withWorkFolder(async (folder) => {
-    await unlessTaken(
-      site,
-      store,
-      (now) => now.tag === tag,
-      () => restore(store, entry, folder),
-    );
-    await options.onStep?.("sign");
-    await signSite(releases, folder, { live: metadataOf(store), environment, now: now() }, surroundings);
-    const occasion = { action: "refresh", commit: entry.commit, ledger: "kept", chosenBy: tag } as const;
-    const local = readLocal(folder, site);
-    const ledger = readLedgerNow(releases);
-    return publishBuild({ site, store, ledger, local, publisher, trust: config.trust }, occasion, options);
-  });
-}
-
-/** @returns the commit it was made of @throws RelcatError build-unknown, build-changed */
-async function restore(store: SiteStore, entry: HistoryEntry, folder: string): Promise<string | null> {
-  const restored = await store.restore(entry.files, folder);
-  if (restored === "whole") return entry.commit;
-  if (restored === "gone") throw unknown(short(entry.build), "is not kept any more");
-  const commit = short(entry.commit ?? "COMMIT");
-  throw failure(
-    "build-changed",
-    `${restored.changed} is not what was published as build ${short(entry.build)}: somebody changed it`,
-    `Put it back from a copy, go back to another build with --to, or make this one anew: relcat build --released --at ${commit} --out earlier, then relcat rollback with --out earlier`,
-  );
 }
 
 /** @throws RelcatError build-unknown */
@@ -175,7 +199,7 @@ function chosen(state: SiteState, to: string | undefined): HistoryEntry {
       : history.find((entry) => entry.build !== history[0]?.build && !left.has(entry.build));
     if (found) return found;
   }
-  if (to !== undefined) throw unknown(to, "was never published there, or is not kept any more");
+  if (to !== undefined) throw unknownBuild(to, "was never published there, or is not kept any more");
   throw failure(
     "build-unknown",
     "there is no earlier build to go back to",
@@ -192,19 +216,6 @@ function refuseTwice({ history: [last], hold }: SiteState): void {
     "To go further back, name the build with --to: relcat history lists them.",
   );
 }
-
-const unknown = (build: string, what: string) =>
-  failure(
-    "build-unknown",
-    `the build ${build} ${what}`,
-    "relcat history lists those that one can go back to.",
-  );
-
-/** What is signed and live at a site, and which numbers are taken there. */
-export const metadataOf = (store: SiteStore): MetadataSource => ({
-  read: (path) => store.read(path),
-  names: () => store.metadataNames(),
-});
 
 /** The same of a site that catalog.yaml names. @throws RelcatError site-unknown */
 export async function metadataAtSite(

@@ -1,8 +1,11 @@
 import { join } from "node:path";
 import { z } from "zod";
+import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import type { Surroundings } from "./deliver.ts";
 import { requireTrust } from "./deliver-trust.ts";
+import type { Config } from "./documents/config.ts";
 import { relativePath, relativePathSchema } from "./documents/relative-path.ts";
+import type { BuildDocument } from "./documents/site.ts";
 import { failure } from "./errors.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { type Build, readBuild, requireBuild } from "./outside/built-site.ts";
@@ -10,7 +13,7 @@ import { exists, readIfPresent, removeFile, replaceDurably } from "./outside/fil
 import { withOutputLock } from "./outside/lock.ts";
 import { metadataAt } from "./outside/metadata-source.ts";
 import { parsedAs } from "./outside/parsed-state.ts";
-import { rootFolder } from "./outside/root-folder.ts";
+import { type RootFolder, rootFolder } from "./outside/root-folder.ts";
 import { openSigner } from "./outside/signer.ts";
 import { isHosting } from "./publish/site-files.ts";
 import { decideSigning, type SignedFile } from "./sign.ts";
@@ -20,7 +23,7 @@ import {
   nothingLive,
   readLiveMetadata,
 } from "./trust/live-metadata.ts";
-import { sha256 } from "./trust/metadata.ts";
+import { type SignedRoot, type SignedTargets, sha256 } from "./trust/metadata.ts";
 
 /** Lists what signing added, and for which build. */
 export const signedList = "metadata/signed.json";
@@ -51,8 +54,8 @@ export interface SignOptions {
 }
 
 /**
- * Signs the site in `out` for what `releases/trust/` says. It adds files and touches none of the build's.
- * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable, key-untrusted, lock-held
+ * Signs the site in `out`, once the checkout has proved every file of it. It adds files and touches none of the build's.
+ * @throws RelcatError build-unproved, build-stale, and what `signProved` throws
  */
 export async function signSite(
   releases: string,
@@ -62,25 +65,51 @@ export async function signSite(
 ): Promise<SignDelivery> {
   requireBuild(out);
   const config = await loadConfiguration(releases, undefined);
-  if (config.trust.profile === "none") {
-    throw failure(
-      "trust-missing",
-      "catalog.yaml has trust: none, so nothing is signed",
-      "Begin with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml",
-    );
-  }
+  requireSigning(config);
+  requireTrust(releases);
+  const { document, bytes } = readBuild(out);
+  if (document.provisional.length === 0) await refuseOtherThanCheckout(releases, config, out, document);
+  return signProved(releases, out, sha256(bytes), options, surroundings);
+}
+
+/** @throws RelcatError trust-missing */
+export function requireSigning({ trust }: Config): void {
+  if (trust.profile !== "none") return;
+  throw failure(
+    "trust-missing",
+    "catalog.yaml has trust: none, so nothing is signed",
+    "Begin with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml",
+  );
+}
+
+/**
+ * Signs a build that is proved already, by the checkout or by our own signatures.
+ * @param proved SHA-256 of its build.json
+ * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable, key-untrusted,
+ * versions-exhausted, lock-held
+ */
+export async function signProved(
+  releases: string,
+  out: string,
+  proved: string,
+  options: SignOptions,
+  surroundings: Pick<Surroundings, "pid" | "onWait">,
+): Promise<SignDelivery> {
+  const config = await loadConfiguration(releases, undefined);
+  requireSigning(config);
   const trust = requireTrust(releases);
   const online = openSigner(config.trust.online, options.environment);
+  const root = trust.roots.at(-1) as SignedRoot;
   const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
-  const live = source === undefined ? nothingLive : await readLiveMetadata(source);
+  const live = source === undefined ? nothingLive : await readLiveMetadata(source, root);
   return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
-    const { document: build, bytes: buildBytes } = readWholeBuild(out);
+    const { document: build, bytes: buildBytes } = readWholeBuild(out, proved);
     const files = await decideSigning({
       build,
       buildBytes,
-      read: (path) => readIfPresent(join(out, path)) ?? new Uint8Array(),
+      read: (path) => requireBuilt(out, path, build),
       trust,
-      live: newer(await readLiveMetadata(metadataAt(out)), live),
+      live: newer(await readLiveMetadata(metadataAt(out), root), live),
       online,
       principal: `releases@${config.authority}`,
       builder: config.builder,
@@ -91,28 +120,51 @@ export async function signSite(
   });
 }
 
-/** What was signed here and has not been published yet, or what is published: whatever came later. */
+/** Metadata that was signed here and is not published yet, or that is published: the later one. */
 function newer(here: LiveMetadata, there: LiveMetadata): LiveMetadata {
   const version = ({ timestamp }: LiveMetadata) => timestamp?.metadata.signed.version ?? 0;
   const highest = new Map(here.highest);
   for (const [role, number] of there.highest) highest.set(role, Math.max(number, highest.get(role) ?? 0));
-  return { ...(version(there) >= version(here) ? there : here), highest };
+  const later = version(there) >= version(here) ? there : here;
+  // A file that is broken there keeps its name: only a later number replaces it.
+  const isBroken = (role: string, { metadata }: SignedTargets) =>
+    there.unverified.includes(`metadata/${metadata.signed.version}.${role}.json`);
+  const roles = [...later.roles].filter(([role, part]) => !isBroken(role, part));
+  return { ...later, roles: new Map(roles), highest };
 }
 
-/** @throws RelcatError build-changed where a file is not what build.json says */
-function readWholeBuild(out: string): Build {
+/** @throws RelcatError build-changed where a file is not what build.json says, or build.json is another one */
+function readWholeBuild(out: string, proved: string): Build {
   const build = readBuild(out);
-  const changed = Object.entries(build.document.files).filter(([path, known]) => {
-    if (isHosting(path)) return false;
-    const file = readIfPresent(join(out, path));
-    return !file || sha256(file) !== known.sha256;
-  });
+  const at = rootFolder(out);
+  // A site in a bucket keeps no hosting/ to go back to.
+  const isAbsentHosting = (path: string) => isHosting(path) && !exists(at(relativePath(path)));
+  const changed = Object.keys(build.document.files).filter(
+    (path) => !isAbsentHosting(path) && !builtBytes(at, path, build.document),
+  );
+  if (sha256(build.bytes) !== proved) changed.unshift("build.json");
   const [first] = changed;
-  if (!first) return build;
-  const more = changed.length > 1 ? `, and ${changed.length - 1} more` : "";
-  throw failure(
+  if (first !== undefined) throw buildChanged(out, first, changed.length - 1);
+  return build;
+}
+
+const builtBytes = (at: RootFolder, path: string, { files }: BuildDocument): Uint8Array | undefined => {
+  const bytes = readIfPresent(at(relativePath(path)));
+  return bytes && sha256(bytes) === files[path]?.sha256 ? bytes : undefined;
+};
+
+/** Read once more when it is signed: it must still be what was compared. @throws RelcatError build-changed */
+function requireBuilt(out: string, path: string, build: BuildDocument): Uint8Array {
+  const bytes = builtBytes(rootFolder(out), path, build);
+  if (bytes) return bytes;
+  throw buildChanged(out, path, 0);
+}
+
+function buildChanged(out: string, path: string, others: number) {
+  const more = others > 0 ? `, and ${others} more` : "";
+  return failure(
     "build-changed",
-    `${join(out, first[0])} is not what the build made${more}`,
+    `${join(out, path)} is not what the build made${more}`,
     "Build it again: relcat build --released",
   );
 }

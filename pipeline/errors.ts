@@ -140,6 +140,8 @@ export const codes = {
   "key-exposed": 2,
   "role-undelegated": 1,
   "too-many-targets": 1,
+  "versions-exhausted": 1,
+  "build-unproved": 6,
   // verify
   "root-missing": 2,
   "site-tampered": 6,

@@ -38,11 +38,11 @@ export {
   publishSite,
 } from "./deliver-publish.ts";
 export { type RebasedLedger, rebaseLedger } from "./deliver-rebase.ts";
+export { refreshSite } from "./deliver-refresh.ts";
 export {
   metadataAtSite,
   type RollbackOptions,
   readSiteState,
-  refreshSite,
   rollbackSite,
 } from "./deliver-rollback.ts";
 export { type SignDelivery, signSite } from "./deliver-sign.ts";

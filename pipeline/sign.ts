@@ -17,6 +17,7 @@ import {
   signed,
   snapshotContent,
   type Target,
+  targetName,
   timestampContent,
 } from "./trust/metadata.ts";
 import { envelope, provenanceStatement } from "./trust/provenance.ts";
@@ -71,7 +72,7 @@ export async function decideSigning(request: SignRequest): Promise<SignedFile[]>
   const timestamp = await signTimestamp(request, snapshot);
   return [
     ...signatures,
-    ...targets.map(({ path, bytes }) => ({ path: storedAs(path, bytes), bytes })),
+    ...targets.map(({ path, bytes }) => ({ path: targetName(path, sha256(bytes)), bytes })),
     ...request.trust.roots.map(({ metadata, bytes }) => ({
       path: `metadata/${metadata.signed.version}.root.json`,
       bytes,
@@ -84,12 +85,6 @@ export async function decideSigning(request: SignRequest): Promise<SignedFile[]>
 
 const metadataPath = (role: string, { metadata }: AnySigned): string =>
   `metadata/${metadata.signed.version}.${role}.json`;
-
-/** Where a target lies: its name has its hash, so that old and new ones stand side by side (TUF 1.0, 6.2). */
-export function storedAs(path: string, bytes: Uint8Array): string {
-  const slash = path.lastIndexOf("/") + 1;
-  return `targets/${path.slice(0, slash)}${sha256(bytes)}.${path.slice(slash)}`;
-}
 
 function refuseProvisional({ provisional }: BuildDocument): void {
   if (provisional.length === 0) return;
@@ -211,9 +206,9 @@ async function signRoles(
       current &&
       same &&
       isSame(current, same) &&
-      isSignedBy(current, online) &&
+      isNewest(live, role, version) &&
       !isDueNow(role, current, now);
-    const made = () => roleContent(role, nextVersion(live, role, version), content, online.publicKey, now);
+    const made = () => roleContent(role, nextVersion(live, role), content, online.publicKey, now);
     roles.set(role, isKept ? current : await signed(made(), [online]));
   }
   return roles;
@@ -222,7 +217,8 @@ async function signRoles(
 function contentsOf(targets: readonly SignedFile[], live: LiveMetadata): Map<string, RoleContent> {
   const catalog: Target[] = [];
   // A role that was there stays, if with nothing in it: clients refuse a snapshot that lacks one (TUF 1.0, 5.5.5).
-  const known = [...live.roles.keys()].filter((role) => /^releases-\d\d\.\d\d$/.test(role));
+  const before = Object.keys(live.snapshot?.metadata.signed.meta ?? {});
+  const known = before.flatMap((name) => /^(releases-\d\d\.\d\d)\.json$/.exec(name)?.[1] ?? []);
   const months = new Map<string, Target[]>(known.sort().map((role) => [role, []]));
   for (const { path, bytes } of targets) {
     const target = { path, size: bytes.length, sha256: sha256(bytes) };
@@ -262,8 +258,23 @@ function refuseUndelegated({ trust }: SignRequest, contents: ReadonlyMap<string,
   );
 }
 
-const nextVersion = ({ highest }: LiveMetadata, role: string, live: number): number =>
-  Math.max(live, highest.get(role) ?? 0) + 1;
+/** Far below 2^53 - 1, above which no client counts: there is room to renew until the keys are rotated. */
+const maxVersion = Number.MAX_SAFE_INTEGER - 1_000_000;
+
+/** @throws RelcatError versions-exhausted */
+function nextVersion({ highest }: LiveMetadata, role: string): number {
+  const version = (highest.get(role) ?? 0) + 1;
+  if (version <= maxVersion) return version;
+  throw failure(
+    "versions-exhausted",
+    `the live ${role} metadata has the version ${version - 1}, and no number is left above it`,
+    "The online key signed a number that relcat never reaches by itself. Rotate that key: docs/runbooks/version-numbers-exhausted.md",
+  );
+}
+
+/** A later document of the role exists and may be seen: then the live one is not kept. */
+const isNewest = ({ highest }: LiveMetadata, role: string, version: number): boolean =>
+  version >= (highest.get(role) ?? 0);
 
 /** But for version and end, which differ with every signing. */
 function isSame(current: SignedTargets, other: ReturnType<typeof roleContent>): boolean {
@@ -276,9 +287,6 @@ function isSame(current: SignedTargets, other: ReturnType<typeof roleContent>): 
   return JSON.stringify(one) === JSON.stringify(two);
 }
 
-const isSignedBy = ({ metadata }: AnySigned, { id }: Signer): boolean =>
-  Object.hasOwn(metadata.signatures, id);
-
 const isDueNow = (role: string, { metadata }: AnySigned, now: number): boolean =>
   isDue(role, metadata.signed.expires, now);
 
@@ -290,8 +298,9 @@ async function signSnapshot(
   const version = current?.metadata.signed.version ?? 0;
   const metaOf = (snapshot: Snapshot) => JSON.stringify((snapshot.toJSON() as { meta: unknown }).meta);
   const same = current && metaOf(current.metadata.signed) === metaOf(snapshotContent(version, parts, now));
-  if (current && same && isSignedBy(current, online) && !isDueNow("snapshot", current, now)) return current;
-  return signed(snapshotContent(nextVersion(live, "snapshot", version), parts, now), [online]);
+  if (current && same && isNewest(live, "snapshot", version) && !isDueNow("snapshot", current, now))
+    return current;
+  return signed(snapshotContent(nextVersion(live, "snapshot"), parts, now), [online]);
 }
 
 async function signTimestamp(
@@ -301,7 +310,12 @@ async function signTimestamp(
   const current = live.timestamp;
   const version = current?.metadata.signed.version ?? 0;
   const isSameSnapshot = current?.metadata.signed.snapshotMeta.version === snapshot.metadata.signed.version;
-  if (current && isSameSnapshot && isSignedBy(current, online) && !isDueNow("timestamp", current, now))
+  if (
+    current &&
+    isSameSnapshot &&
+    isNewest(live, "timestamp", version) &&
+    !isDueNow("timestamp", current, now)
+  )
     return current;
-  return signed(timestampContent(version + 1, snapshot, now), [online]);
+  return signed(timestampContent(nextVersion(live, "timestamp"), snapshot, now), [online]);
 }

@@ -1,12 +1,13 @@
-import { metadataOf } from "./deliver-rollback.ts";
 import type { Config } from "./documents/config.ts";
 import type { SiteState } from "./documents/site-state.ts";
 import type { SiteSettings } from "./documents/sites.ts";
 import { RelcatError } from "./errors.ts";
 import { openSite } from "./outside/site-store.ts";
+import { findRoot } from "./outside/trust-folder.ts";
 import { beginsWith, eventsAfter } from "./publish/ledger-mark.ts";
+import { metadataOf } from "./publish/site-metadata.ts";
 import type { Ledger } from "./stages/ledger.ts";
-import { readLiveMetadata } from "./trust/live-metadata.ts";
+import { nothingLive, readLiveMetadata } from "./trust/live-metadata.ts";
 
 /** Signed metadata of a role, and when it ends. */
 export interface RoleEnd {
@@ -28,24 +29,28 @@ export interface SiteStatus {
   unpublished: number | null;
   /** Soonest first; empty where nothing is signed. */
   ends: RoleEnd[];
+  /** Live metadata that no key of the newest root in `releases/trust/` signed. */
+  unverified: readonly string[];
 }
 
 const day = 86_400_000;
 
+/** How sites are asked. */
+export interface Asking {
+  environment: Readonly<Record<string, string | undefined>>;
+  pid: number;
+  /** Milliseconds since 1970. */
+  now: number;
+  /** The releases folder, whose trust verifies what is live. */
+  releases: string;
+}
+
 /** Asks every site of the configuration; one that cannot be asked says why. */
-export async function siteStatuses(
-  { sites }: Config,
-  ledger: Ledger,
-  {
-    environment,
-    pid,
-    now,
-  }: { environment: Readonly<Record<string, string | undefined>>; pid: number; now: number },
-): Promise<SiteStatus[]> {
+export async function siteStatuses({ sites }: Config, ledger: Ledger, asking: Asking): Promise<SiteStatus[]> {
   return Promise.all(
     [...sites.values()].map(async (site) => {
       try {
-        return await statusOf(site, ledger, { environment, pid, now });
+        return await statusOf(site, ledger, asking);
       } catch (error) {
         if (!(error instanceof RelcatError)) throw error;
         const { name, url } = site;
@@ -57,6 +62,7 @@ export async function siteStatuses(
           live: null,
           unpublished: null,
           ends: [],
+          unverified: [],
         };
       }
     }),
@@ -66,19 +72,16 @@ export async function siteStatuses(
 async function statusOf(
   site: SiteSettings,
   ledger: Ledger,
-  {
-    environment,
-    pid,
-    now,
-  }: { environment: Readonly<Record<string, string | undefined>>; pid: number; now: number },
+  { environment, pid, now, releases }: Asking,
 ): Promise<SiteStatus> {
   const { name, url } = site;
   const store = await openSite(site, environment, pid);
   const stored = await store.readState();
-  if (!stored) return { name, url, live: null, unpublished: ledger.events.length, ends: [] };
+  if (!stored) return { name, url, live: null, unpublished: ledger.events.length, ends: [], unverified: [] };
   const { build, at, publisher, commit, state, hold, ledger: mark, signed } = stored.state;
-  const metadata = signed === null ? undefined : await readLiveMetadata(metadataOf(store));
-  const { timestamp, snapshot, roles } = metadata ?? { roles: new Map() };
+  const root = findRoot(releases);
+  const { timestamp, snapshot, roles, unverified } =
+    signed === null || !root ? nothingLive : await readLiveMetadata(metadataOf(store), root);
   const ends = [
     ...(timestamp ? [["timestamp", timestamp.metadata.signed.expires] as const] : []),
     ...(snapshot ? [["snapshot", snapshot.metadata.signed.expires] as const] : []),
@@ -90,5 +93,6 @@ async function statusOf(
     live: { build, at, publisher, commit, state, hold },
     unpublished: beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : null,
     ends: ends.sort((a, b) => (a.expires < b.expires ? -1 : 1)),
+    unverified,
   };
 }

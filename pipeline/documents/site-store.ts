@@ -66,8 +66,20 @@ export interface Kept {
   bundles: string[];
 }
 
-/** Whether an earlier publish is there again; it may not be kept any more, or a kept file not be what it was. */
-export type Restored = "whole" | "gone" | { changed: string };
+/** What a site keeps of an earlier publish. Nothing of it is proved. */
+export interface KeptPublish {
+  /** As its index has them. */
+  files: SiteIndex["files"];
+  /** Reads some of its files, those that are there, in any order; one of another length than `size` is left out. */
+  read(wanted: Iterable<KeptFile>): AsyncIterable<{ path: string; bytes: Uint8Array }>;
+}
+
+/** A file of an earlier publish that is wanted. */
+export interface KeptFile {
+  path: string;
+  /** undefined: not known yet. */
+  size?: number | undefined;
+}
 
 export interface StoredState {
   state: SiteState;
@@ -117,8 +129,8 @@ export interface SiteStore {
    * @throws RelcatError site-taken, object-taken, storage-refused, network
    */
   publish(publication: Publication, turn: PublishTurn): Promise<Kept>;
-  /** Puts the public files of an earlier publish into an empty folder. */
-  restore(files: string, folder: string): Promise<Restored>;
+  /** Opens what is kept of an earlier publish; undefined where it is kept no more. */
+  openKept(files: string): Promise<KeptPublish | undefined>;
   /**
    * Removes what no entry of the history needs, and public files that have been leaving for long enough; never what is
    * younger than a lease.

@@ -1,5 +1,4 @@
 import {
-  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -21,7 +20,7 @@ import {
   siteIndexSchema,
   siteStateSchema,
 } from "../documents/site-state.ts";
-import type { Publication, SiteStore } from "../documents/site-store.ts";
+import type { KeptFile, Publication, SiteStore } from "../documents/site-store.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { accessFailure } from "./access-failure.ts";
@@ -38,7 +37,6 @@ const publicLink = "current";
 /** What the web server is told, of the same build: it is nobody's to read. */
 const hostingLink = "hosting";
 const stateFile = "current.json";
-const siblings = ["", ".gz", ".br", ".zst"];
 
 const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify(document)}\n`);
 
@@ -119,22 +117,11 @@ export function dirSite(folder: string, pid: number): SiteStore {
       });
       return { files: name, bundles: [] };
     },
-    async restore(name, into) {
+    async openKept(name) {
       const index = await readIndex(name);
-      if (!index || !existsSync(at(`builds/${name}`))) return "gone";
-      const [there, here] = [rootFolder(at(`builds/${name}`)), rootFolder(into)];
-      for (const [path, file] of Object.entries(index.files)) {
-        const kept = readIfPresent(there(relativePath(path)));
-        if (!kept || sha256(kept) !== file.sha256) return { changed: at(`builds/${name}/${path}`) };
-        for (const ending of siblings) {
-          const sibling = relativePath(`${path}${ending}`);
-          const from = there(sibling);
-          if (existsSync(from)) cpSync(from, here(sibling), { preserveTimestamps: true });
-        }
-      }
-      const hosting = at(`builds/${name}.${hostingLink}`);
-      if (exists(hosting)) cpSync(hosting, join(into, hostingLink), { recursive: true });
-      return "whole";
+      const build = at(`builds/${name}`);
+      if (!index || !existsSync(build)) return undefined;
+      return { files: index.files, read: (wanted) => readKept(build, wanted) };
     },
     async prune(turn) {
       await turn.step("prune");
@@ -212,6 +199,17 @@ async function placeBuild(
   } catch (error) {
     if (error instanceof RelcatError) throw error;
     throw accessFailure(`cannot write ${target}`, error);
+  }
+}
+
+/** A build's own files, and from the folder beside it those that web servers are configured with. */
+async function* readKept(build: string, wanted: Iterable<KeptFile>) {
+  const [own, hosting] = [rootFolder(build), rootFolder(`${build}.${hostingLink}`)];
+  for (const { path, size } of wanted) {
+    const inside = path.startsWith(`${hostingLink}/`) ? path.slice(hostingLink.length + 1) : undefined;
+    const file = inside === undefined ? own(relativePath(path)) : hosting(relativePath(inside));
+    const bytes = readIfPresent(file);
+    if (bytes && (size === undefined || size === bytes.length)) yield { path, bytes };
   }
 }
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
-import { headersDigest, isHashedAsset } from "../documents/file-headers.ts";
+import { headersDigest } from "../documents/file-headers.ts";
 import type { ObjectStore } from "../documents/object-store.ts";
 import type { PublishTurn } from "../documents/publish-turn.ts";
+import { isFolderAddress } from "../documents/relative-path.ts";
 import { type PublishedFile, publishName, type SiteIndex } from "../documents/site-state.ts";
 import { type Kept, type Publication, type PublicFile, writtenFiles } from "../documents/site-store.ts";
 import { failure } from "../errors.ts";
@@ -122,7 +123,7 @@ async function keepForReturn(
   const bundled: string[] = [];
   let offset = 0;
   const entries = files.map((file): [string, PublishedFile] => {
-    const { path, sha256, size, headers, isImmutable } = file;
+    const { path, sha256, size, headers } = file;
     const old = Object.hasOwn(earlier, path) ? earlier[path] : undefined;
     const entry = {
       sha256,
@@ -131,8 +132,8 @@ async function keepForReturn(
       // What is about to be replaced has an ETag when it has been.
       ...(!changed.has(path) && old?.etag !== undefined && { etag: old.etag }),
     };
-    // Signatures are made anew on the way back.
-    if ((isImmutable && !isHashedAsset(path)) || path.endsWith("/")) return [path, entry];
+    // Signatures too: an earlier build counts only as far as they prove it.
+    if (isFolderAddress(path)) return [path, entry];
     const isKept = !isWhole && !changed.has(path) && old?.bundle !== undefined;
     if (isKept) return [path, { ...entry, bundle: old.bundle, offset: old.offset ?? 0 }];
     const start = offset;

@@ -1,18 +1,16 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
 import { gunzipSync } from "node:zlib";
 import type { ObjectStore } from "../documents/object-store.ts";
-import { isFolderAddress, relativePath } from "../documents/relative-path.ts";
 import { type SiteIndex, siteIndexSchema, siteStateSchema } from "../documents/site-state.ts";
-import type { Restored, SiteStore } from "../documents/site-store.ts";
-import { sha256 } from "../trust/metadata.ts";
+import type { KeptFile, SiteStore } from "../documents/site-store.ts";
 import { surveyObjects } from "./look-at-objects.ts";
 import { bundleKey, indexKey, stateHeaders, stateKey } from "./object-keys.ts";
 import { pruneObjects } from "./object-prune.ts";
 import { publishObjects } from "./object-publish.ts";
 import { parsedAs } from "./parsed-state.ts";
-import { rootFolder } from "./root-folder.ts";
 import { unpackedFiles } from "./site-bundle.ts";
+
+/** No file of a site is larger: the list of a very large catalog. */
+const maxKeptBytes = 1024 * 1024 * 1024;
 
 /** A site in a bucket: public files under their own paths, `current.json`, and `state/` for going back. */
 export function objectSite(store: ObjectStore): SiteStore {
@@ -46,45 +44,48 @@ export function objectSite(store: ObjectStore): SiteStore {
       return names;
     },
     publish: (publication, turn) => publishObjects(store, publication, turn),
-    async restore(name, folder) {
+    async openKept(name) {
       const index = await readIndex(name);
-      return index ? restoreFiles(store, index.files, folder) : "gone";
+      if (!index) return undefined;
+      const bundles = new Map<string, Uint8Array | undefined>();
+      const bundle = async (key: string) => {
+        if (!bundles.has(key)) bundles.set(key, (await store.get(bundleKey(key)))?.bytes);
+        return bundles.get(key);
+      };
+      return { files: index.files, read: (wanted) => readKept(store, index.files, bundle, wanted) };
     },
     prune: (turn, isOver) => pruneObjects({ store, readIndex, turn }, isOver),
   };
 }
 
-async function restoreFiles(
+/** Files of older publishes that kept no signatures are where readers find them. */
+async function* readKept(
   store: ObjectStore,
   files: SiteIndex["files"],
-  folder: string,
-): Promise<Restored> {
-  const at = rootFolder(folder);
-  const put = (path: string, bytes: Uint8Array) => {
-    const file = at(relativePath(path));
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, bytes);
-  };
-  const isRestored = (path: string) => !isFolderAddress(path) && !/^(metadata|targets)\//.test(path);
-  const paths = Object.keys(files).filter(isRestored);
-  for (const [bundle, its] of Map.groupBy(paths, (path) => files[path]?.bundle)) {
-    const stored = bundle === undefined ? undefined : await store.get(bundleKey(bundle));
-    if (bundle === undefined || !stored) return "gone";
-    const places = its.map((path) => ({
-      path,
-      offset: files[path]?.offset ?? 0,
-      size: files[path]?.size ?? 0,
-    }));
-    const changed = { changed: `${store.place}/${bundleKey(bundle)}` };
-    try {
-      for await (const { path, bytes } of unpackedFiles(stored.bytes, places)) {
-        if (sha256(bytes) !== files[path]?.sha256) return changed;
-        put(path, bytes);
+  bundleOf: (key: string) => Promise<Uint8Array | undefined>,
+  wanted: Iterable<KeptFile>,
+) {
+  const known = [...wanted].flatMap(({ path, size }) => {
+    const file = Object.hasOwn(files, path) ? files[path] : undefined;
+    const isRight = file && file.size <= maxKeptBytes && (size === undefined || size === file.size);
+    return isRight ? [{ path, size: file.size, offset: file.offset ?? 0, bundle: file.bundle }] : [];
+  });
+  for (const [key, places] of Map.groupBy(known, ({ bundle }) => bundle)) {
+    const bundle = key === undefined ? undefined : await bundleOf(key);
+    if (bundle) yield* untilDamaged(unpackedFiles(bundle, places));
+    else if (key === undefined)
+      for (const { path } of places) {
+        const stored = await store.get(path);
+        if (stored) yield { path, bytes: stored.bytes };
       }
-    } catch (error) {
-      if (/^Z_/.test((error as NodeJS.ErrnoException).code ?? "")) return changed;
-      throw error;
-    }
   }
-  return "whole";
+}
+
+/** Files of a bundle up to the first that cannot be unpacked: those after it are missing. */
+async function* untilDamaged<T>(files: AsyncIterable<T>) {
+  try {
+    yield* files;
+  } catch (error) {
+    if (!/^Z_/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
 }

@@ -36,6 +36,20 @@ export function readTrust(releases: string): StoredTrust | undefined {
   };
 }
 
+/** The newest root; undefined where trust was not set up. @throws RelcatError trust-damaged, file-access */
+export const findRoot = (releases: string): SignedRoot | undefined => readTrust(releases)?.roots.at(-1);
+
+/** @throws RelcatError trust-missing, trust-damaged, file-access */
+export function requireRoot(releases: string): SignedRoot {
+  const root = findRoot(releases);
+  if (root) return root;
+  throw failure(
+    "trust-missing",
+    `${trustFolder(releases)} has no root`,
+    "Begin with: relcat trust init KEYS-FOLDER",
+  );
+}
+
 function read<T>(folder: string, name: string, parse: (bytes: Uint8Array) => T): T {
   refuseForeignLink(folder, name);
   let bytes: Uint8Array;

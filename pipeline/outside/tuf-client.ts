@@ -11,6 +11,7 @@ import {
   type SignedTargets,
   type SignedTimestamp,
   signingDate,
+  targetName,
 } from "../trust/metadata.ts";
 import { type Answer, addressOf, type SiteReader } from "./site-reader.ts";
 import { openMemory } from "./trust-state.ts";
@@ -132,11 +133,9 @@ async function readTarget(site: SiteReader, stored: string, { hashes, size }: Ta
   return bytes;
 }
 
-/** Where a target lies (TUF 1.0, 6.2). */
-export function storedName(path: string, { hashes }: Pick<TargetDescription, "hashes">): string {
-  const slash = path.lastIndexOf("/") + 1;
-  return `targets/${path.slice(0, slash)}${Object.values(hashes)[0]}.${path.slice(slash)}`;
-}
+/** The file that has a target. */
+export const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
+  targetName(path, Object.values(hashes)[0] ?? "");
 
 type AnyContent = Root | Timestamp | Snapshot | Targets;
 

@@ -109,19 +109,19 @@ export function refuseTaken(
   );
 }
 
-/** Going back must not offer what was withdrawn since. @throws RelcatError build-retracted */
-export function refuseRetracted(
-  list: readonly { id: number }[],
-  ledger: Ledger,
-  commit: string | null,
-): void {
+/**
+ * A kept build must not offer what was withdrawn since.
+ * @param wayOut how the user gets the build without it
+ * @throws RelcatError build-retracted
+ */
+export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, wayOut: string): void {
   const gone = list.filter(({ id }) => ledger.byId.get(id)?.retraction);
   if (gone.length === 0) return;
   const ids = gone.map(({ id }) => id).join(", ");
   throw failure(
     "build-retracted",
     `that build offers what was withdrawn since: ${gone.length === 1 ? "package" : "packages"} ${ids}`,
-    `Make it anew under today's ledger, and go back to that: relcat build --released --at ${commit?.slice(0, 12) ?? "COMMIT"} --out earlier, then relcat rollback with --out earlier`,
+    wayOut,
   );
 }
 

@@ -1,8 +1,9 @@
 import { publishName, type SiteIndex, type SiteState } from "../documents/site-state.ts";
 import type { Damage, FileBytes, SiteStore } from "../documents/site-store.ts";
-import { readTimestamp } from "../trust/metadata.ts";
+import { readLiveChain } from "../trust/live-metadata.ts";
+import type { SignedRoot } from "../trust/metadata.ts";
 import { isKept } from "./changes.ts";
-import { isSigned, timestampPath } from "./site-files.ts";
+import { isSigned } from "./site-files.ts";
 
 /** A site as it is, compared with what was published. */
 export interface LiveSite {
@@ -47,13 +48,16 @@ export async function lookAt(
   return { index: { schema_version: 1, build, files, leaving }, published, owned, damage };
 }
 
-/** What clients have seen of a site's signatures. */
+/**
+ * The live signatures that clients who know our newest root count, and the files of the live metadata that do not verify.
+ * @param root undefined: nothing is signed
+ */
 export async function liveSignatures(
   store: SiteStore,
-): Promise<{ timestamp: Uint8Array; snapshot: Uint8Array } | undefined> {
-  const timestamp = await store.read(timestampPath);
-  if (!timestamp) return undefined;
-  const version = readTimestamp(timestamp).metadata.signed.snapshotMeta.version;
-  const snapshot = await store.read(`metadata/${version}.snapshot.json`);
-  return snapshot && { timestamp, snapshot };
+  root: SignedRoot | undefined,
+): Promise<{ seen: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined; unverified: string[] }> {
+  if (!root) return { seen: undefined, unverified: [] };
+  const { timestamp, snapshot, unverified } = await readLiveChain(store, root);
+  const seen = timestamp && snapshot && { timestamp: timestamp.bytes, snapshot: snapshot.bytes };
+  return { seen, unverified };
 }

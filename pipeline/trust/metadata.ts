@@ -186,3 +186,9 @@ const metaFile = ({ metadata, bytes }: AnySigned): MetaFile =>
   new MetaFile({ version: metadata.signed.version, length: bytes.length, hashes: { sha256: sha256(bytes) } });
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
+
+/** Where a target is stored: its name has its hash, so that an old and a new one exist side by side (TUF 1.0, 6.2). */
+export function targetName(path: string, hash: string): string {
+  const slash = path.lastIndexOf("/") + 1;
+  return `targets/${path.slice(0, slash)}${hash}.${path.slice(slash)}`;
+}

@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } 
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { repository } from "../support/run.ts";
+import { type Json, keyOfPem, metaOf, signedBy } from "../verify/support.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 import type { Page } from "./local-web.ts";
 
@@ -268,4 +269,43 @@ describe("every runbook", () => {
       for (const [, link = ""] of textOf(name).matchAll(/\]\(([^)#:]+)\)/g))
         expect(existsSync(join(folder, link)), `${name} → ${link}`).toBe(true);
   });
+});
+
+test("version-numbers-exhausted: clients that saw the highest number come back", async () => {
+  const at = await liveWorld();
+  const metadata = join(at.srv, "downloads/current/metadata");
+  const highest = Number.MAX_SAFE_INTEGER;
+  const key = keyOfPem(at.key);
+  const forge = (name: string, as: string, edit: (signed: Json) => void): Buffer => {
+    const { signed } = JSON.parse(readFileSync(join(metadata, name), "utf8"));
+    edit(signed);
+    const bytes = Buffer.from(`${JSON.stringify(signedBy({ ...signed, version: highest }, [key]))}\n`);
+    writeFileSync(join(metadata, as), bytes);
+    return bytes;
+  };
+  const { signed } = JSON.parse(readFileSync(join(metadata, "timestamp.json"), "utf8"));
+  const live = signed.meta["snapshot.json"].version;
+  const snapshot = forge(`${live}.snapshot.json`, `${highest}.snapshot.json`, () => {});
+  forge("timestamp.json", "timestamp.json", (timestamp) => {
+    timestamp.meta["snapshot.json"] = metaOf(highest, snapshot);
+  });
+  await follow(at, "relcat verify prod");
+
+  await follow(
+    at,
+    `sed -i 's/^product: .*/product: Renamed/' releases/catalog.yaml; git commit -qam Renamed; git push -q
+relcat build --released --site prod`,
+  );
+  const refused = await at.sh("relcat sign --site prod", {
+    cwd: at.clone,
+    env: { RELCAT_ONLINE_KEY: at.key },
+  });
+  expect([refused.exitCode, refused.stderr]).toEqual([
+    1,
+    expect.stringMatching(
+      /^error\[versions-exhausted\] the live (snapshot|timestamp) metadata has the version 9007199254740991, and no number is left above it\n {2}hint: .*docs\/runbooks\/version-numbers-exhausted\.md$/,
+    ),
+  ]);
+  await follow(at, commands("version-numbers-exhausted.md"));
+  expect((await follow(at, "relcat verify prod")).stdout).toMatch(/^Verified prod: /m);
 });

@@ -98,7 +98,7 @@ test("renewals take no place of the builds that one can go back to", async () =>
   expect(page(project)).not.toContain("Second.");
 });
 
-test("a kept build that somebody changed is not gone back to, nor signed anew", async () => {
+test("a kept build that was changed is neither restored nor signed again", async () => {
   const project = await publishingProject();
   await project.succeed("publish", "prod");
   await publishText(project, "Bad.");
@@ -106,17 +106,21 @@ test("a kept build that somebody changed is not gone back to, nor signed anew", 
   const file = join(project.www, "builds", first?.files ?? "", "releases/26.08.001/index.html");
   const before = readFileSync(file);
   writeFileSync(file, "by hand");
-  const said = (changed: string, build = "") =>
-    `error[build-changed] ${changed} is not what was published as build ${build.slice(0, 12)}: somebody changed it\n` +
-    "  hint: Put it back from a copy, go back to another build with --to, or make this one anew: " +
-    "relcat build --released --at COMMIT --out earlier, then relcat rollback with --out earlier";
-  expect(await rollback(project)).toMatchObject({ exitCode: 1, stderr: said(file, first?.build) });
+  const said = (path: string, build = "") =>
+    `error[build-unproved] dir:${project.www}: ${path} of the kept build ${build.slice(0, 12)} is missing or changed\n  hint: Nothing was changed. `;
+  expect(await rollback(project)).toMatchObject({
+    exitCode: 6,
+    stderr:
+      said("releases/26.08.001/index.html", first?.build) +
+      "Go back to another build with --to, or make this one again from its commit: relcat build --released --site prod --at COMMIT --out earlier, then relcat rollback prod --out earlier --reason TEXT",
+  });
   writeFileSync(file, before);
-  const page = join(project.www, "builds", bad?.files ?? "", "index.html");
-  rmSync(page);
+  rmSync(join(project.www, "builds", bad?.files ?? "", "index.html"));
   expect(await project.run("publish", "prod", "--refresh")).toMatchObject({
-    exitCode: 1,
-    stderr: said(page, bad?.build),
+    exitCode: 6,
+    stderr:
+      said("index.html", bad?.build) +
+      "Build and sign from the checkout instead: relcat build --released --site prod, relcat sign --site prod, relcat publish prod",
   });
   expect(await rollback(project)).toMatchObject({ exitCode: 0 });
 });
@@ -174,8 +178,8 @@ describe("signatures", () => {
   test("of roles behind those that are live are not published", async () => {
     const project = await publishingProject();
     await project.succeed("publish", "prod");
-    await project.succeed("build", "--released", "--out", "other");
     for (const text of ["One.", "Two."]) await publishText(project, text);
+    await project.succeed("build", "--released", "--out", "other");
     // Numbers of its own, and more of them than the site has.
     for (let days = -30; days < -1; days += 4) {
       const at = new Date(Date.now() + days * 86_400_000).toISOString().replace("Z", "000Z");
@@ -197,7 +201,7 @@ describe("signatures", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "plain");
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      "error[build-unsigned] prod is signed, and plain is not\n  hint: Sign it, going on from what is published: relcat sign --site prod",
+      "error[build-unsigned] prod is signed, and plain is not\n  hint: Sign it, going on from what is published: relcat sign --out plain --site prod",
     );
   });
 });
@@ -206,15 +210,21 @@ test("a build that was made under another ledger is not published", async () => 
   const project = await publishingProject();
   await project.succeed("publish", "prod");
   await project.succeed("build", "--released", "--out", "old");
+  await project.succeed("sign", "--site", "prod", "--out", "old");
   const manifest = join(project.folder, "releases/26.08.001/manifests/images.yaml");
   writeFileSync(manifest, readFileSync(manifest, "utf8").replace("Controller image for KVM", "For KVM"));
   await project.succeed("cut", "26.08.001");
   await project.make();
   await project.succeed("publish", "prod");
-  await project.succeed("sign", "--site", "prod", "--out", "old");
-  const { exitCode, stderr } = await project.run("publish", "prod", "--out", "old");
-  expect(exitCode).toBe(1);
-  expect(stderr).toMatch(/^error\[build-stale\] the build was made before the last line of the ledger\n/);
+  for (const command of ["sign", "publish"])
+    expect(
+      await project.run(command, ...(command === "publish" ? ["prod"] : []), "--out", "old"),
+    ).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringMatching(
+        /^error\[build-stale\] the build was made before the last line of the ledger\n/,
+      ),
+    });
 
   // Nothing that is listed tells a reason from the one before.
   await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");

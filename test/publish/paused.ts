@@ -1,11 +1,16 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { signProved } from "../../pipeline/deliver-sign.ts";
 import { lease, type PublishStep } from "../../pipeline/documents/publish-turn.ts";
-import { metadataAtSite, publishSite, refreshSite, rollbackSite, signSite } from "../../pipeline/index.ts";
+import { metadataAtSite, publishSite, refreshSite, rollbackSite } from "../../pipeline/index.ts";
+import { sha256 } from "./forged-site.ts";
 import { addRelease, type PublishingProject } from "./support.ts";
 
 export type Action = "publish" | "rollback" | "refresh";
 export const actions: readonly Action[] = ["publish", "rollback", "refresh"];
+
+/** A copy of the releases folder, made before a release was withdrawn. */
+const beforeWithdrawal = "before-withdrawal";
 
 const surroundings = { pid: process.pid, onWait: () => {} };
 
@@ -45,6 +50,7 @@ export async function liveProject(
   const second = await publish();
   await addRelease(project, "26.09.001");
   await publish();
+  cpSync(join(project.folder, "releases"), join(project.folder, beforeWithdrawal), { recursive: true });
   await project.succeed("retract", "26.09.001", "--reason", "Does not start.", "--yes");
   for (const name of ["one", "two"]) {
     write(`, and ${name}`);
@@ -81,7 +87,9 @@ export async function signAndPublish(
 ) {
   const { environment, now } = options(clock);
   const live = await metadataAtSite("releases", "prod", { environment, pid: process.pid });
-  await signSite("releases", out, { live, environment, now: now() }, surroundings);
+  // Each build was proved by a checkout of its own; there is only one here.
+  const proved = sha256(readFileSync(join(out, "build.json")));
+  await signProved("releases", out, proved, { live, environment, now: now() }, surroundings);
   const request = {
     ...options(clock),
     releaseHold: true,
@@ -99,7 +107,8 @@ const stopping = (onStep: (step: PublishStep) => unknown) => async (step: Publis
 export function act(action: Action, to: string, clock?: Clock, onStep?: (step: PublishStep) => unknown) {
   const request = { ...options(clock), ...(onStep && { onStep: stopping(onStep) }) };
   if (action === "publish") return signAndPublish("one", clock, onStep);
-  if (action === "refresh") return refreshSite("releases", "prod", request, surroundings);
+  // The daily job of a checkout that does not know of the withdrawal yet: with it, nothing would be signed.
+  if (action === "refresh") return refreshSite(beforeWithdrawal, "prod", request, surroundings);
   return rollbackSite("releases", "prod", { ...request, to, reason: "odd page" }, surroundings);
 }
 

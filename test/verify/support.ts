@@ -68,14 +68,17 @@ export interface TestKey {
   public: string;
 }
 
-export function keyOf(project: SignedProject, name: string): TestKey {
-  const key = createPrivateKey(readFileSync(join(project.keys, `${name}.pem`)));
+export const keyOf = (project: SignedProject, name: string): TestKey =>
+  keyOfPem(readFileSync(join(project.keys, `${name}.pem`), "utf8"));
+
+export function keyOfPem(pem: string): TestKey {
+  const key = createPrivateKey(pem);
   const bytes = publicBytes(key);
   return { id: keyId(bytes), private: key, public: Buffer.from(bytes).toString("hex") };
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: attacks reach into documents of every shape
-type Json = any;
+export type Json = any;
 
 /** Metadata of a site in a folder, to be changed and signed by whoever has keys. */
 export class Forger {

@@ -1,0 +1,20 @@
+import type { SiteStore } from "../documents/site-store.ts";
+import { readKeptFile } from "../outside/kept-build.ts";
+import type { MetadataSource } from "../trust/live-metadata.ts";
+import { timestampPath } from "./site-files.ts";
+
+/** The signed metadata of a site, live and left over. Nothing of it is verified. */
+export const metadataOf = (store: SiteStore): MetadataSource => ({
+  read: (path) => store.read(path),
+  names: () => store.metadataNames(),
+  async earlierTimestamps() {
+    const history = (await store.readState())?.state.history ?? [];
+    const found: Uint8Array[] = [];
+    for (const { files } of history) {
+      const kept = await store.openKept(files);
+      const bytes = kept && (await readKeptFile(kept, timestampPath));
+      if (bytes) found.push(bytes);
+    }
+    return found;
+  },
+});

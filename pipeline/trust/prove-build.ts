@@ -1,0 +1,128 @@
+import type { Targets } from "@tufjs/models";
+import { z } from "zod";
+import { type BuildDocument, buildSchema } from "../documents/site.ts";
+import { verified } from "./live-metadata.ts";
+import {
+  readSnapshot,
+  readTargets,
+  type SignedRoot,
+  type SignedSnapshot,
+  sha256,
+  targetName,
+} from "./metadata.ts";
+import { pathsOf } from "./roles.ts";
+
+/** A file as a signature covers it. */
+export interface ProvedFile {
+  sha256: string;
+  size: number;
+}
+
+/** A build that one of our signatures covers to the last byte. */
+export interface ProvedBuild {
+  /** SHA-256 of build.json. */
+  id: string;
+  document: BuildDocument;
+  bytes: Uint8Array;
+}
+
+/** Reads what a place kept of a publish. Nothing that it answers is trusted. */
+export type ReadKept = (path: string) => Promise<Uint8Array | undefined>;
+
+/** A part of a build that no valid signature of ours covers. */
+export class Unproved extends Error {
+  readonly path: string;
+  /** Continues after the path, such as "is missing". */
+  readonly reason: string;
+
+  constructor(path: string, reason: string) {
+    super(`${path} ${reason}`);
+    this.path = path;
+    this.reason = reason;
+  }
+}
+
+const filesSchema = z.object({
+  schema_version: z.literal(1),
+  files: z.record(z.string(), z.object({ sha256: z.string(), size: z.int() })),
+});
+
+/**
+ * Proves a kept build from its snapshot down: snapshot → roles → lists of files → build.json and all it names.
+ * Expiry is ignored, for an earlier build has ended signatures.
+ * @param snapshot path of the snapshot that the place says it was published with
+ * @param root newest root of `releases/trust/`
+ * @throws Unproved
+ */
+export async function proveBuild(read: ReadKept, snapshot: string, root: SignedRoot): Promise<ProvedBuild> {
+  const signed = await signedSnapshot(read, snapshot, root);
+  const files = new Map<string, ProvedFile>();
+  for (const [path, target] of await targetsOf(read, signed, root)) {
+    if (!path.endsWith("/files.json")) continue;
+    const bytes = await readAs(read, targetName(path, target.sha256), target);
+    const { files: listed } = parsed(filesSchema, bytes, path);
+    for (const [name, file] of Object.entries(listed)) files.set(name, file);
+  }
+  const bytes = await readAs(read, "build.json", files.get("build.json"));
+  const document = parsed(buildSchema, bytes, "build.json");
+  for (const [path, file] of Object.entries(document.files)) {
+    if (path.startsWith("hosting/")) continue;
+    const known = files.get(path);
+    if (known?.sha256 !== file.sha256 || known.size !== file.size)
+      throw new Unproved(path, "is not in the signed lists of files as build.json has it");
+  }
+  return { id: sha256(bytes), document, bytes };
+}
+
+async function signedSnapshot(read: ReadKept, path: string, root: SignedRoot): Promise<SignedSnapshot> {
+  const bytes = await read(path);
+  if (!bytes) throw new Unproved(path, "is missing");
+  const snapshot = verified(bytes, readSnapshot, root, "snapshot");
+  if (!snapshot) throw new Unproved(path, notSigned);
+  return snapshot;
+}
+
+const notSigned = "is not signed by the online key of the newest root in releases/trust";
+
+/** All targets of the online roles, each within the paths of its role. */
+async function targetsOf(
+  read: ReadKept,
+  snapshot: SignedSnapshot,
+  root: SignedRoot,
+): Promise<Map<string, ProvedFile>> {
+  const targets = new Map<string, ProvedFile>();
+  for (const [name, meta] of Object.entries(snapshot.metadata.signed.meta)) {
+    const role = name.slice(0, -".json".length);
+    if (role === "targets") continue;
+    const path = `metadata/${meta.version}.${role}.json`;
+    const bytes = await read(path);
+    if (!bytes) throw new Unproved(path, "is missing");
+    const document = verified(bytes, readTargets, root, role, meta);
+    if (!document) throw new Unproved(path, notSigned);
+    for (const [target, file] of filesOf(document.metadata.signed, role, path)) targets.set(target, file);
+  }
+  return targets;
+}
+
+function* filesOf({ targets }: Targets, role: string, path: string): Generator<[string, ProvedFile]> {
+  const prefixes = pathsOf(role).map((pattern) => pattern.slice(0, pattern.indexOf("*")));
+  for (const [target, { length, hashes }] of Object.entries(targets)) {
+    if (!prefixes.some((prefix) => target.startsWith(prefix)))
+      throw new Unproved(path, `names ${target}, which is outside of its role`);
+    yield [target, { sha256: hashes.sha256 ?? "", size: length }];
+  }
+}
+
+async function readAs(read: ReadKept, path: string, file: ProvedFile | undefined): Promise<Uint8Array> {
+  const bytes = file && (await read(path));
+  if (!file || !bytes) throw new Unproved(path, file ? "is missing" : "is not in the signed lists of files");
+  if (bytes.length !== file.size || sha256(bytes) !== file.sha256)
+    throw new Unproved(path, "is not what was signed");
+  return bytes;
+}
+
+function parsed<T>(schema: z.ZodType<T>, bytes: Uint8Array, path: string): T {
+  const result = schema.safeParse(JSON.parse(new TextDecoder().decode(bytes)));
+  if (result.success) return result.data;
+  throw new Unproved(path, "was signed, but is not a document that this version of relcat reads");
+}

