@@ -180,7 +180,9 @@ describe("on a controller that rests", () => {
   });
 });
 
-test("killed before any of its writes, a backup is not there or whole; the next one clears away what is left", async () => {
+test("killed before any of its writes, a backup is not there or whole; the next one clears away what is left", {
+  tags: ["long"],
+}, async () => {
   const { folder, succeed } = await madeController();
   const args = (name: string) => ["controller", "backup", name, ...on("controller.db"), "--with-pepper"];
   const named = () => readdirSync(folder).filter((name) => name.startsWith("killed.db"));

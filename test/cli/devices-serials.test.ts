@@ -198,7 +198,7 @@ describe("lists of all kinds", () => {
   });
 });
 
-test("more than a thousand go in several requests, and that is said", async () => {
+test("more than a thousand go in several requests, and that is said", { tags: ["long"] }, async () => {
   const many = await servedController();
   await many.enroll({ serial: "SN-0" });
   // In groups: a connection that waits its turn for too long is closed by the server.

@@ -164,7 +164,9 @@ describe("which notes belong to it", () => {
   });
 });
 
-test("killed between any two effects, every note is in exactly one place and what is unfinished shows", async () => {
+test("killed between any two effects, every note is in exactly one place and what is unfinished shows", {
+  tags: ["long"],
+}, async () => {
   const names = ["a.yaml", "b.yaml", "c.yaml"];
   const files = Object.fromEntries(
     names.map((name) => [`releases/next/notes/${name}`, note(`Change ${name}.`)]),

@@ -28,7 +28,9 @@ const list = [
 ];
 const command = ["import", "live.json", "--accept-violations"];
 
-test("killed before any write, an import leaves no ledger or the whole of it, and run again it finishes", async () => {
+test("killed before any write, an import leaves no ledger or the whole of it, and run again it finishes", {
+  tags: ["long"],
+}, async () => {
   const { folder } = liveProject(list);
   const releases = join(folder, "releases");
   const calls = await countCalls(folder, command);

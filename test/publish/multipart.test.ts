@@ -42,7 +42,7 @@ async function broken(key: string, parts: number, which: LocalFile = file): Prom
 
 const calls = ["ListMultipartUploads", "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload"];
 const faults: readonly Fault[] = [{ status: 500, code: "InternalError" }, "reset", "reset after"];
-describe.each(calls)("%s", (call) => {
+describe.each(calls)("%s", { tags: ["long"] }, (call) => {
   test.each(faults)("under %j once is tried again, and the file is whole", async (fault) => {
     const key = newKey();
     let isHit = false;

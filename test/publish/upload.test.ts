@@ -169,7 +169,9 @@ describe("to a folder", () => {
   });
 });
 
-test("killed at any moment, a folder has each file whole or not at all, and the next run ends well", async () => {
+test("killed at any moment, a folder has each file whole or not at all, and the next run ends well", {
+  tags: ["long"],
+}, async () => {
   const files = { ...manifest(deb()), "out/tool.deb": "package" };
   const args = ["upload", "out/tool.deb", "--site", "folder", "--manifest", "m.json"];
   const calls = await countCalls(build({}, files).folder, args);

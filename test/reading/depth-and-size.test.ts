@@ -104,10 +104,14 @@ const fillings: ["yaml" | "json", string, string, string][] = [
   ["json", "comments", "//\n", "1:1 json-syntax"],
 ];
 
-test.each(fillings)("a large %s file of nothing but %s is answered soon", (format, _, filling, expected) => {
-  const size = (format === "json" ? 4 : 1) * megabyte;
-  expect(place(saidOfManifest(format, filling.repeat(size / filling.length)))).toBe(expected);
-});
+test.each(fillings)(
+  "a large %s file of nothing but %s is answered soon",
+  { tags: ["long"] },
+  (format, _, filling, expected) => {
+    const size = (format === "json" ? 4 : 1) * megabyte;
+    expect(place(saidOfManifest(format, filling.repeat(size / filling.length)))).toBe(expected);
+  },
+);
 
 test("a large list of empty objects is answered with its size", () => {
   const text = `{"release": "26.08.001", "artifacts": [${"{},".repeat(megabyte)}{}]}`;

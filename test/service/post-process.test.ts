@@ -96,7 +96,9 @@ describe("many at once, to two servers", () => {
   });
 });
 
-test("killed before any of its writes, a server leaves a whole manifest or none", async () => {
+test("killed before any of its writes, a server leaves a whole manifest or none", {
+  tags: ["long"],
+}, async () => {
   const { out } = await threeRecords();
   const nodeArgs = ["--import", join(repository, "test/support/kill-at.mjs")];
   const cold = { NODE_DISABLE_COMPILE_CACHE: "1" };

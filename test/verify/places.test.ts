@@ -111,7 +111,7 @@ describe("--trust-first-use", () => {
 });
 
 describe("what was seen before", () => {
-  test("is whole enough after a kill at any moment", async () => {
+  test("is whole enough after a kill at any moment", { tags: ["long"] }, async () => {
     const place = join(temporaryFolder(), "site");
     const at = (from: string) => {
       rmSync(place, { recursive: true, force: true });
