@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { cacheEntries, forgeEntry } from "../support/forged-cache.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { differences, readTree } from "../support/tree.ts";
 import { bucketProject } from "./bucket-support.ts";
@@ -306,6 +307,26 @@ describe("an attacker who can change what is signed", () => {
     });
     expect(readFileSync(dist("metadata/timestamp.json"))).toEqual(signed);
     await project.succeed("build", "--released", "--check-out");
+    await project.succeed("sign", "--site", "prod");
+  });
+
+  test("through a poisoned build cache gets no signature, and the checkout's own build is signed", async () => {
+    const cache = join(project.folder, ".relcat-cache");
+    const forged = cacheEntries(cache).filter((path) =>
+      forgeEntry(path, (text) => text.replaceAll("**in bulk**", "**as root**")),
+    );
+    expect(forged.length).toBeGreaterThan(0);
+    rmSync(join(project.folder, "dist"), { recursive: true });
+    await project.succeed("build", "--released");
+    expect(readFileSync(dist("releases/26.08.001/index.html"), "utf8")).toContain("as root");
+    expect(await project.run("sign", "--site", "prod")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringContaining(" is not what this checkout builds, and so are "),
+    });
+    expect(existsSync(dist("metadata"))).toBe(false);
+    rmSync(cache, { recursive: true });
+    rmSync(join(project.folder, "dist"), { recursive: true });
+    await project.succeed("build", "--released");
     await project.succeed("sign", "--site", "prod");
   });
 

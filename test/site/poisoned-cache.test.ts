@@ -1,9 +1,9 @@
-import { createHash } from "node:crypto";
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { build } from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/unchanged-build.ts";
+import { cacheEntries, forgeEntry } from "../support/forged-cache.ts";
 import { copyProject, relcat, repository, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
@@ -36,25 +36,7 @@ async function builtAnew(): Promise<Tree> {
   return built();
 }
 
-const entries = (): string[] =>
-  readdirSync(inside(".relcat-cache"), { recursive: true, encoding: "utf8" })
-    .map((name) => inside(`.relcat-cache/${name}`))
-    .filter((path) => statSync(path).isFile())
-    .sort();
-
-const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-
-/** As the owner of the cache could write it: with the digest that makes an entry count. */
-function forge(path: string, change: (payload: string) => string): boolean {
-  const payload = readFileSync(path).subarray(32).toString("latin1");
-  const forged = Buffer.from(change(payload), "latin1");
-  const digest = createHash("sha256")
-    .update(`${keyOf(path)}\0`)
-    .update(forged)
-    .digest();
-  writeFileSync(path, Buffer.concat([digest, forged]));
-  return !forged.equals(Buffer.from(payload, "latin1"));
-}
+const entries = (): string[] => cacheEntries(inside(".relcat-cache"));
 
 test("an entry in the place of another one is not used", async () => {
   await built();
@@ -90,7 +72,9 @@ test("entries of another configuration are not used, under any name", async () =
 
 test("a forged entry makes a wrong preview; a build without the cache is right", async () => {
   const right = await built();
-  const forged = entries().filter((path) => forge(path, (text) => text.replaceAll("https://", "https:!!")));
+  const forged = entries().filter((path) =>
+    forgeEntry(path, (text) => text.replaceAll("https://", "https:!!")),
+  );
   expect(forged.length).toBeGreaterThan(0);
   const wrong = await builtAnew();
   expect(differences(wrong, right).length).toBeGreaterThan(0);
@@ -106,7 +90,7 @@ test.each([
   ["nothing", () => ""],
 ])("entries of %s do not stop a build", async (_, change) => {
   const right = await built();
-  for (const path of entries()) forge(path, change);
+  for (const path of entries()) forgeEntry(path, change);
   expect(differences(await builtAnew(), right)).toEqual([]);
   expect(told.length).toBeLessThan(2);
 });
@@ -114,7 +98,7 @@ test.each([
 test("a forged entry writes nothing outside of the site's folder", async () => {
   const right = await built();
   for (const path of entries())
-    forge(path, (text) =>
+    forgeEntry(path, (text) =>
       text.replaceAll("26.08.002", "../../../escaped").replaceAll("server", "../../../../x"),
     );
   await builtAnew();
