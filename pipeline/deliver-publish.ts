@@ -155,7 +155,7 @@ export async function publishSite(
  * @returns why git cannot say, and the reason of --allow-unpushed where it was needed
  * @throws RelcatError ledger-unpushed
  */
-async function provePushed(
+export async function provePushed(
   releases: string,
   { ledgerBase }: Config,
   ledger: Ledger,

@@ -1,6 +1,12 @@
 import { join } from "node:path";
 import { readLedgerNow, type Surroundings } from "./deliver.ts";
-import { type PublishDelivery, type PublishOptions, publishBuild, readLocal } from "./deliver-publish.ts";
+import {
+  type PublishDelivery,
+  type PublishOptions,
+  provePushed,
+  publishBuild,
+  readLocal,
+} from "./deliver-publish.ts";
 import { signProved, signSite } from "./deliver-sign.ts";
 import type { Config } from "./documents/config.ts";
 import type { BuildDocument } from "./documents/site.ts";
@@ -85,6 +91,8 @@ export async function rollbackSite(
           )
         : builtEarlier(options.out);
     refuseUnfitBuild(earlier.document, site);
+    // Built here, under today's ledger: its lines become public as with any publish.
+    if (options.out !== undefined && site.settles) await provePushed(releases, config, ledger, options);
     const { commit } = earlier;
     refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(commit));
     await options.onStep?.("sign");
