@@ -35,6 +35,7 @@ export function asGiven(text: string, given: Given): string {
         const value = given[name];
         return value === undefined || rest.includes(`--${name} `) ? [] : [` --${name} ${shellWord(value)}`];
       });
-      return `relcat${folder} ${verb}${options.join("")}${rest}`;
+      // A new project is made where its argument says, not where no project was found.
+      return `relcat${verb === "init" ? "" : folder} ${verb}${options.join("")}${rest}`;
     });
 }

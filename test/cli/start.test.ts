@@ -73,7 +73,9 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
     // The launcher knows the version by itself.
     const needed = args[0] === "--version" ? [] : ["@commander-js/extra-typings", "commander"];
     expect([...new Set(packages)].sort()).toEqual(needed);
-    expect(read("seen")).not.toContain("/pipeline/");
+    // Quoting a word for the shell is a file of three lines that imports nothing.
+    const pipeline = read("seen").match(/\/pipeline\/\S+/g) ?? [];
+    expect(pipeline.filter((file) => file !== "/pipeline/shell-word.ts")).toEqual([]);
   },
 );
 

@@ -151,8 +151,6 @@ describe("a bulk that cannot be taken whole", () => {
     ["no items", { devices: [] }],
     ["an unknown state", { devices: [{ id: "x", state: "Accepted" }] }],
     ["no state", { devices: [{ id: "x" }] }],
-    ["a misspelt member", { devices: [{ id: "x", state: "accepted", ifVersion: 1 }] }],
-    ["another misspelt member", { devices: [{ id: "x", state: "accepted" }], dryRun: true }],
     ["a version that is none", { devices: [{ id: "x", state: "accepted", if_version: -1 }] }],
     ["a reason with line breaks", { devices: [{ id: "x", state: "accepted", reason: "a\nb" }] }],
     ["a list", []],

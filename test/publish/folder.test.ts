@@ -202,10 +202,10 @@ describe("nothing moves", () => {
   });
 
   test("where there is no build", async () => {
-    const said =
-      "2\nerror[folder-missing] nowhere holds no built site\n  hint: Build one first: relcat build --released";
-    expect(await refused("publish", "prod", "--out", "nowhere")).toBe(said);
-    expect(await refused("sign", "--out", "nowhere")).toBe(said);
+    const said = (options: string) =>
+      `2\nerror[folder-missing] nowhere holds no built site\n  hint: Build one first: relcat build ${options} --released`;
+    expect(await refused("publish", "prod", "--out", "nowhere")).toBe(said("--site prod --out nowhere"));
+    expect(await refused("sign", "--out", "nowhere")).toBe(said("--out nowhere"));
     expect(existsSync(join(project.folder, "nowhere"))).toBe(false);
   });
 
@@ -213,7 +213,7 @@ describe("nothing moves", () => {
     mkdirSync(join(project.folder, "broken"));
     writeFileSync(join(project.folder, "broken/build.json"), '{"files":');
     expect(await refused("publish", "prod", "--out", "broken")).toBe(
-      "2\nerror[folder-not-ours] broken/build.json is not a build of relcat's\n  hint: Build it again: relcat build --released",
+      "2\nerror[folder-not-ours] broken/build.json is not a build of relcat's\n  hint: Build it again: relcat build --site prod --out broken --released",
     );
   });
 
@@ -224,7 +224,7 @@ describe("nothing moves", () => {
     writeFileSync(join(project.folder, "dist", path), "x");
     expect(await refused("publish", "prod")).toBe(
       `1\nerror[build-changed] dist/${path} is not what was built or signed\n` +
-        "  hint: Build and sign again: relcat build --released, then relcat sign",
+        "  hint: Build and sign again: relcat build --site prod --released, then relcat sign --site prod",
     );
     writeFileSync(join(project.folder, "dist", path), before);
   });
@@ -233,7 +233,7 @@ describe("nothing moves", () => {
     await project.succeed("build", "--released", "--out", "unsigned");
     expect(await refused("publish", "prod", "--out", "unsigned")).toBe(
       "1\nerror[build-unsigned] unsigned is not signed, or was built anew since, and catalog.yaml asks for signatures\n" +
-        "  hint: Sign it, going on from what is published: relcat sign --site prod",
+        "  hint: Sign it, going on from what is published: relcat sign --out unsigned --site prod",
     );
   });
 
@@ -242,7 +242,7 @@ describe("nothing moves", () => {
     await project.succeed("build", "--out", "provisional");
     expect(await refused("publish", "prod", "--out", "provisional")).toBe(
       "1\nerror[build-provisional] the build has content that is not cut: 26.09.001\n" +
-        "  hint: Build what is cut alone: relcat build --released",
+        "  hint: Build what is cut alone: relcat build --site prod --out provisional --released",
     );
     rmSync(join(project.folder, "releases/26.09.001"), { recursive: true });
   });
@@ -264,7 +264,7 @@ describe("nothing moves", () => {
     await project.succeed("publish", "prod");
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     expect(await refused("publish", "prod")).toMatch(
-      /^1\nerror\[build-stale\] the build was made before the last line of the ledger\n {2}hint: Make it anew, under the ledger as it is: relcat build --released, then relcat sign$/,
+      /^1\nerror\[build-stale\] the build was made before the last line of the ledger\n {2}hint: Make it anew, under the ledger as it is: relcat build --site prod --released, then relcat sign --site prod$/,
     );
   });
 

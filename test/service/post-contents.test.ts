@@ -114,7 +114,7 @@ describe("a manifest", () => {
       "artifacts.1.nmae": ['the key "nmae" is not known in artifacts.1. Did you mean name?'],
     });
     const wrong = posted(
-      client({ name: "z-26.08.001.deb", min_os_version: undefined }),
+      client({ name: "z-26.08.001.deb", max_os_version: "24.04" }),
       image({ name: "i.qcow2", vendor: undefined, store: { path: "/tmp/x" } }),
       rpm("r.rpm", "c", { attestation: { sha256: hex("d"), key_id: "nope" }, platform: 3 }),
       rpm("u.rpm", "c", { package_type: "unheard-of" }),
@@ -122,7 +122,7 @@ describe("a manifest", () => {
     const { status, ...fields } = told(await post(wrong));
     expect(status).toBe(400);
     expect(Object.keys(fields).sort()).toEqual([
-      "artifacts.0",
+      "artifacts.0.max_os_version",
       "artifacts.0.name",
       "artifacts.1",
       "artifacts.2.attestation.key_id",
@@ -236,7 +236,8 @@ describe("one record", () => {
       "data.attestation.post.expected_hash_per_arch",
       "data.attestation.post",
     ]);
-    expect(await fields({ package_type: "deb" })).toEqual([400, "non_field_errors"]);
+    const bounds = { min_os_version: "22.04", max_os_version: "24.04" };
+    expect(await fields({ package_type: "deb", ...bounds })).toEqual([400, "max_os_version"]);
     expect(await fields({ name: "a-26.08.001.rpm" })).toEqual([400, "name"]);
   });
 });
