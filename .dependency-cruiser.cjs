@@ -27,14 +27,14 @@ module.exports = {
       "pipeline/documents/",
       "pipeline/trust/",
       "pipeline/inspect/(byte-source|inspection)\\.",
-      "pipeline/errors",
+      "pipeline/(errors|only-the-last)\\.",
     ]),
     // Build jobs run `ingest`, `inspect` and `upload` where memory is scarce, and an unchanged build ends before a library
     // could be read: they leave out templates and all else they do not use.
     layer("cli-imports-the-library", "cli/", [
       "cli/",
       "pipeline/index",
-      "pipeline/(deliver-inspect|deliver-manifest|deliver-upload|errors|unchanged-build)\\.",
+      "pipeline/(deliver-inspect|deliver-manifest|deliver-upload|errors|shell-word|unchanged-build)\\.",
       "service/catalog/node",
       "service/controller/node",
       "service/controller/devices/serials\\.",

@@ -4,7 +4,7 @@ import { pepperFile } from "../service/controller/node.ts";
 import { addFirstOwner, userFaults } from "../service/controller/node-host.ts";
 import { refusal, shownDatabase, withController } from "./controller-open.ts";
 import { answer, type Host, say, sayNext } from "./host.ts";
-import { answered } from "./login.ts";
+import { newPassword } from "./prompts.ts";
 import { UsageError } from "./usage.ts";
 import { shellWord } from "./words.ts";
 
@@ -45,21 +45,4 @@ export async function initController(
   if (existsSync(pepper)) say(host, `Keep ${pepper} too: without it no key or password can be checked.`);
   sayNext(host, `relcat controller serve --database ${shellWord(shown)}`);
   return exitStatus.done;
-}
-
-const shortest = 12;
-
-/** Twice where somebody types it unseen. */
-export async function newPassword(host: Host): Promise<string> {
-  const password = await answered("Password", true, host);
-  if ([...password].length < shortest) {
-    throw new UsageError(
-      `the password has ${[...password].length} characters, expected at least ${shortest}`,
-      "Length is what counts: a few unrelated words do well.",
-    );
-  }
-  if (host.confirm && (await answered("Password, once more", true, host)) !== password) {
-    throw new UsageError("the two passwords differ", "Type the same one twice.");
-  }
-  return password;
 }

@@ -2,8 +2,8 @@ import { exitStatus, failure } from "../pipeline/errors.ts";
 import type { Api } from "./api.ts";
 import { table } from "./cells.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
-import { newPassword } from "./controller-init.ts";
 import { answer, type Host, say } from "./host.ts";
+import { newPassword } from "./prompts.ts";
 
 export interface User {
   id: string;

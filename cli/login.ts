@@ -3,6 +3,7 @@ import { connect, connectAsNobody, type Place } from "./api.ts";
 import { nameOf } from "./controller-users.ts";
 import { answer, type Host, say, sayNext } from "./host.ts";
 import { forgetSession, keepSession, keptSessions } from "./login-state.ts";
+import { answered } from "./prompts.ts";
 import { UsageError } from "./usage.ts";
 
 interface SignedIn {
@@ -31,18 +32,6 @@ export async function login(options: Place & { email?: string }, host: Host): Pr
   );
   sayNext(host, "relcat devices list, or relcat controller keys create --name NAME for a program");
   return exitStatus.done;
-}
-
-/** What somebody types, or standard input has. */
-export async function answered(what: string, isSecret: boolean, host: Host): Promise<string> {
-  const line = await host.ask(what, isSecret);
-  if (line) return line;
-  throw new UsageError(
-    `there is no ${what.toLowerCase()} on standard input`,
-    isSecret
-      ? "Type it on a terminal, or send it as a line of standard input."
-      : "Give --email, or type it on a terminal.",
-  );
 }
 
 /** `relcat logout`: ends the session here and at the controller. */

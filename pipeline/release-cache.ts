@@ -1,12 +1,12 @@
 import { hash } from "node:crypto";
 import { manifestSchema } from "./documents/manifest.ts";
 import { failure, type Place, type Problem } from "./errors.ts";
+import { onlyTheLast } from "./only-the-last.ts";
 import type { AuthoredFiles } from "./outside/authored-files.ts";
 import type { Cache } from "./outside/cache.ts";
 import type { InputTable } from "./outside/input-table.ts";
 import type { ReleaseFiles } from "./stages/discover.ts";
 import type { Artifact, ArtifactDetails, Release } from "./stages/normalize.ts";
-import { onlyTheLast } from "./stages/only-the-last.ts";
 import { pathsOfRelease, readBytes } from "./stages/parse.ts";
 
 /** What a release's files, the configuration and the program make of it, before ids: read, checked, normalized. */

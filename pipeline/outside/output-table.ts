@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join, resolve } from "node:path";
 import { isRelativePath } from "../documents/relative-path.ts";
-import { onlyTheLast } from "../stages/only-the-last.ts";
+import { onlyTheLast } from "../only-the-last.ts";
 import type { Cache, GrowingEntry } from "./cache.ts";
 import { isRecentlyChanged, isSameLook, type Look, lookAt } from "./file-stats.ts";
 import { digestOf } from "./files.ts";

@@ -1,10 +1,10 @@
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
 import type { Place, Problem } from "../errors.ts";
+import { onlyTheLast } from "../only-the-last.ts";
 import { display } from "./document.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Entry, identity, type Retraction } from "./ledger-records.ts";
 import { type Artifact, isPrivate, type Release } from "./normalize.ts";
-import { onlyTheLast } from "./only-the-last.ts";
 import { type ReleaseSummary, summarizeRelease } from "./publish-records.ts";
 import { type DateField, dateFields } from "./verbatim.ts";
 

@@ -14,10 +14,10 @@ import { releaseIndexRow } from "../emitters/release-document.ts";
 import { releaseFiles } from "../emitters/release-files.ts";
 import { openApiFile, schemaFiles } from "../emitters/schemas.ts";
 import { compileTemplates, type Templates } from "../emitters/templates.ts";
+import { onlyTheLast } from "../only-the-last.ts";
 import { indexRecords, withoutData } from "../selection/record-index.ts";
 import type { IdentifiedRelease } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
-import { onlyTheLast } from "./only-the-last.ts";
 import { outlineOf, publishRelease, summarizeRelease } from "./publish-records.ts";
 
 /** The files a site is made with, by name. */

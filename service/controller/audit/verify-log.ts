@@ -1,9 +1,9 @@
 import type { Kysely } from "kysely";
 import { digestOf, isSameDigest, type Pepper } from "../auth/secrets.ts";
+import { findMissingGuard } from "../store/audit-guards.ts";
 import type { Database } from "../store/database.ts";
 import type { AuditRow, Schema } from "../store/schema.ts";
 import { type Head, hashed, readHead } from "./audit-log.ts";
-import { findMissingGuard } from "./guards.ts";
 import { findUnrecorded } from "./unrecorded.ts";
 
 /** What a check of the audit log found. seq: the row where it breaks; 0 where no row is to blame. */

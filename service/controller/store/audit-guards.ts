@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { type Kysely, sql } from "kysely";
-import type { DatabaseKind } from "../store/database.ts";
-import { statementsOf } from "../store/migrations.ts";
-import type { Schema } from "../store/schema.ts";
+import type { DatabaseKind } from "./database.ts";
+import { statementsOf } from "./migrations.ts";
+import type { Schema } from "./schema.ts";
 
 /** What keeps the audit log append-only, by name, with its definition. */
 type Guards = ReadonlyMap<string, string>;

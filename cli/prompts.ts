@@ -1,0 +1,31 @@
+import type { Host } from "./host.ts";
+import { UsageError } from "./usage.ts";
+
+/** A line that the user types, or the next one of standard input. */
+export async function answered(what: string, isSecret: boolean, host: Host): Promise<string> {
+  const line = await host.ask(what, isSecret);
+  if (line) return line;
+  throw new UsageError(
+    `there is no ${what.toLowerCase()} on standard input`,
+    isSecret
+      ? "Type it on a terminal, or send it as a line of standard input."
+      : "Give --email, or type it on a terminal.",
+  );
+}
+
+const shortest = 12;
+
+/** On a terminal it is asked for twice, because the user cannot see it. */
+export async function newPassword(host: Host): Promise<string> {
+  const password = await answered("Password", true, host);
+  if ([...password].length < shortest) {
+    throw new UsageError(
+      `the password has ${[...password].length} characters, expected at least ${shortest}`,
+      "Length is what counts: a few unrelated words do well.",
+    );
+  }
+  if (host.confirm && (await answered("Password, once more", true, host)) !== password) {
+    throw new UsageError("the two passwords differ", "Type the same one twice.");
+  }
+  return password;
+}
