@@ -101,6 +101,7 @@ async function resolve(
 
 function deliver(folder: string, { files, ledger }: ImportPlan): void {
   const encoder = new TextEncoder();
+  // biome-ignore lint/plugin: the import makes these paths of checked versions.
   for (const { path, text } of files) replaceDurably(`${folder}/${path}`, encoder.encode(text));
   deliverLedger(folder, ledger);
 }

@@ -1,8 +1,8 @@
-import { join } from "node:path";
 import type { Surroundings } from "./deliver.ts";
 import { readLedgerNow } from "./deliver.ts";
 import { readSignedList, signedList } from "./deliver-sign.ts";
 import type { Config } from "./documents/config.ts";
+import { relativePath } from "./documents/relative-path.ts";
 import type { SiteState } from "./documents/site-state.ts";
 import {
   type Changes,
@@ -22,6 +22,7 @@ import { readIfPresent } from "./outside/files.ts";
 import { headOf, isBefore } from "./outside/git-head.ts";
 import { withOutputLock } from "./outside/lock.ts";
 import { hasDied, type Publisher, thisPublisher } from "./outside/publishers.ts";
+import { rootFolder } from "./outside/root-folder.ts";
 import { openSite } from "./outside/site-store.ts";
 import { findRoot } from "./outside/trust-folder.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./publish/changes.ts";
@@ -186,12 +187,13 @@ const settlingSitesOf = (
 export function readLocal(out: string, site: SiteSettings): LocalBuild {
   const build = readBuild(out);
   const list = readSignedList(out);
-  const listBytes = readIfPresent(join(out, signedList));
+  const at = rootFolder(out);
+  const listBytes = readIfPresent(at(relativePath(signedList)));
   return localBuild({
     folder: out,
     build,
     signed: list && listBytes && { list, bytes: listBytes },
-    read: (path) => readIfPresent(join(out, path)),
+    read: (path) => readIfPresent(at(relativePath(path))),
     isBucket: site.place.kind === "s3",
   });
 }

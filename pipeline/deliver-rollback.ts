@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { readLedgerNow, type Surroundings } from "./deliver.ts";
 import {
   type PublishDelivery,
@@ -9,6 +8,7 @@ import {
 } from "./deliver-publish.ts";
 import { signProved, signSite } from "./deliver-sign.ts";
 import type { Config } from "./documents/config.ts";
+import { relativePath } from "./documents/relative-path.ts";
 import type { BuildDocument } from "./documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "./documents/site-state.ts";
 import type { SiteStore, StoredState } from "./documents/site-store.ts";
@@ -18,6 +18,7 @@ import { readBuild } from "./outside/built-site.ts";
 import { readIfPresent } from "./outside/files.ts";
 import { precompression } from "./outside/precompress.ts";
 import { thisPublisher } from "./outside/publishers.ts";
+import { rootFolder } from "./outside/root-folder.ts";
 import { openSite } from "./outside/site-store.ts";
 import { findRoot, requireRoot } from "./outside/trust-folder.ts";
 import { withWorkFolder } from "./outside/work-folder.ts";
@@ -181,7 +182,7 @@ function builtEarlier(out: string): EarlierBuild {
 /** A list that is not what was built is empty: signing and publishing compare all files, and name it. */
 function earlierBuild(folder: string): { document: BuildDocument; list: ListedRecord[] } {
   const { document } = readBuild(folder);
-  const bytes = readIfPresent(join(folder, listPath));
+  const bytes = readIfPresent(rootFolder(folder)(relativePath(listPath)));
   const isBuilt = bytes !== undefined && sha256(bytes) === document.files[listPath]?.sha256;
   return { document, list: isBuilt ? JSON.parse(new TextDecoder().decode(bytes)) : [] };
 }

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { z } from "zod";
 import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import type { Surroundings } from "./deliver.ts";
@@ -23,7 +22,7 @@ import {
   nothingLive,
   readLiveMetadata,
 } from "./trust/live-metadata.ts";
-import { type SignedRoot, type SignedTargets, sha256 } from "./trust/metadata.ts";
+import { metadataPath, type SignedRoot, type SignedTargets, sha256 } from "./trust/metadata.ts";
 
 /** Lists what signing added, and for which build. */
 export const signedList = "metadata/signed.json";
@@ -128,7 +127,7 @@ function newer(here: LiveMetadata, there: LiveMetadata): LiveMetadata {
   const later = version(there) >= version(here) ? there : here;
   // A file that is broken there keeps its name: only a later number replaces it.
   const isBroken = (role: string, { metadata }: SignedTargets) =>
-    there.unverified.includes(`metadata/${metadata.signed.version}.${role}.json`);
+    there.unverified.includes(metadataPath(role, metadata.signed.version));
   const roles = [...later.roles].filter(([role, part]) => !isBroken(role, part));
   return { ...later, roles: new Map(roles), highest };
 }
@@ -164,14 +163,14 @@ function buildChanged(out: string, path: string, others: number) {
   const more = others > 0 ? `, and ${others} more` : "";
   return failure(
     "build-changed",
-    `${join(out, path)} is not what the build made${more}`,
+    `${out}/${path} is not what the build made${more}`,
     "Build it again: relcat build --released",
   );
 }
 
 /** What an earlier signing left. @throws RelcatError site-tampered */
 export function readSignedList(out: string): SignedList | undefined {
-  const file = join(out, signedList);
+  const file = rootFolder(out)(relativePath(signedList));
   const bytes = readIfPresent(file);
   return bytes && parsedAs(signedListSchema, () => bytes, file, "Remove it, and sign again: relcat sign");
 }
@@ -179,18 +178,19 @@ export function readSignedList(out: string): SignedList | undefined {
 /** Targets before metadata, timestamp.json and the list of all last. */
 function deliver(out: string, build: string, files: readonly SignedFile[]): SignDelivery {
   const before = readSignedList(out);
+  const at = rootFolder(out);
   const counts = { written: 0, unchanged: 0, removed: 0 };
   const listed: SignedList["files"] = {};
   for (const { path, bytes } of files) {
     listed[path] = { sha256: sha256(bytes), size: bytes.length };
-    const there = readIfPresent(join(out, path));
+    const place = at(relativePath(path));
+    const there = readIfPresent(place);
     if (there && Buffer.compare(there, bytes) === 0) counts.unchanged++;
     else {
-      replaceDurably(join(out, path), bytes);
+      replaceDurably(place, bytes);
       counts.written++;
     }
   }
-  const at = rootFolder(out);
   for (const path of Object.keys(before?.files ?? {})) {
     if (Object.hasOwn(listed, path)) continue;
     const file = at(relativePath(path));
@@ -200,7 +200,7 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
   }
   const sorted = Object.fromEntries(Object.entries(listed).sort(([a], [b]) => (a < b ? -1 : 1)));
   const list: SignedList = { schema_version: 1, build, files: sorted };
-  replaceDurably(join(out, signedList), new TextEncoder().encode(`${JSON.stringify(list)}\n`));
+  replaceDurably(at(relativePath(signedList)), new TextEncoder().encode(`${JSON.stringify(list)}\n`));
   return { build, ...counts, expires: earliest(files) };
 }
 

@@ -194,8 +194,10 @@ async function commitCut(
   const undone =
     lines.length > 0 ? "The ledger is written; commit it by hand once git works." : "Nothing was cut.";
   const moved = await movedAway(folder, "next/notes", (name) =>
+    // biome-ignore lint/plugin: checked versions and notes that the folder itself has.
     folders.some((version) => exists(`${folder}/${version}/notes/${name}`)),
   );
+  // biome-ignore lint/plugin: checked versions.
   const present = ["ledger.jsonl", ...folders].filter((path) => exists(`${folder}/${path}`));
   // An exclusion alone would mean everything else.
   const id =

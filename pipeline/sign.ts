@@ -7,6 +7,7 @@ import type { Signer } from "./trust/keys.ts";
 import type { LiveMetadata } from "./trust/live-metadata.ts";
 import {
   type AnySigned,
+  metadataPath,
   type RoleContent,
   roleContent,
   type SignedRoot,
@@ -77,14 +78,13 @@ export async function decideSigning(request: SignRequest): Promise<SignedFile[]>
       path: `metadata/${metadata.signed.version}.root.json`,
       bytes,
     })),
-    ...[...parts].map(([role, part]) => ({ path: metadataPath(role, part), bytes: part.bytes })),
-    { path: metadataPath("snapshot", snapshot), bytes: snapshot.bytes },
+    ...[...parts].map(([role, part]) => ({ path: pathOf(role, part), bytes: part.bytes })),
+    { path: pathOf("snapshot", snapshot), bytes: snapshot.bytes },
     { path: "metadata/timestamp.json", bytes: timestamp.bytes },
   ];
 }
 
-const metadataPath = (role: string, { metadata }: AnySigned): string =>
-  `metadata/${metadata.signed.version}.${role}.json`;
+const pathOf = (role: string, { metadata }: AnySigned): string => metadataPath(role, metadata.signed.version);
 
 function refuseProvisional({ provisional }: BuildDocument): void {
   if (provisional.length === 0) return;

@@ -1,8 +1,10 @@
 import { join } from "node:path";
+import { relativePath } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { exists, readIfPresent } from "./files.ts";
 import { refuseHostilePaths } from "./parsed-state.ts";
+import { rootFolder } from "./root-folder.ts";
 
 /** What a built site says of itself, and the bytes that say it. */
 export interface Build {
@@ -12,7 +14,7 @@ export interface Build {
 
 /** @throws RelcatError folder-missing, folder-not-ours */
 export function readBuild(out: string): Build {
-  const bytes = readIfPresent(join(out, "build.json"));
+  const bytes = readIfPresent(rootFolder(out)(relativePath("build.json")));
   if (!bytes) throw missing(out);
   let document: unknown;
   try {

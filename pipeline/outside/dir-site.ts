@@ -30,13 +30,14 @@ import { surveyBuild } from "./look-at-build.ts";
 import { metadataIn } from "./metadata-source.ts";
 import { parsedAs } from "./parsed-state.ts";
 import { linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
-import { rootFolder } from "./root-folder.ts";
+import { artifactsLink, rootFolder } from "./root-folder.ts";
 
 /** What a web server has as its root: a link that is flipped from one build to the next. */
 const publicLink = "current";
 /** What the web server is told, of the same build: it is nobody's to read. */
 const hostingLink = "hosting";
 const stateFile = "current.json";
+type SiteLink = typeof publicLink | typeof hostingLink;
 
 const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify(document)}\n`);
 
@@ -47,18 +48,16 @@ const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify
  * @param pid of this process, for the lock
  */
 export function dirSite(folder: string, pid: number): SiteStore {
-  const at = (path: string) => join(folder, path);
-  /** What attackers could have put a link in the place of. */
-  const checkedAt = (path: string) => rootFolder(folder)(relativePath(path));
-  const live = metadataIn(at(publicLink));
-  const indexFile = (name: string) => checkedAt(`state/${name}.json`);
+  const at = (path: string) => placeIn(folder, path);
+  const live = () => metadataIn(liveFolder(folder) ?? join(folder, publicLink));
+  const indexFile = (name: string) => at(`state/${name}.json`);
   const readIndex = async (name: string) => {
     const bytes = readIfPresent(indexFile(name));
     return bytes && parsedAs(siteIndexSchema, () => bytes, indexFile(name));
   };
 
   const readState = () => {
-    const bytes = readIfPresent(checkedAt(stateFile));
+    const bytes = readIfPresent(at(stateFile));
     if (!bytes) return undefined;
     return { state: parsedAs(siteStateSchema, () => bytes, at(stateFile)), tag: sha256(bytes) };
   };
@@ -83,16 +82,16 @@ export function dirSite(folder: string, pid: number): SiteStore {
       const links = { [publicLink]: current, [hostingLink]: liveFolder(folder, hostingLink) };
       return surveyBuild(folder, links, index?.files ?? {}, request);
     },
-    read: live.read,
+    read: async (path) => live().read(path),
     head: async (path) => {
-      const stat = statSync(checkedAt(path), { throwIfNoEntry: false });
+      const stat = statSync(at(path), { throwIfNoEntry: false });
       return stat?.isFile() ? { size: stat.size, sha256: undefined } : undefined;
     },
-    metadataNames: live.names,
+    metadataNames: async () => live().names(),
     async publish(publication, turn) {
       const name = publishName(publication.build, turn.run);
       const target = at(`builds/${name}`);
-      const hosting = `${target}.${hostingLink}`;
+      const hosting = at(`builds/${name}.${hostingLink}`);
       const old = liveFolder(folder);
       liveFolder(folder, hostingLink);
       await locked(() => {
@@ -119,9 +118,9 @@ export function dirSite(folder: string, pid: number): SiteStore {
     },
     async openKept(name) {
       const index = await readIndex(name);
-      const build = at(`builds/${name}`);
+      const [build, hosting] = [at(`builds/${name}`), at(`builds/${name}.${hostingLink}`)];
       if (!index || !existsSync(build)) return undefined;
-      return { files: index.files, read: (wanted) => readKept(build, wanted) };
+      return { files: index.files, read: (wanted) => readKept({ build, hosting }, wanted) };
     },
     async prune(turn) {
       await turn.step("prune");
@@ -137,8 +136,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
         const before = statSync(at(stateFile)).mtimeMs - lease;
         const old = publishesIn(folder).filter((name) => !names.has(name) && ageOf(folder, name) <= before);
         for (const name of old) {
-          for (const path of [`builds/${name}`, `builds/${name}.${hostingLink}`, `state/${name}.json`])
-            rmSync(at(path), { recursive: true, force: true });
+          for (const path of ownPaths(folder, name)) rmSync(path, { recursive: true, force: true });
         }
         return old.length;
       });
@@ -150,7 +148,7 @@ const withoutHosting = (name: string) => name.replace(/[.]hosting$/, "");
 
 /** Names of what publishers left, whole or not. */
 function publishesIn(folder: string): string[] {
-  const names = (path: string) => (exists(join(folder, path)) ? readdirSync(join(folder, path)) : []);
+  const names = (path: string) => (exists(placeIn(folder, path)) ? readdirSync(placeIn(folder, path)) : []);
   const all = [
     ...names("builds").map(withoutHosting),
     ...names("state").flatMap((name) => (name.endsWith(".json") ? name.slice(0, -".json".length) : [])),
@@ -160,9 +158,17 @@ function publishesIn(folder: string): string[] {
 
 /** When a publish was last written to, in milliseconds since 1970. */
 function ageOf(folder: string, name: string): number {
-  const paths = [`builds/${name}`, `builds/${name}.${hostingLink}`, `state/${name}.json`];
-  const stats = paths.map((path) => lstatSync(join(folder, path), { throwIfNoEntry: false })?.mtimeMs ?? 0);
-  return Math.max(...stats);
+  const times = ownPaths(folder, name).map(
+    (path) => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  );
+  return Math.max(...times);
+}
+
+/** All that a site keeps of a publish. Each may be a link: it is removed, and what it leads to stays. */
+function ownPaths(folder: string, name: string): string[] {
+  const [builds, state] = [placeIn(folder, "builds"), placeIn(folder, "state")];
+  // biome-ignore lint/plugin: isPublishName was asked about the name.
+  return [join(builds, name), join(builds, `${name}.${hostingLink}`), join(state, `${name}.json`)];
 }
 
 const indexOf = ({ build, files, leaving }: Publication): SiteIndex => ({
@@ -193,7 +199,7 @@ async function placeBuild(
       if (from !== undefined && exists(from)) linkTo(from, placing.target(path));
     }
     placeHosting(placing, rootFolder(hosting));
-    symlinkSync("../../files", join(target, "files"));
+    symlinkSync(artifactsLink.target, join(target, "files"));
     // Before the link leads to them: a power cut must not leave a build of empty files.
     for (const path of written) syncToDisk(path);
   } catch (error) {
@@ -203,8 +209,8 @@ async function placeBuild(
 }
 
 /** A build's own files, and from the folder beside it those that web servers are configured with. */
-async function* readKept(build: string, wanted: Iterable<KeptFile>) {
-  const [own, hosting] = [rootFolder(build), rootFolder(`${build}.${hostingLink}`)];
+async function* readKept(folders: Readonly<Record<"build" | "hosting", string>>, wanted: Iterable<KeptFile>) {
+  const [own, hosting] = [rootFolder(folders.build), rootFolder(folders.hosting)];
   for (const { path, size } of wanted) {
     const inside = path.startsWith(`${hostingLink}/`) ? path.slice(hostingLink.length + 1) : undefined;
     const file = inside === undefined ? own(relativePath(path)) : hosting(relativePath(inside));
@@ -213,13 +219,17 @@ async function* readKept(build: string, wanted: Iterable<KeptFile>) {
   }
 }
 
-/** Where the link leads; undefined before the first publish. */
-function liveFolder(folder: string, name = publicLink): string | undefined {
+/** Where a path of the site is. @throws RelcatError site-tampered for a link that leads out of the site's folder */
+const placeIn = (folder: string, path: string): string => rootFolder(folder)(relativePath(path));
+
+/** Where the link leads; undefined before the first publish. @throws RelcatError folder-not-ours, site-tampered */
+function liveFolder(folder: string, name: SiteLink = publicLink): string | undefined {
+  // biome-ignore lint/plugin: one of two constants; the link's target is looked at below.
   const link = join(folder, name);
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (!stat) return undefined;
   const target = stat.isSymbolicLink() ? readlinkSync(link) : "";
-  if (/^builds\/[^/]+$/.test(target)) return join(folder, target);
+  if (/^builds\/[^/]+$/.test(target)) return placeIn(folder, target);
   throw failure(
     "folder-not-ours",
     `${link} is ${target === "" ? "no link" : `a link to ${target}`}, expected the one that relcat flips from build to build`,
@@ -228,13 +238,14 @@ function liveFolder(folder: string, name = publicLink): string | undefined {
 }
 
 /** By rename: between taking a link away and putting one there, readers would find nothing. */
-function flip(folder: string, link: string, name: string): void {
-  const temporary = join(folder, `.relcat-tmp-${link}`);
+function flip(folder: string, name: SiteLink, build: string): void {
+  // biome-ignore lint/plugin: one of two constants; renaming replaces a link and does not follow it.
+  const [link, temporary] = [join(folder, name), join(folder, `.relcat-tmp-${name}`)];
   try {
     rmSync(temporary, { force: true });
-    symlinkSync(`builds/${name}`, temporary);
-    renameSync(temporary, join(folder, link));
+    symlinkSync(`builds/${build}`, temporary);
+    renameSync(temporary, link);
   } catch (error) {
-    throw accessFailure(`cannot make ${join(folder, link)} lead to ${name}`, error);
+    throw accessFailure(`cannot make ${link} lead to ${build}`, error);
   }
 }

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import {
   closeSync,
+  constants,
   fsyncSync,
   futimesSync,
   mkdirSync,
@@ -170,8 +171,12 @@ export function requireFolder(folder: string): void {
   throw failure("folder-missing", `there is no folder ${folder} here`, hint);
 }
 
+const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
+const replacing = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
+
 /**
- * Writes chunks to a new file and forces them to disk when `durable`; returns what was written.
+ * Writes chunks to a file and forces them to disk when `durable`; returns what was written. A symbolic link there is
+ * refused: the bytes would go where it leads.
  * @param time of the file, in seconds since 1970; default: now
  */
 export function writeChunks(
@@ -182,7 +187,7 @@ export function writeChunks(
 ): { sha256: string; size: number } {
   const hash = createHash("sha256");
   let size = 0;
-  const descriptor = openSync(path, "w");
+  const descriptor = openSync(path, replacing);
   try {
     for (const chunk of chunks) {
       hash.update(chunk);
@@ -202,6 +207,7 @@ export function replaceDurably(path: string, bytes: Uint8Array): void {
   const temporary = join(dirname(path), `.relcat-tmp-${basename(path)}`);
   try {
     mkdirSync(dirname(path), { recursive: true });
+    rmSync(temporary, { force: true });
     writeChunks(temporary, [bytes], true);
     renameSync(temporary, path);
     syncToDisk(dirname(path));

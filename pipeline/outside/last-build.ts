@@ -70,6 +70,7 @@ const digestLength = 32;
 function lastBuild(call: BuildCall): BuildEntry | undefined {
   const text = callText(call);
   const name = entryName(text);
+  // biome-ignore lint/plugin: the name is a digest.
   const last = unpacked(readFileSync(`${call.cache}/${name.slice(0, 2)}/${name}`).subarray(digestLength));
   return last?.call === text ? last : undefined;
 }

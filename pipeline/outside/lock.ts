@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { accessSync, constants, mkdirSync } from "node:fs";
+import { accessSync, constants, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -68,6 +68,7 @@ async function holding<T>(
 }
 
 function open(file: string): DatabaseSync {
+  if (lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink()) throw isLink(file);
   try {
     mkdirSync(dirname(file), { recursive: true });
     return new DatabaseSync(file);
@@ -75,6 +76,14 @@ function open(file: string): DatabaseSync {
     throw isSqlite(error) ? unusable(file, error) : accessFailure(`cannot lock ${dirname(file)}`, error);
   }
 }
+
+/** SQLite would write to the file that the link leads to. */
+const isLink = (file: string) =>
+  failure(
+    "site-tampered",
+    `${file} is a symbolic link, expected the file of a lock`,
+    "Nothing was written through it. Remove it, find out who made it, and run the command again.",
+  );
 
 async function acquire(
   database: DatabaseSync,

@@ -1,4 +1,4 @@
-import { lstatSync, statSync } from "node:fs";
+import { lstatSync, readlinkSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import { encodings } from "../documents/hosting.ts";
 import { relativePath } from "../documents/relative-path.ts";
@@ -6,7 +6,7 @@ import type { SiteIndex } from "../documents/site-state.ts";
 import type { Damage, FileBytes, SurveyRequest } from "../documents/site-store.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { readIfPresent } from "./files.ts";
-import { type RootFolder, rootFolder } from "./root-folder.ts";
+import { artifactsLink, type RootFolder, rootFolder } from "./root-folder.ts";
 import { isSiblingOf } from "./siblings.ts";
 
 /**
@@ -22,11 +22,12 @@ export function surveyBuild(
 ): { files: SiteIndex["files"]; damage: Damage[] } {
   // A link leads to a build that was whole before it was flipped: nothing can be half-way.
   if (newest === undefined) return { files, damage: [] };
-  // biome-ignore lint/plugin: the state's schema takes only names of publishes.
-  const expected = join(folder, "builds", newest);
+  const site = rootFolder(folder);
+  const expected = site(relativePath(`builds/${newest}`));
+  const expectedHosting = site(relativePath(`builds/${newest}.hosting`));
   const damage = [
     ...linkDamage("current", links.current, expected),
-    ...(hosting?.length ? linkDamage("hosting", links.hosting, `${expected}.hosting`) : []),
+    ...(hosting?.length ? linkDamage("hosting", links.hosting, expectedHosting) : []),
   ];
   const build = rootFolder(links.current ?? expected);
   const found: SiteIndex["files"] = {};
@@ -37,14 +38,21 @@ export function surveyBuild(
     damage.push(...faults);
     if (isRead && faults.length === 0) damage.push(...siblingFaults(build, path));
   }
-  const configuration = rootFolder(`${expected}.hosting`);
+  const configuration = rootFolder(expectedHosting);
   for (const file of hosting ?? []) {
     const path = relativePath(file.path.slice("hosting/".length));
     damage.push(...faultsOf(configuration(path), file.path, file, isRead));
   }
-  const hasArtifacts = lstatSync(join(expected, "files"), { throwIfNoEntry: false })?.isSymbolicLink();
-  if (!hasArtifacts) damage.push({ path: "files", fault: "was no link to the artifacts" });
+  if (!linksToArtifacts(expected))
+    damage.push({ path: artifactsLink.name, fault: "was no link to the artifacts" });
   return { files: found, damage };
+}
+
+/** Web servers follow any link: one that leads elsewhere would make other files public. */
+function linksToArtifacts(build: string): boolean {
+  const link = join(build, "files");
+  const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink && readlinkSync(link) === artifactsLink.target;
 }
 
 const missing = "was missing";

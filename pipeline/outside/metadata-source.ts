@@ -28,7 +28,7 @@ export function metadataIn(folder: string): MetadataSource {
 
 /** A file host lists nothing, so only what is live counts. */
 function metadataAtUrl(url: string): MetadataSource {
-  return { names: async () => [], read: (path) => download(`${url}/${path}`) };
+  return { names: async () => [], read: (path) => download(`${url}/${relativePath(path)}`) };
 }
 
 /** @returns undefined for what is not there @throws RelcatError network: then nobody knows what is live */

@@ -7,7 +7,7 @@ import { failure } from "../errors.ts";
 export type RootFolder = (path: RelativePath) => string;
 
 /** The link of each published build to the artifacts of its site. */
-const ownLink = { name: "files", target: "../../files" };
+export const artifactsLink = { name: "files", target: "../../files" };
 
 /**
  * The only way to join a path from storage, network, archive or cache to a folder: no such path leaves the folder,
@@ -42,8 +42,8 @@ function staysInside(root: string, path: string): boolean {
   } catch {
     return false;
   }
-  const isOwn = path === ownLink.name && readlinkSync(link) === ownLink.target;
-  return isOwn && lstatSync(join(home, ownLink.target)).isDirectory();
+  const isOwn = path === artifactsLink.name && readlinkSync(link) === artifactsLink.target;
+  return isOwn && lstatSync(join(home, artifactsLink.target)).isDirectory();
 }
 
 const leaves = (link: string, root: string) =>

@@ -82,7 +82,7 @@ export function refuseForeignFolder(folder: string, source: string): void {
 
 /** @param now milliseconds since 1970 */
 export function openSiteFolder(folder: string, now: number): SiteFolder {
-  const work = join(folder, workFolder);
+  const work = rootFolder(folder)(relativePath(workFolder));
   const previous = previousFiles(folder);
   const startedBefore = unfinishedFiles(work);
   mkdirSync(work, { recursive: true });

@@ -139,7 +139,7 @@ async function loadTargets(
     ([file]) => file === `${role}.json`,
   )?.[1];
   if (!meta) throw new WorkflowError(`lacks the role ${role}, which ${delegator} lets speak`);
-  const path = `metadata/${prefix(run, meta.version)}${encodeURIComponent(role)}.json`;
+  const path = `metadata/${prefix(run, meta.version)}${encodeURIComponent(role.toWellFormed())}.json`;
   const bytes = await required(run, path, role, meta.length ?? limits.targets);
   take(bytes);
   accept(run, role, bytes);

@@ -2,7 +2,7 @@ import type { BuildDocument } from "../documents/site.ts";
 import type { FileBytes, PublicFile } from "../documents/site-store.ts";
 import { failure, type RelcatError } from "../errors.ts";
 import type { Build } from "../outside/built-site.ts";
-import { readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
+import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
 import { isHosting, publicFiles, sourceOf, timestampPath, withListAddress } from "./site-files.ts";
 
 /** What signing added to a build, as its list tells. */
@@ -90,7 +90,7 @@ export const unsigned = (folder: string, site: string): RelcatError =>
 function signatures({ read }: LocalBuild) {
   const timestamp = read(timestampPath);
   const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
-  const snapshotPath = `metadata/${version}.snapshot.json`;
+  const snapshotPath = metadataPath("snapshot", version);
   const snapshot = readSnapshot(read(snapshotPath));
   const roles = Object.entries(snapshot.metadata.signed.meta).map(
     ([name, meta]) => [name.slice(0, -".json".length), meta.version] as const,
@@ -105,7 +105,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
     ["timestamp", readTimestamp(timestamp).metadata.signed.expires],
     ["snapshot", snapshot.metadata.signed.expires],
     ...roles.map(([role, version]) => {
-      const part = readTargets(local.read(`metadata/${version}.${encodeURIComponent(role)}.json`));
+      const part = readTargets(local.read(metadataPath(role, version)));
       return [role, part.metadata.signed.expires] as const;
     }),
   ] as const;

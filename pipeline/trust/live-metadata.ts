@@ -1,5 +1,6 @@
 import type { Metadata, MetaFile, Root, Snapshot, Targets, Timestamp } from "@tufjs/models";
 import {
+  metadataPath,
   readSnapshot,
   readTargets,
   readTimestamp,
@@ -10,6 +11,7 @@ import {
   type SignedTimestamp,
   sha256,
 } from "./metadata.ts";
+import { isOnlineRole } from "./roles.ts";
 
 /** Online metadata of a site, as far as a valid signature of a key in our newest root proves it. */
 export interface LiveMetadata {
@@ -70,12 +72,12 @@ export async function readLiveChain(source: Pick<MetadataSource, "read">, root: 
   if (!timestamp) return { roles, unverified, signedVersions };
   const { version, snapshotMeta } = timestamp.metadata.signed;
   signedVersions.set("timestamp", version).set("snapshot", snapshotMeta.version);
-  const path = `metadata/${snapshotMeta.version}.snapshot.json`;
+  const path = metadataPath("snapshot", snapshotMeta.version);
   const snapshot = await load("snapshot", path, readSnapshot, snapshotMeta);
   for (const [name, meta] of Object.entries(snapshot?.metadata.signed.meta ?? {})) {
     const role = name.slice(0, -".json".length);
     signedVersions.set(role, meta.version);
-    const part = await load(role, `metadata/${meta.version}.${role}.json`, readTargets, meta);
+    const part = await load(role, metadataPath(role, meta.version), readTargets, meta);
     if (part) roles.set(role, part);
   }
   return { timestamp, snapshot, roles, unverified, signedVersions };
@@ -157,19 +159,18 @@ async function highestSigned(
 }
 
 async function isSignedVersion(source: MetadataSource, role: string, version: number, root: SignedRoot) {
-  const bytes = await source.read(`metadata/${version}.${role}.json`);
+  const bytes = await source.read(metadataPath(role, version));
   if (!bytes) return false;
   const read: Reader<Online> = role === "snapshot" ? readSnapshot : readTargets;
   return verified(bytes, read, root, role)?.metadata.signed.version === version;
 }
 
-/** Numbers of the online roles that have files of their own. */
+/** Numbers of the online roles that have files of their own. Storage may hold names that no role has: they do not count. */
 function versionsByRole(names: readonly string[]): Map<string, number[]> {
   const found = names.flatMap((name) => {
     const [, digits = "", role = ""] = /^metadata\/([1-9]\d*)\.(.+)\.json$/.exec(name) ?? [];
     const version = Number(digits);
-    const isOnline = role !== "" && role !== "root" && role !== "targets";
-    return isOnline && Number.isSafeInteger(version) ? [{ role, version }] : [];
+    return isOnlineRole(role) && Number.isSafeInteger(version) ? [{ role, version }] : [];
   });
   const roles = Map.groupBy(found, ({ role }) => role);
   return new Map([...roles].map(([role, own]) => [role, own.map(({ version }) => version)]));
@@ -189,7 +190,7 @@ export async function newerThanLive(
   if (live.snapshot) known.set("snapshot", live.snapshot.metadata.signed.version);
   for (const [role, versions] of versionsByRole(await source.names())) {
     const version = await highestSigned(source, role, versions, known.get(role) ?? 0, root);
-    if (version > 0) return `metadata/${version}.${role}.json`;
+    if (version > 0) return metadataPath(role, version);
   }
   return undefined;
 }

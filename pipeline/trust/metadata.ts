@@ -187,6 +187,13 @@ const metaFile = ({ metadata, bytes }: AnySigned): MetaFile =>
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
+/**
+ * Where a role's metadata is stored. A snapshot chooses role names: percent-encoded, none of them leads to another
+ * folder (TUF 1.0, 4.4).
+ */
+export const metadataPath = (role: string, version: number): string =>
+  `metadata/${version}.${encodeURIComponent(role.toWellFormed())}.json`;
+
 /** Where a target is stored: its name has its hash, so that an old and a new one exist side by side (TUF 1.0, 6.2). */
 export function targetName(path: string, hash: string): string {
   const slash = path.lastIndexOf("/") + 1;

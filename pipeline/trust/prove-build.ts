@@ -1,8 +1,10 @@
 import type { Targets } from "@tufjs/models";
 import { z } from "zod";
+import { relativePathSchema } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { verified } from "./live-metadata.ts";
 import {
+  metadataPath,
   readSnapshot,
   readTargets,
   type SignedRoot,
@@ -44,7 +46,7 @@ export class Unproved extends Error {
 
 const filesSchema = z.object({
   schema_version: z.literal(1),
-  files: z.record(z.string(), z.object({ sha256: z.string(), size: z.int() })),
+  files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.int() })),
 });
 
 /**
@@ -94,7 +96,7 @@ async function targetsOf(
   for (const [name, meta] of Object.entries(snapshot.metadata.signed.meta)) {
     const role = name.slice(0, -".json".length);
     if (role === "targets") continue;
-    const path = `metadata/${meta.version}.${role}.json`;
+    const path = metadataPath(role, meta.version);
     const bytes = await read(path);
     if (!bytes) throw new Unproved(path, "is missing");
     const document = verified(bytes, readTargets, root, role, meta);

@@ -33,6 +33,10 @@ export const rolesOfRelease = (version: string): { year: string; month: string }
   month: `releases-${version.slice(0, 5)}`,
 });
 
+/** Whether the online key signs a role that has numbered files. */
+export const isOnlineRole = (role: string): boolean =>
+  /^(?:snapshot|catalog|releases-\d\d(?:\.\d\d)?)$/.test(role);
+
 /** Paths that a role may speak for. */
 export function pathsOf(role: string): string[] {
   if (role === "catalog") return ["catalog/*"];

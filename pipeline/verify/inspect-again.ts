@@ -2,7 +2,7 @@ import { dirname } from "node:path/posix";
 import { loadCatalog } from "../build.ts";
 import type { Kind } from "../documents/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
-import { relativePath } from "../documents/relative-path.ts";
+import { isRelativePath } from "../documents/relative-path.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { isFileName, openWithNeighbours } from "../outside/beside.ts";
 import { measureArtifact } from "../outside/download-stream.ts";
@@ -161,9 +161,10 @@ async function fetchSignatures(
   let isAny = false;
   for (const name of lacking) {
     // The bytes of the artifact choose the name, and could choose a path with it.
-    if (!name.startsWith(`${file}.`) || !isFileName(name)) continue;
-    const copy = rootFolder(dirname(path))(relativePath(name));
-    const { status } = await measureArtifact(url + name.slice(file.length), mostBytes, () => {}, copy);
+    if (!name.startsWith(`${file}.`) || !isFileName(name) || !isRelativePath(name)) continue;
+    const copy = rootFolder(dirname(path))(name);
+    const address = url + encodeURIComponent(name.slice(file.length));
+    const { status } = await measureArtifact(address, mostBytes, () => {}, copy);
     isAny ||= status === 200;
   }
   return isAny;

@@ -1,5 +1,6 @@
 import { storedName, type TrustedSite } from "../outside/tuf-client.ts";
 import {
+  metadataPath,
   readSnapshot,
   readTargets,
   type SignedSnapshot,
@@ -78,7 +79,7 @@ export const signingTime = (
 
 /** Only by keys that count now: whoever has a key that was replaced must not say what was published once. */
 async function readSigned(trusted: TrustedSite, version: number): Promise<SignedSnapshot | undefined> {
-  const { status, bytes } = await trusted.site.read(`metadata/${version}.snapshot.json`, mostSnapshotBytes);
+  const { status, bytes } = await trusted.site.read(metadataPath("snapshot", version), mostSnapshotBytes);
   if (status !== 200) return undefined;
   try {
     const snapshot = readSnapshot(bytes);
@@ -99,7 +100,7 @@ async function readList(
   const meta = snapshot.metadata.signed.meta[`${role}.json`];
   const expected = meta?.hashes?.sha256;
   if (!meta || expected === undefined) return {};
-  const part = await site.read(`metadata/${meta.version}.${role}.json`, meta.length ?? mostSnapshotBytes);
+  const part = await site.read(metadataPath(role, meta.version), meta.length ?? mostSnapshotBytes);
   if (part.status !== 200 || sha256(part.bytes) !== expected) return {};
   const target = targetOf(readTargets(part.bytes), path);
   if (!target) return {};

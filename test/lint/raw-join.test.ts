@@ -28,12 +28,23 @@ test.each([
   ["pipeline/outside/new-store.ts", "join(folder, path)"],
   ["pipeline/outside/new-store.ts", 'join(folder, "state/" + path)'],
   ["pipeline/publish/restore.ts", 'join(folder, "builds", path)'],
-  ["pipeline/deliver-restore.ts", "join(folder, path)"],
+  ["pipeline/deliver-sign.ts", "join(folder, path)"],
   ["service/catalog/node-more.ts", "join(folder, path)"],
 ])("in %s, %s is refused", async (file, argument) => {
   const answer = await lint(file, joins(argument));
   expect(answer).toContain("A path that is no constant is joined to a folder.");
   expect(answer).toMatch(/^1\n/);
+});
+
+test("a template with a path behind a folder is refused where a file is read, and taken where it is an address", async () => {
+  const module = (use: string) =>
+    `import { readFileSync } from "node:fs";\nexport const at = (folder: string, path: string) => [${use}, readFileSync(\`\${folder}/build.json\`)];\n`;
+  const file = "pipeline/outside/new-store.ts";
+  const path = ["`", "{folder}/", "{path}`"].join("$");
+  const answer = await lint(file, module(`readFileSync(${path})`));
+  expect(answer).toContain("A path that is no constant is written behind a folder in a template.");
+  expect(answer).toMatch(/^1\n/);
+  expect(await lint(file, module(`fetch(${path})`))).toMatch(/^0\n/);
 });
 
 test.each(["join(folder, own)", 'join(folder, "current/files")'])("%s is taken", async (argument) => {
