@@ -90,7 +90,13 @@ test("any catalog that breaks no rule imports, and builds to what it was", async
 });
 
 /** Through JSON once: it has neither -0 nor undefined. */
-const json = fc.jsonValue({ maxDepth: 3 }).map((value) => JSON.parse(JSON.stringify(value)) as unknown);
+/** Larger whole numbers are refused: JSON readers round them. */
+const readable = (_: string, value: unknown) =>
+  Number.isInteger(value) && !Number.isSafeInteger(value) ? 0.5 : value;
+
+const json = fc
+  .jsonValue({ maxDepth: 3 })
+  .map((value) => JSON.parse(JSON.stringify(value, readable)) as unknown);
 const noProto = (value: unknown): boolean => !JSON.stringify(value).includes("__proto__");
 
 const anyText = fc.string({ unit: "binary", maxLength: 10 });
