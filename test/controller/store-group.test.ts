@@ -38,12 +38,16 @@ const nowhere = { executeQuery: async () => ({ rows: [] }) } as unknown as Datab
 test("nobody is answered before the commit, and all fail with it", async () => {
   const said: string[] = [];
   const commits = [true, false];
-  const write = grouped(queue(), async (work) => {
-    await work(nowhere);
-    const isCommitted = commits.shift();
-    said.push(isCommitted ? "committed" : "lost");
-    if (!isCommitted) throw new Error("the disk is full");
-  });
+  const write = grouped(
+    queue(),
+    async (work) => {
+      await work(nowhere);
+      const isCommitted = commits.shift();
+      said.push(isCommitted ? "committed" : "lost");
+      if (!isCommitted) throw new Error("the disk is full");
+    },
+    Number.POSITIVE_INFINITY,
+  );
   const both = () =>
     Promise.allSettled(
       ["one", "two"].map((name) =>
@@ -60,10 +64,14 @@ test("nobody is answered before the commit, and all fail with it", async () => {
 
 test("a transaction that cannot begin fails one writer; the others try again", async () => {
   let tries = 0;
-  const write = grouped(queue(), async (work) => {
-    if (++tries === 1) throw new Error("locked");
-    await work(nowhere);
-  });
+  const write = grouped(
+    queue(),
+    async (work) => {
+      if (++tries === 1) throw new Error("locked");
+      await work(nowhere);
+    },
+    Number.POSITIVE_INFINITY,
+  );
   const settled = await Promise.allSettled(["one", "two", "three"].map((name) => write(async () => name)));
   expect(settled.map(({ status }) => status)).toEqual(["rejected", "fulfilled", "fulfilled"]);
   expect(tries).toBe(2);

@@ -11,16 +11,18 @@ interface Writer {
   fail: (error: unknown) => void;
 }
 
-/** Milliseconds after which a transaction takes no more writers along: other events wait meanwhile. */
-const longest = 20;
+/** Milliseconds after which a transaction accepts no more writers: other events wait meanwhile. */
+const groupMilliseconds = 20;
 
 /**
  * Writers that wait at the same time share a transaction, and its one wait for the disk. What one of them throws
  * takes back its own part alone; all are told after the commit, and fail with it.
+ * @param duration milliseconds after which a transaction accepts no more writers
  */
 export function grouped(
   inTurn: ReturnType<typeof queue>,
   transact: (work: Work<void>) => Promise<void>,
+  duration = groupMilliseconds,
 ): <T>(work: Work<T>) => Promise<T> {
   const waiting: Writer[] = [];
   async function next(): Promise<void> {
@@ -28,7 +30,7 @@ export function grouped(
     const group = waiting.splice(0, 1);
     if (group.length === 0) return;
     try {
-      const tell = await inOne(transact, group, waiting);
+      const tell = await inOne(transact, group, waiting, duration);
       for (const each of tell) each();
     } catch (error) {
       for (const { fail } of group) fail(error);
@@ -46,10 +48,11 @@ async function inOne(
   transact: (work: Work<void>) => Promise<void>,
   group: Writer[],
   waiting: Writer[],
+  duration: number,
 ): Promise<(() => void)[]> {
   const tell: (() => void)[] = [];
   await transact(async (transaction) => {
-    const end = performance.now() + longest;
+    const end = performance.now() + duration;
     for (const { run } of group) {
       tell.push(await run(transaction));
       if (performance.now() < end) group.push(...waiting.splice(0, 1));
