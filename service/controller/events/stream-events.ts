@@ -96,8 +96,10 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
   const next = async (): Promise<string | undefined> => {
     while (isOpen) {
       const rang = await bell.wait(heartbeat);
-      if (!isOpen || closing?.aborted || !(await mayStillRead(call))) return undefined;
+      if (!isOpen || closing?.aborted) return undefined;
       const { rows, last } = await readEvents(call, after);
+      // Checked after the read: a check before it would let out what happened between the two.
+      if (!(await mayStillRead(call))) return undefined;
       if (rows.length === portion) bell.ring();
       after = last;
       if (rows.length > 0) return rows.map(eventOf).join("");
