@@ -11,7 +11,10 @@ export const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean 
   environment.GITHUB_ACTIONS === "true";
 
 /** Problems as workflow commands, as many as are shown. */
-export function annotations(problems: readonly Problem[], host: Pick<Host, "environment">): string {
+export function annotations(
+  problems: readonly Problem[],
+  host: Pick<Host, "environment" | "releases">,
+): string {
   const path = repositoryPaths(host);
   const sorted = [...problems].sort(byPlace);
   const of = (severity: Problem["severity"]) =>

@@ -1,6 +1,6 @@
 import { build, type Catalog, type Delivery, eventTime, exitStatus } from "../pipeline/index.ts";
 import { beforeBuild, rememberBuild } from "../pipeline/unchanged-build.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { countProblems, tally } from "./render.ts";
 import { buildCall, recording } from "./unchanged-build.ts";
@@ -8,7 +8,7 @@ import { UsageError } from "./usage.ts";
 import { count, fileSize, folderName, listed, shellWord } from "./words.ts";
 
 export interface BuildOptions extends LedgerGuardOptions {
-  out: string;
+  out?: string;
   released?: true;
   with?: string[];
   site?: string;
@@ -19,7 +19,7 @@ export interface BuildOptions extends LedgerGuardOptions {
 
 /** `relcat build`: the site, and what of it is not permanent. */
 export async function buildSite(options: BuildOptions, host: Host): Promise<number> {
-  const { out, released = false, with: versions, site: siteName, at, checkOut, now } = options;
+  const { out = host.dist, released = false, with: versions, site: siteName, at, checkOut, now } = options;
   if (versions && !released) {
     throw new UsageError(
       "--with adds versions to --released, which is missing",
@@ -40,7 +40,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   const inputs = call && (await beforeBuild(call));
   const remembering = inputs && { program: call.program, inputs };
   const { catalog, site, delivery } = await build(
-    releasesFolder,
+    host.releases,
     out,
     { released, versions, site: siteName, at },
     {
@@ -65,7 +65,8 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
     left_out: missing,
     warnings: tally(catalog.problems).warnings,
   };
-  const next = siteName === undefined ? undefined : nextFor(siteName, out, site.config);
+  const next =
+    siteName === undefined ? undefined : nextFor(siteName, out === host.dist ? undefined : out, site.config);
   await guard.report(catalog.ledger);
   show(document, delivery.largeTables, next, host);
   if (call && inputs !== undefined) {
@@ -121,9 +122,9 @@ function show(
 }
 
 /** A site where nothing is permanent takes what is not signed. */
-function nextFor(name: string, out: string, { sites, trust }: Catalog["config"]): string {
+function nextFor(name: string, out: string | undefined, { sites, trust }: Catalog["config"]): string {
   const isSigned = trust.profile !== "none" && sites.get(name)?.settles === true;
-  const folder = out === "dist" ? "" : ` --out ${shellWord(out)}`;
+  const folder = out === undefined ? "" : ` --out ${shellWord(out)}`;
   return isSigned ? `relcat sign --site ${name}${folder}` : `relcat publish ${name}${folder}`;
 }
 
@@ -150,9 +151,9 @@ function leftOut({ openVersions, identified }: Catalog): LeftOut {
 }
 
 /** In a clone of relcat itself the command is a script. */
-function serveCommand(out: string, { environment }: Host): string {
+function serveCommand(out: string, { environment, dist }: Host): string {
   const serve = environment.npm_lifecycle_event === "catalog" ? "npm run relcat -- serve" : "relcat serve";
-  return out === "dist" ? serve : `${serve} --dir ${shellWord(out)}`;
+  return out === dist ? serve : `${serve} --dir ${shellWord(out)}`;
 }
 
 function report(

@@ -9,7 +9,7 @@ import {
   unresolvedMergeProblems,
 } from "../pipeline/index.ts";
 import { annotate, annotations } from "./annotations.ts";
-import { documentText, type Host, print, printDocument, releasesFolder, sayNext } from "./host.ts";
+import { documentText, type Host, print, printDocument, sayNext } from "./host.ts";
 import { summarizeProblems } from "./job-summary.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
@@ -28,10 +28,10 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const { ledgerBase, artifacts, format } = options;
   if (host.json && format !== "text" && format !== "json")
     throw new UsageError(`--json and --format ${format} ask for two forms at once`, "Give one of them.");
-  const catalog = await loadCatalog(releasesFolder);
+  const catalog = await loadCatalog(host.releases);
   const base = ledgerBase ?? catalog.config.ledgerBase;
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
-  const history = await historyProblems(catalog, ledgerBase, guard);
+  const history = await historyProblems(catalog, ledgerBase, guard, host);
   const refused = artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, host.clock);
   const problems = [...catalog.problems, ...history, ...refused];
   const found = tally(problems);
@@ -57,10 +57,11 @@ async function historyProblems(
   catalog: Catalog,
   ledgerBase: string | undefined,
   guard: LedgerGuard,
+  { releases }: Host,
 ): Promise<Problem[]> {
   const unresolved = await unresolvedMergeProblems(catalog);
   const grown =
-    ledgerBase === undefined ? [] : await ledgerGrowthProblems(releasesFolder, catalog.ledger, ledgerBase);
+    ledgerBase === undefined ? [] : await ledgerGrowthProblems(releases, catalog.ledger, ledgerBase);
   const found = [...unresolved, ...grown];
   const isConflict = catalog.problems.some(({ code }) => code === "ledger-conflict-marker");
   if (found.length > 0 || isConflict) return found;

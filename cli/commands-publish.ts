@@ -16,7 +16,7 @@ export function addPublishing(program: CommandUnknownOpts, run: Run): void {
     "Sign a built site: TUF metadata, checksums, provenance.",
     "relcat build --released && relcat sign",
   )
-    .option("--out <folder>", "the built site", "dist")
+    .option("--out <folder>", "the built site; default: dist of the project")
     .option("--live <place>", "address or folder where the site is live: its versions are gone on from")
     .option("--site <name>", "the same, of a site that catalog.yaml names")
     .option(...noBase)

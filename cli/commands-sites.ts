@@ -6,7 +6,7 @@ import { asBuild } from "./verify-options.ts";
 export function addSites(program: CommandUnknownOpts, run: Run): void {
   row(program, "publish", "Put the built site live: whole, or not at all.", "relcat publish prod")
     .argument("<site>", "its name in catalog.yaml")
-    .option("--out <folder>", "the built site", "dist")
+    .option("--out <folder>", "the built site; default: dist of the project")
     .option("--dry-run", "say what would change, and change nothing")
     .option("--release-hold", "end the hold that a rollback set")
     .option("--refresh", "renew the signatures of what is live, whatever was built here")

@@ -186,7 +186,7 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     );
   const built = "relcat build --released --out public";
   row(program, "build", "Build the catalog site; what is not cut gets provisional ids.", built)
-    .option("--out <folder>", "where", "dist")
+    .option("--out <folder>", "where; default: dist of the project")
     .option("--released", "leave out what is not cut")
     .option("--with <version...>", "with --released: these as cut would make them", asVersions)
     .option(...noBase)
@@ -283,7 +283,7 @@ function addServing(program: CommandUnknownOpts, run: Run): void {
     "Serve a built site with filters, orderings and redirects.",
     "relcat serve --watch --port 8080",
   )
-    .option("--dir <folder>", "the built site", "dist")
+    .option("--dir <folder>", "the built site; default: dist of the project")
     .option("--host <address>", "where to listen", "127.0.0.1")
     .option("--port <port>", "0 for any free one", asPort, 8080)
     .option("--trusted-proxies <address...>", "addresses or networks whose X-Forwarded-For is believed")

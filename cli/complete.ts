@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { type Host, print, releasesFolder } from "./host.ts";
+import { type Host, print } from "./host.ts";
 
 /** Words that depend on the project a shell stands in, or on this relcat. */
 export type Values = "versions" | "cut-versions" | "package-types" | "schemas";
@@ -28,11 +28,11 @@ export async function complete(values: string, words: readonly string[], host: H
 function candidates(values: string, words: readonly string[], host: Host): Candidate[] {
   switch (values) {
     case "versions":
-      return versions(readdirSync(releasesFolder));
+      return versions(host.releases, readdirSync(host.releases));
     case "cut-versions":
-      return versions([]);
+      return versions(host.releases, []);
     case "package-types":
-      return packageTypes(words);
+      return packageTypes(host.releases, words);
     case "schemas":
       return schemas(host);
     default:
@@ -41,8 +41,8 @@ function candidates(values: string, words: readonly string[], host: Host): Candi
 }
 
 /** Those of the ledger and the folders named, newest first, with how many records they have. */
-function versions(folders: readonly string[]): Candidate[] {
-  const counts = countBy(readRecords().map(({ version }) => version));
+function versions(releases: string, folders: readonly string[]): Candidate[] {
+  const counts = countBy(readRecords(releases).map(({ version }) => version));
   const isKnown = (version: string) => /^\d{2}\.\d{2}\.\d{3}$/.test(version);
   return [...new Set([...counts.keys(), ...folders])]
     .filter(isKnown)
@@ -52,8 +52,8 @@ function versions(folders: readonly string[]): Candidate[] {
 }
 
 /** The types that are in the ledger; of the version that is named already, where one is. */
-function packageTypes(words: readonly string[]): Candidate[] {
-  const records = readRecords();
+function packageTypes(releases: string, words: readonly string[]): Candidate[] {
+  const records = readRecords(releases);
   const named = records.filter(({ version }) => words.includes(version));
   const counts = countBy((named.length > 0 ? named : records).map(({ packageType }) => packageType));
   return [...counts.keys()].sort().map((value) => ({ value, about: about(counts.get(value), "") }));
@@ -74,17 +74,17 @@ function countBy(keys: readonly string[]): Map<string, number> {
 }
 
 /** Lines as relcat writes them; others are the business of `check`, and shells expand what they are offered. */
-function readRecords(): { version: string; packageType: string }[] {
+function readRecords(releases: string): { version: string; packageType: string }[] {
   const line = /^\{"event":"add","id":\d+,"version":"([\d.]+)","package_type":"([a-z\d-]+)"/gm;
-  return [...readLedger().matchAll(line)].map(([, version = "", packageType = ""]) => ({
+  return [...readLedger(releases).matchAll(line)].map(([, version = "", packageType = ""]) => ({
     version,
     packageType,
   }));
 }
 
-function readLedger(): string {
+function readLedger(releases: string): string {
   try {
-    return readFileSync(`${releasesFolder}/ledger.jsonl`, "utf8");
+    return readFileSync(`${releases}/ledger.jsonl`, "utf8");
   } catch {
     return "";
   }

@@ -11,7 +11,7 @@ import {
 } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
 import { confirmOrRefuse } from "./confirm.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { summarize as summarizeJob } from "./job-summary.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { planMarkdown } from "./plan-markdown.ts";
@@ -70,7 +70,7 @@ export async function cutReleases(
     compare,
     confirm,
   };
-  const done = await cut(releasesFolder, request, { ...surroundings(host, now), proveLedger: guard.prove });
+  const done = await cut(host.releases, request, { ...surroundings(host, now), proveLedger: guard.prove });
   const summary = summarize(done.cut, done.catalog, done.commit?.id);
   if (body !== undefined) writeBody(body, done, host);
   summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
@@ -82,8 +82,8 @@ export async function cutReleases(
   }
   await guard.report(done.catalog.ledger);
   const left = done.commit?.left ?? [];
-  if (left.length > 0) say(host, `Not committed, of ${releasesFolder}/: ${listed(left, 5)}.`);
-  sayNext(host, nextAfter(done.cut, summary));
+  if (left.length > 0) say(host, `Not committed, of ${host.releases}/: ${listed(left, 5)}.`);
+  sayNext(host, nextAfter(done.cut, summary, host));
   return exitStatus.done;
 }
 
@@ -138,10 +138,10 @@ function writeBody(file: string, { plan, cut: { events } }: { plan: Plan; cut: C
   }
 }
 
-function nextAfter({ events }: Cut, { commit }: CutSummary): string {
+function nextAfter({ events }: Cut, { commit }: CutSummary, { releases }: Host): string {
   if (events.length === 0) return "relcat build --released";
   return commit === null
-    ? "commit releases/, then relcat build --released"
+    ? `commit ${releases}/, then relcat build --released`
     : "git push, then relcat build --released";
 }
 

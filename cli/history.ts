@@ -1,10 +1,10 @@
 import { exitStatus, readSiteState } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder } from "./host.ts";
+import { answer, type Host } from "./host.ts";
 
 /** `relcat history`: what was published to a site. */
 export async function history(site: string, host: Host): Promise<number> {
-  const state = await readSiteState(releasesFolder, site, { environment: host.environment, pid: host.pid });
+  const state = await readSiteState(host.releases, site, { environment: host.environment, pid: host.pid });
   answer(host, { site, ...state }, () => {
     const rows = state.history.map(({ build, at, action, publisher, commit, unpushed }, index) => [
       index === 0 && state.state === "done" ? "live" : "",

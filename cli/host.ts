@@ -1,9 +1,6 @@
 import type { Surroundings } from "../pipeline/index.ts";
 import { asGiven, type Given } from "./as-given.ts";
 
-/** The folder with the authored files, in the folder the command runs in. */
-export const releasesFolder = "releases";
-
 /** relcat's own package, as its launcher found it. */
 export interface OwnPackage {
   /** Where it is installed. */
@@ -26,6 +23,9 @@ export interface Output {
 
 /** What a command takes from the process it runs in. */
 export interface Host {
+  /** The project's folder with the authored files, and the one for the built site, relative to the current folder. */
+  releases: string;
+  dist: string;
   /** Standard output: what was asked for. */
   data: Output;
   /** Standard error: what people should know beside it. */

@@ -6,7 +6,7 @@ import {
   importCatalog,
 } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { problemRows, renderProblems } from "./render.ts";
 import { UsageError } from "./usage.ts";
@@ -26,19 +26,19 @@ export interface ImportOptions extends LedgerGuardOptions {
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
   const guard = new LedgerGuard(options, host);
   const done = await importCatalog(
-    releasesFolder,
+    host.releases,
     requestOf(source, options),
     { ...surroundings(host, options.now), proveLedger: guard.prove },
     (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
   );
-  answer(host, document(done), () => describe(done));
+  answer(host, document(done, host), () => describe(done, host));
   host.messages.write(renderProblems(done.warnings, host.messages));
   await guard.report();
   sayNext(
     host,
     isNothing(done)
       ? "relcat build --released"
-      : "relcat check, commit releases/, then relcat build --released",
+      : `relcat check, commit ${host.releases}/, then relcat build --released`,
   );
   return exitStatus.done;
 }
@@ -79,7 +79,7 @@ function wireName(text: string): [key: string, name: string] {
 
 const isNothing = ({ plan }: Import) => plan.files.length === 0 && plan.ledger.events.length === 0;
 
-function document({ plan, records, warnings }: Import): Record<string, unknown> {
+function document({ plan, records, warnings }: Import, { releases }: Host): Record<string, unknown> {
   const { match, ledger, changes, wire, versions, violations, hidden, files } = plan;
   return {
     records: records.length,
@@ -95,7 +95,7 @@ function document({ plan, records, warnings }: Import): Record<string, unknown> 
     catalog: changes,
     accepted: Object.fromEntries(countByRule(violations)),
     ledger_lines: ledger.events.length,
-    files: files.map(({ path }) => `${releasesFolder}/${path}`),
+    files: files.map(({ path }) => `${releases}/${path}`),
     warnings: problemRows(warnings),
   };
 }
@@ -106,7 +106,7 @@ function keptLines({ kept }: Import["plan"]["match"]): string[] {
   return [`Kept as changed or withdrawn here: ${listed(ids, 20)}.`];
 }
 
-function describe(done: Import): string {
+function describe(done: Import, { releases }: Host): string {
   const { plan, records } = done;
   const { match, versions, violations, hidden } = plan;
   if (isNothing(done)) {
@@ -123,18 +123,18 @@ function describe(done: Import): string {
   const lines = [
     `Imported ${parts.join(", ")} into ${count(versions.length, "release")}; each builds to what it was.`,
   ];
-  lines.push(...catalogLines(plan));
+  lines.push(...catalogLines(plan, releases));
   lines.push(...keptLines(match));
   if (hidden > 0) lines.push(`${count(hidden, "record")} private: in the ledger, in nothing public.`);
   if (violations.length > 0) {
-    lines.push("Accepted as they are, in releases/exceptions.yaml:");
+    lines.push(`Accepted as they are, in ${releases}/exceptions.yaml:`);
     lines.push(table(countByRule(violations).map(([rule, amount]) => [`  ${amount}`, rule])));
   }
   return lines.join("\n");
 }
 
 /** What catalog.yaml got, and from where. */
-function catalogLines({ changes, wire }: Import["plan"]): string[] {
+function catalogLines({ changes, wire }: Import["plan"], releases: string): string[] {
   const named = Object.entries(wire).flatMap(([key, { name, from, records }]) =>
     from === "found" || from === "given"
       ? [`  wire.${key}: ${name} (${from}, in ${count(records, "record")})`]
@@ -145,5 +145,5 @@ function catalogLines({ changes, wire }: Import["plan"]): string[] {
   );
   const platforms = Object.entries(changes.platforms).map(([id, name]) => `  platforms.${id}: ${name}`);
   const lines = [...named, ...types, ...platforms];
-  return lines.length > 0 ? ["Written to releases/catalog.yaml:", ...lines] : [];
+  return lines.length > 0 ? [`Written to ${releases}/catalog.yaml:`, ...lines] : [];
 }

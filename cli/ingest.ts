@@ -2,7 +2,7 @@
 import { ingest } from "../pipeline/deliver-manifest.ts";
 import { exitStatus } from "../pipeline/errors.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { handOver, isInReleases } from "./manifest-place.ts";
 import { showReading } from "./reading-progress.ts";
 import { problemRows, renderProblems } from "./render.ts";
@@ -50,7 +50,7 @@ export async function ingestOutputs(
         ? ({ kind: "caller" } as const)
         : ({ kind: "file", path: out } as const);
   const process = { ...surroundings(host), environment: host.environment, onProgress: reading.onProgress };
-  const delivered = await ingest(releasesFolder, request, destination, process).finally(reading.end);
+  const delivered = await ingest(host.releases, request, destination, process).finally(reading.end);
   if (artifacts !== undefined && !delivered.ingested.isLookedInto)
     say(host, "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.");
   report(delivered, host);
@@ -77,7 +77,7 @@ function report(delivered: Delivered, host: Host): void {
     warnings: problemRows(warnings),
   };
   answer(host, document, () => describe(delivered));
-  sayNext(host, isInReleases(file) ? "relcat check" : handOver(file, version));
+  sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));
 }
 
 const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" } as const;

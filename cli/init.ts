@@ -1,9 +1,11 @@
 import { exitStatus, init as start } from "../pipeline/index.ts";
 import { answer, type Host, openingSurroundings, say, sayNext } from "./host.ts";
+import { findProject } from "./project.ts";
 import { folderName, shellWord } from "./words.ts";
 
 /** `relcat init`: a project that checks and builds as it is. */
 export async function init(folder: string, host: Host): Promise<number> {
+  const outer = findProject(folder, undefined);
   const files = (await start(folder, host.own.version, await openingSurroundings(host))).map(
     ({ path }) => path,
   );
@@ -16,6 +18,11 @@ export async function init(folder: string, host: Host): Promise<number> {
     host,
     `Run npm install in ${place}: it installs relcat ${host.own.version} and writes package-lock.json, which belongs into git.`,
   );
+  if (outer !== undefined && outer !== folder)
+    say(
+      host,
+      `${folderName(outer)} has a project already: commands in ${place} use the new one, and no longer that one.`,
+    );
   sayNext(host, `relcat${there} check, then relcat${there} build`);
   return exitStatus.done;
 }

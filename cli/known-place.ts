@@ -1,5 +1,5 @@
 import { findPlace, type KnownPlace } from "../pipeline/index.ts";
-import { type Host, releasesFolder, say } from "./host.ts";
+import { type Host, say } from "./host.ts";
 
 /** Whose signatures count for a place, as people say it. */
 export interface TrustOptions {
@@ -10,7 +10,7 @@ export interface TrustOptions {
 
 /** Says what a root that comes from the site itself is worth. */
 export async function knownPlace(word: string, options: TrustOptions, host: Host): Promise<KnownPlace> {
-  const known = await findPlace(releasesFolder, word, {
+  const known = await findPlace(host.releases, word, {
     root: options.root,
     trustFirstUse: options.trustFirstUse,
     trustDir: options.trustDir,

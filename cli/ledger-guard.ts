@@ -10,7 +10,7 @@ import {
   throwErrors,
   whyNotCompared,
 } from "../pipeline/index.ts";
-import { type Host, releasesFolder, say } from "./host.ts";
+import { type Host, say } from "./host.ts";
 import { renderProblems } from "./render.ts";
 
 /** Options of the commands that compare the ledger with git. */
@@ -29,7 +29,7 @@ export class LedgerGuard {
   constructor({ base = true }: LedgerGuardOptions, host: Host, name?: string) {
     this.#host = host;
     this.#find = async () =>
-      base ? findLedgerBase(releasesFolder, name ?? (await configuredBase())) : undefined;
+      base ? findLedgerBase(host.releases, name ?? (await configuredBase(host))) : undefined;
   }
 
   /** Lines that were removed or changed. */
@@ -64,5 +64,5 @@ export class LedgerGuard {
   }
 }
 
-const configuredBase = async (): Promise<string> =>
-  (await loadConfiguration(releasesFolder, undefined)).ledgerBase;
+const configuredBase = async ({ releases }: Host): Promise<string> =>
+  (await loadConfiguration(releases, undefined)).ledgerBase;

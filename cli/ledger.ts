@@ -1,6 +1,6 @@
 import { exitStatus, loadConfig, type RebasedLedger, rebaseLedger } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { count } from "./words.ts";
 
 export interface RebaseOptions {
@@ -10,15 +10,15 @@ export interface RebaseOptions {
 
 /** `relcat ledger rebase`: our lines follow those of the branch that was first. */
 export async function rebase(options: RebaseOptions, host: Host): Promise<number> {
-  const base = options.onto ?? (await loadConfig(releasesFolder)).ledgerBase;
-  const done = await rebaseLedger(releasesFolder, base, surroundings(host, options.now));
+  const base = options.onto ?? (await loadConfig(host.releases)).ledgerBase;
+  const done = await rebaseLedger(host.releases, base, surroundings(host, options.now));
   const summary = summarize(done);
   answer(host, { ...summary }, () => describe(done, summary));
   for (const version of done.rebase.cutTwice)
     say(host, `Both sides cut records of ${version}: see that it is one release, not two under one number.`);
   for (const id of done.rebase.overtaken)
     say(host, `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published meanwhile.`);
-  sayNext(host, nextAfter(done, base));
+  sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
   return exitStatus.done;
 }
 
@@ -84,9 +84,11 @@ function describe({ rebase: { before, after } }: RebasedLedger, summary: RebaseS
 /** Its ids and dates are in what people approve. */
 const planAgain = "; a plan made before no longer fits: relcat plan";
 
-const ledgerFile = `${releasesFolder}/ledger.jsonl`;
-
-function nextAfter({ operation, isMerged, rebase: { before, after } }: RebasedLedger, base: string): string {
+function nextAfter(
+  { operation, isMerged, rebase: { before, after } }: RebasedLedger,
+  base: string,
+  ledgerFile: string,
+): string {
   if (operation)
     return `git add ${ledgerFile}, then git ${operation} --continue, then relcat check --ledger-base ${base}${planAgain}`;
   if (!isMerged)

@@ -1,6 +1,6 @@
 import { exitStatus, type ListedRecord, listRecords, loadCatalog, RelcatError } from "../pipeline/index.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder, say } from "./host.ts";
+import { answer, type Host, say } from "./host.ts";
 import { UsageError } from "./usage.ts";
 import { count } from "./words.ts";
 
@@ -17,7 +17,7 @@ export async function list(
       "Such as package_type=deb",
     );
   }
-  const catalog = await loadCatalog(releasesFolder);
+  const catalog = await loadCatalog(host.releases);
   if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
   const records = listRecords(catalog, terms, all);
   answer(host, documentOf(records), () =>

@@ -5,6 +5,7 @@ import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typ
 import type { Given } from "./as-given.ts";
 import { outputAtOnce } from "./at-once.ts";
 import type { Host, Output, OwnPackage } from "./host.ts";
+import { findProject } from "./project.ts";
 import type { Globals } from "./rows.ts";
 
 /** Runs the command line of this process. The only place that touches `process`. */
@@ -23,8 +24,11 @@ export async function main(own: OwnPackage): Promise<void> {
   let status = 0;
   const program = createProgram(own, host, async (verb, json) => {
     const globals = program.opts();
-    host = hostOf(json ? { ...globals, json } : globals, own, { folder: globals.C, ...given });
+    const asked = json ? { ...globals, json } : globals;
+    // A hint on a wrong -C must not repeat it.
+    host = hostOf(asked, own);
     await enter(globals.C);
+    host = hostOf(asked, own, { folder: globals.C, ...given });
     status = await verb(host);
   });
   let given: Given = {};
@@ -120,7 +124,19 @@ const outputOf = (stream: NodeJS.WriteStream, color?: boolean): Output => ({
 /** What is not asked for is not made: a stream takes a twentieth of Node's start. */
 function hostOf({ color, json }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
   const { env } = process;
+  // Looked for when a command asks: only then the process is in the folder of -C.
+  let project: string | undefined;
+  const inProject = (name: string) => {
+    project ??= findProject(".", process.getuid?.()) ?? ".";
+    return project === "." ? name : `${project}/${name}`;
+  };
   return {
+    get releases() {
+      return inProject("releases");
+    },
+    get dist() {
+      return inProject("dist");
+    },
     get data() {
       return outputOf(process.stdout, color);
     },

@@ -1,10 +1,10 @@
 import { relative, resolve } from "node:path";
-import { releasesFolder } from "./host.ts";
+import type { Host } from "./host.ts";
 
 /** Whether a manifest is where `check` reads it, however its path was given. */
-export const isInReleases = (file: string): boolean =>
-  !/^\.\.([/\\]|$)/.test(relative(resolve(releasesFolder), resolve(file)));
+export const isInReleases = (file: string, { releases }: Host): boolean =>
+  !/^\.\.([/\\]|$)/.test(relative(resolve(releases), resolve(file)));
 
 /** What to do with one that is not. */
-export const handOver = (file: string, version: string): string =>
-  `hand ${file} over, into ${releasesFolder}/${version}/manifests/`;
+export const handOver = (file: string, version: string, { releases }: Host): string =>
+  `hand ${file} over, into ${releases}/${version}/manifests/`;

@@ -1,5 +1,5 @@
 import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../pipeline/index.ts";
-import { answer, type Host, openingSurroundings, releasesFolder, sayNext } from "./host.ts";
+import { answer, type Host, openingSurroundings, sayNext } from "./host.ts";
 import { count } from "./words.ts";
 
 /** `relcat new`: the next release of a month, with the notes that waited for it. */
@@ -9,14 +9,14 @@ export async function openRelease(
   host: Host,
 ): Promise<number> {
   const { version, date, notes } = await open(
-    releasesFolder,
+    host.releases,
     { month, ...options },
     await openingSurroundings(host),
   );
-  const folder = `${releasesFolder}/${version}`;
+  const folder = `${host.releases}/${version}`;
   answer(host, { version, date, folder, notes }, () => {
     const moved =
-      notes.length > 0 ? ` with ${count(notes.length, "note")} from ${releasesFolder}/next/notes` : "";
+      notes.length > 0 ? ` with ${count(notes.length, "note")} from ${host.releases}/next/notes` : "";
     return `Opened ${version} of ${date} in ${folder}/${moved}.`;
   });
   sayNext(host, `put build output manifests into ${folder}/manifests/, then relcat check`);

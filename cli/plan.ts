@@ -7,7 +7,7 @@ import {
   writeText,
 } from "../pipeline/index.ts";
 import { annotate } from "./annotations.ts";
-import { type Host, print, printDocument, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { type Host, print, printDocument, sayNext, surroundings } from "./host.ts";
 import { summarize } from "./job-summary.ts";
 import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";
 import { planText } from "./plan-text.ts";
@@ -42,7 +42,7 @@ export async function plan(versions: readonly string[], options: PlanOptions, ho
     artifacts,
     documents: true,
   };
-  const { plan: decided } = await planCatalog(releasesFolder, request, surroundings(host, now));
+  const { plan: decided } = await planCatalog(host.releases, request, surroundings(host, now));
   if (out !== undefined) writeText(out, `${JSON.stringify(decided, null, 2)}\n`);
   show(decided, options, host);
   annotate(problemsOf(decided), host);

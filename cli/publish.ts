@@ -1,12 +1,12 @@
 import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../pipeline/index.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { showProgress } from "./reading-progress.ts";
 import { reasonOf } from "./reason.ts";
 import { UsageError } from "./usage.ts";
 import { count, listed } from "./words.ts";
 
 export interface PublishCommandOptions {
-  out: string;
+  out?: string;
   dryRun?: boolean;
   releaseHold?: true;
   repair?: true;
@@ -17,7 +17,13 @@ export interface PublishCommandOptions {
 
 /** `relcat publish`: the built site goes live. */
 export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
-  const { out, dryRun = false, releaseHold = false, repair = false, artifactsKnown = false } = options;
+  const {
+    out = host.dist,
+    dryRun = false,
+    releaseHold = false,
+    repair = false,
+    artifactsKnown = false,
+  } = options;
   if (options.refresh && releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
   if (options.refresh && options.allowUnpushed !== undefined)
@@ -38,8 +44,8 @@ export async function publish(site: string, options: PublishCommandOptions, host
     onFile: progress.onFile,
   };
   const publishing = options.refresh
-    ? refreshSite(releasesFolder, site, request, surroundings(host))
-    : publishSite(releasesFolder, out, site, request, surroundings(host));
+    ? refreshSite(host.releases, site, request, surroundings(host))
+    : publishSite(host.releases, out, site, request, surroundings(host));
   const done: PublishDelivery & { trust?: string; isCommitted?: boolean; unproved?: string } =
     await publishing.finally(progress.end);
   const { trust, isCommitted = true, unproved, ...delivery } = done;
@@ -48,13 +54,13 @@ export async function publish(site: string, options: PublishCommandOptions, host
   if (!isCommitted && delivery.result !== "unchanged")
     say(
       host,
-      "releases/ has changes that are not committed: the site's history names no commit for this build.",
+      `${host.releases}/ has changes that are not committed: the site's history names no commit for this build.`,
     );
   if (unproved !== undefined && delivery.result !== "unchanged") say(host, unproved);
   for (const path of delivery.unverified)
     say(
       host,
-      `${path} of the live site was not signed by a key of the newest root in releases/trust. ${dryRun ? "A publish replaces it." : "It was replaced."}`,
+      `${path} of the live site was not signed by a key of the newest root in ${host.releases}/trust. ${dryRun ? "A publish replaces it." : "It was replaced."}`,
     );
   answer(host, { ...delivery }, () => describe(delivery, out, repair));
   listRepaired(delivery, host);

@@ -1,6 +1,6 @@
 import { decideReinstate, exitStatus, readLedgerNow, reinstate, selectRecords } from "../pipeline/index.ts";
 import { confirmOrRefuse, listRecords } from "./confirm.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { count } from "./words.ts";
 
@@ -10,7 +10,7 @@ export async function reinstateRecords(
   options: { now?: string; yes?: true } & LedgerGuardOptions,
   host: Host,
 ): Promise<number> {
-  const ledger = readLedgerNow(releasesFolder);
+  const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard(options, host);
   await guard.prove(ledger);
   const { entries } = selectRecords(ledger, { ids: [...new Set(ids)] });
@@ -18,9 +18,9 @@ export async function reinstateRecords(
   say(host, `To be reinstated: ${count(entries.length, "record")}`);
   listRecords(entries, host);
   await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await reinstate(releasesFolder, ids, surroundings(host, options.now));
+  const { events } = await reinstate(host.releases, ids, surroundings(host, options.now));
   await guard.report(ledger);
   answer(host, { events }, () => `Reinstated ${count(events.length, "record")}.`);
-  sayNext(host, "commit releases/ledger.jsonl, then relcat build --released");
+  sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
   return exitStatus.done;
 }

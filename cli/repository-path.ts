@@ -6,11 +6,14 @@ import type { Host } from "./host.ts";
 export type RepositoryPath = (file: string) => string | undefined;
 
 /**
- * Paths in problems are relative to the folder relcat runs in; on a forge they must be relative to the repository's
- * root: the nearest one that git or the runner's workspace names.
+ * Paths in problems are relative to the current folder; on a forge they must be relative to the repository's root:
+ * the nearest one that git or the runner's workspace names, from the project's folder upwards.
  */
-export function repositoryPaths({ environment }: Pick<Host, "environment">): RepositoryPath {
-  const here = resolve(".");
+export function repositoryPaths({
+  environment,
+  releases,
+}: Pick<Host, "environment" | "releases">): RepositoryPath {
+  const here = resolve(dirname(releases));
   const workspace = environment.GITHUB_WORKSPACE;
   const roots = [gitRoot(here), workspace ? resolve(workspace) : undefined].filter(
     (root) => root !== undefined && isInside(root, here),

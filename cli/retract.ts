@@ -8,7 +8,7 @@ import {
 } from "../pipeline/index.ts";
 import { adviceOn, isId } from "./arguments.ts";
 import { confirmOrRefuse, listRecords } from "./confirm.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { reasonOf } from "./reason.ts";
 import { UsageError } from "./usage.ts";
@@ -30,7 +30,7 @@ export async function retractRecords(
   host: Host,
 ): Promise<number> {
   const reason = reasonOf(options.reason, "Say in one line why: everybody who has the package will read it.");
-  const ledger = readLedgerNow(releasesFolder);
+  const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard(options, host);
   await guard.prove(ledger);
   const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
@@ -42,14 +42,14 @@ export async function retractRecords(
   if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} retracted already.`);
   if (due.length > 0)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await retract(releasesFolder, retraction, surroundings(host, options.now));
+  const { events } = await retract(host.releases, retraction, surroundings(host, options.now));
   await guard.report(ledger);
   answer(host, { events }, () =>
     events.length > 0
       ? `Retracted ${count(events.length, "record")}.`
       : "Nothing changed: the ledger says so already.",
   );
-  if (events.length > 0) sayNext(host, "commit releases/ledger.jsonl, then relcat build --released");
+  if (events.length > 0) sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
   return exitStatus.done;
 }
 

@@ -1,6 +1,6 @@
 import { exitStatus, readSiteState, rollbackSite } from "../pipeline/index.ts";
 import { confirmOrRefuse } from "./confirm.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { describe, listChanges, passing, showPublishing } from "./publish.ts";
 import { reasonOf } from "./reason.ts";
 import { UsageError } from "./usage.ts";
@@ -26,7 +26,7 @@ export async function rollback(
   if (to !== undefined && out !== undefined)
     throw new UsageError("--to and --out both say which build", "Give one of them.");
   const { environment, pid } = host;
-  const { build } = await readSiteState(releasesFolder, site, { environment, pid });
+  const { build } = await readSiteState(host.releases, site, { environment, pid });
   if (!dryRun)
     await confirmOrRefuse(
       `Take ${site} back from build ${build?.slice(0, 12)} to ${out ?? to ?? "the one before"}?`,
@@ -35,7 +35,7 @@ export async function rollback(
     );
   const progress = showPublishing(host);
   const done = await rollbackSite(
-    releasesFolder,
+    host.releases,
     site,
     { to, out, reason, dryRun, environment, now: passing(host), onFile: progress.onFile },
     surroundings(host),

@@ -4,7 +4,10 @@ import { byPlace } from "./render.ts";
 import { type RepositoryPath, repositoryPaths } from "./repository-path.ts";
 
 /** Problems as SARIF 2.1.0, the form that code scanning and editors read. */
-export function sarif(problems: readonly Problem[], host: Pick<Host, "environment" | "own">): object {
+export function sarif(
+  problems: readonly Problem[],
+  host: Pick<Host, "environment" | "own" | "releases">,
+): object {
   const path = repositoryPaths(host);
   const rules = [...new Set(problems.map(({ code }) => code))].sort();
   return {

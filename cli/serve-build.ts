@@ -1,6 +1,6 @@
 import { build, RelcatError, watchFolder } from "../pipeline/index.ts";
 import type { Origin } from "../service/catalog/node.ts";
-import { type Host, releasesFolder, say, surroundings } from "./host.ts";
+import { type Host, say, surroundings } from "./host.ts";
 import type { LedgerGuard } from "./ledger-guard.ts";
 import { renderProblems } from "./render.ts";
 import { count } from "./words.ts";
@@ -8,7 +8,7 @@ import { count } from "./words.ts";
 /** Builds what is written, provisional as it may be, for people who look at what they write. */
 export async function buildInto(folder: string, host: Host, guard: LedgerGuard): Promise<void> {
   const { site, catalog } = await build(
-    releasesFolder,
+    host.releases,
     folder,
     {},
     { ...surroundings(host), clock: Date.now() },
@@ -28,7 +28,7 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
  */
 export function rebuildOnChange(folder: string, origin: Origin, host: Host, guard: LedgerGuard): () => void {
   let running = Promise.resolve();
-  return watchFolder(releasesFolder, () => {
+  return watchFolder(host.releases, () => {
     running = running
       .then(() => buildInto(folder, host, guard))
       .then(() => origin.refresh())

@@ -6,14 +6,14 @@ import {
   startOrigin,
   untilStopped,
 } from "../service/catalog/node.ts";
-import { type Host, printable, releasesFolder, say, surroundings } from "./host.ts";
+import { type Host, printable, say, surroundings } from "./host.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
 import { explainListening, refuseUnreadable } from "./listening.ts";
 import { UsageError } from "./usage.ts";
 import { folderName } from "./words.ts";
 
 export interface ServeOptions {
-  dir: string;
+  dir?: string;
   host: string;
   port: number;
   trustedProxies?: string[];
@@ -31,7 +31,7 @@ const shortestToken = 16;
 
 /** `relcat serve`: the origin server, until it is told to stop. */
 export async function serve(options: ServeOptions, host: Host): Promise<number> {
-  const { dir, build = false, watch = false, trustedProxies = [] } = options;
+  const { dir = host.dist, build = false, watch = false, trustedProxies = [] } = options;
   trustedProxies.forEach(refuseUnreadable);
   const addManifest = await postsInto(options, host);
   const authoring = build || watch ? await import("./serve-build.ts") : undefined;
@@ -42,7 +42,7 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
   const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
   // Before it is said: whoever reads that it listens may stop it at once.
   const stopped = untilStopped();
-  announce(origin, options, host);
+  announce(origin, dir, options, host);
   await stopped;
   stopWatching?.();
   say(host, "Finishing the requests that run…");
@@ -50,10 +50,10 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
   return exitStatus.done;
 }
 
-function announce(origin: Origin, { dir, watch }: ServeOptions, host: Host): void {
+function announce(origin: Origin, dir: string, { watch }: ServeOptions, host: Host): void {
   const [url, build] = [origin.url, origin.build()];
   if (host.json) host.data.write(`${JSON.stringify({ event: "listening", url, build })}\n`);
-  const watched = watch ? `, again after each change in ${releasesFolder}/` : "";
+  const watched = watch ? `, again after each change in ${host.releases}/` : "";
   say(host, `Serving ${folderName(dir)} on ${url}/${watched}. Ctrl-C stops it.`);
 }
 
@@ -103,7 +103,14 @@ async function start(
   host: Host,
   addManifest: OriginOptions["addManifest"],
 ): Promise<Origin> {
-  const { dir, host: address, port, trustedProxies = [], reusePort = false, quiet = false } = options;
+  const {
+    dir = host.dist,
+    host: address,
+    port,
+    trustedProxies = [],
+    reusePort = false,
+    quiet = false,
+  } = options;
   try {
     return await startOrigin({
       folder: dir,

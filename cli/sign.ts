@@ -1,12 +1,12 @@
 import { exitStatus, metadataAtSite, readLedgerNow, signSite } from "../pipeline/index.ts";
-import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, sayNext, surroundings } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { timeOf } from "./trust.ts";
 import { UsageError } from "./usage.ts";
 import { folderName } from "./words.ts";
 
 export interface SignCommandOptions extends LedgerGuardOptions {
-  out: string;
+  out?: string;
   live?: string;
   site?: string;
   now?: string;
@@ -14,17 +14,18 @@ export interface SignCommandOptions extends LedgerGuardOptions {
 
 /** `relcat sign`: adds what makes a built site checkable by anyone. */
 export async function signBuild(
-  { out, live: place, site, now, base }: SignCommandOptions,
+  { out: given, live: place, site, now, base }: SignCommandOptions,
   host: Host,
 ): Promise<number> {
+  const out = given ?? host.dist;
   if (place !== undefined && site !== undefined)
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
-  const ledger = readLedgerNow(releasesFolder);
+  const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard({ base }, host);
   await guard.prove(ledger);
-  const live = site === undefined ? place : await metadataAtSite(releasesFolder, site, host);
+  const live = site === undefined ? place : await metadataAtSite(host.releases, site, host);
   const options = { live, environment: host.environment, now: timeOf(now, host) };
-  const done = await signSite(releasesFolder, out, options, surroundings(host));
+  const done = await signSite(host.releases, out, options, surroundings(host));
   const { written, unchanged, removed, expires } = done;
   answer(host, { out, ...done }, () => {
     const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;

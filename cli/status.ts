@@ -10,7 +10,7 @@ import {
 } from "../pipeline/index.ts";
 import { asGiven } from "./as-given.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder } from "./host.ts";
+import { answer, type Host } from "./host.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { countProblems, renderProblems } from "./render.ts";
 import { count, listed } from "./words.ts";
@@ -20,14 +20,14 @@ export async function status(
   { offline = false, ...options }: { offline?: boolean } & LedgerGuardOptions,
   host: Host,
 ): Promise<number> {
-  const read = await loadCatalog(releasesFolder);
+  const read = await loadCatalog(host.releases);
   const guard = new LedgerGuard(options, host, read.config.ledgerBase);
   const lost = await guard.lostLines(read.ledger);
   const catalog = { ...read, problems: [...read.problems, ...lost] };
   const { next: here, ...found } = catalogStatus(catalog, host.clock);
   const { releases, counts, errors, warnings } = found;
   const { environment, pid, clock: now } = host;
-  const asking = { environment, pid, now, releases: releasesFolder };
+  const asking = { environment, pid, now, releases: host.releases };
   const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, asking);
   const next = nextWithSites(here, sites, catalog.config);
   const document = {

@@ -7,7 +7,7 @@ import {
   signTrust,
   type TrustDelivery,
 } from "../pipeline/index.ts";
-import { answer, type Host, releasesFolder, say, sayNext } from "./host.ts";
+import { answer, type Host, say, sayNext } from "./host.ts";
 import { UsageError } from "./usage.ts";
 import { count, listed, shellWord } from "./words.ts";
 
@@ -21,7 +21,7 @@ export async function initTrust(
   { profile, now }: Dated & { profile: "simple" | "full" },
   host: Host,
 ): Promise<number> {
-  const done = await beginSiteTrust(releasesFolder, { keys, profile }, timeOf(now, host));
+  const done = await beginSiteTrust(host.releases, { keys, profile }, timeOf(now, host));
   answer(host, { ...done }, () => `Made ${listed(done.keys)}.`);
   say(
     host,
@@ -38,7 +38,7 @@ export async function initTrust(
   );
   sayNext(
     host,
-    `add "trust: ${profile}" to releases/catalog.yaml, commit releases/trust, then relcat build --released and relcat sign`,
+    `add "trust: ${profile}" to ${host.releases}/catalog.yaml, commit ${host.releases}/trust, then relcat build --released and relcat sign`,
   );
   return exitStatus.done;
 }
@@ -49,7 +49,7 @@ export async function rotate(
   { keys, replace: replaced, now }: Dated & { keys: string; replace?: string },
   host: Host,
 ): Promise<number> {
-  const done = await rotateKey(releasesFolder, { role, keys, replaced }, timeOf(now, host));
+  const done = await rotateKey(host.releases, { role, keys, replaced }, timeOf(now, host));
   answer(host, { ...done }, () => `Made ${listed(done.keys)}; wrote ${listed(done.written)}.`);
   if (role === "online")
     say(host, "Put the new key where releases are signed; the old one signs nothing any more.");
@@ -59,7 +59,7 @@ export async function rotate(
 
 /** `relcat trust sign`: with the keys that are at hand. */
 export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<number> {
-  const done = await signTrust(releasesFolder, { keys }, timeOf(now, host));
+  const done = await signTrust(host.releases, { keys }, timeOf(now, host));
   answer(host, { ...done }, () =>
     done.written.length > 0
       ? `Signed ${listed(done.written)}.`
@@ -71,17 +71,20 @@ export async function signOffline({ keys, now }: Dated & { keys: string }, host:
 
 function sayWaiting({ written, missing }: TrustDelivery, host: Host): void {
   if (missing.root > 0) {
-    say(host, `${count(missing.root, "root key")} more must sign: hand releases/trust/root.pending.json on.`);
+    say(
+      host,
+      `${count(missing.root, "root key")} more must sign: hand ${host.releases}/trust/root.pending.json on.`,
+    );
     sayNext(host, "relcat trust sign --keys KEYS, by whoever has one of them");
   } else if (missing.targets) {
     sayNext(host, "relcat trust sign --keys KEYS, by whoever has the targets key");
   } else if (written.length > 0)
-    sayNext(host, "commit releases/trust, then relcat build --released and relcat sign");
+    sayNext(host, `commit ${host.releases}/trust, then relcat build --released and relcat sign`);
 }
 
 /** `relcat trust list` */
 export async function listTrust(host: Host): Promise<number> {
-  const { roles, pending } = describeTrust(releasesFolder);
+  const { roles, pending } = describeTrust(host.releases);
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
   const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
   answer(host, { roles: rows, pending }, () =>

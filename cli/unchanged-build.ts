@@ -1,8 +1,6 @@
+import { join } from "node:path";
 import { type BuildCall, programIdentity, unchangedBuild } from "../pipeline/unchanged-build.ts";
-import type { Host, Output, releasesFolder, Style } from "./host.ts";
-
-/** host.ts's; its type holds it to that. Imported, it would load another chunk. */
-const folder: typeof releasesFolder = "releases";
+import type { Host, Output, Style } from "./host.ts";
 
 /**
  * Says what a build says that finds everything as it was.
@@ -24,14 +22,14 @@ export async function replayUnchangedBuild(
   return true;
 }
 
-/** @returns undefined from source, which changes under one version */
+/** @returns undefined from source, which changes under one version, and where -C may lead to another folder */
 export function buildCall(host: Host): BuildCall | undefined {
   const program = programIdentity(host.own.version, host.node);
-  if (program === undefined) return undefined;
+  if (program === undefined || host.words.some((word) => word.startsWith("-C"))) return undefined;
   // `npm run catalog` names other commands than relcat does.
   const words = [...host.words, host.environment.npm_lifecycle_event === "catalog" ? "catalog" : ""];
-  const { pid, clock, own } = host;
-  return { words, program, own: own.folder, folder, cache: ".relcat-cache", pid, clock };
+  const { pid, clock, own, releases: folder } = host;
+  return { words, program, own: own.folder, folder, cache: join(folder, "../.relcat-cache"), pid, clock };
 }
 
 type Said = [stream: "data" | "messages", text: string];

@@ -1,5 +1,5 @@
 import { exitStatus, type LedgerChange, loadConfig, uncut } from "../pipeline/index.ts";
-import { answer, type Host, releasesFolder, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, sayNext, surroundings } from "./host.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
 import { count } from "./words.ts";
 
@@ -9,9 +9,9 @@ export async function uncutRelease(
   options: { ledgerBase?: string },
   host: Host,
 ): Promise<number> {
-  const base = options.ledgerBase ?? (await loadConfig(releasesFolder)).ledgerBase;
+  const base = options.ledgerBase ?? (await loadConfig(host.releases)).ledgerBase;
   const guard = new LedgerGuard({}, host, base);
-  const { events } = await uncut(releasesFolder, version, base, {
+  const { events } = await uncut(host.releases, version, base, {
     ...surroundings(host),
     proveLedger: guard.prove,
   });

@@ -2,7 +2,7 @@
 import { type UploadDelivery, upload } from "../pipeline/deliver-upload.ts";
 import { exitStatus } from "../pipeline/errors.ts";
 import { table } from "./cells.ts";
-import { answer, type Host, releasesFolder, say, sayNext, surroundings } from "./host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "./host.ts";
 import { handOver, isInReleases } from "./manifest-place.ts";
 import { showReading } from "./reading-progress.ts";
 import { problemRows, renderProblems } from "./render.ts";
@@ -27,7 +27,7 @@ export async function uploadArtifacts(
   const reading = showReading(host.messages, clock);
   const sending = showReading(host.messages, clock, "Uploading");
   const request = { files, site, version: release, manifest, config, withPrivate, dryRun };
-  const delivered = await upload(releasesFolder, request, {
+  const delivered = await upload(host.releases, request, {
     ...surroundings(host),
     environment: host.environment,
     onReading: reading.onProgress,
@@ -68,7 +68,7 @@ function report(
   answer(host, document, () => describe(delivered, site, dryRun));
   if (manifest && manifest.notGiven.length > 0)
     say(host, `Not given, and so not uploaded: ${listed(manifest.notGiven, 10)}.`);
-  sayNext(host, nextOf(delivered, dryRun, files));
+  sayNext(host, nextOf(delivered, dryRun, files, host));
 }
 
 function describe({ place, uploads, manifest }: UploadDelivery, site: string, dryRun: boolean): string {
@@ -83,9 +83,15 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
 /** More files than that are not repeated. */
 const mostRepeated = 10;
 
-function nextOf({ version, manifest }: UploadDelivery, dryRun: boolean, files: readonly string[]): string {
+function nextOf(
+  { version, manifest }: UploadDelivery,
+  dryRun: boolean,
+  files: readonly string[],
+  host: Host,
+): string {
   if (dryRun) return "the same without --dry-run";
-  if (manifest) return isInReleases(manifest.file) ? "relcat check" : handOver(manifest.file, version);
+  if (manifest)
+    return isInReleases(manifest.file, host) ? "relcat check" : handOver(manifest.file, version, host);
   const same =
     files.length <= mostRepeated ? files.map(shellWord).join(" ") : `with the same ${files.length} files`;
   return `relcat ingest --release ${version} ${same}`;

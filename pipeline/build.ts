@@ -7,6 +7,7 @@ import { type Problem, RelcatError, throwErrors } from "./errors.ts";
 import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
 import { requireFolder } from "./outside/files.ts";
 import { collectMuch } from "./outside/heap.ts";
+import { configIn } from "./outside/project-folder.ts";
 import { readSchemas, readTemplates } from "./outside/templates.ts";
 import { siteNamed } from "./publish/site-named.ts";
 import { readReleases } from "./read-releases.ts";
@@ -106,11 +107,12 @@ export async function loadCatalog(
   const found = await discover(folder, files);
   collectMuch();
   const {
-    config: written,
+    config: parsed,
     problems: configProblems,
     isConsequence,
     place,
   } = readConfig(`${folder}/catalog.yaml`, found.config === undefined ? undefined : files.read(found.config));
+  const written = configIn(folder, parsed);
   const config = selection.site === undefined ? written : atSite(written, selection.site);
   const { ledger, problems: ledgerProblems } = loadLedger(found, files);
   collectMuch();

@@ -97,7 +97,7 @@ export async function signProved(
   const config = await loadConfiguration(releases, undefined);
   requireSigning(config);
   const trust = requireTrust(releases);
-  const online = openSigner(config.trust.online, options.environment);
+  const online = openSigner(config.trust, options.environment);
   const root = trust.roots.at(-1) as SignedRoot;
   const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
   const live = source === undefined ? nothingLive : await readLiveMetadata(source, root);

@@ -239,7 +239,8 @@ export interface Config {
   expected: readonly Expectation[];
   hosts: ReadonlySet<Host>;
   precompress: ReadonlySet<Encoding>;
-  trust: { profile: TrustProfile; online: SignerSpec };
+  /** `folder`: where a program that signs runs, the project's folder. */
+  trust: { profile: TrustProfile; online: SignerSpec; folder: string };
   /** Who vouches for the builds. */
   builder: Builder | undefined;
   /** By name, in the order they were written. */

@@ -23,7 +23,7 @@ export const siteSchema = object({
     "url-format",
     /^(dir:.+|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[A-Za-z0-9._/-]*)?)$/,
     "dir:FOLDER or s3://BUCKET/PREFIX",
-  ).meta({ description: "dir:FOLDER or s3://BUCKET/PREFIX" }),
+  ).meta({ description: "dir:FOLDER, from the project's folder, or s3://BUCKET/PREFIX" }),
   base_url: baseUrl
     .optional()
     .meta({ description: "Where its readers find it; default: the catalog's base_url." }),
@@ -59,6 +59,8 @@ export interface SiteSettings {
   name: string;
   /** As it was written. */
   url: string;
+  /** Where its programs run: the project's folder. */
+  folder: string;
   /** Without a final slash. */
   baseUrl: string;
   settles: boolean;
@@ -88,6 +90,7 @@ export function siteSettings(
   return {
     name,
     url: written.url,
+    folder: ".",
     baseUrl: (written.base_url ?? baseUrl).replace(/\/+$/, ""),
     settles: written.settles ?? true,
     place: placeOf(written),

@@ -6,6 +6,7 @@ import { filesIn } from "../outside/authored-files.ts";
 import { fetchDocument } from "../outside/fetch-document.ts";
 import { exists, readIfPresent } from "../outside/files.ts";
 import { listFolders } from "../outside/folders.ts";
+import { configIn } from "../outside/project-folder.ts";
 import { refuseScheme } from "../outside/read-input.ts";
 
 import type { Located } from "../stages/document.ts";
@@ -42,7 +43,7 @@ export async function loadConfiguration(folder: string, given: string | undefine
   // Documents are read by the ending of their name, which a query may hide.
   const { config, problems } = readConfig(isUrl ? file.replace(/[?#].*$/, "") : file, bytes);
   throwErrors(problems);
-  return config;
+  return configIn(folder, config);
 }
 
 /** release.yaml of a version, where it can be read; what is wrong with it is for check to say. */

@@ -6,14 +6,15 @@ const patience = 300_000;
 /**
  * Runs a program that catalog.yaml names, without a shell.
  * @param input for its stdin
- * @param hidden variables that are none of its business
+ * @param options.folder it runs in
+ * @param options.hidden variables that are none of its business
  * @throws RelcatError hook-failed
  */
 export async function runHook(
   name: string,
   [program = "", ...args]: readonly string[],
   input: string,
-  hidden: readonly string[],
+  { folder, hidden }: { folder: string; hidden: readonly string[] },
 ): Promise<void> {
   const { execa } = await import("execa");
   const env = Object.fromEntries(hidden.map((variable) => [variable, undefined]));
@@ -25,6 +26,7 @@ export async function runHook(
     stderr: "inherit",
     timeout: patience,
     env,
+    cwd: folder,
   } as const;
   const result = await execa(program, args, options);
   if (!result.failed) return;

@@ -1,7 +1,7 @@
 import { createPrivateKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { SignerSpec } from "../documents/config.ts";
+import type { Config } from "../documents/config.ts";
 import { failure } from "../errors.ts";
 import { keyId, publicBytes, publicKeyObject, type Signer } from "../trust/keys.ts";
 import { accessFailure } from "./access-failure.ts";
@@ -11,10 +11,10 @@ import { accessFailure } from "./access-failure.ts";
  * @throws RelcatError key-unusable, with where it was looked for
  */
 export function openSigner(
-  spec: SignerSpec,
+  { online: spec, folder }: Config["trust"],
   environment: Readonly<Record<string, string | undefined>>,
 ): Signer {
-  if ("exec" in spec) return programSigner(spec.exec, Buffer.from(spec.public, "base64"));
+  if ("exec" in spec) return programSigner(spec.exec, folder, Buffer.from(spec.public, "base64"));
   if ("file" in spec) return fileSigner(spec.file);
   const pem = environment[spec.env];
   if (pem === undefined || pem === "") {
@@ -76,7 +76,7 @@ export function signerOfPem(pem: string, where: string): Signer {
 }
 
 /** A program is given what to sign on stdin and prints the signature in base64; what it prints is checked. */
-function programSigner(command: readonly string[], publicKey: Uint8Array): Signer {
+function programSigner(command: readonly string[], folder: string, publicKey: Uint8Array): Signer {
   const [program = "", ...args] = command;
   return {
     id: keyId(publicKey),
@@ -84,6 +84,7 @@ function programSigner(command: readonly string[], publicKey: Uint8Array): Signe
     async sign(bytes) {
       const { execa } = await import("execa");
       const result = await execa(program, args, {
+        cwd: folder,
         input: bytes,
         reject: false,
         stripFinalNewline: true,

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { failure } from "../errors.ts";
+import { shellWord } from "../shell-word.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../trust/metadata.ts";
 import { accessFailure } from "./access-failure.ts";
 import { replaceDurably } from "./files.ts";
@@ -69,7 +70,7 @@ const damaged = (folder: string, reason: string) =>
   failure(
     "trust-damaged",
     `${folder}: ${reason}`,
-    "Take the folder as git has it: git checkout -- releases/trust",
+    `Take the folder as git has it: git checkout -- ${shellWord(folder)}`,
   );
 
 /** Writes what changed, the root first: targets of a key that no root knows would be of no use. */

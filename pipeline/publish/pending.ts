@@ -23,17 +23,18 @@ export async function runPending(
   const { pending } = state;
   if (!pending) return;
   // Who tells others has nothing to sign.
-  const keys = [usualKey, ...("env" in trust.online ? [trust.online.env] : [])];
+  const hidden = [usualKey, ...("env" in trust.online ? [trust.online.env] : [])];
+  const run = { folder: site.folder, hidden };
   if (pending.purge && site.purge) {
     const files = changes ? writtenFiles(changes) : local.files;
     const cached = files.filter(({ isImmutable }) => !isImmutable).map(({ path }) => path);
     const paths = [...cached, ...(changes?.removed ?? [])];
     const served = paths.filter((path) => path !== listAddress);
-    await runHook(`the purge of ${site.name}`, site.purge, purgeLines(site.baseUrl, served), keys);
+    await runHook(`the purge of ${site.name}`, site.purge, purgeLines(site.baseUrl, served), run);
   }
   if (pending.announce.length > 0 && site.afterPublish) {
     const news = announcement(site, local, state, pending.announce);
-    await runHook(`after_publish of ${site.name}`, site.afterPublish, news, keys);
+    await runHook(`after_publish of ${site.name}`, site.afterPublish, news, run);
   }
   await turn.write({ ...state, pending: null });
 }

@@ -78,7 +78,7 @@ const oneDay = 86_400_000;
 function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
   const { profile, online = { env: usualKey } } =
     typeof written === "string" ? { profile: written } : written;
-  return { profile, online };
+  return { profile, online, folder: "." };
 }
 
 const defined = (object: Record<string, string | undefined>) =>

@@ -197,7 +197,7 @@ describe("what cannot be understood is refused in one sentence with a way out", 
     [
       ["check"],
       "there is no folder releases here",
-      "Run relcat init to make one, or give the project's folder with -C.",
+      "Run relcat init to make one, or give the project's folder with -C. A project above this folder counts if it is yours.",
       "folder-missing",
     ],
     [

@@ -1,0 +1,29 @@
+import { dirname, isAbsolute, join } from "node:path";
+import type { Config } from "../documents/config.ts";
+
+/**
+ * A configuration whose relative paths start from its project's folder, and whose programs run in it, whatever the
+ * current folder is.
+ * @param releases the project's releases folder, relative to the current one
+ */
+export function configIn(releases: string, config: Config): Config {
+  const folder = dirname(releases);
+  if (folder === ".") return config;
+  // biome-ignore lint/plugin: the project's own configuration names it, and may name a folder anywhere.
+  const inProject = (path: string) => (isAbsolute(path) ? path : join(folder, path));
+  const { online } = config.trust;
+  const sites = [...config.sites].map(([name, site]) => {
+    const { place } = site;
+    const there = place.kind === "dir" ? { ...place, folder: inProject(place.folder) } : place;
+    return [name, { ...site, folder, place: there }] as const;
+  });
+  return {
+    ...config,
+    sites: new Map(sites),
+    trust: {
+      ...config.trust,
+      folder,
+      online: "file" in online ? { ...online, file: inProject(online.file) } : online,
+    },
+  };
+}

@@ -1,0 +1,205 @@
+import { cpSync, lchownSync, realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
+import { relcat, temporaryFolder } from "../support/run.ts";
+import { differences, readTree } from "../support/tree.ts";
+
+/** Folders of a project to work in, each with the project's folder relative to it. */
+const places = [
+  ["releases", ".."],
+  ["releases/26.08.001/manifests", "../../.."],
+  ["out", ".."],
+] as const;
+
+describe.each(places)("in %s", (place, root) => {
+  test("check, list, status and cut find the project, and name files relative to the current folder", async () => {
+    const made = project({
+      ...smallCatalog,
+      "releases/26.09.001/release.yaml": { version: "26.09.001", date: "2026-09-15", surprise: 1 },
+      "out/keep": "",
+    });
+    const run = (...args: string[]) => relcat(join(made.folder, place), args);
+    const checked = await run("check");
+    expect(checked.exitCode).toBe(1);
+    expect(checked.stdout).toContain(`${root}/releases/26.09.001/release.yaml:1:`);
+    made.write("releases/26.09.001/release.yaml", { version: "26.09.001", date: "2026-09-15" });
+    expect((await run("cut", "--all", "--now", firstCut)).exitCode).toBe(0);
+    expect(made.read("releases/ledger.jsonl").split("\n")).toHaveLength(6);
+    const [here, there] = [await made.run("list"), await run("list")];
+    expect(there).toEqual(here);
+    expect((await run("status", "--offline")).stdout).toContain("26.09.001");
+    expect((await run("__complete", "versions")).stdout).toContain("26.09.001\t3 records in the ledger");
+  });
+
+  test("build writes the project's dist, the same bytes; --out is relative to the current folder", async () => {
+    const made = await cutCatalog();
+    made.write("out/keep", "");
+    await made.succeed("build", "--out", "expected");
+    const run = (...args: string[]) => relcat(join(made.folder, place), args);
+    const first = await run("build");
+    expect([first.exitCode, first.stdout]).toEqual([0, expect.stringContaining(`into ${root}/dist/: `)]);
+    expect(differences(readTree(join(made.folder, "dist")), readTree(join(made.folder, "expected")))).toEqual(
+      [],
+    );
+    expect((await run("build", "--out", `${root}/public`)).stdout).toContain(`into ${root}/public/: `);
+    expect(made.list("public")).toEqual(made.list("dist"));
+    expect(made.list(place)).not.toContain("dist");
+    // Nothing to do: decided before the command line is read.
+    expect((await run("build")).stdout).toContain(": 0 files written, ");
+  });
+});
+
+test("the same words in two folders build into two folders", async () => {
+  const made = await cutCatalog();
+  for (const folder of ["out", "docs"]) {
+    made.write(`${folder}/keep`, "");
+    const run = () => relcat(join(made.folder, folder), ["build", "--out", "site"]);
+    expect((await run()).stdout).toMatch(/into site\/: [1-9]\d* files written/);
+    expect(made.list(folder)).toEqual(["keep", "site"]);
+    expect((await run()).stdout).toContain("into site/: 0 files written");
+  }
+  // A built site has a releases folder, but is no project.
+  expect((await relcat(join(made.folder, "docs/site"), ["list"])).stdout).toBe(
+    (await made.run("list")).stdout,
+  );
+});
+
+test("a file that is typed is one of the current folder, and the default manifest one of the project", async () => {
+  const made = project({
+    "releases/catalog.yaml": { require: {} },
+    ...release("26.09.001", []),
+    "out/tool-26.09.001.rpm": "rpm",
+  });
+  const manifests = "releases/26.09.001/manifests";
+  const ingest = (folder: string, ...words: string[]) =>
+    relcat(join(made.folder, folder), ["ingest", "--release", "26.09.001", ...words]);
+  const first = await ingest("out", "tool-26.09.001.rpm");
+  expect([first.exitCode, first.stderr]).toEqual([0, expect.stringContaining("Next: relcat check")]);
+  const [name = ""] = made.list(manifests);
+  expect(first.stdout).toContain(`Wrote ../${manifests}/${name} `);
+  rmSync(join(made.folder, manifests, name));
+  made.write(`${manifests}/.keep`, "");
+  const second = await ingest(manifests, "--out", "a.json", "../../../out/tool-26.09.001.rpm");
+  expect([second.exitCode, second.stderr]).toEqual([0, expect.stringContaining("Next: relcat check")]);
+  expect(made.list(manifests)).toEqual([".keep", "a.json"]);
+});
+
+test("upload, sign, publish, history and verify: places, keys and programs are the project's", async () => {
+  const made = project({ ...release("26.09.001", []), "out/tool-26.09.001.rpm": "rpm" });
+  const keys = join(temporaryFolder(), "keys");
+  expect((await relcat(join(made.folder, "releases/26.09.001"), ["trust", "init", keys])).exitCode).toBe(0);
+  cpSync(join(keys, "online.pem"), join(made.folder, "online.pem"));
+  const script = 'fs.appendFileSync("hook.log", process.cwd() + "\\n")';
+  made.write("releases/catalog.yaml", {
+    require: {},
+    base_url: "https://downloads.example.com",
+    trust: { profile: "simple", online: { file: "online.pem" } },
+    sites: { prod: { url: "dir:www", purge: { exec: [process.execPath, "-e", script] } } },
+  });
+  const run = async (line: string) => {
+    const result = await relcat(join(made.folder, "out"), line.split(" "));
+    expect(result.exitCode, `${line}\n${result.stderr}`).toBe(0);
+    return result.stdout;
+  };
+  await run("ingest --release 26.09.001 tool-26.09.001.rpm");
+  await run("upload --site prod --release 26.09.001 tool-26.09.001.rpm");
+  await run("cut --all");
+  for (const command of ["build --released --site prod", "sign --site prod", "publish prod"])
+    await run(command);
+  expect(made.list("www")).toContain("current");
+  expect(made.read("hook.log")).toBe(`${realpathSync(made.folder)}\n`);
+  expect(await run("history prod")).toBe((await made.succeed("history", "prod")).stdout);
+  expect(await run("verify ../www/current")).toContain("../www/current");
+  expect(await run("status")).toContain("nothing to do");
+  expect(made.list("out")).toEqual(["tool-26.09.001.rpm"]);
+});
+
+test("a plan and a commit are those of the project", async () => {
+  const made = project({
+    ...smallCatalog,
+    "releases/catalog.yaml": { require: {}, ledger: { base: "main" } },
+  });
+  await made.git("init", "--quiet", "-b", "main");
+  await made.git("config", "user.name", "Test");
+  await made.git("config", "user.email", "test@example.com");
+  await made.git("add", ".");
+  await made.git("commit", "--quiet", "-m", "first");
+  const there = join(made.folder, "releases/26.08.001");
+  const plan = ["plan", "--now", firstCut, "--out"];
+  await made.succeed(...plan, "here.json");
+  expect((await relcat(there, [...plan, "../../there.json"])).exitCode).toBe(0);
+  expect(made.read("there.json")).toBe(made.read("here.json"));
+  const cut = await relcat(there, ["cut", "--plan", "../../here.json", "--commit"]);
+  expect([cut.exitCode, cut.stderr]).toEqual([0, expect.any(String)]);
+  expect(await made.git("show", "--name-only", "--format=", "HEAD")).toBe("releases/ledger.jsonl");
+});
+
+describe("what is no project of the current folder", () => {
+  const missing = "error[folder-missing] there is no folder releases here";
+
+  test("one above the top of the git work tree", async () => {
+    const made = project({ ...smallCatalog, "source/.git/HEAD": "", "source/deep/keep": "" });
+    for (const folder of ["source", "source/deep"])
+      expect((await relcat(join(made.folder, folder), ["check"])).stderr).toContain(missing);
+    made.write("source/releases/catalog.yaml", { product: "Inner", require: {} });
+    expect((await relcat(join(made.folder, "source/deep"), ["check"])).exitCode).toBe(0);
+  });
+
+  test.skipIf(process.getuid?.() !== 0)("one of another user, unless it is named", async () => {
+    const made = project({ ...smallCatalog, "deep/keep": "" });
+    lchownSync(join(made.folder, "releases"), 65534, 65534);
+    const below = join(made.folder, "deep");
+    expect((await relcat(below, ["check"])).stderr).toBe(
+      `${missing}\n  hint: Run relcat init to make one, or give the project's folder with -C. A project above this folder counts if it is yours.`,
+    );
+    expect((await relcat(below, ["-C", "..", "check"])).exitCode).toBe(0);
+  });
+});
+
+test("-C names the folder to start from, and hints repeat it", async () => {
+  const made = project(smallCatalog);
+  const { exitCode, stderr } = await made.run("-C", "releases/26.08.001", "cut", "--all");
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringContaining(
+      "Next: commit ../../releases/, then relcat -C releases/26.08.001 build --released",
+    ),
+  ]);
+  const build = await made.run("build", "-C", "releases");
+  expect(build.stdout).toContain("into ../dist/: ");
+  // Words that were remembered in one folder do nothing in another.
+  expect((await relcat(join(made.folder, "releases"), ["build", "-C", "releases"])).stderr).toContain(
+    "error[folder-missing] there is no folder releases here",
+  );
+});
+
+test("init begins where it is told, and says that there is a project above", async () => {
+  const made = project({ ...smallCatalog, "deep/keep": "" });
+  const { exitCode, stderr } = await relcat(join(made.folder, "deep"), ["init"]);
+  expect(exitCode).toBe(0);
+  expect(made.list("deep")).toContain("releases");
+  expect(stderr).toContain(
+    "../ has a project already: commands in this folder use the new one, and no longer that one.",
+  );
+  expect((await project().run("init")).stderr).not.toContain("has a project already");
+});
+
+test("new opens a release of the project", async () => {
+  const made = project(smallCatalog);
+  const { stdout, stderr } = await relcat(join(made.folder, "releases/next/notes"), ["new", "26.10"]);
+  expect(stdout).toContain("in ../../../releases/26.10.001/ with 1 note from ../../../releases/next/notes");
+  expect(stderr).toContain("Next: put build output manifests into ../../../releases/26.10.001/manifests/,");
+  expect(made.list("releases/26.10.001")).toContain("release.yaml");
+});
+
+test("annotations for a forge name files from the repository's top", async () => {
+  const made = project({
+    ...smallCatalog,
+    "releases/26.08.001/release.yaml": { version: "26.08.001", date: "?" },
+  });
+  const below = join(made.folder, "releases/26.09.001");
+  expect((await relcat(below, ["check", "--format", "github"])).stdout).toContain(
+    "file=releases/26.08.001/release.yaml",
+  );
+});
