@@ -2,14 +2,14 @@ import { expect, test } from "vitest";
 import { largeCatalog } from "../support/large.ts";
 import { peakMemory } from "../support/peak-memory.ts";
 import { project } from "../support/project.ts";
-import { relcat } from "../support/run.ts";
+import { spawnRelcat } from "../support/run.ts";
 
 /** Node, and the program with its templates, take half of it. */
 const mostMegabytes = 280;
 
 async function measured(folder: string): Promise<number> {
   const { read, ...options } = peakMemory();
-  const { exitCode, stderr } = await relcat(folder, ["build"], options);
+  const { exitCode, stderr } = await spawnRelcat(folder, ["build"], options);
   expect(exitCode, stderr).toBe(0);
   return Math.round(read() / 1024 ** 2);
 }

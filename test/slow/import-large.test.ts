@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type Live, largeCatalog } from "../support/live-catalog.ts";
 import { peakMemory } from "../support/peak-memory.ts";
-import { relcat, temporaryFolder } from "../support/run.ts";
+import { spawnRelcat, temporaryFolder } from "../support/run.ts";
 
 const mostMegabytes = 700;
 
 /** A command that is to end well, and to hold no more memory than it may. */
 async function measured(folder: string, args: readonly string[]) {
   const { read, ...options } = peakMemory();
-  const result = await relcat(folder, args, options);
+  const result = await spawnRelcat(folder, args, options);
   const megabytes = read() / 1024 ** 2;
   const figures = `${args[0]}: ${Math.round(megabytes)} MB`;
   expect(result.exitCode, `${figures}\n${result.stderr}`).toBe(0);
