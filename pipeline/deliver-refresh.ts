@@ -15,7 +15,7 @@ import { siteNamed } from "./publish/site-named.ts";
 import { unlessTaken } from "./publish/turn.ts";
 import { restoreBuild } from "./restore-build.ts";
 import { newerThanLive, readLiveMetadata } from "./trust/live-metadata.ts";
-import type { SignedRoot } from "./trust/metadata.ts";
+import type { SignedRoot, SignedSnapshot } from "./trust/metadata.ts";
 
 /**
  * Renews the signatures of what is live, and changes nothing else: a hold stays, and nothing newer goes out.
@@ -44,7 +44,7 @@ export async function refreshSite(
   requireSigning(config);
   const root = requireRoot(releases);
   const ledger = readLedgerNow(releases);
-  await refuseUnprovedLive(store, root, name);
+  const live = await provedSnapshot(store, root, name);
   return withWorkFolder(async (folder) => {
     const at = state.hold === null ? "" : ` --at ${commitOf(entry)}`;
     const wayOut = buildAnew(name, at);
@@ -52,7 +52,7 @@ export async function refreshSite(
       site,
       store,
       (now) => now.tag === tag,
-      () => restoreBuild({ site, store, entry, ledger, root, wayOut }, folder),
+      () => restoreBuild({ site, store, entry, ledger, root, live, wayOut }, folder),
     );
     refuseUnfitBuild(restored.document, site);
     refuseRetracted(restored.list, ledger, wayOut);
@@ -74,9 +74,14 @@ const buildAnew = (name: string, at: string): string =>
 
 /**
  * What is live must verify from its timestamp on, and be the newest that was signed.
+ * @returns the live snapshot
  * @throws RelcatError build-unproved
  */
-async function refuseUnprovedLive(store: SiteStore, root: SignedRoot, name: string): Promise<void> {
+async function provedSnapshot(
+  store: SiteStore,
+  root: SignedRoot,
+  name: string,
+): Promise<SignedSnapshot | undefined> {
   const source = metadataOf(store);
   const live = await readLiveMetadata(source, root);
   const [path] = live.timestamp ? live.unverified : ["metadata/timestamp.json"];
@@ -87,7 +92,7 @@ async function refuseUnprovedLive(store: SiteStore, root: SignedRoot, name: stri
       `${path} is missing, or is not signed by the online key of the newest root in releases/trust`,
     );
   const newer = await newerThanLive(source, live, root);
-  if (newer === undefined) return;
+  if (newer === undefined) return live.snapshot;
   throw refused(
     `${newer} is signed and newer than what is live: an earlier state was put back, or a publish was interrupted`,
   );

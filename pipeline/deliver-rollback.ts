@@ -16,13 +16,14 @@ import { failure } from "./errors.ts";
 import { loadConfiguration } from "./ingest/configuration.ts";
 import { readBuild } from "./outside/built-site.ts";
 import { readIfPresent } from "./outside/files.ts";
+import { parsedAs } from "./outside/parsed-state.ts";
 import { precompression } from "./outside/precompress.ts";
 import { thisPublisher } from "./outside/publishers.ts";
 import { rootFolder } from "./outside/root-folder.ts";
 import { openSite } from "./outside/site-store.ts";
 import { findRoot, requireRoot } from "./outside/trust-folder.ts";
 import { withWorkFolder } from "./outside/work-folder.ts";
-import type { ListedRecord } from "./publish/confirm-records.ts";
+import { type ListedRecord, listSchema } from "./publish/confirm-records.ts";
 import { refuseRetracted, refuseUnfitBuild, short } from "./publish/guards.ts";
 import { listPath } from "./publish/site-files.ts";
 import { metadataOf } from "./publish/site-metadata.ts";
@@ -184,7 +185,7 @@ function earlierBuild(folder: string): { document: BuildDocument; list: ListedRe
   const { document } = readBuild(folder);
   const bytes = readIfPresent(rootFolder(folder)(relativePath(listPath)));
   const isBuilt = bytes !== undefined && sha256(bytes) === document.files[listPath]?.sha256;
-  return { document, list: isBuilt ? JSON.parse(new TextDecoder().decode(bytes)) : [] };
+  return { document, list: isBuilt ? parsedAs(listSchema, () => bytes, `${folder}/${listPath}`) : [] };
 }
 
 /** @throws RelcatError build-unknown */

@@ -14,7 +14,7 @@ import { metadataAt } from "./outside/metadata-source.ts";
 import { parsedAs } from "./outside/parsed-state.ts";
 import { type RootFolder, rootFolder } from "./outside/root-folder.ts";
 import { openSigner } from "./outside/signer.ts";
-import { isHosting } from "./publish/site-files.ts";
+import { isHosting, isSigned } from "./publish/site-files.ts";
 import { decideSigning, type SignedFile } from "./sign.ts";
 import {
   type LiveMetadata,
@@ -175,6 +175,13 @@ export function readSignedList(out: string): SignedList | undefined {
   return bytes && parsedAs(signedListSchema, () => bytes, file, "Remove it, and sign again: relcat sign");
 }
 
+/** Whether a path has the form of those that signing adds. */
+const isAddition = (path: string): boolean =>
+  isSigned(path) ||
+  /^(allowed_signers|metadata\/timestamp[.]json|releases\/[^/]+\/(SHA256SUMS[.]sig|provenance[.]json))$/.test(
+    path,
+  );
+
 /** Targets before metadata, timestamp.json and the list of all last. */
 function deliver(out: string, build: string, files: readonly SignedFile[]): SignDelivery {
   const before = readSignedList(out);
@@ -192,7 +199,8 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
     }
   }
   for (const path of Object.keys(before?.files ?? {})) {
-    if (Object.hasOwn(listed, path)) continue;
+    // The earlier list may be forged: it removes only what signing adds.
+    if (Object.hasOwn(listed, path) || !isAddition(path)) continue;
     const file = at(relativePath(path));
     if (!exists(file)) continue;
     removeFile(file);

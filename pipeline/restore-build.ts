@@ -6,11 +6,12 @@ import type { SiteSettings } from "./documents/sites.ts";
 import { type Code, failure, type RelcatError } from "./errors.ts";
 import { readIfPresent } from "./outside/files.ts";
 import { placeKeptFiles, readKeptFile } from "./outside/kept-build.ts";
-import { type ListedRecord, unconfirmedRecords } from "./publish/confirm-records.ts";
+import { parsedAs } from "./outside/parsed-state.ts";
+import { type ListedRecord, listSchema, unconfirmedRecords } from "./publish/confirm-records.ts";
 import { short } from "./publish/guards.ts";
 import { isHosting, listPath } from "./publish/site-files.ts";
 import type { Ledger } from "./stages/ledger.ts";
-import { type SignedRoot, sha256 } from "./trust/metadata.ts";
+import { type SignedRoot, type SignedSnapshot, sha256 } from "./trust/metadata.ts";
 import { type ProvedBuild, proveBuild, Unproved } from "./trust/prove-build.ts";
 
 /** An earlier publish that is wanted again. */
@@ -21,6 +22,8 @@ export interface RestoreRequest {
   ledger: Ledger;
   /** Newest root of `releases/trust/`; undefined for a site that is not signed: then only the ledger confirms. */
   root: SignedRoot | undefined;
+  /** The live snapshot, where the publish must be the live one; otherwise any of our snapshots proves it. */
+  live?: SignedSnapshot | undefined;
   /** How the user gets the same content without what is kept. */
   wayOut: string;
 }
@@ -48,7 +51,7 @@ export async function restoreBuild(request: RestoreRequest, folder: string): Pro
   const wanted = { ...files, "build.json": { sha256: id, size: bytes.length } };
   const missing = await placeKeptFiles(kept, wanted, folder);
   if (missing[0] !== undefined) throw refused(request, missing[0], `is missing or changed${more(missing)}`);
-  const list = listOf(folder);
+  const list = listOf(folder, `${store.place}: ${listPath} of the kept build ${short(id)}`);
   refuseUnconfirmed(request, list, document);
   return { id, document, list };
 }
@@ -57,7 +60,7 @@ const more = ({ length }: readonly unknown[]) => (length > 1 ? `, and so are ${l
 
 /** Which build it is: as signatures prove it, or at least the one that the history names. */
 async function identified(request: RestoreRequest, kept: KeptPublish): Promise<ProvedBuild> {
-  const { root, entry } = request;
+  const { root, entry, live } = request;
   const read = (path: string) => readKeptFile(kept, path);
   if (!root) return namedBuild(request, await read("build.json"));
   const snapshots = Object.keys(kept.files).filter((path) => /^metadata\/\d+\.snapshot\.json$/.test(path));
@@ -65,6 +68,9 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<P
   try {
     if (snapshots.length !== 1)
       throw new Unproved(snapshot, `does not name one snapshot, but ${snapshots.length}`);
+    // current.json can name any earlier build, and each has sound signatures of its own.
+    if (live && sha256((await read(snapshot)) ?? new Uint8Array()) !== sha256(live.bytes))
+      throw new Unproved(snapshot, "is not the live snapshot: current.json names a build that is not live");
     const build = await proveBuild(read, snapshot, root);
     if (build.id === entry.build) return build;
     throw new Unproved("build.json", `is that of build ${short(build.id)}`);
@@ -77,13 +83,15 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<P
 function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): ProvedBuild {
   const { build } = request.entry;
   if (!bytes || sha256(bytes) !== build) throw refused(request, "build.json", "is missing or changed");
-  return { id: build, bytes, document: buildSchema.parse(JSON.parse(new TextDecoder().decode(bytes))) };
+  const place = `${request.store.place}: build.json of the kept build ${short(build)}`;
+  return { id: build, bytes, document: parsedAs(buildSchema, () => bytes, place) };
 }
 
-function listOf(folder: string): ListedRecord[] {
+/** @throws RelcatError site-tampered */
+function listOf(folder: string, place: string): ListedRecord[] {
   // biome-ignore lint/plugin: a constant path
   const bytes = readIfPresent(join(folder, listPath));
-  return bytes ? JSON.parse(new TextDecoder().decode(bytes)) : [];
+  return bytes ? parsedAs(listSchema, () => bytes, place) : [];
 }
 
 /** Records of provisional versions have no ledger lines yet; a site that settles has none of them. */

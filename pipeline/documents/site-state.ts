@@ -1,5 +1,17 @@
 import { z } from "zod";
-import { flag, line, list, object, sha256, size, tableBy, text, timestamp, version } from "./fields.ts";
+import {
+  flag,
+  line,
+  list,
+  object,
+  revision,
+  sha256,
+  size,
+  tableBy,
+  text,
+  timestamp,
+  version,
+} from "./fields.ts";
 import { publicPathSchema } from "./relative-path.ts";
 
 /** The name under which a site keeps what a run publishes. */
@@ -32,7 +44,7 @@ const historyEntry = object({
   bundles: list(keptName).meta({ description: "What else must be kept for going back to it." }),
   at: timestamp,
   publisher: line,
-  commit: line.nullable(),
+  commit: revision.nullable(),
   action: z.enum(["publish", "refresh", "rollback"]),
   unpushed: line.optional().meta({
     description: "Why its ledger lines were published before the base of the ledger had them.",
@@ -51,10 +63,10 @@ export const siteStateSchema = object({
   run: runName.meta({ description: "Tells two runs of one publisher apart." }),
   lease_until: timestamp.meta({ description: "Until then nobody else begins." }),
   at: timestamp,
-  commit: line.nullable(),
+  commit: revision.nullable(),
   ledger: ledgerMark,
   ledger_high: ledgerMark.meta({ description: "Of the longest ledger that was ever published here." }),
-  hold: object({ reason: line, by: line, since: timestamp, commit: line.nullable() })
+  hold: object({ reason: line, by: line, since: timestamp, commit: revision.nullable() })
     .nullable()
     .meta({ description: "Why nothing newer is published; its commit: of the build that was gone back to." }),
   pending: object({ purge: flag, announce: list(version) })

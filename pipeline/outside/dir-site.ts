@@ -29,7 +29,7 @@ import { withLock } from "./lock.ts";
 import { surveyBuild } from "./look-at-build.ts";
 import { metadataIn } from "./metadata-source.ts";
 import { parsedAs } from "./parsed-state.ts";
-import { linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
+import { isAsNamed, linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
 import { artifactsLink, rootFolder } from "./root-folder.ts";
 
 /** What a web server has as its root: a link that is flipped from one build to the next. */
@@ -196,7 +196,7 @@ async function placeBuild(
     }
     for (const path of Object.keys(publication.leaving).map(relativePath)) {
       const from = placing.old?.(path);
-      if (from !== undefined && exists(from)) linkTo(from, placing.target(path));
+      if (from !== undefined && isAsNamed(path, readIfPresent(from))) linkTo(from, placing.target(path));
     }
     placeHosting(placing, rootFolder(hosting));
     symlinkSync(artifactsLink.target, join(target, "files"));

@@ -1,5 +1,6 @@
 import { copyFileSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { isHashedAsset } from "../documents/file-headers.ts";
 import { encodings } from "../documents/hosting.ts";
 import { type RelativePath, relativePath } from "../documents/relative-path.ts";
 import type { FileBytes, Publication, PublicFile } from "../documents/site-store.ts";
@@ -106,6 +107,19 @@ function copyTo(source: string, to: string, dated = source): void {
   copyFileSync(source, to);
   const { atime, mtime } = statSync(dated);
   utimesSync(to, atime, mtime);
+}
+
+/**
+ * Whether a file that no build lists any more has the form that its path promises: metadata by its number, which readers
+ * verify, targets and assets by their hash. Storage can name any other file as one that is leaving.
+ */
+export function isAsNamed(path: string, bytes: Uint8Array | undefined): boolean {
+  if (!bytes) return false;
+  if (/^metadata\/\d+\.[^/]+\.json$/.test(path)) return true;
+  const [, hash] = /^targets\/(?:.+\/)?([0-9a-f]{64})\.[^/]+$/.exec(path) ?? [];
+  const [, short] = isHashedAsset(path) ? (/\.([0-9a-f]{8})\.[a-z]+$/.exec(path) ?? []) : [];
+  const expected = hash ?? short;
+  return expected !== undefined && sha256(bytes).startsWith(expected);
 }
 
 export function linkTo(from: string, to: string): void {

@@ -1,4 +1,4 @@
-import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type { RelativePath } from "../documents/relative-path.ts";
 import { failure } from "../errors.ts";
@@ -25,6 +25,9 @@ export function rootFolder(root: string): RootFolder {
     checked.add(parent);
     const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
     if (stat?.isSymbolicLink() && !staysInside(root, path)) throw leaves(join(root, path), root);
+    const target = stat?.isSymbolicLink() ? statSync(join(root, path)) : stat;
+    // To open a pipe waits for whoever writes to it, and a device has no end.
+    if (target && !target.isFile() && !target.isDirectory()) throw special(join(root, path));
     return stat !== undefined;
   };
   return (path) => {
@@ -45,6 +48,13 @@ function staysInside(root: string, path: string): boolean {
   const isOwn = path === artifactsLink.name && readlinkSync(link) === artifactsLink.target;
   return isOwn && lstatSync(join(home, artifactsLink.target)).isDirectory();
 }
+
+const special = (path: string) =>
+  failure(
+    "site-tampered",
+    `${path} is a pipe, a socket or a device, expected a file`,
+    "Nothing was read or written there. Remove it, find out who made it, and run the command again.",
+  );
 
 const leaves = (link: string, root: string) =>
   failure(

@@ -1,13 +1,12 @@
+import { z } from "zod";
 import type { Ledger } from "../stages/ledger.ts";
 import { contentOf } from "../stages/record-content.ts";
 
-/** A listed record, as far as the ledger knows it. */
-export interface ListedRecord {
-  id: number;
-  version: string;
-  created_date: string;
-  modified_date: string;
-}
+/** The list of records, as far as the ledger knows them. */
+export const listSchema = z.array(
+  z.looseObject({ id: z.int(), version: z.string(), created_date: z.string(), modified_date: z.string() }),
+);
+export type ListedRecord = z.infer<typeof listSchema>[number];
 
 /** What the ledger ever said about a record. */
 interface Known {

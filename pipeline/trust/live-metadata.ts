@@ -51,7 +51,11 @@ type Online = Timestamp | Snapshot | Targets;
 export async function readLiveMetadata(source: MetadataSource, root: SignedRoot): Promise<LiveMetadata> {
   const names = await source.names();
   const { signedVersions, ...chain } = await readLiveChain(source, root);
-  if (!chain.timestamp) signedVersions.set("timestamp", await earlierTimestamp(source, root));
+  // A timestamp that leads to less than what is signed may be an earlier one that was put back.
+  if (!chain.timestamp || (await newerSigned(source, names, chain, root)) !== undefined) {
+    const live = signedVersions.get("timestamp") ?? 0;
+    signedVersions.set("timestamp", Math.max(live, await earlierTimestamp(source, root)));
+  }
   const highest = await takenVersions(source, names, signedVersions, root);
   return { ...chain, highest };
 }
@@ -137,8 +141,9 @@ async function takenVersions(
     const known = highest.get(role) ?? 0;
     const signed = Math.max(known, await highestSigned(source, role, versions, known + leftOverBound, root));
     const near = versions.filter((version) => version <= signed + leftOverBound);
+    const taken = new Set(versions);
     let top = Math.max(signed, ...near);
-    while (versions.includes(top + 1)) top++;
+    while (taken.has(top + 1)) top++;
     highest.set(role, top);
   }
   return highest;
@@ -181,14 +186,21 @@ function versionsByRole(names: readonly string[]): Map<string, number[]> {
  * did not finish.
  * @returns the path of the first
  */
-export async function newerThanLive(
+export const newerThanLive = async (
   source: MetadataSource,
   live: LiveMetadata,
+  root: SignedRoot,
+): Promise<string | undefined> => newerSigned(source, await source.names(), live, root);
+
+async function newerSigned(
+  source: MetadataSource,
+  names: readonly string[],
+  live: Pick<LiveMetadata, "roles" | "snapshot">,
   root: SignedRoot,
 ): Promise<string | undefined> {
   const known = new Map([...live.roles].map(([role, { metadata }]) => [role, metadata.signed.version]));
   if (live.snapshot) known.set("snapshot", live.snapshot.metadata.signed.version);
-  for (const [role, versions] of versionsByRole(await source.names())) {
+  for (const [role, versions] of versionsByRole(names)) {
     const version = await highestSigned(source, role, versions, known.get(role) ?? 0, root);
     if (version > 0) return metadataPath(role, version);
   }
