@@ -1,17 +1,5 @@
 import { z } from "zod";
-import {
-  flag,
-  line,
-  list,
-  object,
-  revision,
-  sha256,
-  size,
-  tableBy,
-  text,
-  timestamp,
-  version,
-} from "./fields.ts";
+import { flag, line, list, object, sha256, size, tableBy, text, timestamp, version } from "./fields.ts";
 import { publicPathSchema } from "./relative-path.ts";
 
 /** The name under which a site keeps what a run publishes. */
@@ -32,6 +20,13 @@ const keptName = text(
 /** A part of such a name. */
 const runName = text("path-format", /^\d+-[0-9a-f]+$/, "the name of a run, such as 4711-89abcdef");
 
+/** Messages repeat it in commands. Git names commits by SHA-1 or by SHA-256. */
+const commit = text(
+  "revision-format",
+  /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/,
+  "a whole commit id, 40 or 64 lowercase hexadecimal characters",
+);
+
 export const ledgerMark = object({
   lines: z.int().min(0).meta({ description: "Lines of public records; private ones are not counted." }),
   sha256: sha256.meta({ description: "Of the whole ledger, up to its last line." }),
@@ -44,7 +39,7 @@ const historyEntry = object({
   bundles: list(keptName).meta({ description: "What else must be kept for going back to it." }),
   at: timestamp,
   publisher: line,
-  commit: revision.nullable(),
+  commit: commit.nullable(),
   action: z.enum(["publish", "refresh", "rollback"]),
   unpushed: line.optional().meta({
     description: "Why its ledger lines were published before the base of the ledger had them.",
@@ -63,10 +58,10 @@ export const siteStateSchema = object({
   run: runName.meta({ description: "Tells two runs of one publisher apart." }),
   lease_until: timestamp.meta({ description: "Until then nobody else begins." }),
   at: timestamp,
-  commit: revision.nullable(),
+  commit: commit.nullable(),
   ledger: ledgerMark,
   ledger_high: ledgerMark.meta({ description: "Of the longest ledger that was ever published here." }),
-  hold: object({ reason: line, by: line, since: timestamp, commit: revision.nullable() })
+  hold: object({ reason: line, by: line, since: timestamp, commit: commit.nullable() })
     .nullable()
     .meta({ description: "Why nothing newer is published; its commit: of the build that was gone back to." }),
   pending: object({ purge: flag, announce: list(version) })

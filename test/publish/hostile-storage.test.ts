@@ -150,7 +150,15 @@ describe("an attacker who can write the folder of a signed site", () => {
     edit<ReturnType<typeof stateOf>>(www("current.json"), (state) => {
       state.hold = { reason: "x", by: "y", since: state.at, commit: "$(id)" };
     });
-    await refuses(/: hold\.commit: expected 40 lowercase hexadecimal characters\n/, "publish", "prod");
+    await refuses(
+      /: hold\.commit: expected a whole commit id, 40 or 64 lowercase hexadecimal characters\n/,
+      "publish",
+      "prod",
+    );
+    edit<ReturnType<typeof stateOf>>(www("current.json"), (state) => {
+      state.hold = { reason: "x", by: "y", since: state.at, commit: "a".repeat(64) };
+    });
+    expect((await project.run("publish", "prod")).stderr).toContain("--at aaaaaaaaaaaa ");
   });
 
   test("who can write dist/ too, cannot make sign write outside of it or remove files of the build", async () => {
