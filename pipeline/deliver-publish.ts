@@ -24,7 +24,7 @@ import { withOutputLock } from "./outside/lock.ts";
 import { hasDied, type Publisher, thisPublisher } from "./outside/publishers.ts";
 import { rootFolder } from "./outside/root-folder.ts";
 import { openSite } from "./outside/site-store.ts";
-import { findRoot } from "./outside/trust-folder.ts";
+import { findRoot, requireRoot } from "./outside/trust-folder.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./publish/changes.ts";
 import {
   refuseHeld,
@@ -46,6 +46,7 @@ import {
 } from "./publish/local-build.ts";
 import { announced } from "./publish/news.ts";
 import { runPending } from "./publish/pending.ts";
+import { refuseForged } from "./publish/proved-local.ts";
 import { requireArtifacts } from "./publish/require-artifacts.ts";
 import type { SettledArtifacts, SettlingSite } from "./publish/settled-artifacts.ts";
 import { siteNamed } from "./publish/site-named.ts";
@@ -130,7 +131,10 @@ export async function publishSite(
   return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     const local = readLocal(out, site);
     refuseUnfitBuild(local.document, site);
-    if (config.trust.profile !== "none" && site.settles) refuseUnsigned(local, name);
+    if (config.trust.profile !== "none" && site.settles) {
+      refuseUnsigned(local, name);
+      await refuseForged(local, requireRoot(releases), name);
+    }
     if (site.settles) refuseStaleBuild(local.document, ledger);
     const pushed = site.settles ? await provePushed(releases, config, ledger, options) : {};
     const publisher = thisPublisher(options.environment, surroundings.pid);

@@ -58,8 +58,10 @@ export async function restoreBuild(request: RestoreRequest, folder: string): Pro
 
 const more = ({ length }: readonly unknown[]) => (length > 1 ? `, and so are ${length - 1} more files` : "");
 
+type NamedBuild = Pick<ProvedBuild, "id" | "document" | "bytes">;
+
 /** Which build it is: as signatures prove it, or at least the one that the history names. */
-async function identified(request: RestoreRequest, kept: KeptPublish): Promise<ProvedBuild> {
+async function identified(request: RestoreRequest, kept: KeptPublish): Promise<NamedBuild> {
   const { root, entry, live } = request;
   const read = (path: string) => readKeptFile(kept, path);
   if (!root) return namedBuild(request, await read("build.json"));
@@ -80,7 +82,7 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<P
   }
 }
 
-function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): ProvedBuild {
+function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): NamedBuild {
   const { build } = request.entry;
   if (!bytes || sha256(bytes) !== build) throw refused(request, "build.json", "is missing or changed");
   const place = `${request.store.place}: build.json of the kept build ${short(build)}`;

@@ -26,6 +26,8 @@ export interface ProvedBuild {
   id: string;
   document: BuildDocument;
   bytes: Uint8Array;
+  /** Every file that the signed lists name: those of the build, and the signatures beside them. */
+  files: ReadonlyMap<string, ProvedFile>;
 }
 
 /** Reads what a place kept of a publish. Nothing that it answers is trusted. */
@@ -73,7 +75,7 @@ export async function proveBuild(read: ReadKept, snapshot: string, root: SignedR
     if (known?.sha256 !== file.sha256 || known.size !== file.size)
       throw new Unproved(path, "is not in the signed lists of files as build.json has it");
   }
-  return { id: sha256(bytes), document, bytes };
+  return { id: sha256(bytes), document, bytes, files };
 }
 
 async function signedSnapshot(read: ReadKept, path: string, root: SignedRoot): Promise<SignedSnapshot> {

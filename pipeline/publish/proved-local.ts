@@ -1,0 +1,43 @@
+import { failure } from "../errors.ts";
+import { verified } from "../trust/live-metadata.ts";
+import { metadataPath, readTimestamp, type SignedRoot } from "../trust/metadata.ts";
+import { proveBuild, Unproved } from "../trust/prove-build.ts";
+import type { LocalBuild } from "./local-build.ts";
+import { isSigned, sourceOf, timestampPath } from "./site-files.ts";
+
+/**
+ * Proves a signed build folder before it is published: a job between `sign` and `publish`, or whoever can write the
+ * folder, must not get files live that no signature covers.
+ * @param root newest root of `releases/trust/`
+ * @throws RelcatError build-unproved, naming the first file
+ */
+export async function refuseForged(local: LocalBuild, root: SignedRoot, site: string): Promise<void> {
+  try {
+    await proveLocal(local, root);
+  } catch (error) {
+    if (!(error instanceof Unproved)) throw error;
+    throw failure(
+      "build-unproved",
+      `${local.folder}/${error.path} ${error.reason}`,
+      `Nothing was published. Build and sign it again: relcat build --released, then relcat sign --site ${site}`,
+    );
+  }
+}
+
+async function proveLocal(local: LocalBuild, root: SignedRoot): Promise<void> {
+  const known = new Set(local.files.map(({ path }) => sourceOf(path)));
+  const read = async (path: string) => (known.has(path) ? local.read(path) : undefined);
+  const bytes = await read(timestampPath);
+  const timestamp = bytes && verified(bytes, readTimestamp, root, "timestamp");
+  if (!timestamp)
+    throw new Unproved(timestampPath, "is not signed by the online key of the newest root in releases/trust");
+  const { version } = timestamp.metadata.signed.snapshotMeta;
+  const proved = await proveBuild(read, metadataPath("snapshot", version), root);
+  if (proved.id !== local.id) throw new Unproved("build.json", "is not the one that was signed");
+  for (const { path, sha256 } of local.files) {
+    const source = sourceOf(path);
+    const isCovered = proved.files.get(source)?.sha256 === sha256;
+    if (!isCovered && !isSigned(source) && source !== timestampPath)
+      throw new Unproved(source, "is covered by no signature");
+  }
+}
