@@ -278,3 +278,16 @@ test("no error carries what the request was signed with", async () => {
   }
   fake.fault = () => undefined;
 });
+
+test("a key that is too long with the prefix of the site is refused before it is sent", async () => {
+  const store = await open();
+  const before = fake.log.length;
+  const refusal = {
+    code: "path-format",
+    message: expect.stringContaining(" bytes with the prefix of the site, "),
+  };
+  await expect(store.head("x".repeat(1024))).rejects.toMatchObject(refusal);
+  await expect(store.put("x".repeat(1024), bytesOf("x"), headers)).rejects.toMatchObject(refusal);
+  await expect(store.remove(["x".repeat(1024)])).rejects.toMatchObject(refusal);
+  expect(fake.log.length).toBe(before);
+});
