@@ -7,7 +7,7 @@ import { repository, temporaryFolder } from "../support/run.ts";
 /** The lint rule that keeps paths from outside away from node:path, over a planted module. */
 async function lint(file: string, code: string): Promise<string> {
   const folder = temporaryFolder();
-  for (const name of ["biome.json", "lint"])
+  for (const name of ["biome.json", "test/lint"])
     cpSync(join(repository, name), join(folder, name), { recursive: true });
   symlinkSync(join(repository, "node_modules"), join(folder, "node_modules"));
   mkdirSync(join(folder, dirname(file)), { recursive: true });
