@@ -27,7 +27,7 @@ module.exports = {
       "pipeline/documents/",
       "pipeline/trust/",
       "pipeline/inspect/(byte-source|inspection)\\.",
-      "pipeline/(errors|only-the-last)\\.",
+      "pipeline/(errors|only-the-last|shell-word)\\.",
     ]),
     // Build jobs run `ingest`, `inspect` and `upload` where memory is scarce, and an unchanged build ends before a library
     // could be read: they leave out templates and all else they do not use.
