@@ -10,6 +10,7 @@ import { openSite } from "./outside/site-store.ts";
 import { requireRoot } from "./outside/trust-folder.ts";
 import { withWorkFolder } from "./outside/work-folder.ts";
 import { refuseRetracted, refuseUnfitBuild, short } from "./publish/guards.ts";
+import { timestampPath } from "./publish/site-files.ts";
 import { metadataOf } from "./publish/site-metadata.ts";
 import { siteNamed } from "./publish/site-named.ts";
 import { unlessTaken } from "./publish/turn.ts";
@@ -84,7 +85,7 @@ async function provedSnapshot(
 ): Promise<SignedSnapshot | undefined> {
   const source = metadataOf(store);
   const live = await readLiveMetadata(source, root);
-  const [path] = live.timestamp ? live.unverified : ["metadata/timestamp.json"];
+  const [path] = live.timestamp ? live.unverified : [timestampPath];
   const refused = (what: string) =>
     failure("build-unproved", `${store.place}: ${what}`, `Nothing was changed. ${buildAnew(name, "")}`);
   if (path !== undefined)

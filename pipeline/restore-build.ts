@@ -9,7 +9,7 @@ import { placeKeptFiles, readKeptFile } from "./outside/kept-build.ts";
 import { parsedAs } from "./outside/parsed-state.ts";
 import { type ListedRecord, listSchema, unconfirmedRecords } from "./publish/confirm-records.ts";
 import { short } from "./publish/guards.ts";
-import { isHosting, listPath } from "./publish/site-files.ts";
+import { isHosting, listPath, timestampPath } from "./publish/site-files.ts";
 import type { Ledger } from "./stages/ledger.ts";
 import { type SignedRoot, type SignedSnapshot, sha256 } from "./trust/metadata.ts";
 import { type ProvedBuild, proveBuild, Unproved } from "./trust/prove-build.ts";
@@ -66,7 +66,7 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<N
   const read = (path: string) => readKeptFile(kept, path);
   if (!root) return namedBuild(request, await read("build.json"));
   const snapshots = Object.keys(kept.files).filter((path) => /^metadata\/\d+\.snapshot\.json$/.test(path));
-  const [snapshot = "metadata/timestamp.json"] = snapshots;
+  const [snapshot = timestampPath] = snapshots;
   try {
     if (snapshots.length !== 1)
       throw new Unproved(snapshot, `does not name one snapshot, but ${snapshots.length}`);

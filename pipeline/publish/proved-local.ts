@@ -1,7 +1,7 @@
 import { failure } from "../errors.ts";
 import { verified } from "../trust/live-metadata.ts";
 import { metadataPath, readTimestamp, type SignedRoot } from "../trust/metadata.ts";
-import { proveBuild, Unproved } from "../trust/prove-build.ts";
+import { notSigned, proveBuild, Unproved } from "../trust/prove-build.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { isSigned, sourceOf, timestampPath } from "./site-files.ts";
 
@@ -29,8 +29,7 @@ async function proveLocal(local: LocalBuild, root: SignedRoot): Promise<void> {
   const read = async (path: string) => (known.has(path) ? local.read(path) : undefined);
   const bytes = await read(timestampPath);
   const timestamp = bytes && verified(bytes, readTimestamp, root, "timestamp");
-  if (!timestamp)
-    throw new Unproved(timestampPath, "is not signed by the online key of the newest root in releases/trust");
+  if (!timestamp) throw new Unproved(timestampPath, notSigned);
   const { version } = timestamp.metadata.signed.snapshotMeta;
   const proved = await proveBuild(read, metadataPath("snapshot", version), root);
   if (proved.id !== local.id) throw new Unproved("build.json", "is not the one that was signed");

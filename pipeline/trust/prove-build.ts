@@ -86,7 +86,8 @@ async function signedSnapshot(read: ReadKept, path: string, root: SignedRoot): P
   return snapshot;
 }
 
-const notSigned = "is not signed by the online key of the newest root in releases/trust";
+/** Why a file with another signature, or none, proves nothing. */
+export const notSigned = "is not signed by the online key of the newest root in releases/trust";
 
 /** All targets of the online roles, each within the paths of its role. */
 async function targetsOf(
