@@ -4,7 +4,14 @@ import { rootKeys, type TrustProfile } from "./documents/trust.ts";
 import { failure } from "./errors.ts";
 import { isInRepository } from "./outside/git.ts";
 import { folderSigners, newKeyPem, signerOfPem } from "./outside/signer.ts";
-import { readTrust, type StoredTrust, trustFolder, writeKeys, writeTrust } from "./outside/trust-folder.ts";
+import {
+  readTrust,
+  type StoredTrust,
+  trustFolder,
+  trustMissing,
+  writeKeys,
+  writeTrust,
+} from "./outside/trust-folder.ts";
 import { keyId, type Signer } from "./trust/keys.ts";
 import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsFrom } from "./trust/renewal.ts";
 
@@ -149,11 +156,7 @@ function delivered(releases: string, change: TrustChange): TrustDelivery {
 export const requireTrust = (releases: string): StoredTrust => readTrust(releases) ?? missing(releases);
 
 function missing(releases: string): never {
-  throw failure(
-    "trust-missing",
-    `${trustFolder(releases)} has no root`,
-    "Begin with: relcat trust init KEYS-FOLDER",
-  );
+  throw trustMissing(releases);
 }
 
 /** A role that is signed offline. */

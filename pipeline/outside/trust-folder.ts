@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { failure } from "../errors.ts";
+import { failure, type RelcatError } from "../errors.ts";
 import { shellWord } from "../shell-word.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../trust/metadata.ts";
 import { accessFailure } from "./access-failure.ts";
@@ -44,12 +44,15 @@ export const findRoot = (releases: string): SignedRoot | undefined => readTrust(
 export function requireRoot(releases: string): SignedRoot {
   const root = findRoot(releases);
   if (root) return root;
-  throw failure(
+  throw trustMissing(releases);
+}
+
+export const trustMissing = (releases: string): RelcatError =>
+  failure(
     "trust-missing",
     `${trustFolder(releases)} has no root`,
     "Begin with: relcat trust init KEYS-FOLDER",
   );
-}
 
 function read<T>(folder: string, name: string, parse: (bytes: Uint8Array) => T): T {
   refuseForeignLink(folder, name);
