@@ -10,31 +10,22 @@ module.exports = {
   forbidden: [
     { name: "no-cycles", severity: "error", from: {}, to: { circular: true } },
     layer("documents-import-nothing", "pipeline/documents/", ["pipeline/documents/", "pipeline/errors"]),
-    layer("emitters-import-documents", "pipeline/emitters/", [
-      "pipeline/emitters/",
-      "pipeline/documents/",
-      "pipeline/selection/",
-      "pipeline/errors",
-    ]),
     layer("selection-imports-nothing", "pipeline/selection/", ["pipeline/selection/", "pipeline/documents/"]),
-    layer("trust-imports-documents", "pipeline/trust/", [
-      "pipeline/trust/",
+    layer("system-imports-documents", "pipeline/system/", [
+      "pipeline/system/",
       "pipeline/documents/",
+      "pipeline/inspect/(bytes/byte-source|inspection)\\.",
       "pipeline/errors",
-    ]),
-    layer("outside-imports-documents", "pipeline/outside/", [
-      "pipeline/outside/",
-      "pipeline/documents/",
-      "pipeline/trust/",
-      "pipeline/inspect/(byte-source|inspection)\\.",
-      "pipeline/(errors|only-the-last|shell-word)\\.",
     ]),
     // Build jobs run `ingest`, `inspect` and `upload` where memory is scarce, and an unchanged build ends before a library
     // could be read: they leave out templates and all else they do not use.
     layer("cli-imports-the-library", "cli/", [
       "cli/",
       "pipeline/index",
-      "pipeline/(deliver-inspect|deliver-manifest|deliver-upload|errors|shell-word|unchanged-build)\\.",
+      "pipeline/inspect/deliver-inspect",
+      "pipeline/intake/deliver-manifest",
+      "pipeline/publish/deliver-upload",
+      "pipeline/(errors|project/shell-word|journal/unchanged-build)\\.",
       "service/catalog/node",
       "service/controller/node",
       "service/controller/devices/serials\\.",
@@ -43,14 +34,15 @@ module.exports = {
       "service/(http|catalog)/(?!node|openapi)",
       "pipeline/documents/",
       "pipeline/selection/",
-      "pipeline/emitters/(browsable-json|escape)",
+      "pipeline/site/(pages/browsable-json|escape)",
     ]),
-    // Not pipeline/index: the whole library would lie in the memory of a server that reads JSON with it.
+    // Not pipeline/index: it would keep the whole library in the memory of a server that reads JSON with it.
     layer("the-controller-imports-the-library", "service/controller/", [
       "service/controller/",
       "service/http/",
-      "pipeline/stages/(json|source)\\.",
-      "pipeline/outside/(files|templates)\\.",
+      "pipeline/project/(json|source)\\.",
+      "pipeline/system/files\\.",
+      "pipeline/site/stores/templates\\.",
       "pipeline/documents/",
     ]),
     layer("servers-import-the-library", "service/(?!controller/)[^/]+/node", [
@@ -59,18 +51,19 @@ module.exports = {
       "pipeline/documents/",
     ]),
     {
-      name: "only-outside-touches-the-system",
+      name: "only-system-and-stores-touch-the-system",
       severity: "error",
       from: {
         path: "^build/(pipeline|service)/",
-        pathNot: "^build/(pipeline/outside/|service/[^/]+/node|service/controller/store/)",
+        pathNot:
+          "^build/(pipeline/(system|journal|[a-z]+/stores)/|service/[^/]+/node|service/controller/store/)",
       },
       to: { path: "^(node:)?(fs|child_process|net|http|https|dns|tls|sqlite|worker_threads)(/|$)" },
     },
     {
-      name: "only-outside-runs-commands-and-globs",
+      name: "only-system-and-stores-run-commands-and-globs",
       severity: "error",
-      from: { path: "^build/(pipeline|cli)/", pathNot: "^build/pipeline/outside/" },
+      from: { path: "^build/(pipeline|cli)/", pathNot: "^build/pipeline/(system|[a-z]+/stores)/" },
       to: { path: "node_modules/(execa|fast-glob)/" },
     },
   ],

@@ -7,9 +7,9 @@ const apart = /^(@aws-sdk\/|@napi-rs\/|asn1js$|openpgp$|pg$|pkijs$)/;
 
 /** Programs of other threads, by the name of their file beside the chunks; who starts one finds it there. */
 const threads: Readonly<Record<string, string>> = {
-  "compress-thread": join(import.meta.dirname, "../pipeline/outside/compress-thread.ts"),
-  "hash-thread": join(import.meta.dirname, "../pipeline/outside/hash-thread.ts"),
-  "read-thread": join(import.meta.dirname, "../pipeline/read-thread.ts"),
+  "compress-thread": join(import.meta.dirname, "../pipeline/journal/compress-thread.ts"),
+  "hash-thread": join(import.meta.dirname, "../pipeline/system/hash-thread.ts"),
+  "read-thread": join(import.meta.dirname, "../pipeline/records/read-thread.ts"),
 };
 
 const builtinImport = /^import (?:([\w$]+|\* as [\w$]+)(?:, | ))?(?:\{([^}]*)\} )?from "([\w:/]+)";$/gm;

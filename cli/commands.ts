@@ -1,4 +1,9 @@
 import { Argument, Command, type CommandUnknownOpts, Help, Option } from "@commander-js/extra-typings";
+import { addController } from "./controller/commands-controller.ts";
+import { addDevices } from "./devices/commands-devices.ts";
+import { addInspect } from "./intake/commands-inspect.ts";
+import { addPublishing } from "./sites/commands-publish.ts";
+import { addSites } from "./sites/commands-sites.ts";
 import {
   asCount,
   asDate,
@@ -11,14 +16,9 @@ import {
   asVersion,
   asVersions,
   collected,
-} from "./arguments.ts";
-import { addController } from "./commands-controller.ts";
-import { addDevices } from "./commands-devices.ts";
-import { addInspect } from "./commands-inspect.ts";
-import { addPublishing } from "./commands-publish.ts";
-import { addSites } from "./commands-sites.ts";
-import type { Host, OwnPackage } from "./host.ts";
-import { example, noBase, type Run, row } from "./rows.ts";
+} from "./terminal/arguments.ts";
+import type { Host, OwnPackage } from "./terminal/host.ts";
+import { example, noBase, type Run, row } from "./terminal/rows.ts";
 
 /** The table of commands. Each row imports its verb only when it runs: help and version load nothing but this. */
 export function createProgram(
@@ -66,7 +66,7 @@ function addAuthoring(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Write:");
   row(program, "init", "Start a project: configuration, a first release, a CI example.", "relcat init demo")
     .argument("[folder]", "where", ".")
-    .action((folder) => run(async (host) => (await import("./init.ts")).init(folder, host)));
+    .action((folder) => run(async (host) => (await import("./catalog/init.ts")).init(folder, host)));
   row(
     program,
     "new",
@@ -77,7 +77,7 @@ function addAuthoring(program: CommandUnknownOpts, run: Run): void {
     .option("--date <date>", "release date, default today", asDate)
     .option("--notes <file...>", "only these of releases/next/notes; or all, or none")
     .action((month, options) =>
-      run(async (host) => (await import("./new.ts")).openRelease(month, options, host)),
+      run(async (host) => (await import("./catalog/new.ts")).openRelease(month, options, host)),
     );
 }
 
@@ -98,7 +98,7 @@ function addIngest(program: CommandUnknownOpts, run: Run): void {
     .option("--config <file>", "catalog.yaml, by path or https URL")
     .option("--out <file>", "write the manifest there, - for standard output")
     .action((inputs, options) =>
-      run(async (host) => (await import("./ingest.ts")).ingestOutputs(inputs, options, host)),
+      run(async (host) => (await import("./intake/ingest.ts")).ingestOutputs(inputs, options, host)),
     );
 }
 
@@ -120,7 +120,7 @@ function addImport(program: CommandUnknownOpts, run: Run): void {
     .option(...noBase)
     .option("--now <time>", "date the reservation of --next-id so, instead of by the clock")
     .action((source, options) =>
-      run(async (host) => (await import("./import.ts")).importRecords(source, options, host)),
+      run(async (host) => (await import("./intake/import.ts")).importRecords(source, options, host)),
     );
 }
 
@@ -134,10 +134,13 @@ function addNotes(program: CommandUnknownOpts, run: Run): void {
     )
     .addOption(formatOption("text", ["markdown", "html", "json", "text"] as const))
     .action((version, { format }) =>
-      run(async (host) => (await import("./notes.ts")).showNotes(version, format, host), format === "json"),
+      run(
+        async (host) => (await import("./catalog/notes.ts")).showNotes(version, format, host),
+        format === "json",
+      ),
     );
   row(notes, "lint", "Show only the problems of notes.", "relcat notes lint").action(() =>
-    run(async (host) => (await import("./notes.ts")).lintNotes(host)),
+    run(async (host) => (await import("./catalog/notes.ts")).lintNotes(host)),
   );
   const added = 'relcat notes add --component server --kind fix --ref NG-17 "The list no longer stalls."';
   row(notes, "add", "Write a note fragment for the next release.", added)
@@ -148,7 +151,7 @@ function addNotes(program: CommandUnknownOpts, run: Run): void {
     .option("--security", "the change fixes a vulnerability")
     .option("--release <version>", "write it into this release", asVersion)
     .action((text, options) =>
-      run(async (host) => (await import("./notes.ts")).addNote({ ...options, text }, host)),
+      run(async (host) => (await import("./catalog/notes.ts")).addNote({ ...options, text }, host)),
     );
 }
 
@@ -167,12 +170,15 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     .option(...noBase)
     .option("--artifacts <folder>", "hold the artifacts in it against the policies of catalog.yaml")
     .action((options) =>
-      run(async (host) => (await import("./check.ts")).check(options, host), options.format === "json"),
+      run(
+        async (host) => (await import("./catalog/check.ts")).check(options, host),
+        options.format === "json",
+      ),
     );
   row(program, "status", "Show what is open, incomplete or withdrawn, and the next command.", "relcat status")
     .option("--offline", "do not ask the sites what is live there")
     .option(...noBase)
-    .action((options) => run(async (host) => (await import("./status.ts")).status(options, host)));
+    .action((options) => run(async (host) => (await import("./catalog/status.ts")).status(options, host)));
   row(
     program,
     "list",
@@ -182,7 +188,7 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     .argument("[filter...]", "field=value, version=latest, line=YY.MM, ordering=-id")
     .option("--all", "withdrawn records too")
     .action((filters, options) =>
-      run(async (host) => (await import("./list.ts")).list(filters, options, host)),
+      run(async (host) => (await import("./catalog/list.ts")).list(filters, options, host)),
     );
   const built = "relcat build --released --out public";
   row(program, "build", "Build the catalog site; what is not cut gets provisional ids.", built)
@@ -194,7 +200,7 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     .option("--at <commit>", "with --released: what that commit had, less what was withdrawn since")
     .option("--check-out", "compare every file in the folder, instead of trusting what looks untouched")
     .option("--now <time>", "date new files so, instead of by the clock")
-    .action((options) => run(async (host) => (await import("./build.ts")).buildSite(options, host)));
+    .action((options) => run(async (host) => (await import("./catalog/build.ts")).buildSite(options, host)));
 }
 
 function addPlan(program: CommandUnknownOpts, run: Run): void {
@@ -211,7 +217,7 @@ function addPlan(program: CommandUnknownOpts, run: Run): void {
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>
       run(
-        async (host) => (await import("./plan.ts")).plan(versions, options, host),
+        async (host) => (await import("./catalog/plan.ts")).plan(versions, options, host),
         options.format === "json",
       ),
     );
@@ -232,13 +238,13 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     .option("--body <file>", "write the plan as Markdown")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>
-      run(async (host) => (await import("./cut.ts")).cutReleases(versions, options, host)),
+      run(async (host) => (await import("./catalog/cut.ts")).cutReleases(versions, options, host)),
     );
   row(program, "uncut", "Take the last cut back while nobody has it.", "relcat uncut 26.09.001")
     .argument("<version>", "YY.MM.NNN", asVersion)
     .option("--ledger-base <revision>", "git revision whose lines stay, or none; default: ledger.base")
     .action((version, options) =>
-      run(async (host) => (await import("./uncut.ts")).uncutRelease(version, options, host)),
+      run(async (host) => (await import("./catalog/uncut.ts")).uncutRelease(version, options, host)),
     );
 }
 
@@ -248,7 +254,7 @@ function addLedger(program: CommandUnknownOpts, run: Run): void {
   row(ledger, "rebase", "Put our ledger lines after those of another branch, with new ids.", rebased)
     .option("--onto <revision>", "git revision whose lines stay as they are; default: ledger.base")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
-    .action((options) => run(async (host) => (await import("./ledger.ts")).rebase(options, host)));
+    .action((options) => run(async (host) => (await import("./catalog/ledger.ts")).rebase(options, host)));
 }
 
 function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
@@ -263,7 +269,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option("--yes", "do not ask")
     .action((targets, options) =>
-      run(async (host) => (await import("./retract.ts")).retractRecords(targets, options, host)),
+      run(async (host) => (await import("./catalog/retract.ts")).retractRecords(targets, options, host)),
     );
   row(program, "reinstate", "Undo retractions.", "relcat reinstate 4657")
     .argument("<id...>", "ids of retracted records", asIds)
@@ -271,7 +277,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option("--yes", "do not ask")
     .action((ids, options) =>
-      run(async (host) => (await import("./reinstate.ts")).reinstateRecords(ids, options, host)),
+      run(async (host) => (await import("./catalog/reinstate.ts")).reinstateRecords(ids, options, host)),
     );
 }
 
@@ -294,7 +300,7 @@ function addServing(program: CommandUnknownOpts, run: Run): void {
     .option("--releases <folder>", "take manifests in by POST, for whoever has $RELCAT_PUBLISH_TOKEN")
     .option("--database <place>", "a controller's: its API keys with packages:write may post too")
     .option("--after-post <program...>", "run this after posts, with $RELCAT_MANIFESTS, a path a line")
-    .action((options) => run(async (host) => (await import("./serve.ts")).serve(options, host)));
+    .action((options) => run(async (host) => (await import("./sites/serve.ts")).serve(options, host)));
 }
 
 function addTools(program: CommandUnknownOpts, run: Run): void {
@@ -303,17 +309,17 @@ function addTools(program: CommandUnknownOpts, run: Run): void {
     .argument("[name]", "such as manifest")
     .option("--list", "print the names there are")
     .action((name, options) =>
-      run(async (host) => (await import("./schema.ts")).schema(name, options, host)),
+      run(async (host) => (await import("./catalog/schema.ts")).schema(name, options, host)),
     );
   program
     .command("__complete <values> [word...]", { hidden: true })
     .action((values, words) =>
-      run(async (host) => (await import("./complete.ts")).complete(values, words, host)),
+      run(async (host) => (await import("./completion/complete.ts")).complete(values, words, host)),
     );
   const loaded = "source <(relcat completion bash)";
   row(program, "completion", "Print a script that completes commands, versions and more in a shell.", loaded)
     .addArgument(new Argument("<shell>").choices(["bash", "zsh", "fish"] as const))
     .action((shell) =>
-      run(async (host) => (await import("./completion.ts")).completion(shell, program, host)),
+      run(async (host) => (await import("./completion/completion.ts")).completion(shell, program, host)),
     );
 }

@@ -2,11 +2,11 @@ import { statSync } from "node:fs";
 import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
-import type { Given } from "./as-given.ts";
-import { outputAtOnce } from "./at-once.ts";
-import type { Host, Output, OwnPackage } from "./host.ts";
-import { findProject } from "./project.ts";
-import type { Globals } from "./rows.ts";
+import type { Given } from "./terminal/as-given.ts";
+import { outputAtOnce } from "./terminal/at-once.ts";
+import type { Host, Output, OwnPackage } from "./terminal/host.ts";
+import { findProject } from "./terminal/project.ts";
+import type { Globals } from "./terminal/rows.ts";
 
 /** Runs the command line of this process. The only place that touches `process`. */
 export async function main(own: OwnPackage): Promise<void> {
@@ -45,12 +45,12 @@ export async function main(own: OwnPackage): Promise<void> {
     const { words } = host;
     if (words.includes("--json")) host = hostOf({ color: !words.includes("--no-color"), json: true }, own);
     if (words.length > 1 && words.some((word) => /^(-V$|--version)/.test(word)))
-      (await import("./misplaced-version.ts")).refuseMisplacedVersion(program, words);
+      (await import("./terminal/misplaced-version.ts")).refuseMisplacedVersion(program, words);
     await program.parseAsync(wordsOf(program), { from: "user" });
   } catch (error) {
     if (error instanceof CommanderError)
       status = await refuse(error, command.join(" "), hostOf(program.opts(), own));
-    else status = await (await import("./fail.ts")).fail(error, host);
+    else status = await (await import("./terminal/fail.ts")).fail(error, host);
   }
   process.exitCode ??= status;
 }
@@ -69,7 +69,7 @@ function givenTo(action: CommandUnknownOpts): Given {
 
 async function isUnchangedBuild(host: Host): Promise<boolean> {
   if (host.words[0] !== "build") return false;
-  const { replayUnchangedBuild } = await import("./unchanged-build.ts");
+  const { replayUnchangedBuild } = await import("./catalog/unchanged-build.ts");
   const streams: NodeJS.WriteStream[] = [];
   const used = (stream: NodeJS.WriteStream) => {
     streams.push(guarded(stream));
@@ -97,8 +97,8 @@ function wordsOf({ commands }: { commands: readonly CommandUnknownOpts[] }): str
 async function refuse(error: CommanderError, command: string, host: Host): Promise<number> {
   if (error.exitCode === 0) return 0;
   if (error.code === "commander.help") return 2;
-  const { usageErrorOf } = await import("./usage.ts");
-  return (await import("./fail.ts")).fail(usageErrorOf(error, command), host);
+  const { usageErrorOf } = await import("./terminal/usage.ts");
+  return (await import("./terminal/fail.ts")).fail(usageErrorOf(error, command), host);
 }
 
 async function enter(folder: string | undefined): Promise<void> {
@@ -108,7 +108,7 @@ async function enter(folder: string | undefined): Promise<void> {
     const what = statSync(folder, { throwIfNoEntry: false })
       ? `${folder} is no folder`
       : `there is no folder ${folder} here`;
-    const { UsageError } = await import("./usage.ts");
+    const { UsageError } = await import("./terminal/usage.ts");
     throw new UsageError(what, hint, "folder-missing");
   }
   process.chdir(folder);
@@ -155,7 +155,7 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage, given: Given
     },
     ask: async (question, isSecret) => {
       const interrupt = () => process.kill(process.pid, "SIGINT");
-      return (await import("./ask.ts")).ask(question, isSecret, {
+      return (await import("./terminal/ask.ts")).ask(question, isSecret, {
         input: process.stdin,
         messages: process.stderr,
         interrupt,
@@ -190,7 +190,7 @@ function endedOutput(error: NodeJS.ErrnoException): void {
 }
 
 function endWithBug(error: unknown, host: Host): void {
-  import("./fail.ts").then(({ reportBug }) => {
+  import("./terminal/fail.ts").then(({ reportBug }) => {
     process.exitCode = reportBug(error, host);
   });
 }

@@ -1,28 +1,28 @@
-import { refuseUnknown } from "./cut.ts";
 import type { Config } from "./documents/config.ts";
 import { type Exception, exceptionsSchema } from "./documents/exceptions.ts";
 import { noteSchema } from "./documents/note.ts";
 import type { OutputGroup } from "./documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "./errors.ts";
-import { type AuthoredFiles, filesIn } from "./outside/authored-files.ts";
-import { requireFolder } from "./outside/files.ts";
-import { collectMuch } from "./outside/heap.ts";
-import { configIn } from "./outside/project-folder.ts";
-import { readSchemas, readTemplates } from "./outside/templates.ts";
-import { siteNamed } from "./publish/site-named.ts";
-import { readReleases } from "./read-releases.ts";
-import type { ReleaseCache } from "./release-cache.ts";
-import { type Allocate, type Identified, idAssignment } from "./stages/assign-ids.ts";
-import { completenessCheck } from "./stages/completeness.ts";
-import { type Discovered, discover, type ReleaseFiles } from "./stages/discover.ts";
-import type { Located } from "./stages/document.ts";
-import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./stages/exceptions.ts";
-import { type Ledger, readLedgerPieces, restore as restoreLedger } from "./stages/ledger.ts";
-import type { Release } from "./stages/normalize.ts";
-import { readBytes, readDocuments } from "./stages/parse.ts";
-import { readConfig } from "./stages/read-config.ts";
-import { checkFragment } from "./stages/rules/release-rules.ts";
-import { decodePieces } from "./stages/source.ts";
+import { collectMuch } from "./journal/heap.ts";
+import type { ReleaseCache } from "./journal/release-cache.ts";
+import { type Allocate, type Identified, idAssignment } from "./ledger/assign-ids.ts";
+import { completenessCheck } from "./ledger/completeness.ts";
+import { refuseUnknown } from "./ledger/cut.ts";
+import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./ledger/exceptions.ts";
+import { type Ledger, readLedgerPieces, restore as restoreLedger } from "./ledger/ledger.ts";
+import { type AuthoredFiles, filesIn } from "./project/authored-files.ts";
+import { type Discovered, discover, type ReleaseFiles } from "./project/discover.ts";
+import type { Located } from "./project/document.ts";
+import { readBytes, readDocuments } from "./project/parse.ts";
+import { configIn } from "./project/project-folder.ts";
+import { readConfig } from "./project/read-config.ts";
+import { siteNamed } from "./project/site-named.ts";
+import { decodePieces } from "./project/source.ts";
+import type { Release } from "./records/normalize.ts";
+import { readReleases } from "./records/read-releases.ts";
+import { checkFragment } from "./records/release-rules.ts";
+import { readSchemas, readTemplates } from "./site/stores/templates.ts";
+import { requireFolder } from "./system/files.ts";
 
 /** Which releases count, and which of them may get ids. */
 export interface Selection {
@@ -88,7 +88,7 @@ export async function buildCatalog(
   throwErrors(selection.released ? [...catalog.problems, ...identified.notCut] : catalog.problems);
   const sources = { templates: await readTemplates(), schemas: await readSchemas() };
   // Templates and Markdown are half of the start-up, and only a build needs them.
-  const { emitSite } = await import("./stages/emit.ts");
+  const { emitSite } = await import("./site/emit.ts");
   return { site: emitSite(identified.releases, catalog.ledger, config, sources), catalog };
 }
 

@@ -1,5 +1,8 @@
 import { buildCatalog, type Catalog, loadLedger, type Selection, type Site } from "./build.ts";
-import { type BuildMemory, cacheFolder, openBuildMemory, type Remembering } from "./build-memory.ts";
+import type { Plan } from "./documents/plan.ts";
+import { failure, RelcatError, throwErrors } from "./errors.ts";
+import { type BuildMemory, cacheFolder, openBuildMemory, type Remembering } from "./journal/build-memory.ts";
+import type { OnCacheFailure } from "./journal/cache.ts";
 import {
   type Cut,
   type CutOptions,
@@ -10,24 +13,21 @@ import {
   type RetractOptions,
   refuseCut,
   throwIfUnsound,
-} from "./cut.ts";
-import { type Delivery, deliverSite } from "./deliver-site.ts";
-import type { Plan } from "./documents/plan.ts";
-import { earlierCommit } from "./earlier-commit.ts";
-import { failure, RelcatError, throwErrors } from "./errors.ts";
-import { eventTime } from "./event-time.ts";
-import { filesIn } from "./outside/authored-files.ts";
-import type { OnCacheFailure } from "./outside/cache.ts";
-import { exists, replaceDurably, requireFolder } from "./outside/files.ts";
-import { commit, movedAway, requireRepository, uncommitted } from "./outside/git.ts";
-import { showFile } from "./outside/git-revision.ts";
-import { withLock, withOutputLock } from "./outside/lock.ts";
-import { refuseForeignFolder } from "./outside/site-folder.ts";
+} from "./ledger/cut.ts";
+import { earlierCommit } from "./ledger/earlier-commit.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { ledgerMark } from "./ledger/ledger-mark.ts";
+import { type Decided, type PlanRequest, planCatalog } from "./plan/plan.ts";
 import { throwRefused } from "./plan/refused.ts";
 import { refuseOtherLedger, refuseStale } from "./plan/stale.ts";
-import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
-import { ledgerMark } from "./publish/ledger-mark.ts";
-import type { Ledger } from "./stages/ledger.ts";
+import { filesIn } from "./project/authored-files.ts";
+import { eventTime } from "./project/event-time.ts";
+import { type Delivery, deliverSite } from "./site/deliver-site.ts";
+import { refuseForeignFolder } from "./site/stores/site-folder.ts";
+import { exists, replaceDurably, requireFolder } from "./system/files.ts";
+import { commit, movedAway, requireRepository, uncommitted } from "./system/git/git.ts";
+import { showFile } from "./system/git/git-revision.ts";
+import { withLock, withOutputLock } from "./system/lock.ts";
 
 /** What the commands take from the process they run in. */
 export interface Surroundings {

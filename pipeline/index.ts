@@ -3,18 +3,6 @@
  * as arguments (folder, clock, process id) and throws RelcatError for what a user can mend.
  */
 export { buildCatalog, type Catalog, loadCatalog, type Selection, type Site } from "./build.ts";
-export { artifactProblems } from "./check-artifacts.ts";
-export { ledgerGrowthProblems, unresolvedMergeProblems } from "./check-ledger.ts";
-export {
-  type Cut,
-  type CutOptions,
-  decideCut,
-  decideReinstate,
-  decideRetract,
-  decideUncut,
-  type LedgerChange,
-  type RetractOptions,
-} from "./cut.ts";
 export {
   build,
   type CutRequest,
@@ -25,37 +13,6 @@ export {
   type Surroundings,
   uncut,
 } from "./deliver.ts";
-export { addNote, init, openRelease } from "./deliver-authored.ts";
-export { type DownloadDelivery, downloadArtifact } from "./deliver-download.ts";
-export { type Import, type ImportRequest, importCatalog } from "./deliver-import.ts";
-export { type InspectedFile, type InspectRequest, inspectFiles } from "./deliver-inspect.ts";
-export { type Delivered, type Destination, ingest } from "./deliver-manifest.ts";
-export { type PostedManifest, postManifest, runAfterPost } from "./deliver-post.ts";
-export {
-  type ChangedFile,
-  type PublishDelivery,
-  type PublishOptions,
-  publishSite,
-} from "./deliver-publish.ts";
-export { type RebasedLedger, rebaseLedger } from "./deliver-rebase.ts";
-export { refreshSite } from "./deliver-refresh.ts";
-export {
-  metadataAtSite,
-  type RollbackOptions,
-  readSiteState,
-  rollbackSite,
-} from "./deliver-rollback.ts";
-export { type SignDelivery, signSite } from "./deliver-sign.ts";
-export type { Delivery } from "./deliver-site.ts";
-export {
-  beginSiteTrust,
-  describeTrust,
-  type RotatedRole,
-  rotateKey,
-  signTrust,
-  type TrustDelivery,
-} from "./deliver-trust.ts";
-export { type UploadDelivery, type UploadRequest, upload } from "./deliver-upload.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
@@ -64,7 +21,6 @@ export type { PackageRecord, WireRecord } from "./documents/package-record.ts";
 export type { FieldChange, Plan, PlanRow } from "./documents/plan.ts";
 export type { OutputFile, PublishedPackage, PublishedRelease } from "./documents/published.ts";
 export type { BuildDocument, LatestDocument, ReleaseDocument, ReleaseIndex } from "./documents/site.ts";
-export { notesDocument, notesHtml, notesMarkdown, notesText } from "./emitters/release-notes.ts";
 export {
   type Code,
   codes,
@@ -74,7 +30,64 @@ export {
   RelcatError,
   throwErrors,
 } from "./errors.ts";
-export { eventTime, timeGiven } from "./event-time.ts";
+export { artifactProblems } from "./inspect/check-artifacts.ts";
+export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/deliver-inspect.ts";
+export { type Import, type ImportRequest, importCatalog } from "./intake/deliver-import.ts";
+export { type Delivered, type Destination, ingest } from "./intake/deliver-manifest.ts";
+export { type PostedManifest, postManifest, runAfterPost } from "./intake/deliver-post.ts";
+export { decideImport, type ImportOptions, type ImportPlan } from "./intake/import/import.ts";
+export { countByRule, type Violation } from "./intake/import/violations.ts";
+export type { Ingested, IngestRequest, IngestSurroundings } from "./intake/ingest/ingest.ts";
+export { maxPostedBytes } from "./intake/post/read-posted.ts";
+export { PostRefused } from "./intake/post/refused.ts";
+export { ledgerGrowthProblems, unresolvedMergeProblems } from "./ledger/check-ledger.ts";
+export {
+  type Cut,
+  type CutOptions,
+  decideCut,
+  decideReinstate,
+  decideRetract,
+  decideUncut,
+  type LedgerChange,
+  type RetractOptions,
+} from "./ledger/cut.ts";
+export { type RebasedLedger, rebaseLedger } from "./ledger/deliver-rebase.ts";
+export type { Ledger } from "./ledger/ledger.ts";
+export type { Entry } from "./ledger/ledger-records.ts";
+export { type ListedRecord, listRecords } from "./plan/list-records.ts";
+export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
+export { readPlan } from "./plan/read-plan.ts";
+export { type ChosenRecords, type RecordChoice, selectRecords } from "./plan/select-records.ts";
+export { showNotes } from "./plan/show-notes.ts";
+export { loadConfig, noteProblems, requireVersions } from "./plan/show-release.ts";
+export {
+  type CatalogStatus,
+  catalogStatus,
+  countCatalog,
+  type NextStep,
+  type ReleaseStatus,
+} from "./plan/status.ts";
+export { loadConfiguration } from "./project/configuration.ts";
+export { addNote, init, openRelease } from "./project/deliver-authored.ts";
+export { eventTime, timeGiven } from "./project/event-time.ts";
+export { parseJson } from "./project/json.ts";
+export type { NewNote } from "./project/note-fragment.ts";
+export type { Opening, OpenReleaseOptions } from "./project/open-release.ts";
+export { SyntaxProblem } from "./project/source.ts";
+export {
+  type ChangedFile,
+  type PublishDelivery,
+  type PublishOptions,
+  publishSite,
+} from "./publish/deliver-publish.ts";
+export { refreshSite } from "./publish/deliver-refresh.ts";
+export {
+  metadataAtSite,
+  type RollbackOptions,
+  readSiteState,
+  rollbackSite,
+} from "./publish/deliver-rollback.ts";
+export { type UploadDelivery, type UploadRequest, upload } from "./publish/deliver-upload.ts";
 export {
   findLedgerBase,
   isShallowInCi,
@@ -82,39 +95,26 @@ export {
   lostLines,
   shallowWarning,
   whyNotCompared,
-} from "./guard-ledger.ts";
-export { decideImport, type ImportOptions, type ImportPlan } from "./import/import.ts";
-export { countByRule, type Violation } from "./import/violations.ts";
-export { loadConfiguration } from "./ingest/configuration.ts";
-export type { Ingested, IngestRequest, IngestSurroundings } from "./ingest/ingest.ts";
-export { type ListedRecord, listRecords } from "./list-records.ts";
-export type { NewNote } from "./note-fragment.ts";
-export type { Opening, OpenReleaseOptions } from "./open-release.ts";
-export { accessFailure } from "./outside/access-failure.ts";
-export { requireFolder } from "./outside/files.ts";
-export { requireTarget, writeText } from "./outside/folders.ts";
-export { packageFolder } from "./outside/templates.ts";
-export { watchFolder } from "./outside/watch-folder.ts";
-export { readPlan } from "./plan/read-plan.ts";
-export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan.ts";
-export { maxPostedBytes } from "./post/read-posted.ts";
-export { PostRefused } from "./post/refused.ts";
-export { type ChosenRecords, type RecordChoice, selectRecords } from "./select-records.ts";
-export { showNotes } from "./show-notes.ts";
-export { loadConfig, noteProblems, requireVersions } from "./show-release.ts";
-export { type RoleEnd, type SiteStatus, siteStatuses } from "./site-status.ts";
-export { parseJson } from "./stages/json.ts";
-export type { Ledger } from "./stages/ledger.ts";
-export type { Entry } from "./stages/ledger-records.ts";
-export { SyntaxProblem } from "./stages/source.ts";
+} from "./publish/guard-ledger.ts";
+export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
+export type { Delivery } from "./site/deliver-site.ts";
+export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
+export { packageFolder } from "./site/stores/templates.ts";
+export { accessFailure } from "./system/access-failure.ts";
+export { requireFolder } from "./system/files.ts";
+export { requireTarget, writeText } from "./system/folders.ts";
+export { watchFolder } from "./system/watch-folder.ts";
+export { type SignDelivery, signSite } from "./trust/deliver-sign.ts";
 export {
-  type CatalogStatus,
-  catalogStatus,
-  countCatalog,
-  type NextStep,
-  type ReleaseStatus,
-} from "./status.ts";
+  beginSiteTrust,
+  describeTrust,
+  type RotatedRole,
+  rotateKey,
+  signTrust,
+  type TrustDelivery,
+} from "./trust/deliver-trust.ts";
+export { type DownloadDelivery, downloadArtifact } from "./verify/deliver-download.ts";
 export { awaitBuild } from "./verify/expect-build.ts";
 export { type FileAnswer, identifyFiles } from "./verify/identify.ts";
 export { findPlace, type KnownPlace } from "./verify/place.ts";
-export { type Finding, usualGrace, type Verdict, verifySite } from "./verify.ts";
+export { type Finding, usualGrace, type Verdict, verifySite } from "./verify/verify.ts";

@@ -4,12 +4,12 @@ import Handlebars from "handlebars";
 import { loadCatalog } from "../../pipeline/build.ts";
 import type { Config } from "../../pipeline/documents/config.ts";
 import type { OutputFile, PublishedRelease } from "../../pipeline/documents/published.ts";
-import { renderMarkdown } from "../../pipeline/emitters/markdown.ts";
-import { joinedFile, textFile } from "../../pipeline/emitters/output.ts";
-import { releaseDocument } from "../../pipeline/emitters/release-document.ts";
-import { notesHtml } from "../../pipeline/emitters/release-notes.ts";
 import { throwErrors } from "../../pipeline/errors.ts";
-import { publishRelease } from "../../pipeline/stages/publish-records.ts";
+import { publishRelease } from "../../pipeline/ledger/publish-records.ts";
+import { renderMarkdown } from "../../pipeline/site/markdown.ts";
+import { joinedFile, textFile } from "../../pipeline/site/output.ts";
+import { releaseDocument } from "../../pipeline/site/release-document.ts";
+import { notesHtml } from "../../pipeline/site/release-notes.ts";
 import { pageTemplate } from "./page.ts";
 
 /** relcat without what its site has more than others' programs make: the catalog in $IN, the outputs in $OUT. */

@@ -1,10 +1,10 @@
-import { readChecksums } from "./checksums-asc.ts";
-import { hashWhole } from "./hash-ranges.ts";
+import { hashWhole } from "./bytes/hash-ranges.ts";
+import { readSmall } from "./bytes/small-file.ts";
 import { Fault, type InspectOptions, type Reader, settled, type Verdict } from "./inspection.ts";
-import { verifierOf } from "./openpgp.ts";
-import { claimedSignature, type Found } from "./openpgp-claim.ts";
-import { isCleartext } from "./openpgp-cleartext.ts";
-import { readSmall } from "./small-file.ts";
+import { readChecksums } from "./signatures/checksums-asc.ts";
+import { verifierOf } from "./signatures/openpgp.ts";
+import { claimedSignature, type Found } from "./signatures/openpgp-claim.ts";
+import { isCleartext } from "./signatures/openpgp-cleartext.ts";
 
 /** A signature on its own: of the file beside it that has its name without the ending, or around checksums. */
 export const inspectSignatureFile: Reader = (source, options) => {

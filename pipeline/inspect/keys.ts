@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { type Problem, RelcatError } from "../errors.ts";
-import { type OpenPgpCertificate, readOpenPgpCertificates } from "./openpgp-keys.ts";
-import { readCertificate } from "./x509.ts";
+import { type OpenPgpCertificate, readOpenPgpCertificates } from "./signatures/openpgp-keys.ts";
+import { readCertificate } from "./signatures/x509.ts";
 
 /** When a key may have signed; open where undefined. Milliseconds since 1970. */
 export interface Window {

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import type { Catalog } from "../build.ts";
-import type { Cut } from "../cut.ts";
 import type { Config } from "../documents/config.ts";
-import { assignIds, type IdentifiedRelease } from "../stages/assign-ids.ts";
-import { emitSite, type Sources } from "../stages/emit.ts";
-import { type Ledger, readLedger } from "../stages/ledger.ts";
+import { assignIds, type IdentifiedRelease } from "../ledger/assign-ids.ts";
+import type { Cut } from "../ledger/cut.ts";
+import { type Ledger, readLedger } from "../ledger/ledger.ts";
+import { emitSite, type Sources } from "../site/emit.ts";
 import type { DocumentHashes } from "./baseline.ts";
 
 /** Releases that have ledger lines, with the ids and dates those give. */

@@ -1,6 +1,6 @@
 import type { Config } from "../documents/config.ts";
 import type { FieldChange } from "../documents/plan.ts";
-import { artifactUrl } from "../stages/publish-records.ts";
+import { artifactUrl } from "../ledger/publish-records.ts";
 import { changedLeaves } from "./fields.ts";
 import type { ListedRecord } from "./snapshot.ts";
 

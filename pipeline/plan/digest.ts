@@ -1,8 +1,8 @@
 import type { Config } from "../documents/config.ts";
 import { type Plan, planSchema } from "../documents/plan.ts";
-import type { IdentifiedRelease } from "../stages/assign-ids.ts";
-import { digest } from "../stages/ledger.ts";
-import type { Release } from "../stages/normalize.ts";
+import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
+import { digest } from "../ledger/ledger.ts";
+import type { Release } from "../records/normalize.ts";
 import { publicSettings } from "./configuration.ts";
 
 /** The digest of a plan over everything else in it; white space and the order of its keys say nothing. */

@@ -1,5 +1,5 @@
 import type { FieldChange } from "../documents/plan.ts";
-import { leaves } from "../stages/merge.ts";
+import { leaves } from "../records/merge.ts";
 
 type Leaf = FieldChange["from"];
 

@@ -1,9 +1,9 @@
 import type { Catalog } from "../build.ts";
 import type { ForbiddenChange, Plan } from "../documents/plan.ts";
 import { failure, type Place, type Problem } from "../errors.ts";
-import { bytesChanged, recordPrivate, recordVanished } from "../stages/assign-ids.ts";
-import { display } from "../stages/document.ts";
-import { checkGrowth, compareGrowth } from "../stages/growth.ts";
+import { bytesChanged, recordPrivate, recordVanished } from "../ledger/assign-ids.ts";
+import { checkGrowth, compareGrowth } from "../ledger/growth.ts";
+import { display } from "../project/document.ts";
 import type { Baseline } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
 import { problemRow } from "./problem-row.ts";

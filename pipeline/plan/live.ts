@@ -1,12 +1,12 @@
 import type { Config } from "../documents/config.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure, RelcatError } from "../errors.ts";
-import { readRecords } from "../import/read-records.ts";
-import { fetchBytes } from "../outside/fetch.ts";
-import { readIfPresent } from "../outside/files.ts";
-import { lookAt } from "../outside/input-files.ts";
-import { readInput, refuseScheme } from "../outside/read-input.ts";
-import { decode } from "../stages/source.ts";
+import { readRecords } from "../intake/import/read-records.ts";
+import { decode } from "../project/source.ts";
+import { readIfPresent } from "../system/files.ts";
+import { lookAt } from "../system/input-files.ts";
+import { fetchBytes } from "../system/network/fetch.ts";
+import { readInput, refuseScheme } from "../system/read-input.ts";
 import type { Baseline } from "./baseline.ts";
 import { snapshotOfList } from "./snapshot.ts";
 import { liveWire } from "./wire.ts";

@@ -1,9 +1,9 @@
 import { type Catalog, loadCatalog } from "../build.ts";
-import type { Cut } from "../cut.ts";
 import { type Problem, RelcatError } from "../errors.ts";
-import { filesOf } from "../outside/authored-files.ts";
-import { readTree, withoutGit } from "../outside/git-tree.ts";
-import type { Sources } from "../stages/emit.ts";
+import type { Cut } from "../ledger/cut.ts";
+import { filesOf } from "../project/authored-files.ts";
+import type { Sources } from "../site/emit.ts";
+import { readTree, withoutGit } from "../system/git/git-tree.ts";
 import { afterCut, hashDocuments } from "./after-cut.ts";
 import type { Baseline } from "./baseline.ts";
 import { liveBaseline } from "./live.ts";

@@ -1,9 +1,9 @@
 import { type Plan, planSchema } from "../documents/plan.ts";
 import { failure, RelcatError } from "../errors.ts";
-import { readInput } from "../outside/read-input.ts";
-import { checkShape } from "../stages/document.ts";
-import { parseJson } from "../stages/json.ts";
-import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../stages/source.ts";
+import { checkShape } from "../project/document.ts";
+import { parseJson } from "../project/json.ts";
+import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../project/source.ts";
+import { readInput } from "../system/read-input.ts";
 import { planDigest } from "./digest.ts";
 
 /** A plan names every document of a site; 25,000 records have some 20 MB of it. */

@@ -1,8 +1,8 @@
 import type { Catalog } from "../build.ts";
-import type { Cut } from "../cut.ts";
 import type { Plan } from "../documents/plan.ts";
 import { type Problem, throwErrors } from "../errors.ts";
-import { isPrivate } from "../stages/normalize.ts";
+import type { Cut } from "../ledger/cut.ts";
+import { isPrivate } from "../records/normalize.ts";
 import { problemRow } from "./problem-row.ts";
 
 /** What `cut` refuses of the artifacts that get ids, and what it warns of. */
@@ -24,7 +24,7 @@ export async function refusedArtifacts(
   clock: number,
 ): Promise<Refused> {
   if (catalog.config.policies.size === 0) return { problems: [], hidden: [] };
-  const { judgeArtifacts } = await import("../policy/judge.ts");
+  const { judgeArtifacts } = await import("../inspect/policy/judge.ts");
   const added = new Set(
     events.map((event) => (event.event === "add" ? `${event.version}/${event.file}` : "")),
   );

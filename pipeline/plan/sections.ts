@@ -1,8 +1,8 @@
 import type { Catalog } from "../build.ts";
-import type { Cut } from "../cut.ts";
 import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
-import { describeExpectation, missingArtifacts } from "../stages/completeness.ts";
-import { compareGrowth } from "../stages/growth.ts";
+import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
+import type { Cut } from "../ledger/cut.ts";
+import { compareGrowth } from "../ledger/growth.ts";
 import type { Baseline, DocumentHashes } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
 import type { Snapshot } from "./snapshot.ts";

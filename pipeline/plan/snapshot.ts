@@ -3,11 +3,11 @@ import type { Note } from "../documents/note.ts";
 import type { Plan, PlanRow } from "../documents/plan.ts";
 import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
-import type { LiveRecord } from "../import/read-records.ts";
-import type { IdentifiedRelease } from "../stages/assign-ids.ts";
-import type { Ledger } from "../stages/ledger.ts";
-import { isPrivate } from "../stages/normalize.ts";
-import { publishRelease } from "../stages/publish-records.ts";
+import type { LiveRecord } from "../intake/import/read-records.ts";
+import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { publishRelease } from "../ledger/publish-records.ts";
+import { isPrivate } from "../records/normalize.ts";
 
 /** A record that a catalog lists. */
 export interface ListedRecord {

@@ -1,6 +1,6 @@
 import type { Plan } from "../documents/plan.ts";
 import { failure } from "../errors.ts";
-import { digest } from "../stages/ledger.ts";
+import { digest } from "../ledger/ledger.ts";
 
 /** Whether the ledger has the lines of a plan already: a job that runs a second time has nothing to write. */
 export const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;

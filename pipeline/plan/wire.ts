@@ -1,7 +1,7 @@
 import type { Config } from "../documents/config.ts";
 import { isObject } from "../documents/is-object.ts";
-import type { LiveRecord } from "../import/read-records.ts";
-import { wireNames } from "../import/wire-names.ts";
+import type { LiveRecord } from "../intake/import/read-records.ts";
+import { wireNames } from "../intake/import/wire-names.ts";
 
 type Wire = Config["wire"];
 type Fields = Readonly<Record<string, unknown>>;

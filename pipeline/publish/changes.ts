@@ -1,7 +1,7 @@
 import { headersDigest } from "../documents/file-headers.ts";
 import { type PublishedFile, timestampOf } from "../documents/site-state.ts";
 import type { Changes, PublicFile } from "../documents/site-store.ts";
-import { timestampPath } from "./site-files.ts";
+import { timestampPath } from "../trust/site-files.ts";
 
 type Live = Readonly<Record<string, PublishedFile>>;
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
-import type { Ledger } from "../stages/ledger.ts";
-import { contentOf } from "../stages/record-content.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { contentOf } from "../records/record-content.ts";
 
 /** The list of records, as far as the ledger knows them. */
 export const listSchema = z.array(

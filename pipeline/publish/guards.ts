@@ -2,8 +2,8 @@ import type { BuildDocument } from "../documents/site.ts";
 import type { SiteState } from "../documents/site-state.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
-import type { Ledger } from "../stages/ledger.ts";
-import { beginsWith, eventsAfter, ledgerMark } from "./ledger-mark.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { beginsWith, eventsAfter, ledgerMark } from "../ledger/ledger-mark.ts";
 
 /** Host names as URL parsers write them: 127.1 is 127.0.0.1 by then, 0 is 0.0.0.0, capitals are small. */
 const ownMachine =

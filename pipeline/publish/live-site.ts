@@ -2,8 +2,8 @@ import { publishName, type SiteIndex, type SiteState } from "../documents/site-s
 import type { Damage, FileBytes, SiteStore } from "../documents/site-store.ts";
 import { readLiveChain } from "../trust/live-metadata.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
+import { isSigned } from "../trust/site-files.ts";
 import { isKept } from "./changes.ts";
-import { isSigned } from "./site-files.ts";
 
 /** A site as it is, compared with what was published. */
 export interface LiveSite {

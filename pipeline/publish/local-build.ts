@@ -1,9 +1,9 @@
 import type { BuildDocument } from "../documents/site.ts";
 import type { FileBytes, PublicFile } from "../documents/site-store.ts";
 import { failure, type RelcatError } from "../errors.ts";
-import type { Build } from "../outside/built-site.ts";
+import type { Build } from "../trust/built-site.ts";
 import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
-import { isHosting, publicFiles, sourceOf, timestampPath, withListAddress } from "./site-files.ts";
+import { isHosting, publicFiles, sourceOf, timestampPath, withListAddress } from "../trust/site-files.ts";
 
 /** What signing added to a build, as its list tells. */
 export interface SignedAdditions {

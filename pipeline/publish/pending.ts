@@ -1,10 +1,10 @@
 import { type Config, usualKey } from "../documents/config.ts";
 import { type Changes, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
-import { runHook } from "../outside/hooks.ts";
+import { runHook } from "../system/hooks.ts";
+import { listAddress } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { announcement, purgeLines } from "./news.ts";
-import { listAddress } from "./site-files.ts";
 import type { Turn } from "./turn.ts";
 
 type Trust = Config["trust"];

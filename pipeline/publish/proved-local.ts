@@ -2,8 +2,8 @@ import { failure } from "../errors.ts";
 import { verified } from "../trust/live-metadata.ts";
 import { metadataPath, readTimestamp, type SignedRoot } from "../trust/metadata.ts";
 import { notSigned, proveBuild, Unproved } from "../trust/prove-build.ts";
+import { isSigned, sourceOf, timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
-import { isSigned, sourceOf, timestampPath } from "./site-files.ts";
 
 /**
  * Proves a signed build folder before it is published: a job between `sign` and `publish`, or whoever can write the

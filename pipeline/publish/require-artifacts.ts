@@ -3,12 +3,12 @@ import type { SiteIndex } from "../documents/site-state.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { type Problem, RelcatError } from "../errors.ts";
-import { headArtifact } from "../outside/artifact-heads.ts";
-import { inParallel } from "../outside/in-parallel.ts";
-import type { Ledger } from "../stages/ledger.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { inParallel } from "../system/in-parallel.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { type NamedArtifact, newlyNamed } from "./named-artifacts.ts";
 import { type SettledArtifacts, type SettlingSite, splitSettled } from "./settled-artifacts.ts";
+import { headArtifact } from "./stores/artifact-heads.ts";
 
 const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
 

@@ -1,7 +1,7 @@
 import type { ReleaseDocument } from "../documents/site.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { RelcatError } from "../errors.ts";
-import { inParallel } from "../outside/in-parallel.ts";
+import { inParallel } from "../system/in-parallel.ts";
 import type { NamedArtifact } from "./named-artifacts.ts";
 
 /** A site with permanent content, to compare a staging site with. */

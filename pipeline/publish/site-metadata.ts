@@ -1,7 +1,7 @@
 import type { SiteStore } from "../documents/site-store.ts";
-import { readKeptFile } from "../outside/kept-build.ts";
 import type { MetadataSource } from "../trust/live-metadata.ts";
-import { timestampPath } from "./site-files.ts";
+import { timestampPath } from "../trust/site-files.ts";
+import { readKeptFile } from "./stores/kept-build.ts";
 
 /** The signed metadata of a site, live and left over. Nothing of it is verified. */
 export const metadataOf = (store: SiteStore): MetadataSource => ({

@@ -3,7 +3,7 @@ import { type HistoryEntry, type SiteState, timestampOf } from "../documents/sit
 import type { Kept, SiteStore, StoredState } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
-import { noLedger } from "./ledger-mark.ts";
+import { noLedger } from "../ledger/ledger-mark.ts";
 import type { LocalBuild } from "./local-build.ts";
 
 /** What a publish goes by, besides the build. */

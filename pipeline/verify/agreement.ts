@@ -1,7 +1,7 @@
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { BuildDocument, LatestDocument, ReleaseDocument } from "../documents/site.ts";
-import { isHosting } from "../publish/site-files.ts";
 import { sha256 } from "../trust/metadata.ts";
+import { isHosting } from "../trust/site-files.ts";
 import type { SignedDocuments } from "./documents.ts";
 import type { Finding } from "./finding.ts";
 

@@ -1,14 +1,14 @@
 import { pathBelow, relativePath } from "../documents/relative-path.ts";
 import type { ReleaseDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
-import { artifactLength, encodedAnswer, measureArtifact } from "../outside/download-stream.ts";
-import { exists } from "../outside/files.ts";
-import { inParallel } from "../outside/in-parallel.ts";
-import { rootFolder } from "../outside/root-folder.ts";
-import { isAddress, liveFolder, type SiteReader } from "../outside/site-reader.ts";
-import { withWorkFolder } from "../outside/work-folder.ts";
+import { exists } from "../system/files.ts";
+import { inParallel } from "../system/in-parallel.ts";
+import { artifactLength, encodedAnswer, measureArtifact } from "../system/network/download-stream.ts";
+import { rootFolder } from "../system/root-folder.ts";
+import { withWorkFolder } from "../system/work-folder.ts";
 import type { Finding } from "./finding.ts";
 import type { InspectAgain } from "./inspect-again.ts";
+import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
 
 /** A file for download, as its release's signed document says it. */
 export interface Artifact {

@@ -8,10 +8,10 @@ import {
   releaseDocumentSchema,
 } from "../documents/site.ts";
 import { failure } from "../errors.ts";
-import { firstIssue } from "../outside/parsed-state.ts";
-import type { TrustedSite } from "../outside/tuf-client.ts";
+import { firstIssue } from "../trust/parsed-state.ts";
 import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";
+import type { TrustedSite } from "./tuf-client.ts";
 
 /** What a site's signed targets say. */
 export interface SignedDocuments {

@@ -1,8 +1,8 @@
 import { setTimeout as pauseFor } from "node:timers/promises";
 import { RelcatError } from "../errors.ts";
-import { siteAt } from "../outside/site-reader.ts";
-import { openTrustedSite } from "../outside/tuf-client.ts";
 import { liveBuild } from "./documents.ts";
+import { siteAt } from "./stores/site-reader.ts";
+import { openTrustedSite } from "./tuf-client.ts";
 
 export interface Expectation {
   /** The build's id, or its beginning. */

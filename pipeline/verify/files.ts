@@ -1,9 +1,9 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { extensionOf, mediaType } from "../documents/file-headers.ts";
-import { inParallel } from "../outside/in-parallel.ts";
-import { type Answer, addressOf, type SiteReader } from "../outside/site-reader.ts";
+import { inParallel } from "../system/in-parallel.ts";
 import { sha256 } from "../trust/metadata.ts";
 import type { Finding, Listed } from "./finding.ts";
+import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
 
 /** Requests that are under way at a time. */
 const atOnce = 8;

@@ -1,9 +1,9 @@
 import type { BuildDocument } from "../documents/site.ts";
-import { readHosting } from "../outside/hosting-folder.ts";
-import type { SiteReader } from "../outside/site-reader.ts";
-import { isHosting } from "../publish/site-files.ts";
 import { sha256 } from "../trust/metadata.ts";
+import { isHosting } from "../trust/site-files.ts";
 import type { Finding } from "./finding.ts";
+import { readHosting } from "./stores/hosting-folder.ts";
+import type { SiteReader } from "./stores/site-reader.ts";
 
 /** Web servers read every file of `hosting/`, so each must be the one that the signed build.json lists. */
 export function hostingFindings({ place, isRemote }: SiteReader, { files }: BuildDocument): Finding[] {

@@ -2,11 +2,11 @@ import { basename } from "node:path";
 import { distance } from "fastest-levenshtein";
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
-import { hashFile, type OnBytes } from "../outside/hash-file.ts";
-import { siteAt } from "../outside/site-reader.ts";
-import { openTrustedSite, signersOf, type TrustedSite } from "../outside/tuf-client.ts";
+import { hashFile, type OnBytes } from "../system/hash-file.ts";
 import { rolesOfRelease } from "../trust/roles.ts";
 import { readTarget, versionsOf } from "./documents.ts";
+import { siteAt } from "./stores/site-reader.ts";
+import { openTrustedSite, signersOf, type TrustedSite } from "./tuf-client.ts";
 
 /** What a catalog says of a file that somebody has. */
 export type FileAnswer = { file: string; sha256: string; size: number } & (

@@ -1,6 +1,6 @@
-import type { Answer, SiteReader } from "../outside/site-reader.ts";
 import { difference } from "./files.ts";
 import type { Finding, Listed } from "./finding.ts";
+import type { Answer, SiteReader } from "./stores/site-reader.ts";
 
 /** Where installers ask for the list, and people for a page of it. */
 const path = "api/v1/package/";

@@ -1,7 +1,7 @@
 import type { Metadata, Root, Timestamp } from "@tufjs/models";
-import type { TrustedSite } from "../outside/tuf-client.ts";
 import { readRoot, sha256 } from "../trust/metadata.ts";
 import type { Finding } from "./finding.ts";
+import type { TrustedSite } from "./tuf-client.ts";
 
 const mostRootBytes = 512_000;
 const mostListBytes = 64 * 1024 * 1024;

@@ -1,4 +1,3 @@
-import { storedName, type TrustedSite } from "../outside/tuf-client.ts";
 import {
   metadataPath,
   readSnapshot,
@@ -9,6 +8,7 @@ import {
 } from "../trust/metadata.ts";
 import { lifetimeOf, rolesOfRelease } from "../trust/roles.ts";
 import type { Listed } from "./finding.ts";
+import { storedName, type TrustedSite } from "./tuf-client.ts";
 
 /** What was signed at another time than now, as far as its metadata is still there. */
 export interface OtherBuild {

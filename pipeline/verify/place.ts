@@ -1,9 +1,11 @@
 import { dirname, join } from "node:path";
 import type { Config } from "../documents/config.ts";
 import { failure, RelcatError } from "../errors.ts";
-import { loadConfiguration } from "../ingest/configuration.ts";
-import { exists, isBelow } from "../outside/files.ts";
-import { isAddress, siteAt } from "../outside/site-reader.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { exists, isBelow } from "../system/files.ts";
+import { sha256 } from "../trust/metadata.ts";
+import { isSite, type ProjectPolicy, projectPolicy } from "./project-policy.ts";
+import { isAddress, siteAt } from "./stores/site-reader.ts";
 import {
   asRoot,
   readFirstRoot,
@@ -11,9 +13,7 @@ import {
   rememberFirstRoot,
   trustBase,
   trustState,
-} from "../outside/trust-state.ts";
-import { sha256 } from "../trust/metadata.ts";
-import { isSite, type ProjectPolicy, projectPolicy } from "./project-policy.ts";
+} from "./stores/trust-state.ts";
 
 export interface PlaceOptions {
   /** File of the root that somebody trusts. */

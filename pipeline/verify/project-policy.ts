@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { Config } from "../documents/config.ts";
-import { exists } from "../outside/files.ts";
-import { liveFolder } from "../outside/site-reader.ts";
+import { exists } from "../system/files.ts";
+import { liveFolder } from "./stores/site-reader.ts";
 
 /** The project whose policy counts for a site, or why there is none. */
 export type ProjectPolicy =

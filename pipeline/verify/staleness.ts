@@ -1,7 +1,7 @@
-import type { TrustedSite } from "../outside/tuf-client.ts";
 import type { SignedDocuments } from "./documents.ts";
 import type { Finding } from "./finding.ts";
 import { earlierBuilds, laterBuilds, signingTime } from "./other-builds.ts";
+import type { TrustedSite } from "./tuf-client.ts";
 
 export interface Staleness {
   findings: Finding[];

@@ -1,7 +1,7 @@
-import { browsableRecord } from "../../pipeline/emitters/browsable-json.ts";
-import { escapeHtml } from "../../pipeline/emitters/escape.ts";
 import type { ListQuery } from "../../pipeline/selection/query.ts";
 import { select } from "../../pipeline/selection/select.ts";
+import { escapeHtml } from "../../pipeline/site/escape.ts";
+import { browsableRecord } from "../../pipeline/site/pages/browsable-json.ts";
 import { bytesOf, type PackageList } from "./site.ts";
 
 /** Records on one page; the JSON is never split. */

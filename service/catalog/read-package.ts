@@ -1,5 +1,5 @@
 import type { ReleaseDocument } from "../../pipeline/documents/site.ts";
-import { escapeHtml } from "../../pipeline/emitters/escape.ts";
+import { escapeHtml } from "../../pipeline/site/escape.ts";
 import { answer, caching, contentSecurityPolicy, notFound, redirect } from "../http/answers.ts";
 import { exchangeParts } from "./answered-page.ts";
 import type { Exchange } from "./exchange.ts";

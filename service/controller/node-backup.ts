@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { syncToDisk } from "../../pipeline/outside/files.ts";
+import { syncToDisk } from "../../pipeline/system/files.ts";
 import { writeAs } from "./call.ts";
 import type { Settings } from "./controller.ts";
 import { NotReady, openController, pepperFile } from "./node.ts";

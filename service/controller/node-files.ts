@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { packageFolder } from "../../pipeline/outside/templates.ts";
+import { packageFolder } from "../../pipeline/site/stores/templates.ts";
 
 /** What pages are made of, by file name: the controller's own templates, and what it shares with the catalog's pages. */
 export function readPageFiles(): Map<string, string> {

@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { parseJson } from "../../pipeline/stages/json.ts";
-import { SyntaxProblem } from "../../pipeline/stages/source.ts";
+import { parseJson } from "../../pipeline/project/json.ts";
+import { SyntaxProblem } from "../../pipeline/project/source.ts";
 import type { FieldError } from "../http/problem.ts";
 import { type ServerRequest, saysNoBody } from "../http/request.ts";
 import type { Contract } from "./contract.ts";

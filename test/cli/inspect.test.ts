@@ -1,8 +1,8 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { Host } from "../../cli/host.ts";
-import { inspect } from "../../cli/inspect.ts";
+import { inspect } from "../../cli/intake/inspect.ts";
+import type { Host } from "../../cli/terminal/host.ts";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import { now, pathOf, verdictOf } from "../support/artifacts.ts";
 import { relcat, repository, temporaryFolder } from "../support/run.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { table } from "../../cli/cells.ts";
-import { applyExceptions } from "../../pipeline/stages/exceptions.ts";
+import { table } from "../../cli/terminal/cells.ts";
+import { applyExceptions } from "../../pipeline/ledger/exceptions.ts";
 
 /** A call takes about this many arguments; a catalog may have more records. */
 const many = 250_000;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { reasonOf } from "../../cli/reason.ts";
-import { UsageError } from "../../cli/usage.ts";
+import { reasonOf } from "../../cli/terminal/reason.ts";
+import { UsageError } from "../../cli/terminal/usage.ts";
 
 const hint = "Say why.";
 const refusal = (text: string) => {

@@ -99,7 +99,7 @@ describe("a bug of relcat's own", () => {
 
   test("ends with status 70, the stack and what to do with it", async () => {
     const { run, write } = copyOfRelcat();
-    write("cli/status.ts", broken);
+    write("cli/catalog/status.ts", broken);
     const { stdout, stderr, exitCode } = await run("status");
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 70 });
     expect(stderr).toMatch(
@@ -109,7 +109,7 @@ describe("a bug of relcat's own", () => {
 
   test("names the package's address for reports", async () => {
     const { run, write } = copyOfRelcat({ bugs: { url: "https://example.com/bugs" } });
-    write("cli/status.ts", broken);
+    write("cli/catalog/status.ts", broken);
     const { stderr } = await run("status");
     expect(stderr).toContain("Report it at https://example.com/bugs with the stack below.\n");
   });

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { execa } from "execa";
 import { expect, test } from "vitest";
-import { withLock } from "../../pipeline/outside/lock.ts";
+import { withLock } from "../../pipeline/system/lock.ts";
 import { project, smallCatalog } from "../support/project.ts";
 import { program } from "../support/run.ts";
 

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fault } from "../../pipeline/inspect/inspection.ts";
 import {
   integerOf,
   octetsOf,
@@ -8,8 +9,7 @@ import {
   readPaddedAsn1,
   sequenceOf,
   timeOf,
-} from "../../pipeline/inspect/asn1.ts";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
+} from "../../pipeline/inspect/signatures/asn1.ts";
 import { der, generalizedTime, integer, octets, oid, open, sequence } from "../support/der.ts";
 import { often } from "../support/effort.ts";
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bytesSource } from "../../pipeline/inspect/byte-source.ts";
-import { openCabinet } from "../../pipeline/inspect/cabinet.ts";
+import { openCabinet } from "../../pipeline/inspect/archives/cabinet.ts";
+import { bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { cabinet, type Packed } from "../support/cabinet.ts";
 

@@ -1,8 +1,8 @@
 import type { Reader, Verdict } from "../../pipeline/inspect/inspection.ts";
-import { inspectMachO } from "../../pipeline/inspect/macho-file.ts";
-import { inspectMsi } from "../../pipeline/inspect/msi.ts";
-import { inspectPe } from "../../pipeline/inspect/pe.ts";
-import { inspectPkg } from "../../pipeline/inspect/pkg.ts";
+import { inspectMachO } from "../../pipeline/inspect/packages/macho-file.ts";
+import { inspectMsi } from "../../pipeline/inspect/packages/msi.ts";
+import { inspectPe } from "../../pipeline/inspect/packages/pe.ts";
+import { inspectPkg } from "../../pipeline/inspect/packages/pkg.ts";
 import { artifactsOf, verdictOf } from "../support/artifacts.ts";
 
 /** Readers of formats that are signed with certificates, by the type that the fixtures name. */

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { bytesSource } from "../../pipeline/inspect/byte-source.ts";
-import { openCompoundFile, type Storage } from "../../pipeline/inspect/compound-file.ts";
+import { openCompoundFile, type Storage } from "../../pipeline/inspect/archives/compound-file.ts";
+import { bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { compoundFile, type Member } from "../support/compound-file.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { type CpioEntry, cpioReader } from "../../pipeline/inspect/cpio.ts";
+import { type CpioEntry, cpioReader } from "../../pipeline/inspect/archives/cpio.ts";
 import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { cpio } from "../support/cpio.ts";
 

@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import { inspectDeb } from "../../pipeline/inspect/deb.ts";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
+import { inspectDeb } from "../../pipeline/inspect/packages/deb.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { keysWith, newKey, signed } from "../support/openpgp.ts";
 import { tar } from "../support/tar.ts";

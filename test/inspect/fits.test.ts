@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
-import { fitsPackageType } from "../../pipeline/inspect/image/fits.ts";
+import { fitsPackageType } from "../../pipeline/inspect/images/fits.ts";
 import { type Fact, inspection } from "../../pipeline/inspect/inspection.ts";
 import { bytesOf } from "../support/artifacts.ts";
 import { inspected } from "../support/images.ts";

@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { inspectImage } from "../../pipeline/inspect/image/image.ts";
+import { inspectImage } from "../../pipeline/inspect/images/image.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { type FileSource, fileSource } from "../../pipeline/outside/file-source.ts";
+import { type FileSource, fileSource } from "../../pipeline/system/file-source.ts";
 import {
   type Artifact,
   allowedKeys,

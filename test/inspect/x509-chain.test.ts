@@ -1,8 +1,8 @@
 import { createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { Fault } from "../../pipeline/inspect/inspection.ts";
-import { type Certificate, readCertificate } from "../../pipeline/inspect/x509.ts";
-import { chainOf, usages } from "../../pipeline/inspect/x509-chain.ts";
+import { type Certificate, readCertificate } from "../../pipeline/inspect/signatures/x509.ts";
+import { chainOf, usages } from "../../pipeline/inspect/signatures/x509-chain.ts";
 import {
   type Allowed,
   allowing,

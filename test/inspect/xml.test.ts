@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { readXml } from "../../pipeline/inspect/xml.ts";
+import { readXml } from "../../pipeline/inspect/bytes/xml.ts";
 
 const read = (text: string) => readXml(text, ["a", "other"], "X");
 

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
 import { retract } from "../../pipeline/index.ts";
-import { withLock } from "../../pipeline/outside/lock.ts";
+import { withLock } from "../../pipeline/system/lock.ts";
 import { plainRelease, type Releases, releases, surroundings } from "../support/catalog.ts";
 import { often } from "../support/effort.ts";
 import { eventsOf, files } from "./history.ts";

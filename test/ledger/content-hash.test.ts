@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { RecordData } from "../../pipeline/documents/package-record.ts";
-import { hashContent } from "../../pipeline/stages/normalize.ts";
+import { hashContent } from "../../pipeline/records/normalize.ts";
 
 /** The same in the plainest way. */
 function plainHash(data: RecordData): string {

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { assignIds } from "../../pipeline/stages/assign-ids.ts";
-import { checkGrowth } from "../../pipeline/stages/growth.ts";
-import { readLedger } from "../../pipeline/stages/ledger.ts";
-import type { Release } from "../../pipeline/stages/normalize.ts";
+import { assignIds } from "../../pipeline/ledger/assign-ids.ts";
+import { checkGrowth } from "../../pipeline/ledger/growth.ts";
+import { readLedger } from "../../pipeline/ledger/ledger.ts";
+import type { Release } from "../../pipeline/records/normalize.ts";
 import { history, linesOf } from "./history.ts";
 
 let text = "";

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import type { WrittenArtifact } from "../../pipeline/documents/manifest.ts";
 import { type Catalog, decideCut } from "../../pipeline/index.ts";
-import { assignIds } from "../../pipeline/stages/assign-ids.ts";
-import { useConfig } from "../../pipeline/stages/config.ts";
-import type { Located } from "../../pipeline/stages/document.ts";
-import { readLedger } from "../../pipeline/stages/ledger.ts";
-import { normalizeRelease, type Release } from "../../pipeline/stages/normalize.ts";
+import { assignIds } from "../../pipeline/ledger/assign-ids.ts";
+import { readLedger } from "../../pipeline/ledger/ledger.ts";
+import { useConfig } from "../../pipeline/project/config.ts";
+import type { Located } from "../../pipeline/project/document.ts";
+import { normalizeRelease, type Release } from "../../pipeline/records/normalize.ts";
 
 const located = <T>(value: T, file = "file"): Located<T> => ({
   file,

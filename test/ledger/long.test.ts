@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { beforeAll, expect, test } from "vitest";
 import { RelcatError } from "../../pipeline/errors.ts";
-import { ledgerMark } from "../../pipeline/publish/ledger-mark.ts";
-import { readLedger, readLedgerPieces } from "../../pipeline/stages/ledger.ts";
-import { LinedText } from "../../pipeline/stages/lined-text.ts";
-import { decodePieces } from "../../pipeline/stages/source.ts";
+import { readLedger, readLedgerPieces } from "../../pipeline/ledger/ledger.ts";
+import { ledgerMark } from "../../pipeline/ledger/ledger-mark.ts";
+import { LinedText } from "../../pipeline/ledger/lined-text.ts";
+import { decodePieces } from "../../pipeline/project/source.ts";
 import { history, linesOf } from "./history.ts";
 
 let text = "";

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { inAllocationOrder, mergeArtifacts } from "../../pipeline/stages/merge.ts";
-import { type Artifact, contentOf, hashContent } from "../../pipeline/stages/normalize.ts";
+import { inAllocationOrder, mergeArtifacts } from "../../pipeline/records/merge.ts";
+import { type Artifact, contentOf, hashContent } from "../../pipeline/records/normalize.ts";
 import { plainRelease, releases } from "../support/catalog.ts";
 import { often } from "../support/effort.ts";
 import { artifact, artifacts, catalogOf, cutInMemory, releaseOf, versions } from "./in-memory.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { LedgerEvent } from "../../pipeline/documents/ledger.ts";
-import { ledgerMark } from "../../pipeline/publish/ledger-mark.ts";
-import { ledgerLine, readLedger } from "../../pipeline/stages/ledger.ts";
-import { identity } from "../../pipeline/stages/ledger-records.ts";
+import { ledgerLine, readLedger } from "../../pipeline/ledger/ledger.ts";
+import { ledgerMark } from "../../pipeline/ledger/ledger-mark.ts";
+import { identity } from "../../pipeline/ledger/ledger-records.ts";
 
 const day = (number: number) => `2026-08-${String(number).padStart(2, "0")}T00:00:00.000000Z`;
 const content = (digit: string) => digit.repeat(64);

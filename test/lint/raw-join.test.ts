@@ -25,10 +25,10 @@ const joins = (argument: string) =>
   `import { join } from "node:path";\nconst own = "build.json";\nexport const at = (folder: string, path: string) => [join(folder, own), ${argument}, path];\n`;
 
 test.each([
-  ["pipeline/outside/new-store.ts", "join(folder, path)"],
-  ["pipeline/outside/new-store.ts", 'join(folder, "state/" + path)'],
+  ["pipeline/system/new-store.ts", "join(folder, path)"],
+  ["pipeline/system/new-store.ts", 'join(folder, "state/" + path)'],
   ["pipeline/publish/restore.ts", 'join(folder, "builds", path)'],
-  ["pipeline/deliver-sign.ts", "join(folder, path)"],
+  ["pipeline/trust/deliver-sign.ts", "join(folder, path)"],
   ["service/catalog/node-more.ts", "join(folder, path)"],
 ])("in %s, %s is refused", async (file, argument) => {
   const answer = await lint(file, joins(argument));
@@ -39,7 +39,7 @@ test.each([
 test("a template with a path behind a folder is refused where a file is read, and taken where it is an address", async () => {
   const module = (use: string) =>
     `import { readFileSync } from "node:fs";\nexport const at = (folder: string, path: string) => [${use}, readFileSync(\`\${folder}/build.json\`)];\n`;
-  const file = "pipeline/outside/new-store.ts";
+  const file = "pipeline/system/new-store.ts";
   const path = ["`", "{folder}/", "{path}`"].join("$");
   const answer = await lint(file, module(`readFileSync(${path})`));
   expect(answer).toContain("A path that is no constant is written behind a folder in a template.");
@@ -48,5 +48,5 @@ test("a template with a path behind a folder is refused where a file is read, an
 });
 
 test.each(["join(folder, own)", 'join(folder, "current/files")'])("%s is taken", async (argument) => {
-  expect(await lint("pipeline/outside/new-store.ts", joins(argument))).toMatch(/^0\n/);
+  expect(await lint("pipeline/system/new-store.ts", joins(argument))).toMatch(/^0\n/);
 });

@@ -1,8 +1,8 @@
 import markdownIt from "markdown-it";
 import { type DefaultTreeAdapterTypes, parseFragment } from "parse5";
 import { describe, expect, test } from "vitest";
-import { bytes, characters } from "../../cli/markdown.ts";
-import { planMarkdown, planMarker, smallestLimit } from "../../cli/plan-markdown.ts";
+import { planMarkdown, planMarker, smallestLimit } from "../../cli/catalog/plan-markdown.ts";
+import { bytes, characters } from "../../cli/terminal/markdown.ts";
 import type { Plan } from "../../pipeline/index.ts";
 import { artifact, cutCatalog, release } from "../support/project.ts";
 import { october, planOf, settledProject, writeAll } from "./planning.ts";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type SiteIndex, siteIndexSchema } from "../../pipeline/documents/site-state.ts";
-import { parsedAs } from "../../pipeline/outside/parsed-state.ts";
+import { parsedAs } from "../../pipeline/trust/parsed-state.ts";
 import { hostilePaths } from "../support/hostile-paths.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { bucketProject, etagOf, prefix } from "./bucket-support.ts";

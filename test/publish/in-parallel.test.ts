@@ -1,6 +1,6 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { inParallel } from "../../pipeline/outside/in-parallel.ts";
+import { inParallel } from "../../pipeline/system/in-parallel.ts";
 
 const numbers = Array.from({ length: 20 }, (_, index) => index);
 

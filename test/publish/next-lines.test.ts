@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { asGiven } from "../../cli/as-given.ts";
+import { asGiven } from "../../cli/terminal/as-given.ts";
 import { artifact, project, release } from "../support/project.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";
 

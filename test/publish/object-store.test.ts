@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ArtifactStore } from "../../pipeline/documents/object-store.ts";
 import type { RelcatError } from "../../pipeline/errors.ts";
-import type { Patience } from "../../pipeline/outside/fetch.ts";
-import { openS3Store } from "../../pipeline/outside/s3-store.ts";
+import { openS3Store } from "../../pipeline/publish/stores/s3-store.ts";
+import type { Patience } from "../../pipeline/system/network/fetch.ts";
 import type { Stored } from "../support/s3-bucket.ts";
 import { type Fault, type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import {

@@ -1,8 +1,8 @@
 import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { signProved } from "../../pipeline/deliver-sign.ts";
 import { lease, type PublishStep } from "../../pipeline/documents/publish-turn.ts";
 import { metadataAtSite, publishSite, refreshSite, rollbackSite } from "../../pipeline/index.ts";
+import { signProved } from "../../pipeline/trust/deliver-sign.ts";
 import { sha256 } from "./forged-site.ts";
 import { addRelease, type PublishingProject } from "./support.ts";
 

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type Origin, startOrigin } from "../../service/catalog/node.ts";
-import { send } from "../hosting/exchange.ts";
+import { send } from "../site/hosting/exchange.ts";
 import { type PublishingProject, publishingProject } from "./support.ts";
 
 /** `relcat serve --dir SITE/current`: what publish put there, and nothing that is beside it. */

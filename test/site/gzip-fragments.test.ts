@@ -6,8 +6,8 @@ import { execa } from "execa";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { TextPart } from "../../pipeline/documents/published.ts";
-import { type Cache, cacheIn } from "../../pipeline/outside/cache.ts";
-import { gzipOf } from "../../pipeline/outside/gzip-fragments.ts";
+import { type Cache, cacheIn } from "../../pipeline/journal/cache.ts";
+import { gzipOf } from "../../pipeline/journal/gzip-fragments.ts";
 import { often } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 

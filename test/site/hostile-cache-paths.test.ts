@@ -1,9 +1,9 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import type { Cache } from "../../pipeline/outside/cache.ts";
-import { lookAt } from "../../pipeline/outside/file-stats.ts";
-import { outputTable } from "../../pipeline/outside/output-table.ts";
+import type { Cache } from "../../pipeline/journal/cache.ts";
+import { lookAt } from "../../pipeline/journal/file-stats.ts";
+import { outputTable } from "../../pipeline/journal/output-table.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 /** A cache that an attacker wrote: a group of outputs with one path, and a look that fits the file there. */

@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from "vitest";
-import { dangers, elementsOf, wordsOf } from "../emitters/factory.ts";
-import { liveProject } from "../import/importing.ts";
+import { liveProject } from "../intake/import/importing.ts";
 import { hidden, hostileRecords, hostileTexts } from "../support/hostile.ts";
 import type { Live } from "../support/live-catalog.ts";
 import { attribute, brokenLinks, jsonOf, readTree, type Tree, textOf } from "../support/tree.ts";
+import { dangers, elementsOf, wordsOf } from "./pages/factory.ts";
 
 /** An imported catalog keeps what its records say, however they say it: every field can be hostile. */
 const records = hostileRecords();

@@ -1,6 +1,6 @@
 import { HtmlValidate } from "html-validate";
 import { expect, test } from "vitest";
-import { liveProject } from "../import/importing.ts";
+import { liveProject } from "../intake/import/importing.ts";
 import { hostileRecords } from "../support/hostile.ts";
 import { project } from "../support/project.ts";
 import { copyProject, relcat } from "../support/run.ts";

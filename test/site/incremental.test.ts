@@ -14,7 +14,7 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { build, cut, RelcatError, retract } from "../../pipeline/index.ts";
-import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/unchanged-build.ts";
+import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { often } from "../support/effort.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { OutputFile } from "../../pipeline/documents/published.ts";
-import { type Cache, cacheIn } from "../../pipeline/outside/cache.ts";
-import { joinedParts } from "../../pipeline/outside/joined-parts.ts";
+import { type Cache, cacheIn } from "../../pipeline/journal/cache.ts";
+import { joinedParts } from "../../pipeline/journal/joined-parts.ts";
 import { often } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 

@@ -12,7 +12,7 @@ import {
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { build } from "../../pipeline/index.ts";
-import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/unchanged-build.ts";
+import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { copyProject, repository } from "../support/run.ts";
 
 const report = "nothing to do, as “before”";

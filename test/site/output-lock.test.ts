@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from "
 import { join } from "node:path";
 import { execa } from "execa";
 import { afterEach, expect, test, vi } from "vitest";
-import { withOutputLock } from "../../pipeline/outside/lock.ts";
+import { withOutputLock } from "../../pipeline/system/lock.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 import { readSiblings, readTree } from "../support/tree.ts";
 

@@ -11,7 +11,7 @@ import {
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { build } from "../../pipeline/index.ts";
-import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/unchanged-build.ts";
+import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { copyProject, repository, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { build } from "../../pipeline/index.ts";
-import { beforeBuild } from "../../pipeline/unchanged-build.ts";
+import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { cacheEntries, forgeEntry } from "../support/forged-cache.ts";
 import { copyProject, relcat, repository, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";

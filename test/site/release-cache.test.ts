@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openBuildMemory } from "../../pipeline/build-memory.ts";
 import { build, loadCatalog } from "../../pipeline/index.ts";
-import { type Cache, cacheIn } from "../../pipeline/outside/cache.ts";
-import { lookAt, noLook } from "../../pipeline/outside/file-stats.ts";
-import { outputTable } from "../../pipeline/outside/output-table.ts";
+import { openBuildMemory } from "../../pipeline/journal/build-memory.ts";
+import { type Cache, cacheIn } from "../../pipeline/journal/cache.ts";
+import { lookAt, noLook } from "../../pipeline/journal/file-stats.ts";
+import { outputTable } from "../../pipeline/journal/output-table.ts";
 import { copyProject, temporaryFolder } from "../support/run.ts";
 
 const surroundings = { clock: 0, pid: process.pid, onWait: () => {} };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { buildCatalog, loadCatalog } from "../../pipeline/index.ts";
-import { filesIn } from "../../pipeline/outside/authored-files.ts";
+import { filesIn } from "../../pipeline/project/authored-files.ts";
 import { manyReleases } from "../support/large.ts";
 import { project } from "../support/project.ts";
 import { readSiblings } from "../support/tree.ts";

@@ -51,16 +51,15 @@ test("every compiled module is seen, and none breaks a rule", async () => {
 });
 
 test.each([
-  ["documents-import-nothing", "pipeline/documents/bad.js", "../stages/check.js"],
-  ["emitters-import-documents", "pipeline/emitters/bad.js", "../stages/check.js"],
-  ["selection-imports-nothing", "pipeline/selection/bad.js", "../stages/check.js"],
-  ["outside-imports-documents", "pipeline/outside/bad.js", "../stages/check.js"],
-  ["cli-imports-the-library", "cli/bad.js", "../pipeline/stages/check.js"],
+  ["documents-import-nothing", "pipeline/documents/bad.js", "../records/check.js"],
+  ["selection-imports-nothing", "pipeline/selection/bad.js", "../records/check.js"],
+  ["system-imports-documents", "pipeline/system/bad.js", "../records/check.js"],
+  ["cli-imports-the-library", "cli/bad.js", "../pipeline/records/check.js"],
   ["the-handler-imports-pure-modules", "service/catalog/bad.js", "../../pipeline/index.js"],
-  ["servers-import-the-library", "service/catalog/node-bad.js", "../../pipeline/stages/check.js"],
-  ["the-controller-imports-the-library", "service/controller/bad.js", "../../pipeline/stages/check.js"],
-  ["only-outside-touches-the-system", "pipeline/stages/bad.js", "node:fs"],
-  ["only-outside-runs-commands-and-globs", "pipeline/stages/bad.js", "execa"],
+  ["servers-import-the-library", "service/catalog/node-bad.js", "../../pipeline/records/check.js"],
+  ["the-controller-imports-the-library", "service/controller/bad.js", "../../pipeline/records/check.js"],
+  ["only-system-and-stores-touch-the-system", "pipeline/records/bad.js", "node:fs"],
+  ["only-system-and-stores-run-commands-and-globs", "pipeline/records/bad.js", "execa"],
 ])("%s catches a module that breaks it", async (rule, file, imported) => {
   writeFileSync(
     join(copy, "build", file),

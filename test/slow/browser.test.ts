@@ -1,6 +1,6 @@
 import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { liveProject } from "../import/importing.ts";
+import { liveProject } from "../intake/import/importing.ts";
 import {
   onePageOfEachKind,
   picture,

@@ -1,7 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { feedEntry, feedFiles } from "../../pipeline/emitters/feeds.ts";
-import { configOf, hostile, noteOf, packageOf, releaseOf, retractedOf, textOf } from "../emitters/factory.ts";
+import { feedEntry, feedFiles } from "../../pipeline/site/feeds.ts";
+import {
+  configOf,
+  hostile,
+  noteOf,
+  packageOf,
+  releaseOf,
+  retractedOf,
+  textOf,
+} from "../site/pages/factory.ts";
 
 const xmllint = (input: string, ...args: string[]) =>
   execFileSync("xmllint", [...args, "-"], { input, encoding: "utf8" });

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { openS3Store } from "../../pipeline/outside/s3-store.ts";
+import { openS3Store } from "../../pipeline/publish/stores/s3-store.ts";
 import { bytesOf, headers, large, sparseFile, storeConformance } from "../publish/store-conformance.ts";
 import { newGatewayBucket } from "../support/ceph.ts";
 import { project } from "../support/project.ts";

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { publishSite } from "../../pipeline/index.ts";
-import { startNginx } from "../hosting/homes/nginx.ts";
 import { publishingProject } from "../publish/support.ts";
+import { startNginx } from "../site/hosting/homes/nginx.ts";
 
 const flips = 1000;
 const paths = ["api/v1/package/index.json", "releases/26.08.001/index.html", "build.json", "index.html"];

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import type { S3Place } from "../../pipeline/documents/sites.ts";
-import { openS3Store } from "../../pipeline/outside/s3-store.ts";
+import { openS3Store } from "../../pipeline/publish/stores/s3-store.ts";
 import { addRelease, artifactsOf, type PublishingProject, publishingProject } from "../publish/support.ts";
 import { newGatewayBucket } from "../support/ceph.ts";
 import { differences, readTree, type Tree } from "../support/tree.ts";

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { type ByteSource, bytesSource } from "../../pipeline/inspect/byte-source.ts";
+import { type ByteSource, bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
 import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
 

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { bytesSource } from "../../pipeline/inspect/byte-source.ts";
+import { bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import type { InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
 
 /** RELCAT_EVERY=1 turns every bit; otherwise a sample, the same in each run. */

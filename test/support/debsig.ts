@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import type { OpenPgpCertificate } from "../../pipeline/inspect/openpgp-keys.ts";
+import type { OpenPgpCertificate } from "../../pipeline/inspect/signatures/openpgp-keys.ts";
 
 /** A policy that wants the origin's signature to be of this certificate's primary key. */
 export function allowDebsig(folder: string, { signing }: OpenPgpCertificate, certificate: Uint8Array): void {

@@ -1,7 +1,7 @@
 import { crc32, gunzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import { expect, test } from "vitest";
-import { inspectImage } from "../../pipeline/inspect/image/image.ts";
+import { inspectImage } from "../../pipeline/inspect/images/image.ts";
 import type { Inspection, InspectOptions } from "../../pipeline/inspect/inspection.ts";
 import { bytesOf, inspectBytes, optionsWith } from "./artifacts.ts";
 

@@ -1,7 +1,7 @@
 /** Run as a process of its own: inspects a file, and writes what was found, its digest, and how often it was read. */
 import { readFileSync } from "node:fs";
-import { inspectImage } from "../../pipeline/inspect/image/image.ts";
-import { fileSource } from "../../pipeline/outside/file-source.ts";
+import { inspectImage } from "../../pipeline/inspect/images/image.ts";
+import { fileSource } from "../../pipeline/system/file-source.ts";
 
 const bytesRead = () => Number(readFileSync("/proc/self/io", "utf8").match(/^rchar: (\d+)$/m)?.[1]);
 

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { readIfPresent } from "../../pipeline/outside/files.ts";
-import { metadataAt } from "../../pipeline/outside/metadata-source.ts";
+import { readIfPresent } from "../../pipeline/system/files.ts";
 import { readLiveMetadata } from "../../pipeline/trust/live-metadata.ts";
 import { readRoot, type SignedRoot } from "../../pipeline/trust/metadata.ts";
 import { proveBuild } from "../../pipeline/trust/prove-build.ts";
+import { metadataAt } from "../../pipeline/trust/stores/metadata-source.ts";
 import { hostilePaths } from "../support/hostile-paths.ts";
 import { copyOf, Forger, verify } from "../verify/support.ts";
 import { type SignedProject, signedProject } from "./support.ts";

@@ -2,10 +2,10 @@ import { generateKeyPairSync, sign } from "node:crypto";
 import { expect, test } from "vitest";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import { RelcatError } from "../../pipeline/errors.ts";
-import { decideSigning } from "../../pipeline/sign.ts";
 import { keyId, publicBytes, type Signer } from "../../pipeline/trust/keys.ts";
 import { nothingLive } from "../../pipeline/trust/live-metadata.ts";
 import { beginTrust } from "../../pipeline/trust/renewal.ts";
+import { decideSigning } from "../../pipeline/trust/sign.ts";
 
 function newSigner(): Signer {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");

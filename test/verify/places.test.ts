@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { beforeAll, describe, expect, test } from "vitest";
-import { verifySite } from "../../pipeline/verify.ts";
+import { verifySite } from "../../pipeline/verify/verify.ts";
 import { countCalls, killedAt } from "../support/interrupt.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { type SignedProject, signedProject } from "../trust/support.ts";

@@ -1,6 +1,6 @@
 import { createHash, generateKeyPairSync } from "node:crypto";
-import type { SiteReader } from "../../pipeline/outside/site-reader.ts";
 import { keyId, publicBytes } from "../../pipeline/trust/keys.ts";
+import type { SiteReader } from "../../pipeline/verify/stores/site-reader.ts";
 import { day, described, signedBy, type TestKey } from "./support.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: attacks reach into documents of every shape

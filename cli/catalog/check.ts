@@ -1,0 +1,94 @@
+import {
+  artifactProblems,
+  type Catalog,
+  countCatalog,
+  exitStatus,
+  ledgerGrowthProblems,
+  loadCatalog,
+  type Problem,
+  unresolvedMergeProblems,
+} from "../../pipeline/index.ts";
+import { annotate, annotations } from "../terminal/annotations.ts";
+import { documentText, type Host, print, printDocument, sayNext } from "../terminal/host.ts";
+import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count } from "../terminal/words.ts";
+import { summarizeProblems } from "./job-summary.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { sarif } from "./sarif.ts";
+
+export interface CheckOptions extends LedgerGuardOptions {
+  ledgerBase?: string;
+  artifacts?: string;
+  format: "text" | "json" | "github" | "sarif";
+}
+
+/** `relcat check`: every problem, and how much was looked at. */
+export async function check(options: CheckOptions, host: Host): Promise<number> {
+  const { ledgerBase, artifacts, format } = options;
+  if (host.json && format !== "text" && format !== "json")
+    throw new UsageError(`--json and --format ${format} ask for two forms at once`, "Give one of them.");
+  const catalog = await loadCatalog(host.releases);
+  const base = ledgerBase ?? catalog.config.ledgerBase;
+  const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
+  const history = await historyProblems(catalog, ledgerBase, guard, host);
+  const refused = artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, host.clock);
+  const problems = [...catalog.problems, ...history, ...refused];
+  const found = tally(problems);
+  const counts = countCatalog(catalog);
+  if (format === "sarif") print(host, documentText(sarif(problems, host)));
+  else if (format === "github") host.data.write(annotations(problems, host));
+  else if (host.json) printDocument(host, { ...found, ...document(counts, ledgerBase, problems) });
+  else {
+    host.data.write(renderProblems(problems, host.data));
+    print(host, `${countProblems(found)}${lookedAt(counts)}`);
+    const isProved = ledgerBase !== undefined && ledgerBase !== "none" && history.length === 0;
+    if (isProved) print(host, `the ledger only grew since ${ledgerBase}`);
+  }
+  if (ledgerBase === undefined) await guard.sayUnproved(catalog.ledger);
+  if (format !== "github") annotate(problems, host);
+  summarizeProblems(problems, lookedAt(counts), host);
+  sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
+  return found.errors > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+/** What only git knows of the ledger. */
+async function historyProblems(
+  catalog: Catalog,
+  ledgerBase: string | undefined,
+  guard: LedgerGuard,
+  { releases }: Host,
+): Promise<Problem[]> {
+  const unresolved = await unresolvedMergeProblems(catalog);
+  const grown =
+    ledgerBase === undefined ? [] : await ledgerGrowthProblems(releases, catalog.ledger, ledgerBase);
+  const found = [...unresolved, ...grown];
+  const isConflict = catalog.problems.some(({ code }) => code === "ledger-conflict-marker");
+  if (found.length > 0 || isConflict) return found;
+  const lost = await guard.lostLines(catalog.ledger);
+  return ledgerBase === undefined ? [...lost, ...(await guard.warnings())] : lost;
+}
+
+type Counts = ReturnType<typeof countCatalog>;
+
+const document = (
+  { releases, artifacts, private: hidden, nextNotes }: Counts,
+  ledgerBase: string | undefined,
+  problems: readonly Problem[],
+) => ({
+  releases,
+  artifacts,
+  private: hidden,
+  next_notes: nextNotes,
+  ledger_base: ledgerBase ?? null,
+  problems: problemRows(problems),
+});
+
+function lookedAt({ releases, artifacts, private: hidden, nextNotes }: Counts): string {
+  const looked = [
+    count(releases, "release"),
+    `${count(artifacts, "artifact")}${hidden > 0 ? ` (${hidden} private)` : ""}`,
+    `${count(nextNotes, "note")} for the next release`,
+  ];
+  return ` in ${looked.join(", ")}`;
+}

@@ -1,0 +1,195 @@
+import {
+  type Catalog,
+  type Cut,
+  cut,
+  exitStatus,
+  type LedgerEvent,
+  type Plan,
+  readPlan,
+  requireTarget,
+  writeText,
+} from "../../pipeline/index.ts";
+import { table } from "../terminal/cells.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, listed } from "../terminal/words.ts";
+import { summarize as summarizeJob } from "./job-summary.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+import { planMarkdown } from "./plan-markdown.ts";
+import { type RecordRow, recordTable } from "./records.ts";
+
+export interface CutOptions extends LedgerGuardOptions {
+  all?: true;
+  allowIncomplete?: true;
+  allowRevise?: number;
+  plan?: string;
+  commit?: true;
+  artifacts?: string;
+  body?: string;
+  now?: string;
+}
+
+/** What a cut did. Private records are counted, never named: the output is often public. */
+export interface CutSummary {
+  at: string;
+  added: RecordRow[];
+  revised: RecordRow[];
+  private: { added: number; revised: number };
+  /** The new commit's abbreviated id. */
+  commit: string | null;
+  /** The git revision that settles the lines. */
+  settled_by: string;
+}
+
+/** `relcat cut`: ids and dates become permanent. */
+export async function cutReleases(
+  versions: readonly string[],
+  options: CutOptions,
+  host: Host,
+): Promise<number> {
+  const { allowIncomplete = false, allowRevise = 50, commit = false, artifacts, body, now } = options;
+  if (body !== undefined) requireTarget(body);
+  const plan = options.plan === undefined ? undefined : await planToCut(options.plan, versions, now);
+  const chosen = versions.length > 0 ? versions : undefined;
+  if (options.all && (chosen || plan)) {
+    const other = plan ? "--plan" : "a version";
+    throw new UsageError(`--all cuts every release, and ${other} says which`, "Give one of them.");
+  }
+  const isChosen = chosen !== undefined || plan !== undefined || options.all === true;
+  const confirm = isChosen ? undefined : confirmAll(commit, host);
+  const compare = body !== undefined;
+  const guard = new LedgerGuard(options, host);
+  const request = {
+    versions: chosen,
+    allowIncomplete,
+    allowRevise,
+    commit,
+    artifacts,
+    plan,
+    compare,
+    confirm,
+  };
+  const done = await cut(host.releases, request, { ...surroundings(host, now), proveLedger: guard.prove });
+  const summary = summarize(done.cut, done.catalog, done.commit?.id);
+  if (body !== undefined) writeBody(body, done, host);
+  summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
+  const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
+  const empty = emptyReleases(done.catalog, plan?.versions ?? chosen);
+  answer(host, { ...summary }, () => describe(summary, empty, isRepeated));
+  if (summary.added.length + summary.private.added > 0) {
+    say(host, `Until ${summary.settled_by} has these ledger lines, their ids may still change.`);
+  }
+  await guard.report(done.catalog.ledger);
+  const left = done.commit?.left ?? [];
+  if (left.length > 0) say(host, `Not committed, of ${host.releases}/: ${listed(left, 5)}.`);
+  sayNext(host, nextAfter(done.cut, summary, host));
+  return exitStatus.done;
+}
+
+/** Without versions, every open release becomes permanent: nobody should do that by pressing Enter too early. */
+const confirmAll =
+  (commit: boolean, host: Host) =>
+  async ({ events }: Cut, { ledger }: Catalog): Promise<void> => {
+    const versions = events.map((event) =>
+      event.event === "add" ? event.version : (ledger.byId.get(event.id)?.add.version ?? ""),
+    );
+    const due = [...new Set(versions)].sort().map((version) => {
+      const records = versions.filter((each) => each === version).length;
+      return { version, records: count(records, "record") };
+    });
+    if (!host.confirm) {
+      const named = due.map(({ version, records }) => `${version} (${records})`);
+      throw new UsageError(
+        "cut was not given versions, and nobody is here to ask; nothing was cut",
+        named.length === 0
+          ? "Name versions, or give --all. Nothing is due now."
+          : `Name versions, or give --all for all that is due: ${listed(named, 10)}.`,
+        "not-confirmed",
+      );
+    }
+    if (due.length === 0) return;
+    say(
+      host,
+      `To be made permanent:\n${table(due.map(({ version, records }) => [`  ${version}`, records]))}`,
+    );
+    await confirmOrRefuse(
+      `Cut ${due.length === 1 ? "it" : "them"}${commit ? " and commit" : ""}?`,
+      undefined,
+      host,
+    );
+  };
+
+/** A plan says which versions and when: nothing may say otherwise beside it. */
+async function planToCut(file: string, versions: readonly string[], now: string | undefined): Promise<Plan> {
+  if (versions.length === 0 && now === undefined) return readPlan(file);
+  throw new UsageError(
+    `a plan says which versions are cut and when, but ${now === undefined ? "versions were" : "--now was"} given too`,
+    "Leave them out, or cut without --plan.",
+  );
+}
+
+function writeBody(file: string, { plan, cut: { events } }: { plan: Plan; cut: Cut }, host: Host): void {
+  try {
+    writeText(file, planMarkdown(plan));
+  } catch (error) {
+    if (events.length > 0) say(host, "The ledger is written; only its description is not:");
+    throw error;
+  }
+}
+
+function nextAfter({ events }: Cut, { commit }: CutSummary, { releases }: Host): string {
+  if (events.length === 0) return "relcat build --released";
+  return commit === null
+    ? `commit ${releases}/, then relcat build --released`
+    : "git push, then relcat build --released";
+}
+
+function summarize({ events, at }: Cut, { ledger, config }: Catalog, commit: string | undefined): CutSummary {
+  const isHidden = (event: LedgerEvent) => "private" in event && event.private === true;
+  const adds = events.filter((event) => event.event === "add");
+  const revisions = events.filter((event) => event.event === "revise");
+  return {
+    at,
+    added: adds.filter((event) => !isHidden(event)).map(row),
+    revised: revisions.flatMap((event) => {
+      const entry = ledger.byId.get(event.id);
+      return entry && !isHidden(event) ? [row(entry.add)] : [];
+    }),
+    private: { added: adds.filter(isHidden).length, revised: revisions.filter(isHidden).length },
+    commit: commit ?? null,
+    settled_by: config.ledgerBase,
+  };
+}
+
+const row = ({ id, version, package_type, name, file }: RecordRow): RecordRow => ({
+  id,
+  version,
+  package_type,
+  name,
+  file,
+});
+
+/** Open releases that a cut would have made permanent, had they anything in them. */
+function emptyReleases({ releases, ledger }: Catalog, chosen: readonly string[] | undefined): string[] {
+  const empty = releases.filter(
+    ({ version, artifacts }) => artifacts.length === 0 && !ledger.versions.has(version),
+  );
+  return empty.map(({ version }) => version).filter((version) => chosen?.includes(version) ?? true);
+}
+
+function describe(summary: CutSummary, empty: readonly string[], isRepeated: boolean): string {
+  const { added, revised, private: hidden, at, commit } = summary;
+  if (added.length + revised.length + hidden.added + hidden.revised === 0) {
+    if (isRepeated) return "Nothing to cut: the ledger has the lines of this plan already.";
+    if (empty.length === 0) return "Nothing to cut: everything is permanent already.";
+    return `Nothing to cut: ${listed(empty)} ${empty.length === 1 ? "has" : "have"} no artifacts yet.`;
+  }
+  const blocks: string[] = [];
+  if (added.length > 0) blocks.push(`New ids, dated ${at}:\n${recordTable(added)}`);
+  if (revised.length > 0) blocks.push(`Revised, dated ${at}:\n${recordTable(revised)}`);
+  if (hidden.added > 0) blocks.push(`${count(hidden.added, "private record")} got an id.`);
+  if (hidden.revised > 0) blocks.push(`${count(hidden.revised, "private record")} revised.`);
+  if (commit !== null) blocks.push(`Committed as ${commit}.`);
+  return blocks.join("\n");
+}

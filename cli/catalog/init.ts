@@ -1,0 +1,28 @@
+import { exitStatus, init as start } from "../../pipeline/index.ts";
+import { answer, type Host, openingSurroundings, say, sayNext } from "../terminal/host.ts";
+import { findProject } from "../terminal/project.ts";
+import { folderName, shellWord } from "../terminal/words.ts";
+
+/** `relcat init`: a project that checks and builds as it is. */
+export async function init(folder: string, host: Host): Promise<number> {
+  const outer = findProject(folder, undefined);
+  const files = (await start(folder, host.own.version, await openingSurroundings(host))).map(
+    ({ path }) => path,
+  );
+  const place = folder === "." ? "this folder" : folderName(folder);
+  answer(host, { folder, files }, () =>
+    [`Started a project in ${place}:`, ...files.map((path) => `  ${path}`)].join("\n"),
+  );
+  const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
+  say(
+    host,
+    `Run npm install in ${place}: it installs relcat ${host.own.version} and writes package-lock.json, which belongs into git.`,
+  );
+  if (outer !== undefined && outer !== folder)
+    say(
+      host,
+      `${folderName(outer)} has a project already: commands in ${place} use the new one, and no longer that one.`,
+    );
+  sayNext(host, `relcat${there} check, then relcat${there} build`);
+  return exitStatus.done;
+}

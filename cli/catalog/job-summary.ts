@@ -1,0 +1,47 @@
+import { appendFileSync, statSync } from "node:fs";
+import type { Problem } from "../../pipeline/index.ts";
+import { isOnGitHub } from "../terminal/annotations.ts";
+import { type Host, say } from "../terminal/host.ts";
+import { bytes, codeCell, fitSections, type Measure } from "../terminal/markdown.ts";
+import { byPlace, countProblems, tally } from "../terminal/render.ts";
+import { repositoryPaths } from "../terminal/repository-path.ts";
+
+/** GitHub refuses a step's summary as a whole when it is bigger. */
+const mostBytes = 1024 * 1024;
+
+/** Not even a heading is worth less. */
+const leastBytes = 10_000;
+
+/** Appends to the summary of a job under GitHub Actions, as much as still fits. */
+export function summarize(host: Host, markdown: (limit: number, measure: Measure) => string): void {
+  const file = host.environment.GITHUB_STEP_SUMMARY;
+  if (!isOnGitHub(host) || !file) return;
+  try {
+    const present = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
+    const left = mostBytes - present - 1;
+    if (left >= leastBytes) appendFileSync(file, `${markdown(left, bytes)}\n`);
+  } catch (error) {
+    // What was asked for is done or refused already: its summary changes nothing of that.
+    say(host, `The job summary cannot be written: ${(error as Error).message}`);
+  }
+}
+
+/** Problems as a job's summary; every one of them, as long as there is space. */
+export function summarizeProblems(problems: readonly Problem[], looked: string, host: Host): void {
+  summarize(host, (limit, measure) => {
+    const path = repositoryPaths(host);
+    const found = `**${countProblems(tally(problems))}${looked}**`;
+    const head = `## relcat\n\n${found}\n`;
+    if (problems.length === 0) return head;
+    const rows = [...problems]
+      .sort(byPlace)
+      .map(({ at, severity, code, message, hint }) => [
+        at ? codeCell(`${path(at.file) ?? at.file}:${at.line}:${at.column}`) : "",
+        severity,
+        codeCell(code),
+        [message, ...(hint?.split("\n") ?? [])].map(codeCell).join("<br>"),
+      ]);
+    const section = { title: "Problems", head: ["where", "", "rule", "what"], rows };
+    return `${head}\n${fitSections([section], limit - measure(head) - 2, measure)}`;
+  });
+}

@@ -1,0 +1,97 @@
+import { exitStatus, loadConfig, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { count } from "../terminal/words.ts";
+
+export interface RebaseOptions {
+  onto?: string;
+  now?: string;
+}
+
+/** `relcat ledger rebase`: our lines follow those of the branch that was first. */
+export async function rebase(options: RebaseOptions, host: Host): Promise<number> {
+  const base = options.onto ?? (await loadConfig(host.releases)).ledgerBase;
+  const done = await rebaseLedger(host.releases, base, surroundings(host, options.now));
+  const summary = summarize(done);
+  answer(host, { ...summary }, () => describe(done, summary));
+  for (const version of done.rebase.cutTwice)
+    say(host, `Both sides cut records of ${version}: see that it is one release, not two under one number.`);
+  for (const id of done.rebase.overtaken)
+    say(host, `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published meanwhile.`);
+  sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
+  return exitStatus.done;
+}
+
+interface MovedRow {
+  from: number;
+  to: number;
+  version: string;
+  package_type: string;
+  name: string;
+  file: string;
+  /** The other side has the same artifact: our line was not needed. */
+  already_there: boolean;
+}
+
+/** What a rebase did. Private records are counted, never named: the output is often public. */
+interface RebaseSummary {
+  onto: string;
+  at: string | null;
+  lines: number;
+  moved: MovedRow[];
+  private: number;
+  left_out: number[];
+  cut_twice: string[];
+}
+
+function summarize({ rebase: { events, moved, overtaken, cutTwice }, onto }: RebasedLedger): RebaseSummary {
+  const open = moved.filter(({ add }) => !add.private);
+  return {
+    onto: onto.name,
+    at: events.find((event) => !("imported" in event))?.at ?? null,
+    lines: events.length,
+    moved: open.map(({ from, to, add, alreadyThere }) => {
+      const { version, package_type, name, file } = add;
+      return { from, to, version, package_type, name, file, already_there: alreadyThere };
+    }),
+    private: moved.length - open.length,
+    left_out: overtaken,
+    cut_twice: cutTwice,
+  };
+}
+
+function describe({ rebase: { before, after } }: RebasedLedger, summary: RebaseSummary): string {
+  const { onto, at, lines, moved, private: hidden } = summary;
+  if (before === after) return `Nothing to rebase: the ledger has every line of ${onto} first.`;
+  const dated = at === null ? "" : `, dated ${at} or later`;
+  const ours =
+    lines === 0
+      ? "nothing of ours is left to follow them"
+      : `${count(lines, "line")} of ours follow${lines === 1 ? "s" : ""}${dated}`;
+  const rows = moved.map(({ from, to, version, package_type, file, already_there }) => [
+    `  ${from} → ${to}`,
+    version,
+    package_type,
+    already_there ? `${file} (${onto} has it)` : file,
+  ]);
+  return [
+    `Kept the lines of ${onto}; ${ours}${rows.length > 0 ? ":" : "."}`,
+    ...(rows.length > 0 ? [table(rows)] : []),
+    ...(hidden > 0 ? [`${count(hidden, "private record")} got another id.`] : []),
+  ].join("\n");
+}
+
+/** Its ids and dates are in what people approve. */
+const planAgain = "; a plan made before no longer fits: relcat plan";
+
+function nextAfter(
+  { operation, isMerged, rebase: { before, after } }: RebasedLedger,
+  base: string,
+  ledgerFile: string,
+): string {
+  if (operation)
+    return `git add ${ledgerFile}, then git ${operation} --continue, then relcat check --ledger-base ${base}${planAgain}`;
+  if (!isMerged)
+    return `commit ${ledgerFile}, then git merge ${base} brings the releases its lines are of${planAgain}`;
+  return before === after ? "relcat check" : `relcat check, then commit ${ledgerFile}${planAgain}`;
+}

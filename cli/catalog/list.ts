@@ -1,0 +1,58 @@
+import {
+  exitStatus,
+  type ListedRecord,
+  listRecords,
+  loadCatalog,
+  RelcatError,
+} from "../../pipeline/index.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count } from "../terminal/words.ts";
+
+/** `relcat list`: the records that match, as the catalog would answer. */
+export async function list(
+  terms: readonly string[],
+  { all = false }: { all?: boolean },
+  host: Host,
+): Promise<number> {
+  const bare = terms.find((term) => !term.includes("="));
+  if (bare !== undefined) {
+    throw new UsageError(
+      `${JSON.stringify(bare)} is no filter, expected field=value`,
+      "Such as package_type=deb",
+    );
+  }
+  const catalog = await loadCatalog(host.releases);
+  if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
+  const records = listRecords(catalog, terms, all);
+  answer(host, documentOf(records), () =>
+    records.length === 0 ? "No record matches." : table([heading, ...records.map(row)]),
+  );
+  if (host.json || records.length === 0) return exitStatus.done;
+  const withdrawn = records.filter(({ state }) => state === "withdrawn").length;
+  say(host, `${count(records.length, "record")}${withdrawn > 0 ? `, ${withdrawn} of them withdrawn` : ""}.`);
+  return exitStatus.done;
+}
+
+/** The records as the catalog answers them, and beside them what it does not tell of each. */
+const documentOf = (records: readonly ListedRecord[]) => ({
+  records: records.map(({ record }) => record),
+  details: records.map(({ record, state, file, url, withdrawal }) => ({
+    id: record.id,
+    state,
+    file,
+    url,
+    withdrawal,
+  })),
+});
+
+const heading = ["ID", "VERSION", "TYPE", "STATE", "OS", "FILE", "URL"];
+
+const row = ({ record, file, url, state }: ListedRecord): string[] => [
+  ...[record.id, record.version, record.package_type].map(String),
+  state,
+  `${record.min_os_version ?? ""}–${record.max_os_version ?? ""}`.replace(/^–$/, "any"),
+  file,
+  url,
+];

@@ -1,0 +1,69 @@
+import {
+  addNote as add,
+  exitStatus,
+  loadCatalog,
+  loadConfig,
+  noteProblems,
+  notesDocument,
+  notesHtml,
+  notesMarkdown,
+  notesText,
+  showNotes as show,
+} from "../../pipeline/index.ts";
+import { answer, type Host, printDocument, sayNext, surroundings } from "../terminal/host.ts";
+import { countProblems, problemRows, renderProblems, tally } from "../terminal/render.ts";
+import { UsageError } from "../terminal/usage.ts";
+
+export type NotesFormat = "markdown" | "html" | "json" | "text";
+
+const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
+
+/** `relcat notes show`: data for other programs, so nothing is said beside it. */
+export async function showNotes(which: string, format: NotesFormat, host: Host): Promise<number> {
+  const today = new Date(host.clock).toISOString().slice(0, 10);
+  const { release, config } = await show(host.releases, which, today);
+  if (host.json || format === "json") printDocument(host, { ...notesDocument(release, config) });
+  else host.data.write(formats[format](release, config));
+  return exitStatus.done;
+}
+
+/** `relcat notes lint`: only what is wrong with notes. */
+export async function lintNotes(host: Host): Promise<number> {
+  const problems = noteProblems((await loadCatalog(host.releases)).problems);
+  const found = tally(problems);
+  answer(host, { ...found, problems: problemRows(problems) }, () => {
+    return `${renderProblems(problems, host.data)}${countProblems(found)} in the notes`;
+  });
+  sayNext(host, found.errors > 0 ? "correct the notes named above, then relcat notes lint" : "relcat check");
+  return found.errors > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+export interface AddNoteOptions {
+  text: string;
+  component?: string;
+  kind?: string;
+  ref?: string[];
+  security?: true;
+  release?: string;
+}
+
+/** `relcat notes add`: a fragment in a file of its own. */
+export async function addNote(options: AddNoteOptions, host: Host): Promise<number> {
+  const { text, ref: refs = [], security = false, release } = options;
+  const component = options.component ?? (await missing("component", host));
+  const kind = options.kind ?? (await missing("kind", host));
+  const note = { text, component, kind, refs, security };
+  const file = await add(host.releases, note, release, surroundings(host));
+  answer(host, { file }, () => `Wrote ${file}.`);
+  sayNext(host, `relcat notes show ${release ?? "next"}`);
+  return exitStatus.done;
+}
+
+/** Which there are is for catalog.yaml to say; where that cannot be read, the help says how to find out. */
+async function missing(what: "component" | "kind", { releases }: Host): Promise<never> {
+  const config = await loadConfig(releases).catch(() => undefined);
+  const keys = [...(config?.[`${what}s`].keys() ?? [])];
+  const hint =
+    keys.length > 0 ? `Give one of ${keys.join(", ")}.` : "relcat notes add --help shows how it is used.";
+  throw new UsageError(`the option --${what} <key> is missing`, hint);
+}

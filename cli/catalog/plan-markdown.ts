@@ -1,0 +1,64 @@
+import { hasChanges, type Plan } from "../../pipeline/index.ts";
+import {
+  characters,
+  codeCell,
+  fitSections,
+  type MarkdownSection,
+  type Measure,
+} from "../terminal/markdown.ts";
+import { type PlanSection, planSections } from "./plan-sections.ts";
+import {
+  baselineSentence,
+  firstDocumentsSentence,
+  ledgerSentence,
+  privateSentence,
+  renamedSentence,
+  reservations,
+  summarySentence,
+} from "./plan-words.ts";
+
+/** By this line a comment is found again, to be replaced. */
+export const planMarker = "<!-- relcat plan -->";
+
+/** GitHub takes 65,536 characters in a comment; others may add to it. */
+export const commentLimit = 60_000;
+
+/** Rows that everybody sees; more are folded away. */
+const unfolded = 20;
+
+/** Below this not even the headings of every section fit. */
+export const smallestLimit = 10_000;
+
+/** A plan for a pull request or a job summary; nothing that users wrote is Markdown in it. */
+export function planMarkdown(plan: Plan, limit = commentLimit, measure: Measure = characters): string {
+  const head = [
+    planMarker,
+    `## ${headingOf(plan)}`,
+    [baselineSentence(plan, codeCell), ...reservations(plan, codeCell)].join(" "),
+    `**${summarySentence(plan, hasChanges(plan))}**`,
+    ...renamedSentence(plan, codeCell),
+  ].join("\n\n");
+  const foot = [...firstDocumentsSentence(plan), ...privateSentence(plan), ledgerSentence(plan)].join(" ");
+  const frame = (body: string) => `${head}\n\n${body}${body === "" ? "" : "\n"}${foot}\n`;
+  const left = limit - measure(frame(""));
+  return frame(fitSections(planSections(plan).map(asMarkdown), left - 2, measure));
+}
+
+function headingOf({ forbidden, refused }: Plan): string {
+  if (forbidden.length > 0) return "Plan with forbidden changes";
+  return refused.length > 0 ? "Plan with refused artifacts" : "Plan";
+}
+
+function asMarkdown({ title, columns, rows, isLong }: PlanSection): MarkdownSection {
+  const hasDetails = rows.some(({ details }) => details !== undefined && details.length > 0);
+  const head = columns.map((column) => (column === "id" ? "id:" : column));
+  return {
+    title,
+    unfolded: isLong ? 0 : unfolded,
+    head: hasDetails ? [...head, ""] : head,
+    rows: rows.map(({ cells, details = [] }) => [
+      ...cells.map((cell, index) => (head[index]?.endsWith(":") ? cell : codeCell(cell))),
+      ...(hasDetails ? [details.map(codeCell).join("<br>")] : []),
+    ]),
+  };
+}

@@ -1,0 +1,185 @@
+import type { FieldChange, Plan, PlanRow } from "../../pipeline/index.ts";
+import { count } from "../terminal/words.ts";
+
+/** Part of a plan as people read it: a title, rows with the same columns, and what changes in each. */
+export interface PlanSection {
+  title: string;
+  columns: readonly string[];
+  rows: readonly SectionRow[];
+  /** Few people read it to its end. */
+  isLong?: true;
+}
+
+export interface SectionRow {
+  cells: readonly string[];
+  /** Lines below the row. */
+  details?: readonly string[];
+}
+
+const recordColumns = ["id", "version", "type", "file"];
+
+const recordCells = ({ id, version, package_type, name, file }: PlanRow): string[] => [
+  String(id),
+  version,
+  package_type,
+  file ?? name,
+];
+
+/** What a plan says, the most serious first; empty sections are left out. */
+export function planSections(plan: Plan): PlanSection[] {
+  const sections = [
+    problems("Forbidden", plan.forbidden),
+    problems("Refused", plan.refused),
+    ...gone(plan),
+    ...added(plan),
+    ...changed(plan),
+    releases(plan),
+    configuration(plan),
+    missing(plan),
+    documents(plan),
+  ];
+  return sections.filter(({ rows }) => rows.length > 0);
+}
+
+const records = <T extends PlanRow>(
+  title: string,
+  rows: readonly T[],
+  details?: (row: T) => string[],
+): PlanSection => ({
+  title,
+  columns: recordColumns,
+  rows: rows.map((row) => ({ cells: recordCells(row), ...(details && { details: details(row) }) })),
+});
+
+const problems = (title: string, found: Plan["forbidden"]): PlanSection => ({
+  title,
+  columns: ["where", "rule", "what"],
+  rows: found.map(({ code, message, hint, file, line, column }) => ({
+    cells: [file === null ? "-" : `${file}:${line}:${column}`, code, message],
+    details: hint === null ? [] : [hint],
+  })),
+});
+
+function gone({ removed, retracted, reinstated }: Plan): PlanSection[] {
+  const reason = ({ reason: why, replaced_by }: Plan["retracted"][number]) => [
+    replaced_by === null ? why : `${why} (replaced by ${replaced_by})`,
+  ];
+  return [
+    records(
+      "Removed, which is forbidden",
+      removed.filter((row) => row.forbidden),
+    ),
+    records(
+      "Removed, provisional until now",
+      removed.filter((row) => !row.forbidden),
+    ),
+    records("Retracted", retracted, reason),
+    records("Reinstated", reinstated),
+  ];
+}
+
+function added({ added: rows, lines, at }: Plan): PlanSection[] {
+  const ids = new Set(lines.flatMap((event) => (event.event === "add" ? [event.id] : [])));
+  const section = (title: string, part: Plan["added"]): PlanSection => ({
+    title,
+    columns: [...recordColumns, "sha256"],
+    rows: part.map((row) => ({ cells: [...recordCells(row), `${row.checksum.slice(0, 16)}…`] })),
+  });
+  return [
+    section(
+      `Added, with new ids dated ${at}`,
+      rows.filter(({ id }) => ids.has(id)),
+    ),
+    section(
+      "Added",
+      rows.filter(({ id }) => !ids.has(id)),
+    ),
+  ];
+}
+
+/** Records that change through the configuration or key names alone are told there: one line says it for all. */
+function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
+  const own = rows.filter(({ fields }) => fields.some(({ cause }) => cause === undefined));
+  const listed = new Set(rows.map(({ id }) => id));
+  const unseen = revised.filter(({ id, cause }) => !listed.has(id) && cause === undefined);
+  const details = ({ fields }: Plan["changed"][number]) => fieldLines(fields);
+  return [
+    records(
+      `Revised, dated ${at}`,
+      own.filter(({ ledger }) => ledger === "planned"),
+      details,
+    ),
+    records(`Revised, dated ${at}: their ledger lines differ, not what is compared here`, unseen),
+    records(
+      "Changed",
+      own.filter(({ ledger }) => ledger === "written"),
+      details,
+    ),
+    records(
+      "Changed, and not part of this plan",
+      own.filter(({ ledger }) => ledger === "open"),
+      details,
+    ),
+  ];
+}
+
+const mostFields = 12;
+
+/** `description: "a" → "b"`, one a line. */
+export function fieldLines(fields: readonly FieldChange[]): string[] {
+  const lines = fields.map(
+    (change) => `${change.field}: ${shownValue(change, "from")} → ${shownValue(change, "to")}`,
+  );
+  const more = lines.length - mostFields;
+  return more > 1 ? [...lines.slice(0, mostFields), `and ${more} more fields`] : lines;
+}
+
+function shownValue(change: FieldChange, side: "from" | "to"): string {
+  const value = change[side];
+  if (value === undefined) return "absent";
+  const text = JSON.stringify(value);
+  return text.length > 100 ? `${text.slice(0, 99)}…` : text;
+}
+
+const releases = ({ releases: changes }: Plan): PlanSection => ({
+  title: "Releases",
+  columns: ["version", "date", "change"],
+  rows: changes.map(({ version, change, date, fields }) => {
+    const notes = change === "added" && fields.length > 0 ? ` with ${count(fields.length, "note")}` : "";
+    const details = change === "changed" ? fieldLines(fields) : [];
+    return { cells: [version, date ?? "-", `${change}${notes}`], details };
+  }),
+});
+
+const configuration = ({ configuration: changes }: Plan): PlanSection => ({
+  title: "Configuration",
+  columns: ["where", "change", "reaches"],
+  rows: changes.map((change) => ({
+    cells: [
+      `${change.file}:${change.line}:${change.column}`,
+      ...fieldLines([change]),
+      change.records === 0 ? "affects no record" : count(change.records, "record"),
+    ],
+  })),
+});
+
+const missing = ({ missing: artifacts }: Plan): PlanSection => ({
+  title: "Expected and still missing",
+  columns: ["version", "artifacts"],
+  rows: [...Map.groupBy(artifacts, ({ version }) => version)].map(([version, group]) => ({
+    cells: [version, group.map(({ artifact }) => artifact).join(", ")],
+  })),
+});
+
+function documents({ baseline, documents: paths }: Plan): PlanSection {
+  const isFirst = baseline.kind === "nothing";
+  const kinds = (["removed", "added", "changed"] as const).filter(
+    (kind) => !isFirst && paths && paths[kind].length > 0,
+  );
+  return {
+    title: `Documents: ${kinds.map((kind) => `${paths?.[kind].length} ${kind}`).join(", ")}`,
+    columns: ["change", "path"],
+    rows: kinds.flatMap((kind) => (paths?.[kind] ?? []).map((path) => ({ cells: [kind, path] }))),
+    isLong: true,
+  };
+}

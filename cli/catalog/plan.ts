@@ -1,0 +1,96 @@
+import {
+  exitStatus,
+  hasChanges,
+  type Plan,
+  type Problem,
+  planCatalog,
+  writeText,
+} from "../../pipeline/index.ts";
+import { annotate } from "../terminal/annotations.ts";
+import { type Host, print, printDocument, sayNext, surroundings } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { shellWord } from "../terminal/words.ts";
+import { summarize } from "./job-summary.ts";
+import { commentLimit, planMarkdown, smallestLimit } from "./plan-markdown.ts";
+import { planText } from "./plan-text.ts";
+
+export interface PlanOptions {
+  against?: string;
+  ledgerBase?: string;
+  artifacts?: string;
+  format: "text" | "json" | "markdown";
+  limit?: number;
+  out?: string;
+  detailedExitcode?: true;
+  now?: string;
+}
+
+/** As in other tools that plan, except that 2 is a usage error here. */
+const changesStatus = 10;
+
+/** More at once want to be allowed by `cut`. */
+const mostRevisions = 50;
+
+/** `relcat plan`: what publishing would change, and the ledger lines of the next cut. */
+export async function plan(versions: readonly string[], options: PlanOptions, host: Host): Promise<number> {
+  const { against, ledgerBase, artifacts, out, now } = options;
+  refuseContradictions(options);
+  const request = {
+    versions: versions.length > 0 ? versions : undefined,
+    against,
+    ledgerBase,
+    artifacts,
+    documents: true,
+  };
+  const { plan: decided } = await planCatalog(host.releases, request, surroundings(host, now));
+  if (out !== undefined) writeText(out, `${JSON.stringify(decided, null, 2)}\n`);
+  show(decided, options, host);
+  annotate(problemsOf(decided), host);
+  summarize(host, (limit, measure) => planMarkdown(decided, limit, measure));
+  sayNext(host, nextAfter(decided, versions, options));
+  if (decided.forbidden.length + decided.refused.length > 0) return exitStatus.problems;
+  return options.detailedExitcode && hasChanges(decided) ? changesStatus : exitStatus.done;
+}
+
+function refuseContradictions({ against, ledgerBase, format, limit }: PlanOptions): void {
+  if (against !== undefined && ledgerBase !== undefined) {
+    throw new UsageError(
+      "--against and --ledger-base both say what to compare with",
+      "Give one of them: what is live, or a git revision.",
+    );
+  }
+  if (limit === undefined) return;
+  if (format !== "markdown")
+    throw new UsageError("--limit is for --format markdown", "Nothing else is cut to fit.");
+  if (limit < smallestLimit)
+    throw new UsageError(`--limit ${limit} is too small for a plan`, `Give ${smallestLimit} or more.`);
+}
+
+function show(decided: Plan, { format, limit = commentLimit }: PlanOptions, host: Host): void {
+  if (format === "markdown") host.data.write(planMarkdown(decided, limit));
+  else if (host.json) printDocument(host, { ...decided });
+  else print(host, planText(decided, host.data));
+}
+
+const problemsOf = ({ forbidden, refused }: Plan): Problem[] =>
+  [...forbidden, ...refused].map(({ code, message, hint, file, line, column }) => ({
+    code: code as Problem["code"],
+    severity: "error",
+    message,
+    ...(hint !== null && { hint }),
+    ...(file !== null && { at: { file, line: line ?? 1, column: column ?? 1 } }),
+  }));
+
+function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts }: PlanOptions): string {
+  const { forbidden, refused, ledger, missing } = decided;
+  if (forbidden.length > 0) return "undo what is forbidden, then relcat plan";
+  if (refused.length > 0) return "put right what is refused, then relcat plan";
+  if (ledger.before === ledger.after) return "relcat build --released";
+  if (missing.length > 0) return "add what is missing, then relcat plan";
+  const revisions = decided.revised.length + decided.private.lines.revise;
+  const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
+  const look = artifacts === undefined ? [] : [`--artifacts ${shellWord(artifacts)}`];
+  const which = versions.length > 0 ? versions : ["--all"];
+  const chosen = out === undefined ? which : [`--plan ${shellWord(out)}`];
+  return ["relcat cut", ...chosen, ...look, ...allow].join(" ");
+}

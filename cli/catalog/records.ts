@@ -1,0 +1,14 @@
+import { table } from "../terminal/cells.ts";
+
+/** A record as commands that change the ledger show it. */
+export interface RecordRow {
+  id: number;
+  version: string;
+  package_type: string;
+  name: string;
+  file: string;
+}
+
+/** Records in columns: id, version, package type, file. */
+export const recordTable = (rows: readonly RecordRow[]): string =>
+  table(rows.map(({ id, version, package_type, file }) => [`  ${id}`, version, package_type, file]));

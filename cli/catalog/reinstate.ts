@@ -1,0 +1,32 @@
+import {
+  decideReinstate,
+  exitStatus,
+  readLedgerNow,
+  reinstate,
+  selectRecords,
+} from "../../pipeline/index.ts";
+import { confirmOrRefuse, listRecords } from "../terminal/confirm.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { count } from "../terminal/words.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+
+/** `relcat reinstate`: shows what it hits, asks, and undoes the retraction. */
+export async function reinstateRecords(
+  ids: readonly number[],
+  options: { now?: string; yes?: true } & LedgerGuardOptions,
+  host: Host,
+): Promise<number> {
+  const ledger = readLedgerNow(host.releases);
+  const guard = new LedgerGuard(options, host);
+  await guard.prove(ledger);
+  const { entries } = selectRecords(ledger, { ids: [...new Set(ids)] });
+  decideReinstate(ledger, ids, ledger.newest);
+  say(host, `To be reinstated: ${count(entries.length, "record")}`);
+  listRecords(entries, host);
+  await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
+  const { events } = await reinstate(host.releases, ids, surroundings(host, options.now));
+  await guard.report(ledger);
+  answer(host, { events }, () => `Reinstated ${count(events.length, "record")}.`);
+  sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  return exitStatus.done;
+}

@@ -1,0 +1,74 @@
+import {
+  decideRetract,
+  exitStatus,
+  type RecordChoice,
+  readLedgerNow,
+  retract,
+  selectRecords,
+} from "../../pipeline/index.ts";
+import { adviceOn, isId } from "../terminal/arguments.ts";
+import { confirmOrRefuse, listRecords } from "../terminal/confirm.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { reasonOf } from "../terminal/reason.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count } from "../terminal/words.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+
+export interface RetractCommandOptions extends LedgerGuardOptions {
+  reason: string;
+  type?: string;
+  name?: string;
+  replacedBy?: number | null;
+  now?: string;
+  yes?: true;
+}
+
+/** `relcat retract`: shows what it hits, asks, and withdraws it. */
+export async function retractRecords(
+  targets: readonly string[],
+  options: RetractCommandOptions,
+  host: Host,
+): Promise<number> {
+  const reason = reasonOf(options.reason, "Say in one line why: everybody who has the package will read it.");
+  const ledger = readLedgerNow(host.releases);
+  const guard = new LedgerGuard(options, host);
+  await guard.prove(ledger);
+  const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
+  const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
+  // Decided before it is asked about: nobody should confirm what is refused afterwards.
+  const due = decideRetract(ledger, retraction, ledger.newest).events;
+  say(host, `To be retracted: ${count(entries.length, "record")}`);
+  listRecords(entries, host);
+  if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} retracted already.`);
+  if (due.length > 0)
+    await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
+  const { events } = await retract(host.releases, retraction, surroundings(host, options.now));
+  await guard.report(ledger);
+  answer(host, { events }, () =>
+    events.length > 0
+      ? `Retracted ${count(events.length, "record")}.`
+      : "Nothing changed: the ledger says so already.",
+  );
+  if (events.length > 0) sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  return exitStatus.done;
+}
+
+function choiceOf(targets: readonly string[], { type, name }: RetractCommandOptions): RecordChoice {
+  const narrowed = type !== undefined || name !== undefined;
+  if (targets.every(isId)) {
+    if (narrowed)
+      throw new UsageError(
+        "--type and --name choose among the records of a version, but ids were given",
+        "Leave them out, or give a version.",
+      );
+    return { ids: [...new Set(targets.map(Number))] };
+  }
+  const [version = ""] = targets;
+  if (targets.length > 1 || !/^\d{2}\.\d{2}\.\d{3}$/.test(version)) {
+    throw new UsageError(
+      `cannot tell what ${targets.map((target) => JSON.stringify(target)).join(" ")} means`,
+      adviceOn(version, "Give ids of records, or one version such as 26.08.002."),
+    );
+  }
+  return { version, packageType: type, name };
+}

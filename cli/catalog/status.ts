@@ -1,0 +1,144 @@
+import {
+  type CatalogStatus,
+  type Config,
+  catalogStatus,
+  exitStatus,
+  loadCatalog,
+  type ReleaseStatus,
+  type SiteStatus,
+  siteStatuses,
+} from "../../pipeline/index.ts";
+import { asGiven } from "../terminal/as-given.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host } from "../terminal/host.ts";
+import { countProblems, renderProblems } from "../terminal/render.ts";
+import { count, listed } from "../terminal/words.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
+
+/** `relcat status`: where every release and every site stands, and the next command. */
+export async function status(
+  { offline = false, ...options }: { offline?: boolean } & LedgerGuardOptions,
+  host: Host,
+): Promise<number> {
+  const read = await loadCatalog(host.releases);
+  const guard = new LedgerGuard(options, host, read.config.ledgerBase);
+  const lost = await guard.lostLines(read.ledger);
+  const catalog = { ...read, problems: [...read.problems, ...lost] };
+  const { next: here, ...found } = catalogStatus(catalog, host.clock);
+  const { releases, counts, errors, warnings } = found;
+  const { environment, pid, clock: now } = host;
+  const asking = { environment, pid, now, releases: host.releases };
+  const sites = offline ? [] : await siteStatuses(catalog.config, catalog.ledger, asking);
+  const next = nextWithSites(here, sites, catalog.config);
+  const document = {
+    releases,
+    artifacts: counts.artifacts,
+    private: counts.private,
+    next_notes: counts.nextNotes,
+    errors,
+    warnings,
+    policies: [...catalog.config.policies.keys()].sort(),
+    next,
+    ...(!offline && { sites }),
+  };
+  const inspected = inspection(document.policies);
+  answer(host, document, () =>
+    describe({ releases, counts, errors, warnings, next }, sites, inspected, host),
+  );
+  // Without its lines the ledger makes what is permanent look open.
+  host.messages.write(renderProblems(lost, host.messages));
+  await guard.report(catalog.ledger);
+  return lost.length > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+/** Null: there is nothing to do. */
+type Next = { command: string | null; why: string };
+
+/** Where everything is permanent, what comes next depends on what the settling sites have. */
+function nextWithSites(next: Next, sites: readonly SiteStatus[], { sites: known, trust }: Config): Next {
+  const settling = sites.filter(({ name }) => known.get(name)?.settles);
+  if (next.command !== "relcat build --released" || settling.length === 0) return next;
+  const behind = settling.find(
+    ({ unreachable, unpublished }) => unreachable === undefined && unpublished !== 0,
+  );
+  if (!behind) {
+    const isKnown = settling.every(({ unreachable }) => unreachable === undefined);
+    return isKnown ? { command: null, why: "every ledger line is published" } : next;
+  }
+  const { name, unpublished } = behind;
+  const sign = trust.profile === "none" ? [] : [`relcat sign --site ${name}`];
+  return {
+    command: [`relcat build --released --site ${name}`, ...sign, `relcat publish ${name}`].join(" && "),
+    why:
+      unpublished === null
+        ? `${name} has another ledger than the one here`
+        : `${name} lacks ${count(unpublished, "ledger line")}`,
+  };
+}
+
+const inspection = (policies: readonly string[]): string =>
+  policies.length === 0
+    ? "no artifact is inspected: catalog.yaml names no signers"
+    : `inspected before they are cut: ${listed(policies)}`;
+
+function describe(
+  { releases, counts, errors, warnings, next }: Omit<CatalogStatus, "next"> & { next: Next },
+  sites: readonly SiteStatus[],
+  inspected: string,
+  host: Host,
+): string {
+  const rows = releases.map((release) => [release.version, release.standing, release.date, details(release)]);
+  const problems =
+    errors + warnings > 0
+      ? `${countProblems({ errors, warnings })}: relcat check shows ${errors + warnings === 1 ? "it" : "them"}`
+      : "no problems";
+  return [
+    ...(rows.length > 0 ? [table(rows)] : ["no releases yet"]),
+    ...(sites.length > 0 ? [table(sites.map(siteRow))] : []),
+    `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
+    inspected,
+    `${host.data.style("dim", "Next:")} ${next.command === null ? "nothing to do" : asGiven(next.command, host.given)} (${next.why})`,
+  ].join("\n");
+}
+
+function details({ packages, private: hidden, retracted, added, revised, missing }: ReleaseStatus): string {
+  if (packages + hidden + retracted === 0) return "no artifacts yet";
+  return [
+    count(packages, "package"),
+    ...(hidden > 0 ? [`${hidden} private`] : []),
+    ...(retracted > 0 ? [`${retracted} retracted`] : []),
+    ...(added > 0 ? [`${added} added since the cut`] : []),
+    ...(revised > 0 ? [`${revised} revised since the cut`] : []),
+    ...(missing.length > 0 ? [`lacks ${listed(missing, 4)}`] : []),
+  ].join(", ");
+}
+
+/** Days before an end that are worth a word. */
+const soon = 3;
+
+function siteRow({ name, live, unreachable, unpublished, ends, unverified }: SiteStatus): string[] {
+  if (unreachable !== undefined) return [name, "unknown", "", unreachable];
+  if (!live) return [name, "empty", "", "nothing was published there yet"];
+  const [first] = ends;
+  return [
+    name,
+    live.build?.slice(0, 12) ?? "",
+    live.at.slice(0, 10),
+    [
+      live.state === "done" ? "live" : `being published by ${live.publisher}`,
+      ...(unpublished === null ? ["its ledger is not the beginning of the one here"] : []),
+      ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
+      ...(live.hold ? [`held: ${live.hold.reason}`] : []),
+      ...(unverified.length > 0 ? [`${listed(unverified, 3)} ${unverifiedText}`] : []),
+      ...(first ? [endText(first)] : unverified.length > 0 ? [] : ["not signed"]),
+    ].join(", "),
+  ];
+}
+
+const unverifiedText = "not signed by a key of the newest root in releases/trust: sign and publish again";
+
+function endText({ role, days }: SiteStatus["ends"][number]): string {
+  if (days < 0) return `the signature of ${role} has ended: relcat sign`;
+  const left = `${role} ends in ${count(days, "day")}`;
+  return days < soon ? `${left}: relcat sign` : left;
+}

@@ -1,0 +1,34 @@
+import type { Host } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { type Api, connect, type Place } from "./api.ts";
+import { refusalOf } from "./api-problems.ts";
+
+/** A controller: its database on this machine, or its address. */
+export interface ControllerPlace extends Place {
+  database?: string;
+}
+
+/** Gives `work` the API of a controller, over HTTP or straight on its database: both answer the same. */
+export async function withApi<T>(
+  place: ControllerPlace,
+  host: Host,
+  work: (api: Api) => Promise<T>,
+): Promise<T> {
+  const { database, url } = place;
+  if (database === undefined) return work(connect(place, host, "session"));
+  if (url !== undefined) {
+    throw new UsageError("--database and --url name two controllers", "Give one of them.");
+  }
+  const { withController } = await import("./controller-open.ts");
+  const { askOnHost } = await import("../../service/controller/node-host.ts");
+  return withController(database, host, async (controller) => {
+    const askHere = askOnHost(controller);
+    return work({
+      async ask<R>(method: string, path: string, body?: object): Promise<R> {
+        const answer = await askHere(method, path, body);
+        if (answer.status > 299) throw refusalOf(answer, "host");
+        return answer.body as R;
+      },
+    });
+  });
+}

@@ -1,0 +1,96 @@
+import { exitStatus } from "../../pipeline/errors.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count } from "../terminal/words.ts";
+import { type ControllerPlace, withApi } from "./controller-access.ts";
+
+/** A row of the audit log. */
+export interface AuditRow {
+  seq: number;
+  at: string;
+  actor: { kind: string; id: string | null; name: string | null; ip: string | null };
+  code: string;
+  target: { kind: string; id: string } | null;
+  before: Record<string, unknown> | null;
+  after: Record<string, unknown> | null;
+}
+
+/** `relcat controller audit verify`: nobody has changed the log behind the controller's back. */
+export async function verifyAuditLog(
+  { database, head }: { database: string; head?: string },
+  host: Host,
+): Promise<number> {
+  const { refusal, shownDatabase, withController } = await import("./controller-open.ts");
+  const { verifyAudit } = await import("../../service/controller/node-host.ts");
+  const known = head === undefined ? undefined : readHead(head);
+  const verdict = await withController(database, host, (controller) => verifyAudit(controller, known));
+  if (verdict.verdict === "broken") {
+    throw refusal(
+      "audit-broken",
+      `${shownDatabase(database)} was changed outside of the controller: ${verdict.why}`,
+      "Keep this database for whoever looks into it; relcat controller restore makes one of a backup.",
+    );
+  }
+  const { seq, hash } = verdict.head;
+  const end = `${seq}:${hash}`;
+  answer(host, { rows: seq, head: end }, () => `The audit log is whole: ${count(seq, "row")}.\n${end}`);
+  sayNext(
+    host,
+    "write that line down elsewhere; --head LINE proves later that nothing before it was cut off",
+  );
+  return exitStatus.done;
+}
+
+function readHead(text: string): { seq: number; hash: string } {
+  const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
+  if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
+  throw new UsageError(
+    `${JSON.stringify(text)} does not fit --head <line>`,
+    "Give a line that relcat controller audit verify printed, SEQ:HASH.",
+  );
+}
+
+/** `relcat controller audit show`: newest first. */
+export function showAuditLog(
+  options: ControllerPlace & { target?: string; code?: string; limit?: number },
+  host: Host,
+): Promise<number> {
+  const { target, code, limit } = options;
+  const query = new URLSearchParams({
+    ...(target !== undefined && { target }),
+    ...(code !== undefined && { code }),
+    ...(limit !== undefined && { limit: String(limit) }),
+  });
+  return withApi(options, host, async (api) => {
+    const { audit_log: rows } = await api.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
+    answer(host, { audit_log: rows }, () => auditTable(rows));
+    if (rows.length === 0) say(host, "Nothing of that is in the audit log.");
+    return exitStatus.done;
+  });
+}
+
+/** Rows for people: when, who, what, of what to what. */
+export const auditTable = (rows: readonly AuditRow[]): string =>
+  table(
+    rows.map(({ seq, at, actor, code, target, before, after }) => [
+      String(seq),
+      at,
+      [actor.kind, actor.name ?? actor.id ?? "", actor.ip ?? ""].filter(Boolean).join(" "),
+      code,
+      target?.id ?? "",
+      changeOf(before, after),
+    ]),
+  );
+
+function changeOf(before: AuditRow["before"], after: AuditRow["after"]): string {
+  const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
+  const told = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
+  return names
+    .filter((name) => told(before?.[name]) !== told(after?.[name]))
+    .map((name) => {
+      const [was, is] = [told(before?.[name]), told(after?.[name])];
+      return `${name}: ${was === "" ? is : `${was} → ${is === "" ? "none" : is}`}`;
+    })
+    .join(", ");
+}

@@ -1,0 +1,110 @@
+import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
+import { pepperFile, settings } from "../../service/controller/node.ts";
+import {
+  BackupBroken,
+  backUp,
+  FileExists,
+  migrateDatabase,
+  pepperBeside,
+  restore,
+} from "../../service/controller/node-backup.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { listed, shellWord } from "../terminal/words.ts";
+import { explainDatabase, open, refusal, shownDatabase } from "./controller-open.ts";
+
+const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
+
+/** `relcat controller backup`: a whole copy, while the server runs. */
+export async function backUpController(
+  file: string,
+  { database, withPepper }: { database: string; withPepper?: true },
+  host: Host,
+): Promise<number> {
+  refusePostgres(
+    database,
+    `pg_dump --format=custom --file=${shellWord(file)} ${shellWord(shownDatabase(database))}`,
+  );
+  // Opened as every command opens it: what it cannot read must not be backed up in silence.
+  const controller = await open(database, host);
+  await controller.database.close();
+  const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;
+  await explained(file, () => backUp({ database, file, pepper }));
+  answer(host, { file, pepper: pepper === undefined ? null : pepperFile(file) }, () => `Wrote ${file}.`);
+  say(
+    host,
+    pepper === undefined
+      ? "The pepper is not in it: keep that too, apart from it; without it the backup is of no use."
+      : `The pepper is in ${pepperFile(file)}: whoever has both can do what the controller can.`,
+  );
+  sayNext(host, `relcat controller restore ${shellWord(file)} --database NEW.db makes a controller of it`);
+  return exitStatus.done;
+}
+
+/** `relcat controller restore` */
+export async function restoreController(
+  file: string,
+  { database }: { database: string },
+  host: Host,
+): Promise<number> {
+  refusePostgres(database, `pg_restore --dbname=${shellWord(shownDatabase(database))} ${shellWord(file)}`);
+  const pepper = host.environment.RELCAT_PEPPER || pepperBeside(file) || pepperBeside(database);
+  if (!pepper) {
+    throw refusal(
+      "controller-database",
+      `the pepper of ${file} is missing`,
+      `Put it into ${pepperFile(file)}, or set RELCAT_PEPPER.`,
+    );
+  }
+  const log = (message: string) => say(host, message);
+  await explained(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
+  answer(host, { database, file }, () => `Restored ${file} as ${database}; its audit log is whole.`);
+  say(
+    host,
+    "What happened after the backup is not in it: keys revoked and devices rejected since then are as they were.",
+  );
+  sayNext(host, `relcat controller serve --database ${shellWord(database)}`);
+  return exitStatus.done;
+}
+
+function refusePostgres(database: string, line: string): void {
+  if (!isPostgres(database)) return;
+  throw new UsageError(
+    "PostgreSQL has tools of its own for this",
+    `Run ${line}; RELCAT_PEPPER is kept apart.`,
+  );
+}
+
+/** `relcat controller migrate` */
+export async function migrateController({ database }: { database: string }, host: Host): Promise<number> {
+  const steps = await explained(database, () =>
+    migrateDatabase({ database, log: (message) => say(host, message) }),
+  );
+  answer(host, { steps }, () =>
+    steps.length === 0 ? "The database has this version's form already." : `Done: ${listed(steps)}.`,
+  );
+  return exitStatus.done;
+}
+
+async function explained<T>(database: string, work: () => T | Promise<T>): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof FileExists)
+      throw refusal(
+        "file-exists",
+        `${error.message}; nothing was written`,
+        "Give another name, or move it away.",
+        error,
+      );
+    if (error instanceof BackupBroken)
+      throw refusal(
+        "audit-broken",
+        `${database} was changed outside of the controller: ${error.message}`,
+        "Restore another backup; nothing was written.",
+        error,
+      );
+    if (error instanceof RelcatError) throw error;
+    throw explainDatabase(error, database);
+  }
+}

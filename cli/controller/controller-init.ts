@@ -1,0 +1,48 @@
+import { existsSync } from "node:fs";
+import { exitStatus } from "../../pipeline/errors.ts";
+import { pepperFile } from "../../service/controller/node.ts";
+import { addFirstOwner, userFaults } from "../../service/controller/node-host.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { newPassword } from "../terminal/prompts.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { shellWord } from "../terminal/words.ts";
+import { refusal, shownDatabase, withController } from "./controller-open.ts";
+
+/** `relcat controller init`: a database, its pepper and the first Owner. */
+export async function initController(
+  { database, email }: { database: string; email: string },
+  host: Host,
+): Promise<number> {
+  const password = await newPassword(host);
+  const [fault] = userFaults(email, password);
+  if (fault !== undefined)
+    throw new UsageError(
+      `the first Owner cannot be made: ${fault}`,
+      "Give --email, and a password of 12 characters or more.",
+    );
+  const isNew = await withController(
+    database,
+    host,
+    (controller) => addFirstOwner(controller, email, password),
+    {
+      create: true,
+    },
+  );
+  const shown = shownDatabase(database);
+  if (!isNew) {
+    throw refusal(
+      "controller-exists",
+      `${shown} has its first Owner already; nothing was changed`,
+      `relcat controller users add --database ${shellWord(shown)} makes more users.`,
+    );
+  }
+  answer(
+    host,
+    { database: shown, email, role: "Owner" },
+    () => `Made a controller in ${shown}; its Owner is ${email}.`,
+  );
+  const pepper = pepperFile(database);
+  if (existsSync(pepper)) say(host, `Keep ${pepper} too: without it no key or password can be checked.`);
+  sayNext(host, `relcat controller serve --database ${shellWord(shown)}`);
+  return exitStatus.done;
+}

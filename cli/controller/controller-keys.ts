@@ -1,0 +1,164 @@
+import { exitStatus, failure } from "../../pipeline/errors.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count } from "../terminal/words.ts";
+import { type Api, connect } from "./api.ts";
+import { type ControllerPlace, withApi } from "./controller-access.ts";
+
+interface Key {
+  id: string;
+  name: string | null;
+  scopes: string[];
+  created_by: string;
+  expires_at: string | null;
+  disabled: boolean;
+  revoked_at: string | null;
+  last_used_at: string | null;
+}
+interface NewKey extends Pick<Key, "id" | "name" | "scopes" | "expires_at"> {
+  key: string;
+  previous_until?: string;
+}
+
+const day = (moment: string | null) => moment?.slice(0, 10) ?? "never";
+
+/** `relcat controller keys create` */
+export function createKey(
+  options: ControllerPlace & { name?: string; scopes?: string[]; days?: number | "never" },
+  host: Host,
+): Promise<number> {
+  const { name, scopes, days } = options;
+  const body = {
+    ...(name !== undefined && { name }),
+    ...(scopes && { scopes }),
+    ...(days !== undefined && { expires_in_days: days }),
+  };
+  return withApi(options, host, async (api) => {
+    const made = await api.ask<NewKey>("POST", "/api_keys", body);
+    say(
+      host,
+      `Made an API key for ${made.scopes.join(", ") || "nothing"}; it ends: ${day(made.expires_at)}.`,
+    );
+    return showSecret(made, host);
+  });
+}
+
+/** On standard output nothing but what a shell can read in: `eval "$(relcat controller keys create …)"`. */
+function showSecret(made: NewKey, host: Host): number {
+  if (!host.json) say(host, "The secret is shown this once:");
+  answer(host, { ...made }, () => `export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=${made.key}`);
+  return exitStatus.done;
+}
+
+/** `relcat controller keys list` */
+export function listKeys(options: ControllerPlace, host: Host): Promise<number> {
+  return withApi(options, host, async (api) => {
+    const keys = await readKeys(api);
+    answer(host, { api_keys: keys }, () =>
+      keys.length === 0
+        ? "There are no API keys."
+        : table([["id", "name", "state", "ends", "last used", "scopes"], ...keys.map(rowOf)]),
+    );
+    return exitStatus.done;
+  });
+}
+
+const rowOf = (key: Key): string[] => [
+  key.id,
+  key.name ?? "",
+  key.revoked_at !== null ? "revoked" : key.disabled ? "disabled" : "in use",
+  day(key.expires_at),
+  day(key.last_used_at),
+  key.scopes.join(" "),
+];
+
+async function readKeys(api: Api): Promise<Key[]> {
+  return (await api.ask<{ api_keys: Key[] }>("GET", "/api_keys")).api_keys;
+}
+
+/** By its id, or by a name that only one key has; revoked ones are found by id alone. */
+async function requireKey(api: Api, word: string): Promise<Key> {
+  const keys = await readKeys(api);
+  const found = keys.filter(
+    ({ id, name, revoked_at }) => id === word || (name === word && revoked_at === null),
+  );
+  const [only] = found;
+  if (only && found.length === 1) return only;
+  if (found.length === 0)
+    throw failure(
+      "key-unmatched",
+      `no API key has the id or the name ${JSON.stringify(word)}`,
+      "relcat controller keys list shows them all.",
+    );
+  throw failure(
+    "key-unmatched",
+    `${count(found.length, "API key")} have the name ${JSON.stringify(word)}`,
+    `Give an id: ${found.map(({ id }) => id).join(", ")}`,
+  );
+}
+
+/** `relcat controller keys revoke` */
+export function revokeKey(word: string, place: ControllerPlace, host: Host): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const { id, name } = await requireKey(api, word);
+    await api.ask("DELETE", `/api_keys/${id}`);
+    answer(
+      host,
+      { id, name },
+      () => `Revoked ${id}${name === null ? "" : ` (${name})`}: no request with it is answered any more.`,
+    );
+    return exitStatus.done;
+  });
+}
+
+/** `relcat controller keys disable` and `enable` */
+export function setDisabled(
+  word: string,
+  disabled: boolean,
+  place: ControllerPlace,
+  host: Host,
+): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const { id } = await requireKey(api, word);
+    const key = await api.ask<Key>("POST", `/api_keys/${id}`, { disabled });
+    answer(
+      host,
+      { ...key },
+      () => `${disabled ? "Disabled" : "Enabled"} ${id}${key.name === null ? "" : ` (${key.name})`}.`,
+    );
+    return exitStatus.done;
+  });
+}
+
+/** `relcat controller keys rotate`; `me` stands for the key in the environment, which needs no session. */
+export async function rotateKey(
+  word: string,
+  options: ControllerPlace & { overlap?: number },
+  host: Host,
+): Promise<number> {
+  const body = { ...(options.overlap !== undefined && { overlap_hours: options.overlap }) };
+  if (word === "me") return rotateOwn(options, body, host);
+  return withApi(options, host, async (api) => {
+    const { id } = await requireKey(api, word);
+    return showRotated(await api.ask<NewKey>("POST", `/api_keys/${id}/rotate`, body), host);
+  });
+}
+
+async function rotateOwn(place: ControllerPlace, body: object, host: Host): Promise<number> {
+  if (place.database !== undefined || !host.environment.RELCAT_API_KEY) {
+    throw new UsageError(
+      "me stands for the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller",
+      "Export both and leave --database out; or give the id of a key.",
+    );
+  }
+  return showRotated(await connect(place, host).ask<NewKey>("POST", "/api_keys/me/rotate", body), host);
+}
+
+function showRotated(rotated: NewKey, host: Host): number {
+  const { previous_until: until } = rotated;
+  say(host, until === undefined ? "The old secret works no more." : `The old secret works until ${until}.`);
+  const status = showSecret(rotated, host);
+  sayNext(host, `put it where the old one is; the key ends: ${day(rotated.expires_at)}`);
+  return status;
+}

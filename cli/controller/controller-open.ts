@@ -1,0 +1,81 @@
+import { type Code, RelcatError } from "../../pipeline/errors.ts";
+import {
+  NotReady,
+  type OpenOptions,
+  openController,
+  settings as usual,
+} from "../../service/controller/node.ts";
+import type { Host } from "../terminal/host.ts";
+
+export type Opened = Awaited<ReturnType<typeof openController>>;
+
+/** A database's address without its password, for messages. */
+export const shownDatabase = (database: string): string =>
+  database.replace(/^(\w+:\/\/[^:/@]*):[^@]*@/, "$1:***@");
+
+/** Opens the database of a command, for as long as `work` takes. */
+export async function withController<T>(
+  database: string,
+  host: Host,
+  work: (controller: Opened) => Promise<T>,
+  options: Partial<OpenOptions> = {},
+): Promise<T> {
+  const controller = await open(database, host, options);
+  try {
+    return await work(controller);
+  } finally {
+    await controller.database.close();
+  }
+}
+
+/** @throws RelcatError for a database that cannot be used, with the way out */
+export async function open(
+  database: string,
+  host: Host,
+  options: Partial<OpenOptions> = {},
+): Promise<Opened> {
+  try {
+    return await openController({
+      database,
+      pepper: host.environment.RELCAT_PEPPER || undefined,
+      settings: usual,
+      clock: Date.now,
+      log: (message) => host.messages.write(`${message}\n`),
+      ...options,
+    });
+  } catch (error) {
+    throw explainDatabase(error, database);
+  }
+}
+
+/** What keeps a database from being used, as a problem of whoever named it; other errors stay as they are. */
+export function explainDatabase(error: unknown, database: string): unknown {
+  if (!(error instanceof Error)) return error;
+  const { code = "", syscall } = error as NodeJS.ErrnoException;
+  const shown = shownDatabase(database);
+  const told = (text: string) => text.replaceAll(database, shown);
+  if (error instanceof NotReady || error.name === "MigrationFailed") {
+    const [message = "", ...hints] = told(error.message).split(/: (?=relcat |put |export |use |make )/);
+    const hint = hints.join(": ");
+    return refusal("controller-database", sentence(message), hint ? sentenceOf(hint) : usualHint, error);
+  }
+  if (syscall === "connect" || syscall === "getaddrinfo") {
+    return refusal("network", `cannot reach ${shown} (${code})`, "Is the database server running?", error);
+  }
+  if (code === "ERR_SQLITE_ERROR" || /^[0-9A-Z]{5}$/.test(code)) {
+    return refusal("controller-database", `${shown} cannot be used: ${error.message}`, usualHint, error);
+  }
+  return error;
+}
+
+const usualHint = "--database takes the file that relcat controller init made, or postgres://…";
+
+/** Names of variables stay as they are. */
+const sentence = (text: string) => text.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
+const sentenceOf = (hint: string) =>
+  hint.startsWith("relcat ")
+    ? `Run ${hint}`
+    : hint.replace(/^(?!export )[a-z]/, (first) => first.toUpperCase());
+
+export const refusal = (code: Code, message: string, hint: string, cause?: unknown): RelcatError =>
+  new RelcatError([{ code, severity: "error", message, hint }], { cause });

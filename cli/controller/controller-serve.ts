@@ -1,0 +1,135 @@
+import { readFileSync } from "node:fs";
+import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
+import { type ControllerServer, serveController, settings } from "../../service/controller/node.ts";
+import { untilStopped } from "../../service/controller/node-host.ts";
+import { type Host, printable, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { open, refusal, shownDatabase } from "./controller-open.ts";
+import { explainListening, refuseUnreadable } from "./listening.ts";
+
+export interface ControllerServeOptions {
+  database: string;
+  host: string;
+  port: number;
+  trustedProxies?: string[];
+  tlsCert?: string;
+  tlsKey?: string;
+  maxAccepted?: number;
+  maxPending?: number;
+  limitKey?: number;
+  limitAddress?: number;
+  limitEnrol?: number;
+  limitLogin?: number;
+  organisation?: string;
+  quiet?: true;
+}
+
+/** `relcat controller serve`: the management API, until it is told to stop. */
+export async function serveControllerUntilStopped(
+  options: ControllerServeOptions,
+  host: Host,
+): Promise<number> {
+  const { database, trustedProxies = [] } = options;
+  trustedProxies.forEach(refuseUnreadable);
+  const certificate = certificateOf(options);
+  refuseOpenNetwork(options);
+  const log = (entry: object) => report(entry, host);
+  const controller = await open(database, host, {
+    settings: settingsOf(options),
+    log: (message) => log({ event: "error", message }),
+  });
+  try {
+    const server = await start(options, () =>
+      serveController(controller, {
+        host: options.host,
+        port: options.port,
+        trustedProxies,
+        certificate,
+        clock: () => performance.now(),
+        log: (entry) => void (options.quiet || log(entry)),
+      }),
+    );
+    // Before it is said: whoever reads that it listens may stop it at once.
+    const stopped = untilStopped();
+    announce(server, database, host);
+    await stopped;
+    say(host, "Finishing the requests that run…");
+    await server.close();
+  } finally {
+    await controller.database.close();
+  }
+  return exitStatus.done;
+}
+
+function announce({ url }: ControllerServer, database: string, host: Host): void {
+  if (host.json) host.data.write(`${JSON.stringify({ event: "listening", url })}\n`);
+  say(host, `Serving the controller in ${shownDatabase(database)} on ${url}/. Ctrl-C stops it.`);
+  sayNext(host, `open ${url}/ in a browser, or relcat login --url ${url}`);
+}
+
+/** One JSON object a line: where JSON is asked for, the log is what the command prints. */
+function report(entry: object, host: Host): void {
+  const line = printable(JSON.stringify({ time: new Date().toISOString(), ...entry }));
+  (host.json ? host.data : host.messages).write(`${line}\n`);
+}
+
+function settingsOf(options: ControllerServeOptions) {
+  const { limits } = settings;
+  return {
+    ...settings,
+    mostAccepted: options.maxAccepted,
+    mostPending: options.maxPending ?? settings.mostPending,
+    organisation: options.organisation,
+    limits: {
+      key: options.limitKey ?? limits.key,
+      address: options.limitAddress ?? limits.address,
+      enrol: options.limitEnrol ?? limits.enrol,
+      login: options.limitLogin ?? limits.login,
+    },
+  };
+}
+
+const isLoopback = (address: string) => /^(localhost|127\.[\d.]+|::1)$/.test(address);
+
+/** Credentials must not cross a network that others can read. */
+function refuseOpenNetwork({ host, tlsCert, trustedProxies = [] }: ControllerServeOptions): void {
+  if (isLoopback(host) || tlsCert !== undefined || trustedProxies.length > 0) return;
+  throw new UsageError(
+    `on ${host} others could read the credentials: it needs HTTPS there`,
+    "Give --tls-cert and --tls-key; or --trusted-proxies, if a proxy before it speaks HTTPS; or --host 127.0.0.1.",
+  );
+}
+
+function certificateOf({ tlsCert, tlsKey }: ControllerServeOptions) {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined) {
+    const missing = tlsCert === undefined ? "--tls-cert" : "--tls-key";
+    throw new UsageError(
+      `${missing} is missing`,
+      "A certificate is of use with its key only: give both, as PEM files.",
+    );
+  }
+  return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
+}
+
+async function start(
+  { host, port, tlsCert, tlsKey }: ControllerServeOptions,
+  listen: () => Promise<ControllerServer>,
+): Promise<ControllerServer> {
+  try {
+    return await listen();
+  } catch (error) {
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    if (/^ERR_(OSSL|SSL|TLS)/.test(code)) {
+      const what = `${tlsCert} and ${tlsKey} are no certificate with its key: ${message}`;
+      throw refusal(
+        "file-access",
+        what,
+        "Both are PEM files; the certificate comes first in its chain.",
+        error,
+      );
+    }
+    const problem = explainListening(error as NodeJS.ErrnoException, `${host}:${port}`);
+    throw problem ? new RelcatError([problem], { cause: error }) : error;
+  }
+}

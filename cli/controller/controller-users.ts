@@ -1,0 +1,97 @@
+import { exitStatus, failure } from "../../pipeline/errors.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say } from "../terminal/host.ts";
+import { newPassword } from "../terminal/prompts.ts";
+import type { Api } from "./api.ts";
+import { type ControllerPlace, withApi } from "./controller-access.ts";
+
+export interface User {
+  id: string;
+  name: string | null;
+  email: string | null;
+  username: string | null;
+  role: string;
+  status: string;
+}
+
+/** `relcat controller users add` */
+export async function addUser(
+  email: string,
+  options: ControllerPlace & { role: string; name?: string },
+  host: Host,
+): Promise<number> {
+  const password = await newPassword(host);
+  return withApi(options, host, async (api) => {
+    const { role, name } = options;
+    const body = { email, role, password, ...(name !== undefined && { name }) };
+    const user = await api.ask<User>("POST", "/user/upsert", body);
+    answer(host, { user }, () => `Made the user ${nameOf(user)} with the role ${user.role}.`);
+    return exitStatus.done;
+  });
+}
+
+/** `relcat controller users list` */
+export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const users = await readUsers(api);
+    answer(host, { users }, () =>
+      table([
+        ["email", "name", "role", "status", "id"],
+        ...users.map((user) => [nameOf(user), user.name ?? "", user.role, user.status, user.id]),
+      ]),
+    );
+    return exitStatus.done;
+  });
+}
+
+const readUsers = async (api: Api): Promise<User[]> =>
+  Object.values(await api.ask<Record<string, User>>("GET", "/users"));
+
+/** How people know a user, who has one of both at least. */
+export const nameOf = ({ email, username }: Pick<User, "email" | "username">): string =>
+  email ?? username ?? "";
+
+/** By email address, user name or id. */
+export async function requireUser(api: Api, word: string): Promise<User> {
+  const name = word.toLowerCase();
+  const user = (await readUsers(api)).find(({ id, email, username }) => [id, email, username].includes(name));
+  if (user) return user;
+  throw failure(
+    "user-unmatched",
+    `no user has the email address, name or id ${JSON.stringify(word)}`,
+    "relcat controller users list shows them all.",
+  );
+}
+
+/** `relcat controller users passwd`: another password, and all sessions end. */
+export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const user = await requireUser(api, word);
+    const { id, email } = user;
+    const password = await newPassword(host);
+    await api.ask("POST", "/user/upsert", { id, password });
+    answer(
+      host,
+      { id, email },
+      () => `${nameOf(user)} has another password; sessions that were open have ended.`,
+    );
+    return exitStatus.done;
+  });
+}
+
+/** `relcat controller users disable`, `enable` and `role` */
+export function changeUser(
+  word: string,
+  change: { status: "Active" | "Disabled" } | { role: string },
+  place: ControllerPlace,
+  host: Host,
+): Promise<number> {
+  return withApi(place, host, async (api) => {
+    const { id } = await requireUser(api, word);
+    const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
+    answer(host, { user }, () => `${nameOf(user)}: ${user.role}, ${user.status}.`);
+    if (user.status === "Disabled")
+      say(host, "Sessions and tokens of theirs work no more; API keys they made do.");
+    return exitStatus.done;
+  });
+}

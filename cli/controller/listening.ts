@@ -1,0 +1,34 @@
+import { isIP } from "node:net";
+import type { Problem } from "../../pipeline/errors.ts";
+import { UsageError } from "../terminal/usage.ts";
+
+/** @throws UsageError for what is neither an address nor a network */
+export function refuseUnreadable(proxy: string): void {
+  const [address = "", bits = "0", ...rest] = proxy.split("/");
+  const most = isIP(address) === 6 ? 128 : 32;
+  if (isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most && rest.length === 0) return;
+  throw new UsageError(
+    `--trusted-proxies has ${JSON.stringify(proxy)}, expected addresses or networks`,
+    "Such as --trusted-proxies 127.0.0.1 10.0.0.0/8",
+  );
+}
+
+/** Why a server cannot listen; undefined for errors of another kind. */
+export function explainListening(error: NodeJS.ErrnoException, address: string): Problem | undefined {
+  const refused = (message: string, hint: string): Problem => ({
+    code: "address-taken",
+    severity: "error",
+    message,
+    hint,
+  });
+  if (error.code === "EADDRINUSE")
+    return refused(
+      `something else listens on ${address}`,
+      "Give another --port; --port 0 takes any free one.",
+    );
+  if (error.syscall !== "listen" && error.syscall !== "getaddrinfo") return undefined;
+  return refused(
+    `cannot listen on ${address} (${error.code})`,
+    "Give another --host or --port; ports below 1024 need privileges.",
+  );
+}

@@ -1,0 +1,65 @@
+import { exitStatus, failure } from "../../pipeline/errors.ts";
+import { connect, type Place } from "../controller/api.ts";
+import { nameOf, requireUser } from "../controller/controller-users.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
+import { answer, type Host, say } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count } from "../terminal/words.ts";
+import { deviceTable } from "./devices-list.ts";
+import { type Device, requireDevice, requireDevices } from "./devices-select.ts";
+
+/** `relcat devices rename` */
+export async function renameDevice(
+  selector: string,
+  name: string,
+  place: Place,
+  host: Host,
+): Promise<number> {
+  const connection = connect(place, host);
+  const { id } = await requireDevice(connection, selector);
+  const device = await connection.ask<Device>("POST", `/device/${id}`, { name });
+  answer(host, { device }, () => `${id} is called ${name} now.`);
+  return exitStatus.done;
+}
+
+/** `relcat devices assign` */
+export async function assignDevice(
+  selector: string,
+  options: Place & { user?: string; nobody?: true },
+  host: Host,
+): Promise<number> {
+  const { user, nobody = false } = options;
+  if ((user === undefined) !== nobody)
+    throw new UsageError("whose the device is must be said once", "Give --user EMAIL, or --nobody.");
+  const connection = connect(options, host);
+  const { id } = await requireDevice(connection, selector);
+  const owner = user === undefined ? undefined : await requireUser(connection, user);
+  const body = { device_id: id, user_id: owner?.id ?? null };
+  const device = await connection.ask<Device>("POST", "/device/assign", body);
+  answer(host, { device }, () => `${id} belongs to ${owner ? nameOf(owner) : "nobody"} now.`);
+  return exitStatus.done;
+}
+
+/** `relcat devices delete`: only what is rejected; there is no way back. */
+export async function deleteDevices(
+  selectors: readonly string[],
+  options: Place & { yes?: true },
+  host: Host,
+): Promise<number> {
+  const connection = connect(options, host);
+  const devices = await requireDevices(connection, selectors);
+  const kept = devices.filter(({ state }) => state !== "rejected");
+  if (kept.length > 0) {
+    throw failure(
+      "request-conflict",
+      `only rejected devices can be deleted; ${kept.map(({ id, state }) => `${id} is ${state}`).join(", ")}`,
+      "relcat devices reject comes first; nothing was changed.",
+    );
+  }
+  say(host, deviceTable(devices));
+  await confirmOrRefuse(`Delete ${count(devices.length, "device")}? Their history stays.`, options.yes, host);
+  for (const { id } of devices) await connection.ask("DELETE", `/device/${id}`);
+  answer(host, { deleted: devices.map(({ id }) => id) }, () => `Deleted ${count(devices.length, "device")}.`);
+  say(host, "Their serial numbers stay rejected.");
+  return exitStatus.done;
+}

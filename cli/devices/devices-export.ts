@@ -1,0 +1,38 @@
+import { exitStatus } from "../../pipeline/errors.ts";
+import { connect, type Place } from "../controller/api.ts";
+import { writePrivate } from "../controller/login-state.ts";
+import { type Host, printable, say } from "../terminal/host.ts";
+import { count } from "../terminal/words.ts";
+import { type Device, readDevices } from "./devices-select.ts";
+
+/** A line of an export: a device, or what was decided on a serial number in advance. */
+export type ExportLine = Device | { serial: string; enforce_state: string };
+
+/** `relcat devices export`: one JSON object a line, in order of creation. */
+export async function exportDevices(options: Place & { out?: string }, host: Host): Promise<number> {
+  const connection = connect(options, host);
+  const devices = await readDevices(connection);
+  const { auth_decisions } = await connection.ask<{ auth_decisions: (Decision & { source: string })[] }>(
+    "GET",
+    "/device/auth_decisions",
+  );
+  const decisions = auth_decisions
+    .filter(({ source, device_id }) => source === "decision" && device_id === null)
+    .map(({ serial, enforce_state }) => ({ serial, enforce_state }));
+  const lines: ExportLine[] = [...devices, ...decisions];
+  const text = lines.map((line) => `${printable(JSON.stringify(line))}\n`).join("");
+  if (options.out === undefined) host.data.write(text);
+  else writePrivate(options.out, text, host.pid);
+  const where = options.out === undefined ? "" : ` to ${options.out}`;
+  say(
+    host,
+    `Exported ${count(devices.length, "device")} and ${count(decisions.length, "decision")}${where}.`,
+  );
+  return exitStatus.done;
+}
+
+interface Decision {
+  serial: string;
+  enforce_state: string;
+  device_id: string | null;
+}

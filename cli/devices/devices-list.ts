@@ -1,0 +1,55 @@
+import { exitStatus } from "../../pipeline/errors.ts";
+import { connect, type Place } from "../controller/api.ts";
+import { type AuditRow, auditTable } from "../controller/controller-audit.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say } from "../terminal/host.ts";
+import { count } from "../terminal/words.ts";
+import { type Device, readDevices, requireDevice } from "./devices-select.ts";
+
+export interface ListOptions extends Place {
+  state?: string;
+  serial?: string;
+  search?: string;
+}
+
+/** `relcat devices list` */
+export async function listDevices(options: ListOptions, host: Host): Promise<number> {
+  const { state, serial, search } = options;
+  const devices = await readDevices(connect(options, host), { state, serial, q: search });
+  answer(host, { devices }, () => (devices.length === 0 ? "No device matches." : deviceTable(devices)));
+  if (!host.json && devices.length > 0) say(host, `${count(devices.length, "device")}.`);
+  return exitStatus.done;
+}
+
+export const deviceTable = (devices: readonly Device[]): string =>
+  table([
+    ["id", "state", "serial", "name", "type", "os", "last seen"],
+    ...devices.map(({ id, state, serial, name, device_type, device_os, last_seen }) => [
+      id,
+      state,
+      serial ?? "",
+      name ?? "",
+      device_type ?? "",
+      device_os ?? "",
+      last_seen ?? "",
+    ]),
+  ]);
+
+/** `relcat devices show` */
+export async function showDevice(selector: string, place: Place, host: Host): Promise<number> {
+  const device = await requireDevice(connect(place, host), selector);
+  answer(host, { device }, () =>
+    table(Object.entries(device).map(([member, value]) => [member, value === null ? "" : String(value)])),
+  );
+  return exitStatus.done;
+}
+
+/** `relcat devices history`: what happened to it, and who did it; the newest first. */
+export async function showHistory(selector: string, place: Place, host: Host): Promise<number> {
+  const connection = connect(place, host);
+  const { id } = await requireDevice(connection, selector);
+  const query = new URLSearchParams({ target: id, limit: "1000" });
+  const { audit_log: rows } = await connection.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
+  answer(host, { id, audit_log: rows }, () => auditTable(rows));
+  return exitStatus.done;
+}

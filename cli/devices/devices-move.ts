@@ -1,0 +1,69 @@
+import type { Connection, Place } from "../controller/api.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
+import { type Host, say } from "../terminal/host.ts";
+import { count } from "../terminal/words.ts";
+import { deviceTable } from "./devices-list.ts";
+import type { Device, State } from "./devices-select.ts";
+
+export interface StateOptions extends Place {
+  serials?: string;
+  column?: string;
+  preapprove?: true;
+  allPending?: true;
+  includeRejected?: true;
+  dryRun?: true;
+  reason?: string;
+  yes?: true;
+}
+
+/** The API takes so many in one request. */
+export const portion = 1000;
+/** More than this, and somebody should have seen the number. */
+const handful = 5;
+
+export const documentOf = (state: State, changed: readonly Device[], more: object) => ({
+  state,
+  changed: changed.map(({ id }) => id),
+  ...more,
+});
+
+export const doneText = (state: State, amount: number, isTrial?: true): string =>
+  isTrial
+    ? `${count(amount, "device")} would be ${state}; nothing was changed.`
+    : `${state === "accepted" ? "Accepted" : "Rejected"} ${count(amount, "device")}.`;
+
+/**
+ * Gives devices a state, as they were when they were looked at: whatever changed meanwhile is a conflict.
+ * @returns those that had another one
+ */
+export async function move(
+  state: State,
+  devices: readonly Device[],
+  connection: Connection,
+  { dryRun, reason, yes }: Pick<StateOptions, "dryRun" | "reason" | "yes">,
+  host: Host,
+): Promise<Device[]> {
+  const due = devices.filter((device) => device.state !== state);
+  if (due.length > handful && !dryRun) {
+    if (!host.json && due.length <= 50) say(host, deviceTable(due));
+    await confirmOrRefuse(`${state === "accepted" ? "Accept" : "Reject"} ${due.length} devices?`, yes, host);
+  }
+  const requests = Math.ceil(due.length / portion);
+  if (requests > 1)
+    say(host, `Sent in ${requests} requests of at most ${portion}; each is applied as a whole.`);
+  for (let start = 0; start < due.length; start += portion) {
+    const items = due.slice(start, start + portion).map(({ id, version }) => ({
+      id,
+      state,
+      if_version: version,
+      ...(reason !== undefined && { reason }),
+    }));
+    try {
+      await connection.ask("POST", "/device/state", { devices: items, ...(dryRun && { dry_run: true }) });
+    } catch (error) {
+      if (start > 0) say(host, `${start} of ${due.length} devices are ${state}; the rest is as it was.`);
+      throw error;
+    }
+  }
+  return due;
+}

@@ -1,0 +1,54 @@
+import { exitStatus } from "../../pipeline/errors.ts";
+import { connect } from "../controller/api.ts";
+import { answer, type Host } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { documentOf, doneText, move, type StateOptions } from "./devices-move.ts";
+import { readDevices, requireDevices, type State } from "./devices-select.ts";
+
+/** `relcat devices accept` and `reject` */
+export async function setStates(
+  state: Exclude<State, "pending">,
+  selectors: readonly string[],
+  options: StateOptions,
+  host: Host,
+): Promise<number> {
+  refuseMixed(state, selectors, options);
+  const connection = connect(options, host);
+  if (options.serials !== undefined) {
+    const { setBySerials } = await import("./devices-serials.ts");
+    return setBySerials(state, options.serials, connection, options, host);
+  }
+  const devices = options.allPending
+    ? await readDevices(connection, { state: "pending" })
+    : await requireDevices(connection, selectors);
+  const changed = await move(state, devices, connection, options, host);
+  const already = devices.length - changed.length;
+  answer(host, documentOf(state, changed, { already, dry_run: options.dryRun ?? false }), () =>
+    [doneText(state, changed.length, options.dryRun), already > 0 ? `${already} already so.` : ""]
+      .filter(Boolean)
+      .join(" "),
+  );
+  return exitStatus.done;
+}
+
+function refuseMixed(state: State, selectors: readonly string[], options: StateOptions): void {
+  const { serials, allPending, preapprove, includeRejected, column } = options;
+  const ways = [selectors.length > 0, serials !== undefined, allPending !== undefined].filter(Boolean).length;
+  if (ways !== 1)
+    throw new UsageError(
+      ways === 0 ? "no device is named" : "devices are named in several ways at once",
+      "Give selectors (ids, serial numbers, names), or --serials FILE, or --all-pending.",
+    );
+  if (column !== undefined && serials === undefined)
+    throw new UsageError("--column names a column of --serials, which is missing", "Add --serials FILE.");
+  if (preapprove && (serials === undefined || state !== "accepted"))
+    throw new UsageError(
+      "--preapprove is about unknown serial numbers to accept",
+      "Give it with relcat devices accept --serials FILE.",
+    );
+  if (includeRejected && (serials === undefined || state !== "accepted"))
+    throw new UsageError(
+      "--include-rejected is about a list of serial numbers to accept",
+      "Give it with relcat devices accept --serials FILE; a device that is named is accepted anyway.",
+    );
+}

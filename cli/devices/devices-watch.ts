@@ -1,0 +1,75 @@
+import { setTimeout as wait } from "node:timers/promises";
+import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
+import { type Connection, connect, type Place } from "../controller/api.ts";
+import { type AuditRow, auditTable } from "../controller/controller-audit.ts";
+import { type Host, print, printable, say } from "../terminal/host.ts";
+
+export interface WatchOptions extends Place {
+  after?: number;
+  count?: number;
+}
+
+/** Milliseconds between two tries to connect again. */
+const pause = 2000;
+
+/** `relcat devices watch`: a line an event, until somebody stops it; a lost connection goes on where it was. */
+export async function watchDevices(options: WatchOptions, host: Host): Promise<number> {
+  const connection = connect(options, host);
+  const left = options.count ?? Number.POSITIVE_INFINITY;
+  const watch: Watch = { last: options.after, left, isConnected: false };
+  while (watch.left > 0) {
+    try {
+      await follow(connection, watch, host);
+    } catch (error) {
+      // Whoever could never connect should hear why; refused credentials do not mend themselves.
+      const isNetwork = error instanceof RelcatError && error.code !== "network";
+      if (!watch.isConnected || isNetwork) throw error;
+    }
+    if (watch.left === 0) break;
+    say(host, "The connection ended; connecting again…");
+    await wait(pause);
+  }
+  return exitStatus.done;
+}
+
+interface Watch {
+  /** Id of the last event that was shown. */
+  last: number | undefined;
+  left: number;
+  isConnected: boolean;
+}
+
+async function follow(connection: Connection, watch: Watch, host: Host): Promise<void> {
+  const query = watch.last === undefined ? "" : `?after=${watch.last}`;
+  const response = await connection.open(`/events${query}`);
+  if (!watch.isConnected) say(host, `Watching ${connection.url}. Ctrl-C stops it.`);
+  watch.isConnected = true;
+  try {
+    for await (const { id, data } of eventsOf(response)) {
+      watch.last = id;
+      show(JSON.parse(data), host);
+      if (--watch.left === 0) return;
+    }
+  } catch (error) {
+    // How a connection breaks is the system's affair; that it did is said by whoever called.
+    if (!(error instanceof TypeError)) throw error;
+  }
+}
+
+function show(row: AuditRow, host: Host): void {
+  print(host, host.json ? printable(JSON.stringify(row)) : auditTable([row]));
+}
+
+/** Server-sent events (HTML standard, 9.2), as far as they have data. */
+async function* eventsOf({ body }: Response): AsyncGenerator<{ id: number; data: string }> {
+  let text = "";
+  for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    const blocks = (text + chunk).split("\n\n");
+    text = blocks.pop() ?? "";
+    for (const block of blocks) {
+      const field = (name: string) => new RegExp(`^${name}: ?(.*)$`, "m").exec(block)?.[1];
+      const data = field("data");
+      if (data !== undefined) yield { id: Number(field("id")), data };
+    }
+  }
+}

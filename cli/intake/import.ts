@@ -1,0 +1,149 @@
+import {
+  countByRule,
+  exitStatus,
+  type Import,
+  type ImportRequest,
+  importCatalog,
+} from "../../pipeline/index.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { problemRows, renderProblems } from "../terminal/render.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, listed } from "../terminal/words.ts";
+
+export interface ImportOptions extends LedgerGuardOptions {
+  wire?: string[];
+  downloadUrl?: string;
+  resolveDownloads?: true;
+  resolveBase?: string;
+  nextId?: number;
+  acceptViolations?: true;
+  now?: string;
+}
+
+/** `relcat import`: a live catalog becomes releases and ledger lines. */
+export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
+  const guard = new LedgerGuard(options, host);
+  const done = await importCatalog(
+    host.releases,
+    requestOf(source, options),
+    { ...surroundings(host, options.now), proveLedger: guard.prove },
+    (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
+  );
+  answer(host, document(done, host), () => describe(done, host));
+  host.messages.write(renderProblems(done.warnings, host.messages));
+  await guard.report();
+  sayNext(
+    host,
+    isNothing(done)
+      ? "relcat build --released"
+      : `relcat check, commit ${host.releases}/, then relcat build --released`,
+  );
+  return exitStatus.done;
+}
+
+function requestOf(source: string, options: ImportOptions): ImportRequest {
+  const {
+    wire = [],
+    downloadUrl,
+    resolveDownloads = false,
+    resolveBase,
+    nextId,
+    acceptViolations = false,
+  } = options;
+  if (downloadUrl !== undefined && resolveDownloads) {
+    throw new UsageError(
+      "--download-url and --resolve-downloads both say where files lie",
+      "Give one of them.",
+    );
+  }
+  if (resolveBase !== undefined && !resolveDownloads) {
+    throw new UsageError(
+      "--resolve-base belongs to --resolve-downloads, which is missing",
+      "Give both, or none.",
+    );
+  }
+  const names = Object.fromEntries(wire.map(wireName));
+  return { source, wire: names, downloadUrl, resolveDownloads, resolveBase, nextId, acceptViolations };
+}
+
+function wireName(text: string): [key: string, name: string] {
+  const [, key, name] = /^(vendor|cryptolib_post)=([A-Za-z_][A-Za-z0-9_-]*)$/.exec(text) ?? [];
+  if (key !== undefined && name !== undefined) return [key, name];
+  throw new UsageError(
+    `--wire is ${JSON.stringify(text)}, expected vendor=NAME or cryptolib_post=NAME`,
+    "NAME is the key inside data of the live catalog.",
+  );
+}
+
+const isNothing = ({ plan }: Import) => plan.files.length === 0 && plan.ledger.events.length === 0;
+
+function document({ plan, records, warnings }: Import, { releases }: Host): Record<string, unknown> {
+  const { match, ledger, changes, wire, versions, violations, hidden, files } = plan;
+  return {
+    records: records.length,
+    added: match.added.length,
+    revised: match.revised.length,
+    restored: match.restored.length,
+    unchanged: match.unchanged.length,
+    kept: match.kept.map(({ id }) => id),
+    gone: match.gone.map(({ add }) => ({ id: add.id, version: add.version, name: add.name })),
+    private: hidden,
+    releases: versions,
+    wire,
+    catalog: changes,
+    accepted: Object.fromEntries(countByRule(violations)),
+    ledger_lines: ledger.events.length,
+    files: files.map(({ path }) => `${releases}/${path}`),
+    warnings: problemRows(warnings),
+  };
+}
+
+function keptLines({ kept }: Import["plan"]["match"]): string[] {
+  if (kept.length === 0) return [];
+  const ids = kept.map(({ id }) => String(id));
+  return [`Kept as changed or withdrawn here: ${listed(ids, 20)}.`];
+}
+
+function describe(done: Import, { releases }: Host): string {
+  const { plan, records } = done;
+  const { match, versions, violations, hidden } = plan;
+  if (isNothing(done)) {
+    if (records.length === 0) return "Nothing to import: the list is empty.";
+    const nothing = `Nothing to import: all ${count(records.length, "record")} are here as they are there.`;
+    return [nothing, ...keptLines(match)].join("\n");
+  }
+  const parts = [
+    `${count(match.added.length, "new record")}`,
+    ...(match.revised.length > 0 ? [`${match.revised.length} revised`] : []),
+    ...(match.restored.length > 0 ? [`${match.restored.length} restored`] : []),
+    ...(match.unchanged.length > 0 ? [`${match.unchanged.length} unchanged`] : []),
+  ];
+  const lines = [
+    `Imported ${parts.join(", ")} into ${count(versions.length, "release")}; each builds to what it was.`,
+  ];
+  lines.push(...catalogLines(plan, releases));
+  lines.push(...keptLines(match));
+  if (hidden > 0) lines.push(`${count(hidden, "record")} private: in the ledger, in nothing public.`);
+  if (violations.length > 0) {
+    lines.push(`Accepted as they are, in ${releases}/exceptions.yaml:`);
+    lines.push(table(countByRule(violations).map(([rule, amount]) => [`  ${amount}`, rule])));
+  }
+  return lines.join("\n");
+}
+
+/** What catalog.yaml got, and from where. */
+function catalogLines({ changes, wire }: Import["plan"], releases: string): string[] {
+  const named = Object.entries(wire).flatMap(([key, { name, from, records }]) =>
+    from === "found" || from === "given"
+      ? [`  wire.${key}: ${name} (${from}, in ${count(records, "record")})`]
+      : [],
+  );
+  const types = Object.entries(changes.package_types).map(
+    ([type, row]) => `  package_types.${type}: ${JSON.stringify(row)}`,
+  );
+  const platforms = Object.entries(changes.platforms).map(([id, name]) => `  platforms.${id}: ${name}`);
+  const lines = [...named, ...types, ...platforms];
+  return lines.length > 0 ? [`Written to ${releases}/catalog.yaml:`, ...lines] : [];
+}

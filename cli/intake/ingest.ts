@@ -1,0 +1,94 @@
+// Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
+
+import { exitStatus } from "../../pipeline/errors.ts";
+import { ingest } from "../../pipeline/intake/deliver-manifest.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { problemRows, renderProblems } from "../terminal/render.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, fileSize } from "../terminal/words.ts";
+import { handOver, isInReleases } from "./manifest-place.ts";
+import { showReading } from "./reading-progress.ts";
+
+export interface IngestOptions {
+  release?: string;
+  job?: string;
+  rev?: string;
+  set?: string[];
+  sums?: string[];
+  artifacts?: string;
+  config?: string;
+  out?: string;
+}
+
+type Delivered = Awaited<ReturnType<typeof ingest>>;
+
+/** `relcat ingest`: what a build left behind becomes a manifest. */
+export async function ingestOutputs(
+  inputs: readonly string[],
+  options: IngestOptions,
+  host: Host,
+): Promise<number> {
+  const { release, job, rev, set, sums, artifacts, config, out } = options;
+  if (inputs.length === 0 && !sums) {
+    throw new UsageError(
+      "nothing to ingest",
+      "Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.",
+    );
+  }
+  if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {
+    throw new UsageError(
+      `--out ${out} is no manifest's name, expected one that ends in .json, .yaml or .yml`,
+      "Nothing else is read again as a manifest; - is standard output.",
+    );
+  }
+  const reading = showReading(host.messages, () => performance.now());
+  const request = { inputs, release, job, settings: set, sums, revision: rev, artifacts, config };
+  const destination =
+    out === undefined
+      ? ({ kind: "release" } as const)
+      : out === "-"
+        ? ({ kind: "caller" } as const)
+        : ({ kind: "file", path: out } as const);
+  const process = { ...surroundings(host), environment: host.environment, onProgress: reading.onProgress };
+  const delivered = await ingest(host.releases, request, destination, process).finally(reading.end);
+  if (artifacts !== undefined && !delivered.ingested.isLookedInto)
+    say(host, "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.");
+  report(delivered, host);
+  return exitStatus.done;
+}
+
+function report(delivered: Delivered, host: Host): void {
+  const { file, result, ingested } = delivered;
+  const { version, manifest, text, leftOut, warnings } = ingested;
+  if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
+  host.messages.write(renderProblems(warnings, host.messages));
+  if (file === undefined) return void host.data.write(text);
+  const document = {
+    release: version,
+    file,
+    result,
+    artifacts: manifest.artifacts.map(({ name, file: fileName, package_type, size, sha256 }) => ({
+      package_type,
+      file: fileName ?? name,
+      size: size ?? null,
+      sha256,
+    })),
+    left_out: leftOut,
+    warnings: problemRows(warnings),
+  };
+  answer(host, document, () => describe(delivered));
+  sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));
+}
+
+const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" } as const;
+
+function describe({ file, result, ingested: { manifest } }: Delivered): string {
+  const rows = manifest.artifacts.map(({ package_type, file: fileName, name, size, sha256 }) => [
+    `  ${package_type}`,
+    fileName ?? name,
+    size === undefined ? "size unknown" : fileSize(size),
+    sha256,
+  ]);
+  return `${verbs[result]} ${file} with ${count(rows.length, "artifact")}\n${table(rows)}`;
+}

@@ -1,0 +1,40 @@
+import { downloadArtifact, exitStatus } from "../../pipeline/index.ts";
+import { showReading } from "../intake/reading-progress.ts";
+import { answer, type Host } from "../terminal/host.ts";
+import { fileSize, shellWord } from "../terminal/words.ts";
+import { knownPlace, type TrustOptions } from "./known-place.ts";
+
+export interface DownloadOptions extends TrustOptions {
+  from: string;
+  set?: string[];
+  out?: string;
+}
+
+/** `relcat download`: one file, checked before it gets its name. */
+export async function download(
+  which: string,
+  packageType: string,
+  { from, set = [], out, ...trust }: DownloadOptions,
+  host: Host,
+): Promise<number> {
+  const known = await knownPlace(from, trust, host);
+  const reading = showReading(host.messages, () => performance.now(), "Downloading");
+  const origin = originOf({ from, ...trust });
+  const request = { which, packageType, settings: set, out, origin, onProgress: reading.onProgress };
+  const done = await downloadArtifact(known, request).finally(reading.end);
+  answer(host, { ...done }, () =>
+    done.result === "present"
+      ? `${done.file} is there already and right: ${done.package_type} of ${done.version}.`
+      : `Downloaded ${done.file}: ${done.package_type} of ${done.version}, ${fileSize(done.size)}, as signed.`,
+  );
+  return exitStatus.done;
+}
+
+/** Where from, as it was given. */
+const originOf = ({ from, root, trustFirstUse, trustDir }: DownloadOptions): string =>
+  [
+    `--from ${shellWord(from)}`,
+    ...(root === undefined ? [] : [`--root ${shellWord(root)}`]),
+    ...(trustFirstUse ? ["--trust-first-use"] : []),
+    ...(trustDir === undefined ? [] : [`--trust-dir ${shellWord(trustDir)}`]),
+  ].join(" ");

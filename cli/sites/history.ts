@@ -1,0 +1,30 @@
+import { exitStatus, readSiteState } from "../../pipeline/index.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host } from "../terminal/host.ts";
+
+/** `relcat history`: what was published to a site. */
+export async function history(site: string, host: Host): Promise<number> {
+  const state = await readSiteState(host.releases, site, { environment: host.environment, pid: host.pid });
+  answer(host, { site, ...state }, () => {
+    const rows = state.history.map(({ build, at, action, publisher, commit, unpushed }, index) => [
+      index === 0 && state.state === "done" ? "live" : "",
+      build.slice(0, 12),
+      at.slice(0, 19).replace("T", " "),
+      action,
+      publisher,
+      commit?.slice(0, 12) ?? "",
+      unpushed === undefined ? "" : `published before it was pushed: ${unpushed}`,
+    ]);
+    const half =
+      state.state === "publishing"
+        ? [
+            `${state.publisher} is publishing ${state.build?.slice(0, 12)}, until ${state.lease_until} at the latest`,
+          ]
+        : [];
+    const held = state.hold
+      ? [`Held since ${state.hold.since} by ${state.hold.by}: ${state.hold.reason}`]
+      : [];
+    return [table(rows), ...half, ...held].join("\n");
+  });
+  return exitStatus.done;
+}

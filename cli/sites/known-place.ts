@@ -1,0 +1,28 @@
+import { findPlace, type KnownPlace } from "../../pipeline/index.ts";
+import { type Host, say } from "../terminal/host.ts";
+
+/** Whose signatures count for a place, as people say it. */
+export interface TrustOptions {
+  root?: string;
+  trustFirstUse?: true;
+  trustDir?: string;
+}
+
+/** Says what a root that comes from the site itself is worth. */
+export async function knownPlace(word: string, options: TrustOptions, host: Host): Promise<KnownPlace> {
+  const known = await findPlace(host.releases, word, {
+    root: options.root,
+    trustFirstUse: options.trustFirstUse,
+    trustDir: options.trustDir,
+    environment: host.environment,
+  });
+  if (known.firstUse) {
+    const { fingerprint, isNew } = known.firstUse;
+    say(
+      host,
+      `${isNew ? "Trusting the root that" : "Its first root is still the one that"} ${known.place} ${isNew ? "has itself" : "had at first"}: SHA-256 ${fingerprint}`,
+    );
+    say(host, "It proves that later visits see the same publisher, and nothing about who that is.");
+  }
+  return known;
+}

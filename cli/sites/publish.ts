@@ -1,0 +1,138 @@
+import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../../pipeline/index.ts";
+import { showProgress } from "../intake/reading-progress.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { reasonOf } from "../terminal/reason.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, listed } from "../terminal/words.ts";
+
+export interface PublishCommandOptions {
+  out?: string;
+  dryRun?: boolean;
+  releaseHold?: true;
+  repair?: true;
+  artifactsKnown?: true;
+  allowUnpushed?: string;
+  refresh?: true;
+}
+
+/** `relcat publish`: the built site goes live. */
+export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
+  const {
+    out = host.dist,
+    dryRun = false,
+    releaseHold = false,
+    repair = false,
+    artifactsKnown = false,
+  } = options;
+  if (options.refresh && releaseHold)
+    throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
+  if (options.refresh && options.allowUnpushed !== undefined)
+    throw new UsageError("--refresh publishes no ledger lines", "Leave --allow-unpushed out.");
+  const allowUnpushed =
+    options.allowUnpushed === undefined
+      ? undefined
+      : reasonOf(options.allowUnpushed, "Say in one line why: relcat history shows it.");
+  const progress = showPublishing(host);
+  const request = {
+    dryRun,
+    releaseHold,
+    repair,
+    artifactsKnown,
+    allowUnpushed,
+    environment: host.environment,
+    now: passing(host),
+    onFile: progress.onFile,
+  };
+  const publishing = options.refresh
+    ? refreshSite(host.releases, site, request, surroundings(host))
+    : publishSite(host.releases, out, site, request, surroundings(host));
+  const done: PublishDelivery & { trust?: string; isCommitted?: boolean; unproved?: string } =
+    await publishing.finally(progress.end);
+  const { trust, isCommitted = true, unproved, ...delivery } = done;
+  if (trust === "none")
+    say(host, "This site is not signed: nobody can check what they get. relcat trust init");
+  if (!isCommitted && delivery.result !== "unchanged")
+    say(
+      host,
+      `${host.releases}/ has changes that are not committed: the site's history names no commit for this build.`,
+    );
+  if (unproved !== undefined && delivery.result !== "unchanged") say(host, unproved);
+  for (const path of delivery.unverified)
+    say(
+      host,
+      `${path} of the live site was not signed by a key of the newest root in ${host.releases}/trust. ${dryRun ? "A publish replaces it." : "It was replaced."}`,
+    );
+  answer(host, { ...delivery }, () => describe(delivery, out, repair));
+  listRepaired(delivery, host);
+  listChanges(delivery, dryRun, host);
+  sayUnchecked(delivery, host);
+  if (delivery.result === "published") sayNext(host, `relcat verify ${site}`);
+  return exitStatus.done;
+}
+
+/**
+ * The clock goes on while publishing takes its time, from where the command began. A machine that sleeps stops one of its
+ * two clocks: the lease of a publisher ends all the same.
+ */
+export function passing(host: Host): () => number {
+  const [start, date] = [performance.now(), Date.now()];
+  return () => Math.round(host.clock + Math.max(performance.now() - start, Date.now() - date));
+}
+
+const short = (build: string) => build.slice(0, 12);
+
+/** @param isRead whether every file at the site was read */
+export function describe(delivery: PublishDelivery, what: string, isRead = false): string {
+  const { site, build, result, added, changed, removed, unchanged, artifacts } = delivery;
+  const files = `${added.length} files added, ${changed.length} changed, ${removed.length} removed, ${unchanged} unchanged`;
+  if (result === "unchanged") {
+    const found = isRead ? "every file is as it was published" : "nothing to do";
+    return `${site} has build ${short(build)} already: ${found}.`;
+  }
+  const asked = artifacts > 0 ? `; ${count(artifacts, "new artifact")} can be downloaded` : "";
+  return result === "planned"
+    ? `Would publish ${what} (build ${short(build)}) to ${site}: ${files}${asked}.`
+    : `Published build ${short(build)} to ${site}: ${files}${asked}.`;
+}
+
+function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelivery, host: Host): void {
+  if (artifacts === 0) return;
+  const what = `${count(artifacts, "artifact")} of ${listed(releases, 5)}`;
+  say(host, `Not checked: ${what}, live at ${listed(sites)}.`);
+}
+
+const mostShown = 20;
+
+/** What was not as it had been published. */
+function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
+  if (repaired.length === 0) return;
+  const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} not as published`;
+  const verb = repaired.length === 1 ? "is" : "are";
+  say(host, `${files}, and ${result === "planned" ? "would be" : verb} put right:`);
+  for (const { path, fault } of repaired.slice(0, mostShown)) say(host, `  ${path} ${fault}`);
+  if (repaired.length > mostShown) say(host, `  and ${repaired.length - mostShown} more: --json lists all`);
+}
+
+export function listChanges(
+  { added, changed, removed }: PublishDelivery,
+  isShown: boolean,
+  host: Host,
+): void {
+  if (!isShown) return;
+  const lines = [
+    ...added.map(({ path }) => `  + ${path}`),
+    ...changed.map(({ path }) => `  ~ ${path}`),
+    ...removed.map((path) => `  - ${path}`),
+  ];
+  for (const line of lines.slice(0, mostShown)) say(host, line);
+  if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more: --json lists all`);
+}
+
+export function showPublishing({ messages }: Host) {
+  const { onProgress, end } = showProgress<{ done: number; all: number }>(
+    messages,
+    () => performance.now(),
+    ({ done, all }) => `Publishing: ${done} of ${all} files`,
+  );
+  return { onFile: (done: number, all: number) => onProgress({ done, all }), end };
+}

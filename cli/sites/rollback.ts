@@ -1,0 +1,49 @@
+import { exitStatus, readSiteState, rollbackSite } from "../../pipeline/index.ts";
+import { confirmOrRefuse } from "../terminal/confirm.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { reasonOf } from "../terminal/reason.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { describe, listChanges, passing, showPublishing } from "./publish.ts";
+
+export interface RollbackCommandOptions {
+  reason: string;
+  to?: string;
+  out?: string;
+  dryRun?: boolean;
+  yes?: true;
+}
+
+/** `relcat rollback`: an earlier build goes live again. */
+export async function rollback(
+  site: string,
+  { to, out, dryRun = false, yes, ...options }: RollbackCommandOptions,
+  host: Host,
+): Promise<number> {
+  const reason = reasonOf(
+    options.reason,
+    "Say in one line what is wrong with what is live: it is shown to everybody who wants to publish.",
+  );
+  if (to !== undefined && out !== undefined)
+    throw new UsageError("--to and --out both say which build", "Give one of them.");
+  const { environment, pid } = host;
+  const { build } = await readSiteState(host.releases, site, { environment, pid });
+  if (!dryRun)
+    await confirmOrRefuse(
+      `Take ${site} back from build ${build?.slice(0, 12)} to ${out ?? to ?? "the one before"}?`,
+      yes,
+      host,
+    );
+  const progress = showPublishing(host);
+  const done = await rollbackSite(
+    host.releases,
+    site,
+    { to, out, reason, dryRun, environment, now: passing(host), onFile: progress.onFile },
+    surroundings(host),
+  ).finally(progress.end);
+  answer(host, { ...done }, () => describe(done, "the earlier build"));
+  listChanges(done, dryRun, host);
+  if (dryRun) return exitStatus.done;
+  say(host, `${site} is held: relcat publish refuses until it is told --release-hold.`);
+  sayNext(host, `relcat verify ${site}; mend what was wrong; then relcat publish ${site} --release-hold`);
+  return exitStatus.done;
+}

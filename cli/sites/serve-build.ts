@@ -1,0 +1,41 @@
+import { build, RelcatError, watchFolder } from "../../pipeline/index.ts";
+import type { Origin } from "../../service/catalog/node.ts";
+import type { LedgerGuard } from "../catalog/ledger-guard.ts";
+import { type Host, say, surroundings } from "../terminal/host.ts";
+import { renderProblems } from "../terminal/render.ts";
+import { count } from "../terminal/words.ts";
+
+/** Builds what is written, provisional as it may be, for people who look at what they write. */
+export async function buildInto(folder: string, host: Host, guard: LedgerGuard): Promise<void> {
+  const { site, catalog } = await build(
+    host.releases,
+    folder,
+    {},
+    { ...surroundings(host), clock: Date.now() },
+  );
+  // A preview makes nothing permanent: here a lost line is a warning.
+  const lost = (await guard.lostLines(catalog.ledger)).map((problem) => ({
+    ...problem,
+    severity: "warning" as const,
+  }));
+  host.messages.write(renderProblems([...catalog.problems, ...lost], host.messages));
+  say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
+}
+
+/**
+ * Builds again after each change; what cannot be built is reported, and the last good site stays.
+ * @returns ends it
+ */
+export function rebuildOnChange(folder: string, origin: Origin, host: Host, guard: LedgerGuard): () => void {
+  let running = Promise.resolve();
+  return watchFolder(host.releases, () => {
+    running = running
+      .then(() => buildInto(folder, host, guard))
+      .then(() => origin.refresh())
+      .catch((error: unknown) => {
+        if (!(error instanceof RelcatError)) throw error;
+        host.messages.write(renderProblems(error.problems, host.messages));
+        say(host, "Not built: the last good site is still served.");
+      });
+  });
+}

@@ -1,0 +1,153 @@
+import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
+import {
+  type LogEntry,
+  type Origin,
+  type OriginOptions,
+  startOrigin,
+  untilStopped,
+} from "../../service/catalog/node.ts";
+import { LedgerGuard } from "../catalog/ledger-guard.ts";
+import { explainListening, refuseUnreadable } from "../controller/listening.ts";
+import { type Host, printable, say, surroundings } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { folderName } from "../terminal/words.ts";
+
+export interface ServeOptions {
+  dir?: string;
+  host: string;
+  port: number;
+  trustedProxies?: string[];
+  reusePort?: true;
+  quiet?: true;
+  build?: true;
+  watch?: true;
+  releases?: string;
+  afterPost?: string[];
+  database?: string;
+}
+
+/** Characters that nobody guesses over a network. */
+const shortestToken = 16;
+
+/** `relcat serve`: the origin server, until it is told to stop. */
+export async function serve(options: ServeOptions, host: Host): Promise<number> {
+  const { dir = host.dist, build = false, watch = false, trustedProxies = [] } = options;
+  trustedProxies.forEach(refuseUnreadable);
+  const addManifest = await postsInto(options, host);
+  const authoring = build || watch ? await import("./serve-build.ts") : undefined;
+  // git is asked once, not after each change.
+  const guard = new LedgerGuard({}, host);
+  await authoring?.buildInto(dir, host, guard);
+  const origin = await start(options, host, addManifest);
+  const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
+  // Before it is said: whoever reads that it listens may stop it at once.
+  const stopped = untilStopped();
+  announce(origin, dir, options, host);
+  await stopped;
+  stopWatching?.();
+  say(host, "Finishing the requests that run…");
+  await origin.close();
+  return exitStatus.done;
+}
+
+function announce(origin: Origin, dir: string, { watch }: ServeOptions, host: Host): void {
+  const [url, build] = [origin.url, origin.build()];
+  if (host.json) host.data.write(`${JSON.stringify({ event: "listening", url, build })}\n`);
+  const watched = watch ? `, again after each change in ${host.releases}/` : "";
+  say(host, `Serving ${folderName(dir)} on ${url}/${watched}. Ctrl-C stops it.`);
+}
+
+/** @returns undefined where nobody may post */
+async function postsInto(options: ServeOptions, host: Host): Promise<OriginOptions["addManifest"]> {
+  const { releases, afterPost, database } = options;
+  if (releases === undefined) {
+    const option = afterPost ? "--after-post" : "--database";
+    if (!afterPost && database === undefined) return undefined;
+    throw new UsageError(`${option} is of no use alone`, "Add --releases releases, which takes posts in.");
+  }
+  const token = postToken(host.environment.RELCAT_PUBLISH_TOKEN, database !== undefined);
+  requireFolder(releases);
+  const log = (message: string) => report({ event: "error", message }, false, host);
+  const mayPost = database === undefined ? undefined : await keysOf(database, host, log);
+  const { addManifestTo } = await import("../../service/catalog/node-post.ts");
+  return addManifestTo({ releases, token, mayPost, afterPost, surroundings: surroundings(host), log });
+}
+
+/** @param isOptional whether API keys may post as well */
+function postToken(token = "", isOptional: boolean): string | undefined {
+  if (token === "" && isOptional) return undefined;
+  if (token.length >= shortestToken) return token;
+  const state = token === "" ? "is not set" : `has ${token.length} characters`;
+  throw new UsageError(
+    `RELCAT_PUBLISH_TOKEN ${state}, expected at least ${shortestToken}`,
+    "export RELCAT_PUBLISH_TOKEN=$(openssl rand -hex 24)",
+  );
+}
+
+/** The keys of a controller, whose database this server only reads. */
+async function keysOf(database: string, host: Host, log: (message: string) => void) {
+  const { NotReady, openController, settings } = await import("../../service/controller/node.ts");
+  const { mayPostPackages } = await import("../../service/controller/node-post.ts");
+  const pepper = host.environment.RELCAT_PEPPER;
+  const opening = openController({ database, pepper, settings, clock: Date.now, log });
+  const controller = await opening.catch((error: unknown) => {
+    throw error instanceof NotReady
+      ? new UsageError(error.message, "The keys of a controller are in its database.")
+      : error;
+  });
+  return (request: Request) => mayPostPackages(controller, request);
+}
+
+async function start(
+  options: ServeOptions,
+  host: Host,
+  addManifest: OriginOptions["addManifest"],
+): Promise<Origin> {
+  const {
+    dir = host.dist,
+    host: address,
+    port,
+    trustedProxies = [],
+    reusePort = false,
+    quiet = false,
+  } = options;
+  try {
+    return await startOrigin({
+      folder: dir,
+      host: address,
+      port,
+      trustedProxies,
+      reusePort,
+      addManifest,
+      clock: () => performance.now(),
+      log: (entry) => report(entry, quiet, host),
+    });
+  } catch (error) {
+    throw explain(error as NodeJS.ErrnoException, dir, `${address}:${port}`);
+  }
+}
+
+/** One JSON object a line: where JSON is asked for, the log is what the command prints. */
+function report(entry: LogEntry, quiet: boolean, host: Host): void {
+  if (quiet && entry.event === "request") return;
+  const line = printable(JSON.stringify({ time: new Date().toISOString(), ...entry }));
+  (host.json ? host.data : host.messages).write(`${line}\n`);
+}
+
+function explain(error: NodeJS.ErrnoException, folder: string, address: string): unknown {
+  const name = folderName(folder);
+  const refuse = (code: "folder-missing" | "build-unreadable", message: string, hint: string) =>
+    new RelcatError([{ code, severity: "error", message, hint }], { cause: error });
+  if (error.code === "ENOENT")
+    return refuse("folder-missing", `${name} holds no built site`, "Build one first: relcat build");
+  const problem = explainListening(error, address);
+  if (problem) return new RelcatError([problem], { cause: error });
+  if (error instanceof SyntaxError || error.name === "SiteUnfinished") {
+    return refuse(
+      "build-unreadable",
+      `${name} holds no whole site: ${error.message}`,
+      "Build it again: relcat build",
+    );
+  }
+  return error;
+}

@@ -1,0 +1,42 @@
+import { exitStatus, metadataAtSite, readLedgerNow, signSite } from "../../pipeline/index.ts";
+import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
+import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { folderName } from "../terminal/words.ts";
+import { timeOf } from "./trust.ts";
+
+export interface SignCommandOptions extends LedgerGuardOptions {
+  out?: string;
+  live?: string;
+  site?: string;
+  now?: string;
+}
+
+/** `relcat sign`: adds what makes a built site checkable by anyone. */
+export async function signBuild(
+  { out: given, live: place, site, now, base }: SignCommandOptions,
+  host: Host,
+): Promise<number> {
+  const out = given ?? host.dist;
+  if (place !== undefined && site !== undefined)
+    throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
+  const ledger = readLedgerNow(host.releases);
+  const guard = new LedgerGuard({ base }, host);
+  await guard.prove(ledger);
+  const live = site === undefined ? place : await metadataAtSite(host.releases, site, host);
+  const options = { live, environment: host.environment, now: timeOf(now, host) };
+  const done = await signSite(host.releases, out, options, surroundings(host));
+  const { written, unchanged, removed, expires } = done;
+  answer(host, { out, ...done }, () => {
+    const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;
+    return `Signed ${folderName(out)}: ${files}. The first of it ends ${expires}.`;
+  });
+  await guard.report(ledger);
+  sayNext(
+    host,
+    site === undefined
+      ? `relcat publish SITE, or put ${folderName(out)} where it is served`
+      : `relcat publish ${site}`,
+  );
+  return exitStatus.done;
+}

@@ -1,0 +1,115 @@
+import {
+  beginSiteTrust,
+  describeTrust,
+  exitStatus,
+  type RotatedRole,
+  rotateKey,
+  signTrust,
+  type TrustDelivery,
+} from "../../pipeline/index.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, listed, shellWord } from "../terminal/words.ts";
+
+interface Dated {
+  now?: string;
+}
+
+/** `relcat trust init`: the keys, and what losing each of them means. */
+export async function initTrust(
+  keys: string,
+  { profile, now }: Dated & { profile: "simple" | "full" },
+  host: Host,
+): Promise<number> {
+  const done = await beginSiteTrust(host.releases, { keys, profile }, timeOf(now, host));
+  answer(host, { ...done }, () => `Made ${listed(done.keys)}.`);
+  say(
+    host,
+    "root       signs who may sign. Keep it offline, and a copy elsewhere: lost, nobody who pinned it can be led to another.",
+  );
+  say(
+    host,
+    "targets    names the online key, once a year. Keep it offline: lost or stolen, root replaces it.",
+  );
+  say(host, "online     signs each release, in CI: lost or stolen, root and targets replace it.");
+  say(
+    host,
+    `Put online.pem where releases are signed (RELCAT_ONLINE_KEY, as PEM), then move ${shellWord(keys)} to a safe place.`,
+  );
+  sayNext(
+    host,
+    `add "trust: ${profile}" to ${host.releases}/catalog.yaml, commit ${host.releases}/trust, then relcat build --released and relcat sign`,
+  );
+  return exitStatus.done;
+}
+
+/** `relcat trust rotate`: another key for a role. */
+export async function rotate(
+  role: RotatedRole,
+  { keys, replace: replaced, now }: Dated & { keys: string; replace?: string },
+  host: Host,
+): Promise<number> {
+  const done = await rotateKey(host.releases, { role, keys, replaced }, timeOf(now, host));
+  answer(host, { ...done }, () => `Made ${listed(done.keys)}; wrote ${listed(done.written)}.`);
+  if (role === "online")
+    say(host, "Put the new key where releases are signed; the old one signs nothing any more.");
+  sayWaiting(done, host);
+  return exitStatus.done;
+}
+
+/** `relcat trust sign`: with the keys that are at hand. */
+export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<number> {
+  const done = await signTrust(host.releases, { keys }, timeOf(now, host));
+  answer(host, { ...done }, () =>
+    done.written.length > 0
+      ? `Signed ${listed(done.written)}.`
+      : "Nothing waits for a signature, and nothing ends soon.",
+  );
+  sayWaiting(done, host);
+  return exitStatus.done;
+}
+
+function sayWaiting({ written, missing }: TrustDelivery, host: Host): void {
+  if (missing.root > 0) {
+    say(
+      host,
+      `${count(missing.root, "root key")} more must sign: hand ${host.releases}/trust/root.pending.json on.`,
+    );
+    sayNext(host, "relcat trust sign --keys KEYS, by whoever has one of them");
+  } else if (missing.targets) {
+    sayNext(host, "relcat trust sign --keys KEYS, by whoever has the targets key");
+  } else if (written.length > 0)
+    sayNext(host, `commit ${host.releases}/trust, then relcat build --released and relcat sign`);
+}
+
+/** `relcat trust list` */
+export async function listTrust(host: Host): Promise<number> {
+  const { roles, pending } = describeTrust(host.releases);
+  const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
+  const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
+  answer(host, { roles: rows, pending }, () =>
+    rows
+      .map(({ role, version, threshold, keys, expires, days_left }) => {
+        const need = keys.length > 1 ? `${threshold} of ${keys.length}` : "";
+        const ids = keys.map((id) => id.slice(0, 16)).join(" ");
+        return `${role.padEnd(10)} version ${version}, until ${expires.slice(0, 10)} (${count(days_left, "day")})  ${need} ${ids}`;
+      })
+      .join("\n"),
+  );
+  if (pending !== undefined)
+    say(host, `root.pending.json, version ${pending}, waits for signatures: relcat trust sign`);
+  return exitStatus.done;
+}
+
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
+
+/** When a signature is made: any time, because ends are counted from it. @param now the value of --now */
+export function timeOf(now: string | undefined, host: Host): number {
+  if (now === undefined) return host.clock;
+  const time = moment.test(now) ? Date.parse(now) : Number.NaN;
+  if (!Number.isNaN(time)) return time;
+  throw new UsageError(
+    `--now is ${JSON.stringify(now)}, expected a time in UTC`,
+    "Such as 2026-09-14T08:00:00Z",
+  );
+}

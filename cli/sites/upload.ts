@@ -1,0 +1,99 @@
+// Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
+
+import { exitStatus } from "../../pipeline/errors.ts";
+import { type UploadDelivery, upload } from "../../pipeline/publish/deliver-upload.ts";
+import { handOver, isInReleases } from "../intake/manifest-place.ts";
+import { showReading } from "../intake/reading-progress.ts";
+import { table } from "../terminal/cells.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { problemRows, renderProblems } from "../terminal/render.ts";
+import { count, fileSize, listed, shellWord } from "../terminal/words.ts";
+
+export interface UploadOptions {
+  site: string;
+  release?: string;
+  manifest?: string;
+  config?: string;
+  withPrivate?: true;
+  dryRun?: boolean;
+}
+
+/** `relcat upload`: the artifacts of a build job go where the site has them. */
+export async function uploadArtifacts(
+  files: readonly string[],
+  { site, release, manifest, config, withPrivate, dryRun = false }: UploadOptions,
+  host: Host,
+): Promise<number> {
+  const clock = () => performance.now();
+  const reading = showReading(host.messages, clock);
+  const sending = showReading(host.messages, clock, "Uploading");
+  const request = { files, site, version: release, manifest, config, withPrivate, dryRun };
+  const delivered = await upload(host.releases, request, {
+    ...surroundings(host),
+    environment: host.environment,
+    onReading: reading.onProgress,
+    onUploading: (progress) => {
+      reading.end();
+      sending.onProgress(progress);
+    },
+  }).finally(() => {
+    reading.end();
+    sending.end();
+  });
+  report(delivered, site, dryRun, files, host);
+  return exitStatus.done;
+}
+
+function report(
+  delivered: UploadDelivery,
+  site: string,
+  dryRun: boolean,
+  files: readonly string[],
+  host: Host,
+): void {
+  const { place, version, uploads, manifest, leftOut, warnings } = delivered;
+  const document = {
+    site,
+    place,
+    release: version,
+    dry_run: dryRun,
+    files: uploads.map(({ file, url, size, sha256, result }) => ({ file, url, size, sha256, result })),
+    manifest: manifest
+      ? { file: manifest.file, result: manifest.result, not_given: manifest.notGiven }
+      : null,
+    left_out: leftOut,
+    warnings: problemRows(warnings),
+  };
+  if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
+  host.messages.write(renderProblems(warnings, host.messages));
+  answer(host, document, () => describe(delivered, site, dryRun));
+  if (manifest && manifest.notGiven.length > 0)
+    say(host, `Not given, and so not uploaded: ${listed(manifest.notGiven, 10)}.`);
+  sayNext(host, nextOf(delivered, dryRun, files, host));
+}
+
+function describe({ place, uploads, manifest }: UploadDelivery, site: string, dryRun: boolean): string {
+  const present = uploads.filter(({ result }) => result === "present").length;
+  const files = count(uploads.length - present, "file");
+  const already = present > 0 ? `, ${present} already there` : "";
+  const rows = uploads.map(({ file, size, url }) => [`  ${file}`, fileSize(size), url]);
+  const wrote = manifest?.result === "replaced" ? `\nWrote url, size and sha256 into ${manifest.file}` : "";
+  return `${dryRun ? "Would upload" : "Uploaded"} ${files} to ${site} (${place})${already}:\n${table(rows)}${wrote}`;
+}
+
+/** More files than that are not repeated. */
+const mostRepeated = 10;
+
+function nextOf(
+  { version, manifest }: UploadDelivery,
+  dryRun: boolean,
+  files: readonly string[],
+  host: Host,
+): string {
+  if (dryRun) return "the same without --dry-run";
+  if (manifest)
+    return isInReleases(manifest.file, host) ? "relcat check" : handOver(manifest.file, version, host);
+  const same =
+    files.length <= mostRepeated ? files.map(shellWord).join(" ") : `with the same ${files.length} files`;
+  return `relcat ingest --release ${version} ${same}`;
+}

@@ -1,0 +1,82 @@
+import { exitStatus, type FileAnswer, identifyFiles, type Problem } from "../../pipeline/index.ts";
+import { showReading } from "../intake/reading-progress.ts";
+import { answer, type Host } from "../terminal/host.ts";
+import { problemRows, renderProblems } from "../terminal/render.ts";
+import { knownPlace, type TrustOptions } from "./known-place.ts";
+
+/** `relcat verify FILE… --from PLACE`: what the catalog says of files that somebody has. */
+export async function verifyFiles(
+  files: readonly string[],
+  from: string,
+  options: TrustOptions,
+  host: Host,
+): Promise<number> {
+  const known = await knownPlace(from, options, host);
+  const reading = showReading(host.messages, () => performance.now());
+  const onBytes = (file: string) => (done: number, total: number) =>
+    reading.onProgress({ file, done, total });
+  const answers = await identifyFiles(files, known, onBytes).finally(reading.end);
+  known.rememberFirst();
+  const problems = answers.flatMap((each) => problemOf(each) ?? []);
+  const good = answers.filter(({ verdict }) => verdict === "listed");
+  const document = { from, files: answers.map(rowOf), problems: problemRows(problems) };
+  if (host.json || good.length > 0) answer(host, document, () => good.map(sentence).join("\n"));
+  host.messages.write(renderProblems(problems, host.messages));
+  if (answers.some(({ verdict }) => verdict === "unlisted")) return exitStatus.tampered;
+  return problems.length > 0 ? exitStatus.problems : exitStatus.done;
+}
+
+function sentence(each: FileAnswer): string {
+  if (each.verdict !== "listed") return "";
+  const keys = each.signedBy.map((id) => `${id.slice(0, 16)}…`).join(", ");
+  return `${each.file} is ${each.name} of ${each.version} (${each.packageType}, id ${each.id}), signed by ${keys} for ${each.role}.`;
+}
+
+function problemOf(each: FileAnswer): Problem | undefined {
+  if (each.verdict === "withdrawn") {
+    const { replacedBy, reason, file, name, version } = each;
+    const instead = replacedBy?.name ?? (replacedBy ? `the package ${replacedBy.id}` : undefined);
+    return {
+      code: "artifact-withdrawn",
+      severity: "error",
+      message: `${file} is ${name} of ${version}, which was withdrawn: ${reason}`,
+      hint: instead
+        ? `Take ${instead}${replacedBy?.version ? ` of ${replacedBy.version}` : ""} instead.`
+        : "Nothing replaces it yet.",
+    };
+  }
+  if (each.verdict !== "unlisted") return undefined;
+  const { file, nearest } = each;
+  const but = nearest?.isSameName
+    ? `: it has the name of ${nearest.file} of ${nearest.version}, but other bytes`
+    : nearest
+      ? `; the nearest name is ${nearest.file} of ${nearest.version}`
+      : "";
+  return {
+    code: "artifact-unlisted",
+    severity: "error",
+    message: `${file} is no file of this catalog${but}`,
+    hint: "Do not use it: download it again, from the catalog.",
+  };
+}
+
+/** Every key always there. */
+const rowOf = (each: FileAnswer) => {
+  const { file, sha256, size, verdict } = each;
+  const listing = each.verdict === "unlisted" ? undefined : each;
+  return {
+    file,
+    sha256,
+    size,
+    verdict,
+    id: listing?.id ?? null,
+    version: listing?.version ?? null,
+    package_type: listing?.packageType ?? null,
+    name: listing?.name ?? null,
+    role: listing?.role ?? null,
+    signed_by: listing?.signedBy ?? [],
+    reason: each.verdict === "withdrawn" ? each.reason : null,
+    replaced_by: each.verdict === "withdrawn" ? each.replacedBy : null,
+    nearest: each.verdict === "unlisted" ? each.nearest : null,
+  };
+};

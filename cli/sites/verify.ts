@@ -1,0 +1,167 @@
+import { randomBytes } from "node:crypto";
+import {
+  awaitBuild,
+  exitStatus,
+  type KnownPlace,
+  usualGrace,
+  type Verdict,
+  verifySite,
+} from "../../pipeline/index.ts";
+import { showReading } from "../intake/reading-progress.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, listed } from "../terminal/words.ts";
+import { knownPlace, type TrustOptions } from "./known-place.ts";
+import { verifyFiles } from "./verify-files.ts";
+
+export interface VerifyOptions extends TrustOptions {
+  from?: string;
+  artifacts?: true;
+  sample?: number;
+  seed?: string;
+  expect?: string;
+  wait?: number;
+  grace?: number;
+}
+
+const mostShown = 20;
+
+/** `relcat verify`: whether a published site is what was signed, or files are what a site lists. */
+export async function verify(words: readonly string[], options: VerifyOptions, host: Host): Promise<number> {
+  if (options.from !== undefined) return verifyFiles(words, options.from, options, host);
+  const [place = "", ...others] = words;
+  if (others.length > 0)
+    throw new UsageError(
+      `${words.length} places are given, expected one`,
+      "Files are looked up where --from says: relcat verify FILE… --from https://downloads.example.com",
+    );
+  if (options.wait !== undefined && options.expect === undefined)
+    throw new UsageError("--wait waits for a build", "Say which: --expect SHA256-OF-BUILD.JSON");
+  const known = await knownPlace(place, options, host);
+  if (options.expect !== undefined) {
+    const live = await waitFor(known, options.expect, options, host);
+    if (!live.startsWith(options.expect)) return reportOther(place, live, options.expect, host);
+  }
+  return verifyPlace(place, known, options, host);
+}
+
+async function waitFor(
+  known: KnownPlace,
+  build: string,
+  { wait = 0 }: VerifyOptions,
+  host: Host,
+): Promise<string> {
+  let said = "";
+  const onWait = (why: string) => {
+    if (why !== said) say(host, `Waiting for the build ${build.slice(0, 12)}: ${why}`);
+    said = why;
+  };
+  return awaitBuild(known, { build, wait, onWait });
+}
+
+function reportOther(place: string, live: string, expected: string, host: Host): number {
+  answer(
+    host,
+    { verdict: "stale", place, build: live, expected },
+    () => `${place} has the build ${live}, expected ${expected}.`,
+  );
+  return exitStatus.stale;
+}
+
+async function verifyPlace(
+  word: string,
+  known: KnownPlace,
+  options: VerifyOptions,
+  host: Host,
+): Promise<number> {
+  const { sample: size, seed = randomBytes(4).toString("hex"), artifacts, grace } = options;
+  const reading = showReading(host.messages, () => performance.now());
+  const { findings, ...verdict } = await verifySite({
+    ...known,
+    artifacts,
+    grace,
+    sample: size === undefined ? undefined : { count: size, seed },
+    now: host.clock,
+    onArtifact: reading.onProgress,
+  }).finally(reading.end);
+  const isGood = verdict.verdict !== "tampered" && verdict.verdict !== "stale";
+  if (isGood) known.rememberFirst();
+  const rows = findings.map(({ path, what, stale = false, refused = false }) => ({
+    path,
+    what,
+    stale,
+    refused,
+  }));
+  const document = {
+    ...verdict,
+    place: word,
+    first_use: known.firstUse?.fingerprint ?? null,
+    findings: rows,
+  };
+  const sentences = () => [
+    sentence(word, { ...verdict, findings }, grace ?? usualGrace),
+    ...policySentence(verdict),
+  ];
+  answer(host, document, () => sentences().join("\n"));
+  const told = [...findings.map(({ path, what }) => `${path} ${what}`), ...notInspected(verdict)];
+  for (const line of told.slice(0, mostShown)) say(host, `  ${line}`);
+  if (told.length > mostShown) say(host, `  and ${told.length - mostShown} more`);
+  if (verdict.irregular > 0)
+    say(host, `${count(verdict.irregular, "record")} break a format of the schema, as imported ones may.`);
+  if (verdict.verdict === "refused")
+    sayNext(host, "withdraw what must not be used (relcat retract), or correct signers: and policy:");
+  if (verdict.verdict === "tampered" || verdict.verdict === "refused") return exitStatus.tampered;
+  return verdict.verdict === "stale" ? exitStatus.stale : exitStatus.done;
+}
+
+function sentence(place: string, verdict: Verdict, grace: number): string {
+  const { findings, stale, sample, files, releases, packages, artifacts } = verdict;
+  const downloads = artifacts === null ? "" : `, ${count(artifacts, "artifact")}`;
+  const behind = stale && stale.builds > 0 ? `, up to ${count(stale.builds, "build")} behind` : "";
+  const late = `${count(findings.length, "file")}${behind}, since ${stale?.since}`;
+  switch (verdict.verdict) {
+    case "ok":
+      return `Verified ${place}: ${count(releases, "release")}, ${count(packages, "package")}, ${count(files, "file")}${downloads} are what was signed.`;
+    case "sampled": {
+      const some = artifacts === null ? "" : `, ${artifacts} of ${sample?.artifacts} artifacts`;
+      return `Sampled ${place}: ${files} of ${sample?.files} files${some} are what was signed, the rest was not compared (seed ${sample?.seed}).`;
+    }
+    case "converging":
+      return `${place} is converging: ${late}, within the grace of ${grace / 60_000} minutes.`;
+    case "stale":
+      return `${place} is stale: ${late}.`;
+    case "refused": {
+      const refused = findings.filter((finding) => finding.refused);
+      return `${place} is what was signed, and its policy refuses ${count(refused.length, "artifact")} of it.`;
+    }
+    case "tampered":
+      return `${place} is not what was signed: ${count(findings.length, "finding")}.`;
+  }
+}
+
+/** Only files for download have a policy. */
+function policySentence({ policy }: Pick<Verdict, "policy">): string[] {
+  if (policy === null) return [];
+  if (!policy.applied) return [`No policy was applied: ${policy.reason}.`];
+  const { catalog, accepted, refused, uninspected, unrepeated } = policy;
+  const parts = [
+    [accepted, "accepted"],
+    [refused, "refused"],
+    [uninspected.length, "uninspected"],
+    [unrepeated.length, "not inspected again"],
+  ] as const;
+  const words = parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));
+  return [
+    `Inspected under the policy of ${catalog}: ${words.length > 0 ? listed(words) : "nothing it is for"}.`,
+  ];
+}
+
+function notInspected({ policy }: Pick<Verdict, "policy">): string[] {
+  if (!policy?.applied) return [];
+  return [
+    ...policy.uninspected.map(
+      (url) => `${url} would be refused; its manifest does not say that it was inspected`,
+    ),
+    ...policy.unrepeated.map((url) => `${url} was not inspected again: its signature is not beside it there`),
+  ];
+}

@@ -1,0 +1,44 @@
+import type { Problem } from "../../pipeline/index.ts";
+import { harmless } from "./cells.ts";
+import type { Host } from "./host.ts";
+import { byPlace } from "./render.ts";
+import { type RepositoryPath, repositoryPaths } from "./repository-path.ts";
+
+/** GitHub shows so many errors and so many warnings of a step. */
+const most = 10;
+
+export const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean =>
+  environment.GITHUB_ACTIONS === "true";
+
+/** Problems as workflow commands, as many as are shown. */
+export function annotations(
+  problems: readonly Problem[],
+  host: Pick<Host, "environment" | "releases">,
+): string {
+  const path = repositoryPaths(host);
+  const sorted = [...problems].sort(byPlace);
+  const of = (severity: Problem["severity"]) =>
+    sorted.filter((problem) => problem.severity === severity).slice(0, most);
+  return [...of("error"), ...of("warning")].map((problem) => annotation(problem, path)).join("");
+}
+
+/** Under GitHub Actions problems stand beside the lines they are about, whatever else is printed. */
+export function annotate(problems: readonly Problem[], host: Host): void {
+  if (isOnGitHub(host)) host.messages.write(annotations(problems, host));
+}
+
+function annotation({ severity, code, message, hint, at }: Problem, path: RepositoryPath): string {
+  const file = at && path(at.file);
+  const place = at && file !== undefined ? { file, line: at.line, col: at.column } : {};
+  const properties = Object.entries({ ...place, title: code }).map(
+    ([key, value]) => `${key}=${escapeProperty(String(value))}`,
+  );
+  const text =
+    hint === undefined ? harmless(message) : [message, ...hint.split("\n")].map(harmless).join("\n");
+  return `::${severity} ${properties.join(",")}::${escapeData(text)}\n`;
+}
+
+const escapeData = (text: string): string =>
+  text.replace(/%/g, "%25").replace(/\r/g, "%0D").replace(/\n/g, "%0A");
+
+const escapeProperty = (text: string): string => escapeData(text).replace(/:/g, "%3A").replace(/,/g, "%2C");

@@ -1,0 +1,28 @@
+import type { Entry } from "../../pipeline/index.ts";
+import { recordTable } from "../catalog/records.ts";
+import { type Host, say } from "./host.ts";
+import { UsageError } from "./usage.ts";
+
+/** The records a command is about to change, on standard error: the question belongs to them. */
+export function listRecords(entries: readonly Entry[], host: Host): void {
+  say(host, recordTable(entries.map((entry) => entry.add)));
+}
+
+/** Goes on only with a yes: --yes, or the answer of somebody at a terminal. */
+export async function confirmOrRefuse(question: string, yes: true | undefined, host: Host): Promise<void> {
+  if (yes) return;
+  if (!host.confirm) {
+    throw new UsageError(
+      "nobody is here to confirm this; nothing was changed",
+      "Run it again with --yes.",
+      "not-confirmed",
+    );
+  }
+  if (!(await host.confirm(question))) {
+    throw new UsageError(
+      "not confirmed; nothing was changed",
+      "Answer y, or run it with --yes.",
+      "not-confirmed",
+    );
+  }
+}

@@ -1,0 +1,52 @@
+import { inspect } from "node:util";
+import type { Problem } from "../../pipeline/index.ts";
+import { summarizeProblems } from "../catalog/job-summary.ts";
+import { annotate } from "./annotations.ts";
+import { asGiven } from "./as-given.ts";
+import { type Host, printDocument, say } from "./host.ts";
+import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
+import { UsageError } from "./usage.ts";
+
+/**
+ * Shows why a command ended early.
+ * @returns the exit status
+ */
+export async function fail(error: unknown, host: Host): Promise<number> {
+  if (error instanceof UsageError) return refuse([error.problem], 2, host);
+  // Loaded only now: where it was thrown from, it is loaded already.
+  const { RelcatError, accessFailure } = await import("../../pipeline/index.ts");
+  if (error instanceof RelcatError) return refuse(error.problems, error.exitStatus, host);
+  const what = accessOf(error);
+  return what === undefined ? reportBug(error, host) : fail(accessFailure(what, error), host);
+}
+
+function refuse(found: readonly Problem[], status: number, host: Host): number {
+  const problems = found.map((problem) =>
+    problem.hint === undefined ? problem : { ...problem, hint: asGiven(problem.hint, host.given) },
+  );
+  host.messages.write(renderProblems(problems, host.messages));
+  annotate(problems, host);
+  summarizeProblems(problems, "", host);
+  if (problems.length > 1) say(host, countProblems(tally(problems)));
+  if (host.json) printDocument(host, { problems: problemRows(problems) });
+  return status;
+}
+
+const readingCalls = new Set(["open", "read", "scandir", "stat", "lstat", "realpath", "readlink", "access"]);
+
+/** What the operating system refused is not relcat's bug. */
+function accessOf(error: unknown): string | undefined {
+  const { code, syscall, path } = error as NodeJS.ErrnoException;
+  if (!(error instanceof Error) || code === undefined || syscall === undefined) return undefined;
+  return `cannot ${readingCalls.has(syscall) ? "read" : "write"} ${path ?? "a file"}`;
+}
+
+/** Anything that is neither the user's nor the system's doing. */
+export function reportBug(error: unknown, host: Host): number {
+  const { bugs } = host.own;
+  const address = typeof bugs === "string" ? bugs : bugs?.url;
+  say(host, `relcat ${host.own.version} stopped because of a bug of its own.`);
+  say(host, address ? `Report it at ${address} with the stack below.` : "Report it with the stack below.");
+  say(host, `\n${inspect(error)}`);
+  return 70;
+}

@@ -1,0 +1,156 @@
+import type { Place, Problem } from "../../pipeline/index.ts";
+import { cells, cellsOf, characters, harmless } from "./cells.ts";
+import type { Output } from "./host.ts";
+import { count } from "./words.ts";
+
+/** Equal problems that are shown each; of more, the first ones and a count. */
+const mostEqual = 4;
+const shownOfMany = 3;
+
+/**
+ * Problems as text, by file and line: place, severity, code and sentence, the line with a caret, the way out. Many that
+ * have one way out are shown as one.
+ */
+export function renderProblems(problems: readonly Problem[], output: Output): string {
+  const sorted = [...problems].sort(byPlace);
+  const equal = Map.groupBy(sorted, kindOf);
+  return sorted
+    .map((problem) => {
+      const all = equal.get(kindOf(problem)) ?? [];
+      if (all.length <= mostEqual) return renderProblem(problem, output);
+      return all[0] === problem ? renderMany(all, output) : "";
+    })
+    .join("");
+}
+
+/** Equal but for names and numbers. */
+const kindOf = ({ code, severity, message, hint, at }: Problem): string => {
+  const name = at?.file.replace(/^.*\//, "") ?? "";
+  const named = name === "" ? message : message.replaceAll(name, "…");
+  return JSON.stringify([code, severity, hint, named.replace(/"[^"]*"|\S*\/\S*|\d+/g, "…")]);
+};
+
+function renderMany(problems: readonly Problem[], output: Output): string {
+  const shown = problems.slice(0, shownOfMany).map((problem) => headOf(problem, output));
+  const [first] = problems;
+  const more = `  and ${problems.length - shownOfMany} more like these, ${problems.length} in all`;
+  return `${[...shown.flat(), more, ...(first ? hintOf(first, output) : [])].join("\n")}\n`;
+}
+
+/** By file, line and column; what has no place comes first. */
+export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
+  if (!a || !b) return Number(a !== undefined) - Number(b !== undefined);
+  if (a.file !== b.file) return a.file < b.file ? -1 : 1;
+  return a.line - b.line || a.column - b.column;
+}
+
+const renderProblem = (problem: Problem, output: Output): string =>
+  `${[...headOf(problem, output), ...hintOf(problem, output)].join("\n")}\n`;
+
+/** A hint may have lines to paste. */
+function hintOf({ hint }: Problem, output: Output): string[] {
+  if (!hint) return [];
+  const [first = "", ...lines] = hint.split("\n").map(harmless);
+  return [`  ${output.style("dim", "hint:")} ${first}`, ...lines.map((line) => `    ${line}`)];
+}
+
+function headOf({ code, severity, message, at }: Problem, output: Output): string[] {
+  const place = at ? `${harmless(at.file)}${isWhole(at) ? "" : `:${at.line}:${at.column}`} ` : "";
+  const mark = output.style(
+    severity === "error" ? ["bold", "red"] : ["bold", "yellow"],
+    `${severity}[${code}]`,
+  );
+  const lines = [`${output.style("bold", place)}${mark} ${harmless(message)}`];
+  if (at?.excerpt !== undefined && at.excerpt.trim() !== "") lines.push(...frame(at, at.excerpt, output));
+  return lines;
+}
+
+/** Of a file for download as a whole; editors jump to the places in all others. */
+const isWhole = ({ file, line, column, excerpt }: Place): boolean =>
+  line === 1 &&
+  column === 1 &&
+  excerpt === undefined &&
+  !/\.(jsonl?|ya?ml|hbs|narinfo|md|txt)$|^[^.]*$/.test(file.replace(/.*\//, ""));
+
+function frame({ line, column }: Place, excerpt: string, output: Output): string[] {
+  const number = String(line).padStart(5);
+  const gutter = number.length + 3;
+  const { text, caret } = cutAround(excerpt, column - 1, (output.columns ?? 120) - gutter);
+  return [
+    `${output.style("dim", `${number} |`)} ${text}`,
+    `${output.style("dim", `${" ".repeat(number.length)} |`)} ${" ".repeat(caret)}${output.style("red", "^")}`,
+  ];
+}
+
+/**
+ * The part of a line around an offset that fits a width, and the cell the offset stands in.
+ * @param offset in UTF-16 units, from 0
+ */
+export function cutAround(line: string, offset: number, width: number): { text: string; caret: number } {
+  const room = Math.max(20, width);
+  // A manifest on one line can have megabytes: only what could be shown is looked at.
+  const window = room * 4;
+  const before = harmless(line.slice(Math.max(0, offset - window), offset));
+  const after = harmless(line.slice(offset, offset + window));
+  const start =
+    offset <= window && cells(before) + cells(after) <= room
+      ? before
+      : lastCells(before, Math.floor(room / 2));
+  const end = firstCells(after, room - cells(start));
+  return { text: start + end, caret: cells(start) };
+}
+
+function lastCells(text: string, room: number): string {
+  if (cells(text) <= room) return text;
+  const kept: string[] = [];
+  let used = 1;
+  for (const character of characters(text).reverse()) {
+    used += cellsOf(character);
+    if (used > room) break;
+    kept.push(character);
+  }
+  return `…${kept.reverse().join("")}`;
+}
+
+function firstCells(text: string, room: number): string {
+  if (cells(text) <= room) return text;
+  const kept: string[] = [];
+  let used = 1;
+  for (const character of characters(text)) {
+    used += cellsOf(character);
+    if (used > room) break;
+    kept.push(character);
+  }
+  return `${kept.join("")}…`;
+}
+
+export interface Tally {
+  errors: number;
+  warnings: number;
+}
+
+export function tally(problems: readonly Problem[]): Tally {
+  const errors = problems.filter((problem) => problem.severity === "error").length;
+  return { errors, warnings: problems.length - errors };
+}
+
+/** "3 errors, 1 warning". */
+export function countProblems({ errors, warnings }: Tally): string {
+  const parts = [
+    ...(errors > 0 ? [count(errors, "error")] : []),
+    ...(warnings > 0 ? [count(warnings, "warning")] : []),
+  ];
+  return parts.join(", ") || "no problems";
+}
+
+/** Problems in JSON documents: every key always there. */
+export const problemRows = (problems: readonly Problem[]) =>
+  [...problems].sort(byPlace).map(({ code, severity, message, hint, at }) => ({
+    code,
+    severity,
+    message,
+    hint: hint ?? null,
+    file: at?.file ?? null,
+    line: at?.line ?? null,
+    column: at?.column ?? null,
+  }));

@@ -1,0 +1,51 @@
+import type { CommanderError } from "@commander-js/extra-typings";
+import type { Code, Problem } from "../../pipeline/index.ts";
+import { pointerFor } from "../catalog/pointers.ts";
+
+/**
+ * A command that was given something it cannot work with: exit status 2. It needs nothing of the pipeline,
+ * so that commands which load nothing else can refuse too.
+ */
+export class UsageError extends Error {
+  override readonly name = "UsageError";
+  readonly problem: Problem;
+
+  constructor(
+    message: string,
+    hint: string,
+    code: Extract<Code, "usage" | "folder-missing" | "not-confirmed"> = "usage",
+  ) {
+    super(message);
+    this.problem = { code, severity: "error", message, hint };
+  }
+}
+
+/** commander's sentences that do not read well, and how they read here; a hint in them is the way out. */
+const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
+  [
+    /^command-argument value '(?<value>.*)' is invalid for argument '(?<what>.*)'\. (?<hint>.*)$/s,
+    (value, what) => `${JSON.stringify(value)} is no ${what}`,
+  ],
+  [
+    /^option '(?<what>.*)' argument '(?<value>.*)' is invalid\. (?<hint>.*)$/s,
+    (what, value) => `${JSON.stringify(value)} does not fit ${what}`,
+  ],
+  [/^required option '(.*)' not specified$/, (what) => `the option ${what} is missing`],
+  [/^missing required argument '(.*)'$/, (what) => `the argument ${what} is missing`],
+  [/^option '(.*)' argument missing$/, (what) => `the option ${what} lacks its value`],
+];
+
+/**
+ * What commander refuses, worded as every other problem.
+ * @param command as far as it was understood, such as "relcat notes add"
+ */
+export function usageErrorOf({ message }: CommanderError, command: string): UsageError {
+  const [sentence = "", suggestion] = message.replace(/^error: /, "").split(/\n(?=\(Did you mean)/);
+  const fallback = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `${command} --help shows how it is used.`;
+  for (const [pattern, wording] of wordings) {
+    const match = pattern.exec(sentence);
+    if (match) return new UsageError(wording(...match.slice(1)), match.groups?.hint ?? fallback);
+  }
+  const [, unknown = ""] = /^unknown command '(.*)'$/.exec(sentence) ?? [];
+  return new UsageError(sentence, (command === "relcat" && pointerFor(unknown)) || fallback);
+}

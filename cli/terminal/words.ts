@@ -1,0 +1,30 @@
+export { shellWord } from "../../pipeline/project/shell-word.ts";
+
+/** "1 package", "23 packages". */
+export const count = (amount: number, noun: string, plural = `${noun}s`): string =>
+  `${amount} ${amount === 1 ? noun : plural}`;
+
+const units = ["kB", "MB", "GB", "TB"];
+
+/** Bytes as people read them, in steps of 1000. */
+export function fileSize(bytes: number): string {
+  if (bytes < 1000) return count(bytes, "byte");
+  let size = bytes;
+  let unit = -1;
+  while (size >= 999.95 && unit < units.length - 1) {
+    size /= 1000;
+    unit++;
+  }
+  return `${size.toFixed(1)} ${units[unit]}`;
+}
+
+/** "a, b and c"; a long list ends in how many more there are. */
+export function listed(items: readonly string[], limit = Number.POSITIVE_INFINITY): string {
+  if (items.length > limit) return `${items.slice(0, limit).join(", ")} and ${items.length - limit} more`;
+  if (items.length < 2) return items.join("");
+  return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
+}
+
+/** A folder as it is shown: with one slash at its end. */
+export const folderName = (path: string): string =>
+  `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");

@@ -1,0 +1,45 @@
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { type SmallText, smallText } from "../bytes/small-text.ts";
+import { malformed } from "../inspection.ts";
+import { type Compression, decompress } from "./decompress.ts";
+import { type OnEntry, tarReader } from "./tar.ts";
+
+/** A tar archive and how it is compressed. */
+export interface PackedTar {
+  source: ByteSource;
+  compression: Compression;
+}
+
+/** @throws Fault malformed; what decompress throws */
+export async function readPackedTar(
+  { source, compression }: PackedTar,
+  limit: number,
+  entry: OnEntry,
+): Promise<void> {
+  const tar = tarReader(entry);
+  await decompress(source, compression, limit, tar.write);
+  tar.end();
+}
+
+/**
+ * The one short text in an archive whose path fits.
+ * @param what it is, for messages
+ * @throws Fault malformed: also when there is none, or several; what decompress throws
+ */
+export async function textInTar(
+  packed: PackedTar,
+  limit: number,
+  path: RegExp,
+  what: string,
+): Promise<string> {
+  const found: SmallText[] = [];
+  await readPackedTar(packed, limit, (entry) => {
+    if (!path.test(entry.path)) return undefined;
+    const text = smallText(entry, what);
+    found.push(text);
+    return text.take;
+  });
+  const [text, ...others] = found;
+  if (text && others.length === 0) return text.text();
+  throw malformed(`${packed.source.name} has ${what} ${found.length} times, expected once`);
+}

@@ -1,0 +1,145 @@
+import { failure } from "../../errors.ts";
+import { type ByteSource, release } from "../bytes/byte-source.ts";
+import { Fault } from "../inspection.ts";
+import { beyond, short, stopped, type Take } from "./unpacking.ts";
+import { walkXz } from "./xz-walk.ts";
+
+/** One piece, and one chunk that comes out, are on their way at a time; larger ones cost memory only. */
+const pieceSize = 16 * 1024;
+
+/**
+ * All streams of an xz file. Where its blocks lie, how large they become and what dictionary they ask for is read first:
+ * the decoder is given nothing that would take more memory, and cannot stop early unnoticed.
+ * @throws Fault bad-digest, refuse, unsupported-format; RelcatError, where the decoder's binary part is not installed
+ */
+export async function unpackXz(source: ByteSource, take: Take, limit: number): Promise<void> {
+  const declared = walkXz(source);
+  if (declared > limit) throw beyond(source.name, limit);
+  const { xz } = await decoder();
+  const isShort = source.size <= short.packed && declared <= short.unpacked;
+  const size = await (isShort ? unpackShort : unpackStream)(xz, source, take);
+  if (size !== declared) throw damaged(source, `${size} bytes came out, expected ${declared}`);
+}
+
+type Decoder = typeof import("@napi-rs/lzma")["xz"];
+
+async function unpackShort(xz: Decoder, source: ByteSource, take: Take): Promise<number> {
+  const unpacked = unpackedAtOnce(xz, source);
+  if (unpacked.length > 0) await take(unpacked);
+  return unpacked.length;
+}
+
+function unpackedAtOnce(xz: Decoder, source: ByteSource): Uint8Array {
+  const packed = source.read(0, source.size);
+  try {
+    return xz.decompressSync(packed);
+  } catch (error) {
+    throw damaged(source, (error as Error).message);
+  }
+}
+
+/** @returns bytes that came out */
+async function unpackStream(xz: Decoder, source: ByteSource, take: Take): Promise<number> {
+  const input = handOver();
+  const output = xz.decompressStream(input.stream).getReader();
+  const feeding = feed(source, input).then(
+    () => undefined,
+    (reason: unknown) => {
+      // The decoder may be in the middle of a piece and never answer: nobody waits for it.
+      input.fail(reason);
+      output.cancel(reason).catch(() => {});
+      return reason;
+    },
+  );
+  const [drained] = await Promise.allSettled([drain(output, source, take)]);
+  input.stop();
+  output.cancel().catch(() => {});
+  const reason = await feeding;
+  if (reason !== undefined && reason !== stopped) throw reason;
+  if (drained.status === "rejected") throw drained.reason;
+  return drained.value;
+}
+
+/** What the decoder reads: each piece is given when it asks, and whoever waits to give one can be let go. */
+function handOver() {
+  let control: ReadableStreamDefaultController<Uint8Array>;
+  let isStopped = false;
+  let asked = Promise.withResolvers<void>();
+  asked.promise.catch(() => {});
+  const stop = () => {
+    isStopped = true;
+    asked.reject(stopped);
+  };
+  const stream = new ReadableStream<Uint8Array>(
+    {
+      start: (controller) => {
+        control = controller;
+      },
+      pull: () => asked.resolve(),
+      cancel: stop,
+    },
+    { highWaterMark: 0 },
+  );
+  return {
+    stream,
+    async give(piece: Uint8Array): Promise<void> {
+      await asked.promise;
+      if (isStopped) throw stopped;
+      asked = Promise.withResolvers();
+      asked.promise.catch(() => {});
+      control.enqueue(piece);
+    },
+    end(): void {
+      if (isStopped) throw stopped;
+      control.close();
+    },
+    fail: (reason: unknown) => control.error(reason),
+    stop,
+  };
+}
+
+type Input = ReturnType<typeof handOver>;
+type Output = ReadableStreamDefaultReader<Uint8Array>;
+
+const damaged = ({ name }: ByteSource, how: string) => new Fault("bad-digest", `${name} is damaged: ${how}`);
+
+async function decoder() {
+  try {
+    return await import("@napi-rs/lzma");
+  } catch (cause) {
+    throw failure(
+      "decoder-missing",
+      "xz files cannot be read: the part of @napi-rs/lzma for this machine is not installed",
+      "Install again with a current npm: npm ci. An npm that runs under an old Node leaves that part out.",
+      undefined,
+      cause,
+    );
+  }
+}
+
+async function feed(source: ByteSource, input: Input): Promise<void> {
+  // Two, in turn: the decoder has copied a piece when it asks for the one after the next.
+  const pieces = [new Uint8Array(pieceSize), new Uint8Array(pieceSize)] as const;
+  let turn: 0 | 1 = 0;
+  await source.each(async (chunk) => {
+    for (let from = 0; from < chunk.length; from += pieceSize) {
+      const piece = chunk.subarray(from, from + pieceSize);
+      pieces[turn].set(piece);
+      await input.give(pieces[turn].subarray(0, piece.length));
+      turn = turn === 0 ? 1 : 0;
+    }
+  });
+  input.end();
+}
+
+async function drain(output: Output, source: ByteSource, take: Take): Promise<number> {
+  for (let size = 0; ; ) {
+    const { value } = await output.read().catch((error: Error) => {
+      throw damaged(source, error.message);
+    });
+    if (!value) return size;
+    size += value.length;
+    await take(value);
+    release(value);
+  }
+}

@@ -1,0 +1,65 @@
+import { malformed } from "../inspection.ts";
+
+/** Bytes that are read from anywhere; a file is never held whole. */
+export interface ByteSource {
+  /** The file's name, without its folder. */
+  readonly name: string;
+  readonly size: number;
+  /**
+   * Exactly these bytes, good until the next call.
+   * @throws Fault malformed, where they reach beyond the end
+   */
+  read(from: number, length: number): Uint8Array;
+  /**
+   * All bytes once, in order. The first such pass of a file also gives its SHA-256, so that hashing and inspecting read
+   * it once.
+   * @param take gets chunks that are good during the call
+   */
+  each(take: (chunk: Uint8Array, at: number) => void | Promise<void>): Promise<void>;
+}
+
+/** @throws Fault malformed */
+export function refuseBeyond(source: { name: string; size: number }, from: number, length: number): void {
+  const isInside = Number.isSafeInteger(from) && Number.isSafeInteger(length) && from >= 0 && length >= 0;
+  if (!isInside || from + length > source.size)
+    throw malformed(`${source.name} ends at byte ${source.size}, expected ${length} bytes from ${from} on`);
+}
+
+/** Bytes in memory, such as a member of an archive. */
+export function bytesSource(bytes: Uint8Array, name = "bytes"): ByteSource {
+  const at = { name, size: bytes.length };
+  return {
+    ...at,
+    read(from, length) {
+      refuseBeyond(at, from, length);
+      return bytes.subarray(from, from + length);
+    },
+    async each(take) {
+      await take(bytes, 0);
+    },
+  };
+}
+
+/** A part of another source, such as a member of an archive that lies there uncompressed. */
+export function partOf(source: ByteSource, from: number, size: number, name = source.name): ByteSource {
+  refuseBeyond(source, from, size);
+  const at = { name, size };
+  return {
+    ...at,
+    read(start, length) {
+      refuseBeyond(at, start, length);
+      return source.read(from + start, length);
+    },
+    async each(take) {
+      const step = 1 << 18;
+      for (let done = 0; done < size; done += step) {
+        await take(source.read(from + done, Math.min(step, size - done)), done);
+      }
+    },
+  };
+}
+
+/** Frees a chunk that nobody needs any more: until the collector comes, many take as much memory as a dictionary. */
+export function release({ buffer, length }: Uint8Array): void {
+  if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
+}

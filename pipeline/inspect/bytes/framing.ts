@@ -1,0 +1,87 @@
+import { crc32 } from "node:zlib";
+import { Fault } from "../inspection.ts";
+import type { ByteSource } from "./byte-source.ts";
+
+/** Reads how compressed data is framed, from front to back. What is not as expected is bad-digest: nothing tells damage apart. */
+export interface FramingCursor {
+  readonly name: string;
+  readonly at: number;
+  /** The next byte, which stays the next one; undefined at the end. */
+  peek(): number | undefined;
+  byte(): number;
+  /** Good until the next call. */
+  take(length: number): Buffer;
+  skip(length: number): void;
+  /** A number of up to 63 bits, seven in a byte; those beyond 2^53 are as wrong as any other. */
+  vli(): number;
+  zeros(count: number): void;
+  /** From here on, the CRC-32 of what is taken. */
+  beginSum(): void;
+  sum(): number;
+  expect(isSo: boolean, otherwise: string): void;
+}
+
+/** What is read at a time: chunks are up to 64 KiB apart, and a file may have nothing but tiny ones. */
+const windowSize = 4096;
+
+export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">): FramingCursor {
+  let window = Buffer.alloc(0);
+  let start = 0;
+  let at = 0;
+  let sum = 0;
+
+  const damaged = (how: string) => new Fault("bad-digest", `${source.name} is damaged at byte ${at}: ${how}`);
+
+  /** Bytes at `at`, which stay the next ones. */
+  function look(length: number): Buffer {
+    if (at + length > source.size) throw damaged("it breaks off");
+    if (at < start || at + length > start + window.length) {
+      const size = Math.min(Math.max(windowSize, length), source.size - at);
+      window = Buffer.from(source.read(at, size));
+      start = at;
+    }
+    return window.subarray(at - start, at - start + length);
+  }
+
+  function take(length: number): Buffer {
+    const bytes = look(length);
+    sum = crc32(bytes, sum);
+    at += length;
+    return bytes;
+  }
+
+  const byte = () => take(1)[0] ?? 0;
+
+  return {
+    name: source.name,
+    get at() {
+      return at;
+    },
+    peek: () => (at < source.size ? look(1)[0] : undefined),
+    byte,
+    take,
+    skip(length) {
+      if (at + length > source.size) throw damaged("it breaks off");
+      at += length;
+    },
+    vli() {
+      let value = 0;
+      for (let factor = 1; ; factor *= 128) {
+        const next = byte();
+        value += (next & 0x7f) * factor;
+        if (next < 0x80 && Number.isSafeInteger(value) && (next > 0 || factor === 1)) return value;
+        if (next < 0x80 || factor > 2 ** 49) throw damaged("a number is too long");
+      }
+    },
+    zeros(count) {
+      for (const padding of take(count)) if (padding !== 0) throw damaged("padding is not zero");
+    },
+    beginSum() {
+      sum = 0;
+    },
+    sum: () => sum,
+    expect(isSo, otherwise) {
+      if (!isSo) throw damaged(otherwise);
+    },
+  };
+}

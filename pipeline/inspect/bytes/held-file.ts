@@ -1,0 +1,56 @@
+import type { FileSignature } from "../inspection.ts";
+
+/** A file of a package that is held in memory when its beginning says so; others pass by. */
+export interface HeldFile {
+  write(chunk: Uint8Array): void;
+  /** All of it; undefined: it is none of those. `too-large`: it is, and is more than is held. */
+  bytes(): Uint8Array | "too-large" | undefined;
+  /** Gives its memory back now: the next one may need as much. */
+  release(): void;
+}
+
+/** Executables inside packages are read at random, hence held; larger ones are told and not read. */
+const mostHeld = 96 << 20;
+
+const headSize = 8;
+
+/**
+ * @param size of the whole file, as the package says
+ * @param other takes the content of files that are not wanted
+ */
+export function heldFile(
+  size: number,
+  isWanted: (head: Uint8Array) => boolean,
+  other = (_chunk: Uint8Array) => {},
+): HeldFile {
+  let head: Uint8Array = new Uint8Array(0);
+  let held: Uint8Array<ArrayBuffer> | undefined;
+  let isKnown = false;
+  let done = 0;
+
+  function begin(chunk: Uint8Array): Uint8Array | undefined {
+    head = Buffer.concat([head, chunk]);
+    if (head.length < Math.min(headSize, size)) return undefined;
+    isKnown = true;
+    if (isWanted(head)) held = new Uint8Array(size <= mostHeld ? size : 0);
+    return head;
+  }
+
+  return {
+    write(chunk) {
+      const bytes = isKnown ? chunk : begin(chunk);
+      if (!bytes) return;
+      if (held) held.set(bytes.subarray(0, held.length - done), Math.min(done, held.length));
+      else other(bytes);
+      done = Math.min(done + bytes.length, held?.length ?? 0);
+    },
+    bytes: () => (held && size > mostHeld ? "too-large" : held?.subarray(0, done)),
+    release: () => void held?.buffer.transfer(0),
+  };
+}
+
+export const tooLarge = (name: string): FileSignature => ({
+  name,
+  signature: null,
+  verdict: "unsupported-format",
+});

@@ -1,0 +1,93 @@
+import { join } from "node:path";
+import { failure, type Problem, throwErrors } from "../errors.ts";
+import { listFiles, readFiles } from "../system/files.ts";
+import { lookAt } from "../system/input-files.ts";
+import { openWithNeighbours } from "./beside.ts";
+import type { ByteSource } from "./bytes/byte-source.ts";
+import { inspectArtifact } from "./inspect.ts";
+import type { Inspection } from "./inspection.ts";
+import { type Keys, readKeys } from "./keys.ts";
+
+export type { FileSignature, Inspection, Verdict } from "./inspection.ts";
+
+export interface InspectRequest {
+  files: readonly string[];
+  /** Folder with the certificates of those who may sign; undefined: nobody. */
+  keys?: string | undefined;
+  /** Where the self-check hash stands: a path inside the package. */
+  selfCheck?: string | undefined;
+}
+
+export interface InspectSurroundings {
+  /** Milliseconds since 1970. */
+  clock: number;
+  /** Called while a file is read whole. */
+  onProgress: (progress: { file: string; done: number; total: number }) => void;
+}
+
+export interface InspectedFile {
+  /** As it was asked for. */
+  file: string;
+  inspection: Inspection;
+}
+
+/**
+ * Reads artifacts, in the order in which they are given: open → recognise → verify.
+ * @throws RelcatError input-missing, folder-missing, key-unusable, each before anything is read; file-access, file-changed
+ */
+export async function inspectFiles(
+  { files, keys: folder, selfCheck }: InspectRequest,
+  { clock, onProgress }: InspectSurroundings,
+): Promise<InspectedFile[]> {
+  throwErrors(files.flatMap(missing));
+  const keys = folder === undefined ? nobody : await keysIn(folder);
+  const inspected: InspectedFile[] = [];
+  for (const file of files) {
+    const onBytes = (done: number, total: number) => onProgress({ file, done, total });
+    inspected.push({ file, inspection: await inspectFile(file, { keys, now: clock, selfCheck }, onBytes) });
+  }
+  return inspected;
+}
+
+const nobody: Keys = { openpgp: [], x509: [] };
+
+function missing(file: string): Problem[] {
+  const { kind } = lookAt(file);
+  if (kind === "file") return [];
+  const message = kind === "missing" ? `there is no file ${file}` : `${file} is a ${kind}, expected a file`;
+  return [{ code: "input-missing", severity: "error", message, hint: "Check the path; name each file." }];
+}
+
+/** @throws RelcatError folder-missing, key-unusable */
+async function keysIn(folder: string): Promise<Keys> {
+  const hint = "Give the folder with the OpenPGP and X.509 certificates of those who may sign.";
+  if (lookAt(folder).kind !== "folder") throw failure("folder-missing", `there is no folder ${folder}`, hint);
+  // biome-ignore lint/plugin: the names are those of a folder that a person named.
+  const paths = (await listFiles(folder)).map((name) => join(folder, name));
+  const bytes = await readFiles(paths);
+  const keys = await readKeys(bytes.map((each, index) => ({ name: paths[index] ?? folder, bytes: each })));
+  if (keys.openpgp.length + keys.x509.length > 0) return keys;
+  throw failure("key-unusable", `${folder} has no certificate in it, expected one at least`, hint);
+}
+
+async function inspectFile(
+  path: string,
+  options: Omit<Parameters<typeof inspectArtifact>[1], "beside">,
+  onBytes: (done: number, total: number) => void,
+): Promise<Inspection> {
+  const { file, beside, close } = openWithNeighbours(path);
+  try {
+    return await inspectArtifact(watched(file, onBytes), { ...options, beside });
+  } finally {
+    close();
+  }
+}
+
+const watched = (source: ByteSource, onBytes: (done: number, total: number) => void): ByteSource => ({
+  ...source,
+  each: (take) =>
+    source.each((chunk, at) => {
+      onBytes(at + chunk.length, source.size);
+      return take(chunk, at);
+    }),
+});

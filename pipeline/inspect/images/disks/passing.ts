@@ -1,0 +1,58 @@
+import { malformed } from "../../inspection.ts";
+import type { Bytes } from "./fields.ts";
+
+/** Thrown where something is asked for that passed by and was not kept. */
+export class NotKept extends Error {}
+
+/** Headers, tables and a guest's first sectors lie in the beginning; footers in the end. */
+const headSize = 1 << 24;
+const tailSize = 1 << 12;
+
+/** Content that passes by once, such as what comes out of a compressed file: its beginning and end are kept. */
+export function passing(name: string): { write(chunk: Uint8Array): void; end(): Bytes } {
+  const memory = new ArrayBuffer(0, { maxByteLength: headSize });
+  const head = new Uint8Array(memory);
+  const tail = new Uint8Array(tailSize);
+  let size = 0;
+
+  function read(from: number, length: number): Uint8Array {
+    if (from < 0 || from + length > size)
+      throw malformed(`${name} ends at byte ${size}, expected ${length} bytes from ${from} on`);
+    // Copies: much that takes bytes wants them in memory that keeps its size.
+    if (from + length <= headSize) return head.slice(from, from + length);
+    const inTail = from - (size - tailSize);
+    if (inTail >= 0) return tail.slice(inTail, inTail + length);
+    throw new NotKept(`${name}: bytes from ${from} on passed by`);
+  }
+
+  return {
+    write(chunk) {
+      const missing = chunk.subarray(0, Math.max(0, headSize - size));
+      if (missing.length > 0) {
+        memory.resize(size + missing.length);
+        head.set(missing, size);
+      }
+      const last = chunk.subarray(-tailSize);
+      tail.copyWithin(0, last.length);
+      tail.set(last, tailSize - last.length);
+      size += chunk.length;
+    },
+    end: () => ({ name, size, read }),
+  };
+}
+
+/**
+ * Looks through tables as far as they were kept.
+ * @returns notes: that a part was not looked at
+ */
+export function whereKept(look: () => void): string[] {
+  try {
+    look();
+    return [];
+  } catch (error) {
+    if (!(error instanceof NotKept)) throw error;
+    return [
+      `its tables lie beyond the first ${headSize} bytes of what is compressed, and were not all looked at`,
+    ];
+  }
+}

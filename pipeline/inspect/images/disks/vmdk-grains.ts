@@ -1,0 +1,44 @@
+import { inflateSync } from "node:zlib";
+import { malformed } from "../../inspection.ts";
+import { blockReader } from "./disk.ts";
+import { type Bytes, readFields } from "./fields.ts";
+
+export const sector = 512;
+
+/** Where the grains of a sparse disk are. */
+export interface Grains {
+  virtualSize: number;
+  grainSize: number;
+  /** Entries of a grain table. */
+  perTable: number;
+  /** Where the list of tables begins. */
+  directory: number;
+  isCompressed: boolean;
+}
+
+/** @returns the guest's bytes, read through directory and tables */
+export function grainReader(source: Bytes, grains: Grains): (from: number, length: number) => Uint8Array {
+  const { grainSize, perTable, directory } = grains;
+  return blockReader(grainSize, (grain, from, length) => {
+    const table =
+      readFields(source, directory + Math.floor(grain / perTable) * 4, 4, "little").u32(0) * sector;
+    if (table === 0) return undefined;
+    const place = readFields(source, table + (grain % perTable) * 4, 4, "little").u32(0);
+    if (place <= 1) return undefined;
+    if (!grains.isCompressed) return source.read(place * sector + from, length);
+    return unpacked(source, place * sector, grainSize).subarray(from, from + length);
+  });
+}
+
+/** A compressed grain: the sector it is for, its length, and zlib data. */
+function unpacked(source: Bytes, from: number, grainSize: number): Uint8Array {
+  const length = readFields(source, from, 12, "little").u32(8);
+  const damaged = () => malformed(`${source.name} has a damaged grain at byte ${from}`);
+  // Nothing that is compressed is twice as long as it was.
+  if (length > 2 * grainSize) throw damaged();
+  try {
+    return inflateSync(Uint8Array.from(source.read(from + 12, length)), { maxOutputLength: grainSize });
+  } catch (error) {
+    throw error instanceof Error && "code" in error ? damaged() : error;
+  }
+}

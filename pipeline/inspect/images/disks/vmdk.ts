@@ -1,0 +1,107 @@
+import { Fault, malformed } from "../../inspection.ts";
+import { claimsOf } from "./claims.ts";
+import { type Disk, refuseSize } from "./disk.ts";
+import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
+import { whereKept } from "./passing.ts";
+import { refuseExtents } from "./vmdk-descriptor.ts";
+import { type Grains, grainReader, sector } from "./vmdk-grains.ts";
+
+/** A descriptor that stands alone, or before a disk. */
+export const descriptorStart = "# Disk DescriptorFile";
+const longestDescriptor = 1 << 20;
+
+/**
+ * VMware's sparse disks in one file: monolithicSparse and streamOptimized (Virtual Disk Format 5.0).
+ * @throws Fault malformed; refuse: one that needs other files, or was not closed; unsupported-format
+ */
+export function readVmdk(source: Bytes): Disk {
+  const isSparse = Buffer.from(source.read(0, 4)).toString("latin1") === "KDMV";
+  if (!isSparse) throw standingAlone(source);
+  const first = headerAt(source, 0);
+  const variant = refuseExtents(embeddedDescriptor(source, first), source.name).variant;
+  const header = lastHeader(source, first);
+  if (header.u8(72) !== 0) throw new Fault("refuse", `${source.name} was not closed by what wrote it`);
+  const grains = grainsOf(source, header);
+  refuseSize(source.name, grains.virtualSize);
+  const notes = whereKept(() => checkGrains(source, grains));
+  return {
+    variant,
+    virtualSize: grains.virtualSize,
+    read: grainReader(source, grains),
+    notes,
+  };
+}
+
+/** A description alone is never complete; what it is a description of says more than that. */
+function standingAlone(source: Bytes): Fault {
+  refuseExtents(descriptorText(source, 0, Math.min(source.size, longestDescriptor)), source.name);
+  return malformed(`${source.name} is a description only, of a disk that should be in the same file`);
+}
+
+function headerAt(source: Bytes, from: number): Fields {
+  const header = readFields(source, from, sector, "little");
+  if (header.text(0, 4) !== "KDMV" || header.u32(4) < 1 || header.u32(4) > 3)
+    throw malformed(`${source.name} has no sparse header of version 1 to 3 at byte ${from}`);
+  // Set so that a transfer as text is noticed.
+  if (header.text(73, 4) !== "\n \r\n")
+    throw malformed(`${source.name} has line ends that were changed on the way`);
+  return header;
+}
+
+function embeddedDescriptor(source: Bytes, header: Fields): string {
+  const [from, size] = [header.u64(28) * sector, header.u64(36) * sector];
+  if (size > longestDescriptor) throw malformed(`${source.name} has a description of ${size} bytes`);
+  return descriptorText(source, from, size);
+}
+
+/** Up to the zero that ends it. */
+const descriptorText = (source: Bytes, from: number, size: number): string =>
+  Buffer.from(source.read(from, size)).toString("utf8").split("\0", 1).join("");
+
+/** What is written in one go has its table, and so its last header, at the end: marker, header, marker of the end. */
+function lastHeader(source: Bytes, first: Fields): Fields {
+  const isAtEnd = first.bytes.readBigInt64LE(56) === -1n;
+  if (!isAtEnd) return first;
+  if (source.size < 4 * sector) throw malformed(`${source.name} is too short for the footer it announces`);
+  const last = headerAt(source, source.size - 2 * sector);
+  if (first.u64(12) !== last.u64(12)) throw malformed(`${source.name} has a footer of another disk`);
+  return last;
+}
+
+const deflated = 1;
+
+function grainsOf(source: Bytes, header: Fields): Grains {
+  const [capacity, grainSectors] = [header.u64(12), header.u64(20)];
+  const perTable = header.u32(44);
+  const isPower = grainSectors >= 1 && grainSectors <= 2 ** 16 && Number.isInteger(Math.log2(grainSectors));
+  if (!isPower || perTable < 1 || perTable > 2 ** 14)
+    throw malformed(`${source.name} has grains of ${grainSectors} sectors, ${perTable} in a table`);
+  const isCompressed = (header.u32(8) & 0x10000) !== 0;
+  if (isCompressed && header.u16(77) !== deflated)
+    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not known here`);
+  return {
+    virtualSize: capacity * sector,
+    grainSize: grainSectors * sector,
+    perTable,
+    directory: header.u64(56) * sector,
+    isCompressed,
+  };
+}
+
+/** @throws Fault malformed; NotKept */
+function checkGrains(source: Bytes, grains: Grains): void {
+  const { grainSize, perTable, virtualSize, isCompressed } = grains;
+  const tables = Math.ceil(virtualSize / (grainSize * perTable));
+  const claims = claimsOf(source, sector);
+  claims.claim(grains.directory, tables * 4, "its grain directory");
+  for (const { fields, at } of tableEntries(source, grains.directory, tables, 4, "little")) {
+    const table = fields.u32(at) * sector;
+    if (table === 0) continue;
+    claims.claim(table, perTable * 4, "a grain table");
+    for (const entry of tableEntries(source, table, perTable, 4, "little")) {
+      const place = entry.fields.u32(entry.at);
+      // 1 reads as zeros. A compressed grain says its length only where it lies.
+      if (place > 1) claims.claim(place * sector, isCompressed ? 1 : grainSize, "a grain");
+    }
+  }
+}

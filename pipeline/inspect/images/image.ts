@@ -1,0 +1,90 @@
+import { createHash } from "node:crypto";
+import { compressionOf, decompress } from "../archives/decompress.ts";
+import { blockSize as headSize, isTarHeader } from "../archives/tar-header.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { Fault, type InspectOptions, type Reader, settled, type Verdict } from "../inspection.ts";
+import { withSelfCheck } from "../self-checked.ts";
+import type { Content, OpenContent, Told } from "./content.ts";
+import { tellDisk } from "./disk-facts.ts";
+import { passing } from "./disks/passing.ts";
+import { tarContent } from "./tar-content.ts";
+import { vmaContent } from "./vma.ts";
+
+/**
+ * A machine's disk in any format, compressed or not, an archive of disks, or one of a client's files. What is compressed or
+ * in an archive comes by once, in the pass that also gives the file its digest; of other disks only tables are read.
+ */
+export const inspectImage: Reader = async (source, options) => {
+  const told: Told = { type: "unknown", facts: {}, notes: [] };
+  const { facts, notes } = told;
+  const inspection = await settled("", { facts, notes }, () => readImage(source, options, told));
+  const named = { ...inspection, type: told.type };
+  return told.finder ? withSelfCheck(named, told.finder) : named;
+};
+
+async function readImage(source: ByteSource, options: InspectOptions, told: Told): Promise<Verdict> {
+  const head = Buffer.from(source.read(0, Math.min(headSize, source.size)));
+  if (compressionOf(head) !== "none") return readCompressed(source, options, told);
+  const open = contentOf(head, source.name);
+  if (!open) {
+    tellDisk(source, told);
+    return "ok";
+  }
+  const content = open(told, options, source);
+  await source.each(content.write);
+  return content.end();
+}
+
+/** What comes by chunk by chunk; undefined: a disk. */
+function contentOf(head: Buffer, name: string): OpenContent | undefined {
+  if (head.toString("latin1", 0, 4) === "VMA\0") return vmaContent;
+  return isTarHeader(head) || /\.(?:tar|ova|xva)(?:\.\w+)?$|\.t[gx]z$/i.test(name) ? tarContent : undefined;
+}
+
+const diskContent: OpenContent = (told, _options, { name }) => {
+  const passed = passing(name);
+  return {
+    write: passed.write,
+    end() {
+      tellDisk(passed.end(), told);
+      return "ok";
+    },
+  };
+};
+
+async function readCompressed(source: ByteSource, options: InspectOptions, told: Told): Promise<Verdict> {
+  const compression = compressionOf(source.read(0, Math.min(headSize, source.size)));
+  told.type = compression;
+  told.facts.compression = compression;
+  const hash = createHash("sha256");
+  const content = whenKnown((head) => {
+    if (["gzip", "xz", "zstd"].includes(compressionOf(head)))
+      throw new Fault("refuse", `${source.name} is compressed twice`);
+    return (contentOf(head, source.name) ?? diskContent)(told, options, source);
+  });
+  told.facts.unpacked_size = await decompress(source, compression, options.limit, (chunk) => {
+    hash.update(chunk);
+    content.write(chunk);
+  });
+  told.facts.inner_sha256 = hash.digest("hex");
+  return content.end();
+}
+
+/** Content that is told by its beginning, once enough of it is there. */
+function whenKnown(open: (head: Buffer) => Content): Content {
+  let head = Buffer.alloc(0);
+  let content: Content | undefined;
+  const begin = () => {
+    content = open(head);
+    content.write(head);
+    return content;
+  };
+  return {
+    write(chunk) {
+      if (content) return content.write(chunk);
+      head = Buffer.concat([head, chunk]);
+      if (head.length >= headSize) begin();
+    },
+    end: () => (content ?? begin()).end(),
+  };
+}

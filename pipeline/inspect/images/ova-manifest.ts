@@ -1,0 +1,62 @@
+import type { SmallText } from "../bytes/small-text.ts";
+import { Fault, malformed } from "../inspection.ts";
+import type { OvaFile } from "./ova.ts";
+
+/** As node:crypto names them; a manifest writes them in upper case. */
+export const manifestDigests = ["sha1", "sha256", "sha512"] as const;
+export type ManifestDigest = (typeof manifestDigests)[number];
+
+/** A file's digest, as a manifest or certificate says it. */
+export interface SaidDigest {
+  name: ManifestDigest;
+  hex: string;
+}
+
+export interface Manifest {
+  path: string;
+  bytes: Buffer;
+  /** By the file's name. */
+  digests: ReadonlyMap<string, SaidDigest>;
+}
+
+const line = /^(SHA1|SHA256|SHA512)\s?\(([^()]+)\)\s?=\s?([0-9a-fA-F]+)$/;
+
+/** A line `SHA256(FILE)= HEX`. @throws Fault malformed */
+export function readDigestLine(text: string, what: string): SaidDigest & { file: string } {
+  const [, name = "", file, hex] = text.match(line) ?? [];
+  const digest = manifestDigests.find((known) => known === name.toLowerCase());
+  if (!digest || !file || !hex)
+    throw malformed(
+      `${what} has the line ${JSON.stringify(text)}, expected SHA256(FILE)= and hexadecimal digits`,
+    );
+  return { name: digest, file, hex: hex.toLowerCase() };
+}
+
+/** @throws Fault malformed */
+export function readManifest(path: string, text: SmallText): Manifest {
+  const digests = new Map<string, SaidDigest>();
+  for (const row of text.text().split(/\r?\n/)) {
+    if (row === "") continue;
+    const { file, ...said } = readDigestLine(row, path);
+    if (digests.has(file)) throw malformed(`${path} has ${file} twice`);
+    digests.set(file, said);
+  }
+  return { path, bytes: text.bytes(), digests };
+}
+
+/** @throws Fault malformed: a manifest that does not list exactly the files; bad-digest */
+export function refuseDigests(files: readonly OvaFile[], { path, digests }: Manifest): void {
+  const listed = files.filter((file) => !/\.(?:mf|cert)$/.test(file.path));
+  const unlisted = listed.find((file) => !digests.has(file.path));
+  if (unlisted) throw malformed(`${path} does not list ${unlisted.path}`);
+  for (const [name, said] of digests) {
+    const file = listed.find((file) => file.path === name);
+    if (!file) throw malformed(`${path} lists ${name}, which is not in the OVA`);
+    const digest = file.digest(said.name);
+    if (digest === said.hex) continue;
+    throw new Fault(
+      "bad-digest",
+      `${name} has the ${said.name.toUpperCase()} ${digest}, ${path} says ${said.hex}`,
+    );
+  }
+}

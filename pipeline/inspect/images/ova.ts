@@ -1,0 +1,102 @@
+import { createHash, type Hash } from "node:crypto";
+import type { TarEntry } from "../archives/tar.ts";
+import { type SmallText, smallText } from "../bytes/small-text.ts";
+import { Fault, type InspectOptions, malformed, type Verdict } from "../inspection.ts";
+import type { OpenTar, TarContents, Told } from "./content.ts";
+import { type DiskFacts, mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
+import { verifyCertificate } from "./ova-certificate.ts";
+import { type Envelope, readEnvelope, refuseOrder } from "./ova-envelope.ts";
+import {
+  type Manifest,
+  type ManifestDigest,
+  manifestDigests,
+  readManifest,
+  refuseDigests,
+} from "./ova-manifest.ts";
+
+/** A file of the archive: a text of the package's own, or what it refers to. */
+export interface OvaFile {
+  path: string;
+  size: number;
+  text: SmallText | undefined;
+  disk: DiskFacts | undefined;
+  digest(name: ManifestDigest): string;
+}
+
+/** A machine as one file: its description, a manifest with digests, its signature, and disks (DMTF DSP0243). */
+export const ovaTar: OpenTar = (told, options): TarContents => {
+  told.type = "ova";
+  const files: OvaFile[] = [];
+  return {
+    entry(entry) {
+      if (entry.type !== "file" || entry.path.includes("/"))
+        throw malformed(`the OVA has ${entry.path}, expected files only, without folders`);
+      if (files.some(({ path }) => path === entry.path)) throw malformed(`the OVA has ${entry.path} twice`);
+      if (files.length > mostDisks) throw new Fault("refuse", `the OVA has over ${mostDisks} files`);
+      const { file, take } = passingFile(entry, told, manifestOf(files));
+      files.push(file);
+      return take;
+    },
+    end: () => finish(files, told, options),
+  };
+};
+
+async function finish(files: readonly OvaFile[], told: Told, options: InspectOptions): Promise<Verdict> {
+  const envelope = await readEnvelope(files[0]?.text?.text() ?? "");
+  if (envelope.name !== null) told.facts.name = envelope.name;
+  refuseOrder(files, envelope);
+  tell(files, envelope, told);
+  const manifest = manifestOf(files);
+  const certificate = files.find(({ path }) => path.endsWith(".cert"));
+  if (!manifest) {
+    if (certificate) throw malformed(`the OVA has ${certificate.path} and no manifest that it could sign`);
+    told.notes.push("it has no manifest: nothing in it tells its files from others");
+    return "ok";
+  }
+  told.facts.manifest = [...new Set(manifest.digests.values().map(({ name }) => name))].join(", ");
+  refuseDigests(files, manifest);
+  if (certificate?.text) told.facts.signed_by = verifyCertificate(certificate.text.text(), manifest, options);
+  return "ok";
+}
+
+/** Once all of it came by. */
+function manifestOf(files: readonly OvaFile[]): Manifest | undefined {
+  const file = files.find(({ path }) => path.endsWith(".mf"));
+  return file?.text && readManifest(file.path, file.text);
+}
+
+const isText = (path: string) => /\.(?:ovf|mf|cert)$/.test(path);
+
+function passingFile(entry: TarEntry, told: Told, manifest: Manifest | undefined) {
+  const { path, size } = entry;
+  const hashes = new Map<ManifestDigest, Hash>();
+  // A manifest may come last: until then any of its digests may be needed.
+  for (const name of manifest ? [manifest.digests.get(path)?.name] : manifestDigests)
+    if (name) hashes.set(name, createHash(name));
+  const text = isText(path) ? smallText(entry) : undefined;
+  const file: OvaFile = {
+    path,
+    size,
+    text,
+    disk: undefined,
+    digest: (name) => hashes.get(name)?.copy().digest("hex") ?? "",
+  };
+  const look = text?.take ?? passingDisk(entry, told, (facts) => (file.disk = facts));
+  const take = (chunk: Uint8Array) => {
+    for (const hash of hashes.values()) hash.update(chunk);
+    look(chunk);
+  };
+  return { file, take };
+}
+
+function tell(files: readonly OvaFile[], { disks }: Envelope, told: Told): void {
+  tellDisks(
+    files.flatMap(({ path, disk }) => (disk ? [{ name: path, ...disk }] : [])),
+    told,
+  );
+  for (const { path, disk } of files) {
+    const declared = disks.find(({ file }) => file === path)?.capacity;
+    if (disk && declared !== undefined && disk.virtual_size !== declared)
+      told.notes.push(`${path} is a disk of ${disk.virtual_size} bytes, its description says ${declared}`);
+  }
+}

@@ -1,0 +1,109 @@
+import { type PackedTar, readPackedTar } from "../archives/packed-tar.ts";
+import { type ByteSource, partOf } from "../bytes/byte-source.ts";
+import { hashRanges } from "../bytes/hash-ranges.ts";
+import { readSmall } from "../bytes/small-file.ts";
+import {
+  Fault,
+  type InspectOptions,
+  malformed,
+  type Reader,
+  settled,
+  type Uncovered,
+  type Verdict,
+} from "../inspection.ts";
+import { selfCheckFinder } from "../self-check.ts";
+import { withSelfCheck } from "../self-checked.ts";
+import { verifierOf } from "../signatures/openpgp.ts";
+import { claimedSignature, type Found } from "../signatures/openpgp-claim.ts";
+import { isCleartext } from "../signatures/openpgp-cleartext.ts";
+import type { OpenPgpSignature } from "../signatures/openpgp-signature.ts";
+import { type Member, readArchive } from "./deb-archive.ts";
+import { compressionOfMember, readControl } from "./deb-contents.ts";
+
+/** Debian packages, signed as debsigs does: a member `_gpgorigin` over the three before it, joined. */
+export const inspectDeb: Reader = async (source, options) => {
+  const found: Found = {};
+  const finder = selfCheckFinder(options.selfCheck);
+  let isRead = false;
+  const inspection = await settled("deb", found, async (): Promise<Verdict> => {
+    const members = readArchive(source);
+    found.uncovered = members.flatMap(uncoveredOf);
+    const signatures = await signaturesOf(source, members, options, found);
+    const { control, data, joined } = refuseOtherMembers(source, members);
+    const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
+    await hashRanges(
+      source,
+      verifiers.flatMap(({ hash }) => joined.map(({ at, size }) => ({ from: at, to: at + size, hash }))),
+    );
+    for (const { conclude } of verifiers) await conclude();
+    found.facts = await readControl(control);
+    await readPackedTar(data, options.limit, ({ path, type }) =>
+      type === "file" ? finder.file(path) : undefined,
+    );
+    isRead = true;
+    if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
+    return "ok";
+  });
+  return isRead ? withSelfCheck(inspection, finder) : inspection;
+};
+
+const signatureName = /^_gpg[a-z]+$/;
+const origin = "_gpgorigin";
+
+/** What the archive says of a member beside its name and size; of further signatures also whose they are meant to be. */
+function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
+  const end = headerAt + name.length;
+  const fields = [
+    // System V's ar ends names with one.
+    { from: end, to: end + 1, why: `the slash that may follow ${name} in the archive` },
+    { from: headerAt + 16, to: headerAt + 48, why: `date, owner and mode of ${name} in the archive` },
+  ];
+  if (!signatureName.test(name) || name === origin) return fields;
+  return [{ from: headerAt + "_gpg".length, to: end, why: `role of the signature ${name}` }, ...fields];
+}
+
+/** All of them must hold; who signed is who signed as the origin. */
+async function signaturesOf(
+  source: ByteSource,
+  members: readonly Member[],
+  options: InspectOptions,
+  found: Found,
+): Promise<OpenPgpSignature[]> {
+  const roles = members.filter(({ name }) => signatureName.test(name));
+  if (roles.length > 0 && !roles.some(({ name }) => name === origin))
+    throw new Fault("unsupported-format", `it is signed as ${roles[0]?.name} alone, expected ${origin}`);
+  roles.sort((a, b) => Number(b.name === origin) - Number(a.name === origin));
+  const signatures: OpenPgpSignature[] = [];
+  for (const { name, at, size } of roles) {
+    const bytes = readSmall(partOf(source, at, size, name));
+    if (isCleartext(bytes))
+      throw new Fault("unsupported-format", `${name} is a signed text, expected a detached signature`);
+    signatures.push(await claimedSignature(bytes, { base: at, what: name, style: "gpg", options, found }));
+  }
+  return signatures;
+}
+
+/** The three members that a package is, in their order, and nothing but signatures after them. @throws Fault malformed */
+function refuseOtherMembers(
+  source: ByteSource,
+  members: readonly Member[],
+): { control: PackedTar; data: PackedTar; joined: readonly Member[] } {
+  const [version, control, data, ...signatures] = members;
+  const packed = (member: Member | undefined, stem: string): PackedTar | undefined => {
+    const compression = member && compressionOfMember(member.name, stem);
+    return compression && { source: partOf(source, member.at, member.size, member.name), compression };
+  };
+  const [controlTar, dataTar] = [packed(control, "control"), packed(data, "data")];
+  const names = members.map(({ name }) => name);
+  const isOther =
+    signatures.some(({ name }) => !signatureName.test(name)) || new Set(names).size < names.length;
+  if (version?.name !== "debian-binary" || !controlTar || !dataTar || isOther)
+    throw malformed(
+      `it has ${names.join(", ")}, expected debian-binary, control.tar.*, data.tar.* and then signatures, each once`,
+    );
+  const format = Buffer.from(readSmall(partOf(source, version.at, version.size, version.name))).toString(
+    "latin1",
+  );
+  if (!/^2\.\d+\n/.test(format)) throw malformed(`it has the format ${JSON.stringify(format)}, expected 2.0`);
+  return { control: controlTar, data: dataTar, joined: members.slice(0, 3) };
+}

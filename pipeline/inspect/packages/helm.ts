@@ -1,0 +1,79 @@
+import { createHash } from "node:crypto";
+import { textInTar } from "../archives/packed-tar.ts";
+import type { ByteSource } from "../bytes/byte-source.ts";
+import { hashWhole } from "../bytes/hash-ranges.ts";
+import { readSmall } from "../bytes/small-file.ts";
+import { Fault, type InspectOptions, malformed, type Reader, settled, type Verdict } from "../inspection.ts";
+import type { Found } from "../signatures/openpgp-claim.ts";
+import { verifiedText } from "../signatures/openpgp-cleartext.ts";
+import { type Chart, type Provenance, readChartFile, readProvenance } from "./helm-provenance.ts";
+
+/** A chart's provenance, with the chart beside it that it signs. */
+export const inspectProvenance: Reader = (source, options) => {
+  const found: Found = {};
+  return settled("helm-prov", found, async (): Promise<Verdict> => {
+    const signed = await signedProvenance(source, options, found);
+    const chart = options.beside?.(signed.file);
+    if (!chart)
+      throw new Fault(
+        "bad-digest",
+        `${signed.file} is not beside ${source.name}, expected there what it signs`,
+      );
+    found.facts = await provenChart(chart, signed, options);
+    return "ok";
+  });
+};
+
+/** A chart as `helm package` writes it. The signature is that of the provenance beside it. */
+export const inspectChart: Reader = (source, options) => {
+  const found: Found = {};
+  return settled("helm", found, async (): Promise<Verdict> => {
+    const provenance = options.beside?.(`${source.name}.prov`);
+    if (!provenance) {
+      found.facts = { ...(await chartInside(source, options)) };
+      throw new Fault("unsigned", `${source.name}.prov is not beside it, expected there its signature`);
+    }
+    const signed = await signedProvenance(provenance, options, found);
+    // What nothing covers is in the provenance; of the chart its digest covers all.
+    found.uncovered = [];
+    found.facts = await provenChart(source, signed, options);
+    return "ok";
+  });
+};
+
+async function signedProvenance(
+  source: ByteSource,
+  options: InspectOptions,
+  found: Found,
+): Promise<Provenance> {
+  const text = await verifiedText(readSmall(source), source.name, options, found);
+  const signed = await readProvenance(text, source.name);
+  if (source.name !== `${signed.file}.prov`)
+    throw new Fault(
+      "bad-digest",
+      `${source.name} signs ${signed.file}, expected ${source.name.replace(/\.prov$/, "")}`,
+    );
+  return signed;
+}
+
+/** @throws Fault bad-digest; malformed, also when the chart says something else of itself than what is signed */
+async function provenChart(chart: ByteSource, signed: Provenance, options: InspectOptions) {
+  const hash = createHash("sha256");
+  await hashWhole(chart, hash);
+  const sum = hash.digest("hex");
+  if (sum !== signed.sha256)
+    throw new Fault(
+      "bad-digest",
+      `${chart.name} has the SHA-256 ${sum}, its provenance says ${signed.sha256}`,
+    );
+  const { name, version } = await chartInside(chart, options);
+  if (name !== signed.name || version !== signed.version)
+    throw malformed(`the chart is ${name} ${version}, its provenance says ${signed.name} ${signed.version}`);
+  return { name, version };
+}
+
+/** What Chart.yaml in the chart's one folder says. */
+async function chartInside(source: ByteSource, { limit }: InspectOptions): Promise<Chart> {
+  const text = await textInTar({ source, compression: "gzip" }, limit, /^[^/]+\/Chart\.yaml$/, "Chart.yaml");
+  return readChartFile(text, "Chart.yaml");
+}

@@ -1,0 +1,40 @@
+import { inflateSync } from "node:zlib";
+import type { Xar } from "../archives/xar.ts";
+import { partOf } from "../bytes/byte-source.ts";
+import { mostBytes, readSmall, utf8 } from "../bytes/small-file.ts";
+import { readXml, type XmlElement } from "../bytes/xml.ts";
+import { type Fact, malformed } from "../inspection.ts";
+
+/** What an installer says of itself: in its Distribution, and in the PackageInfo of each component. @throws Fault malformed */
+export async function pkgFacts(xar: Xar): Promise<Record<string, Fact>> {
+  const [distribution] = await documents(xar, "Distribution", ["installer-gui-script", "installer-script"]);
+  const components = (await documents(xar, "PackageInfo", ["pkg-info"])).map(({ attributes }) => ({
+    identifier: attributes.identifier ?? null,
+    version: attributes.version ?? null,
+  }));
+  const product = distribution?.first("product")?.attributes ?? {};
+  const [first, ...others] = new Set(components.map(({ version }) => version));
+  return {
+    name: distribution?.first("title")?.text || null,
+    identifier: product.id ?? (components.length === 1 ? (components[0]?.identifier ?? null) : null),
+    // The installer has a version of its own, or that of its components when they have only one.
+    version: product.version ?? (others.length === 0 ? (first ?? null) : null),
+    components,
+  };
+}
+
+function documents(xar: Xar, name: string, roots: readonly string[]): Promise<XmlElement[]> {
+  const files = xar.files.filter(({ path }) => path.split("/").at(-1) === name);
+  return Promise.all(files.map((file) => readXml(textOf(xar, file), roots, file.path)));
+}
+
+function textOf({ heap }: Xar, { path, parts: [content] }: Xar["files"][number]): string {
+  if (!content) throw malformed(`${path} has no content`);
+  const bytes = readSmall(partOf(heap, content.offset, content.size, path));
+  if (content.encoding !== "application/x-gzip") return utf8(bytes, path);
+  try {
+    return utf8(inflateSync(bytes, { maxOutputLength: mostBytes }), path);
+  } catch (error) {
+    throw malformed(`${path} cannot be unpacked: ${(error as Error).message}`);
+  }
+}

@@ -1,0 +1,108 @@
+import type { Catalog } from "../../build.ts";
+import type { Kind } from "../../documents/package-types.ts";
+import type { Policy } from "../../documents/policy.ts";
+import type { Code, Problem } from "../../errors.ts";
+import type { Artifact } from "../../records/normalize.ts";
+import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
+import { openWithNeighbours } from "../beside.ts";
+import { inspectPackage } from "./inspect-package.ts";
+import { policyProblems } from "./refusals.ts";
+import { readSigners, type Signers } from "./signers.ts";
+
+export interface Judging {
+  /** Folder with the artifacts themselves, as FILE or VERSION/FILE. */
+  artifacts?: string | undefined;
+  /** Whether what is not there must have been inspected where it was. */
+  needsClaims: boolean;
+  /** When certificates must be valid, in milliseconds since 1970. */
+  clock: number;
+}
+
+/**
+ * Holds artifacts against the policies of their package types: by their bytes where they are at hand, else by what the
+ * job that ingested them wrote down.
+ * @throws RelcatError for signers or artifacts that cannot be read
+ */
+export async function judgeArtifacts(
+  { config, folder }: Pick<Catalog, "config" | "folder">,
+  judged: readonly Artifact[],
+  judging: Judging,
+): Promise<Problem[]> {
+  if (config.policies.size === 0) return [];
+  if (judging.artifacts !== undefined) requireArtifacts(judging.artifacts);
+  const signers = await readSigners(config, `${folder}/catalog.yaml`);
+  const problems: Problem[] = [];
+  for (const artifact of judged) {
+    const policy = config.policies.get(artifact.content.package_type);
+    if (!policy) continue;
+    const { file, content } = artifact;
+    const folder = judging.artifacts;
+    const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
+    const kind = config.packageTypes.get(artifact.content.package_type)?.kind ?? "client";
+    if (path !== undefined)
+      problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
+    else if (judging.needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
+  }
+  return problems;
+}
+
+interface Bench {
+  kind: Kind;
+  policy: Policy;
+  signers: Signers;
+  judging: Judging;
+}
+
+async function judgeFile(
+  path: string,
+  artifact: Artifact,
+  { kind, policy, signers, judging }: Bench,
+): Promise<Problem[]> {
+  const { content } = artifact;
+  const opened = openWithNeighbours(path);
+  try {
+    const { beside } = opened;
+    const options = { keys: signers.keys, now: judging.clock, beside, selfCheck: policy.selfCheck };
+    const inspection = await inspectPackage(opened.file, kind, options);
+    const sha256 = await opened.file.sha256();
+    if (sha256 !== content.checksum) {
+      const message = `${path} has the SHA-256 ${sha256}, expected ${content.checksum}`;
+      return [problem("checksum-mismatch", artifact, message, "Is it the file of another build?")];
+    }
+    const { package_type: packageType, version } = content;
+    return policyProblems(inspection, policy, { name: path, packageType, version, at: artifact.place });
+  } finally {
+    opened.close();
+  }
+}
+
+const again = "Ingest it again where its bytes are, or give them with --artifacts FOLDER.";
+
+function judgeClaim(artifact: Artifact, policy: Policy, signers: Signers): Problem[] {
+  const { file, inspected, content } = artifact;
+  const what = `${file} of ${content.version}`;
+  if (!inspected)
+    return [
+      problem(
+        "inspection-missing",
+        artifact,
+        `${what} was not inspected, expected inspected in its manifest`,
+        again,
+      ),
+    ];
+  if (inspected.policy !== signers.digestOf(policy)) {
+    const message = `${what} was inspected under another policy, or when others could sign`;
+    return [problem("inspection-outdated", artifact, message, again)];
+  }
+  if (policy.verdict.includes(inspected.verdict)) return [];
+  const message = `${what} is refused by the policy of ${content.package_type}: it is ${inspected.verdict}`;
+  return [problem("policy-refused", artifact, message, "Do not ship it: build and sign it again.")];
+}
+
+const problem = (code: Code, artifact: Artifact, message: string, hint: string): Problem => ({
+  code,
+  severity: "error",
+  message,
+  hint,
+  at: artifact.place(),
+});

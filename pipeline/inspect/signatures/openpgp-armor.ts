@@ -1,0 +1,96 @@
+import { malformed, type Uncovered } from "../inspection.ts";
+
+/** Binary data that was written as text (RFC 9580, section 6.2), and where in that text each part of it stands. */
+export interface Armor {
+  bytes: Uint8Array;
+  /** The lines that tell something and are signed by nobody, such as `Comment:`. */
+  headers: readonly Uncovered[];
+  /** The part of the text, of which the armor begins at `base`, that holds these bytes. */
+  place(from: number, to: number): { from: number; to: number };
+  /** Whether text follows, which belongs to nothing. */
+  isFollowed: boolean;
+}
+
+const title = "PGP SIGNATURE";
+
+export const isArmored = (bytes: Uint8Array): boolean =>
+  Buffer.from(bytes.subarray(0, 11)).toString("latin1") === "-----BEGIN ";
+
+/**
+ * Reads the armored signature that a text begins with.
+ * @param base where in its file it begins
+ * @throws Fault malformed
+ */
+export function readArmor(text: Uint8Array, base: number, what: string): Armor {
+  const lines = linesOf(Buffer.from(text).toString("latin1"), base);
+  if (lines.shift()?.text !== `-----BEGIN ${title}-----`)
+    throw malformed(`${what} does not begin with BEGIN ${title}`);
+  const blank = lines.findIndex((line) => line.text === "");
+  const headers = lines.splice(0, blank + 1).slice(0, -1);
+  if (blank < 0 || headers.some((line) => !/^[A-Za-z]+: /.test(line.text)))
+    throw malformed(`${what} has other headers than lines such as "Comment: …", and then an empty line`);
+  const end = lines.findIndex((line) => line.text === `-----END ${title}-----`);
+  if (end < 0) throw malformed(`${what} has no END ${title}`);
+  const body = lines.slice(0, end);
+  const sum = body.at(-1)?.text.match(/^=([A-Za-z0-9+/]{4})$/)?.[1];
+  if (sum) body.pop();
+  const bytes = decoded(body, what);
+  if (sum && sum !== crc24(bytes)) throw malformed(`${what} does not have the checksum that it ends with`);
+  return {
+    bytes,
+    headers: headers.map(({ from, text: { length } }) => ({
+      from,
+      to: from + length,
+      why: "header of the armor",
+    })),
+    place: (from, to) => ({
+      from: at(body, Math.floor((from * 4) / 3)),
+      to: at(body, Math.ceil((to * 4) / 3) - 1) + 1,
+    }),
+    isFollowed: lines.slice(end + 1).some((line) => line.text !== ""),
+  };
+}
+
+interface Line {
+  text: string;
+  /** Where it begins. */
+  from: number;
+}
+
+/** Lines without their ends, which are LF or CRLF. */
+export function linesOf(text: string, base: number): Line[] {
+  let from = base;
+  return text.split("\n").map((line) => {
+    const found = { text: line.replace(/\r$/, ""), from };
+    from += line.length + 1;
+    return found;
+  });
+}
+
+function decoded(body: readonly Line[], what: string): Uint8Array {
+  const text = body.map((line) => line.text).join("");
+  const bytes = Buffer.from(text, "base64");
+  if (bytes.toString("base64") !== text || body.some((line) => line.text === ""))
+    throw malformed(`${what} holds something else than base64`);
+  return bytes;
+}
+
+/** Where the character of this index stands. */
+function at(body: readonly Line[], index: number): number {
+  let left = index;
+  for (const { text, from } of body) {
+    if (left < text.length) return from + left;
+    left -= text.length;
+  }
+  return 0;
+}
+
+/** RFC 9580, section 6.1.1, in base64. */
+function crc24(bytes: Uint8Array): string {
+  let crc = 0xb704ce;
+  for (const byte of bytes) {
+    crc ^= byte << 16;
+    for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x800000 ? 0x1864cfb : 0);
+  }
+  return Buffer.from([crc >> 16, crc >> 8, crc]).toString("base64");
+}

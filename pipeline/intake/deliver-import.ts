@@ -1,0 +1,107 @@
+import { deliverLedger, type Surroundings } from "../deliver.ts";
+import type { Config } from "../documents/config.ts";
+import type { Problem } from "../errors.ts";
+import { schemasSeenFrom } from "../project/deliver-authored.ts";
+import { eventTime } from "../project/event-time.ts";
+import { decode, type Source } from "../project/source.ts";
+import { replaceDurably } from "../system/files.ts";
+import { withLock } from "../system/lock.ts";
+import { fetchBytes } from "../system/network/fetch.ts";
+import { readInput } from "../system/read-input.ts";
+import {
+  addressesAreGuesses,
+  checkTemplate,
+  downloadBase,
+  type Resolved,
+  resolveDownloads,
+  withoutAddress,
+} from "./import/downloads.ts";
+import { readExisting } from "./import/existing.ts";
+import { decideImport, type ImportPlan, importWarnings } from "./import/import.ts";
+import { type LiveRecord, readRecords } from "./import/read-records.ts";
+
+export interface ImportRequest {
+  /** A file, "-" for standard input, or an http(s) address. */
+  source: string;
+  wire: Partial<Config["wire"]>;
+  /** Where files lie, with the placeholders of artifact_url. */
+  downloadUrl: string | undefined;
+  /** Ask the live catalog where each file lies. */
+  resolveDownloads: boolean;
+  /** Where its API is, when the source does not say. */
+  resolveBase: string | undefined;
+  nextId: number | undefined;
+  acceptViolations: boolean;
+}
+
+/** What an import did. */
+export interface Import {
+  plan: ImportPlan;
+  records: LiveRecord[];
+  warnings: Problem[];
+}
+
+/** 25,000 records have 22 MB. */
+const mostBytes = 256 * 1024 * 1024;
+
+/**
+ * Turns a live catalog into releases and ledger lines, or adds what is new in it since the last time. Nothing is
+ * written before everything is decided and proven. Files come first, each whole or not there, and the ledger last:
+ * whatever an import that was killed left, the next one overwrites.
+ * @param onResolve called before download addresses are looked up
+ * @throws RelcatError with every problem; see decideImport
+ */
+export async function importCatalog(
+  folder: string,
+  request: ImportRequest,
+  surroundings: Surroundings,
+  onResolve: (count: number) => void,
+): Promise<Import> {
+  if (request.downloadUrl !== undefined) checkTemplate(request.downloadUrl);
+  const base = request.resolveDownloads ? downloadBase(request.source, request.resolveBase) : undefined;
+  const records = readRecords(await readSource(request.source));
+  // Before the lock is taken: others must not wait for a network.
+  const { addresses, problems } = await resolve(records, folder, base, onResolve);
+  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+    const existing = await readExisting(folder);
+    await surroundings.proveLedger?.(existing.ledger);
+    const at = eventTime(surroundings.clock, surroundings.explicitTime, existing.ledger.newest);
+    const { wire, acceptViolations, nextId, downloadUrl: template } = request;
+    const schemas = schemasSeenFrom(folder);
+    const plan = decideImport(
+      records,
+      existing,
+      { addresses, template, wire, acceptViolations, nextId, schemas },
+      at,
+    );
+    deliver(folder, plan);
+    const guessed = base === undefined && template === undefined ? plan.match.added.length : 0;
+    const guesses = guessed > 0 ? [addressesAreGuesses(guessed)] : [];
+    return { plan, records, warnings: [...importWarnings(plan), ...problems, ...guesses] };
+  });
+}
+
+async function readSource(source: string): Promise<Source> {
+  const isUrl = /^https?:\/\//i.test(source);
+  const bytes = isUrl ? await fetchBytes(source, mostBytes) : await readInput(source, mostBytes);
+  return decode(source === "-" ? "standard input" : source, bytes, mostBytes);
+}
+
+async function resolve(
+  records: readonly LiveRecord[],
+  folder: string,
+  base: string | undefined,
+  onResolve: (count: number) => void,
+): Promise<Resolved> {
+  if (base === undefined) return { addresses: new Map(), problems: [] };
+  const open = withoutAddress(records, await readExisting(folder));
+  onResolve(open.length);
+  return resolveDownloads(open, base);
+}
+
+function deliver(folder: string, { files, ledger }: ImportPlan): void {
+  const encoder = new TextEncoder();
+  // biome-ignore lint/plugin: the import makes these paths of checked versions.
+  for (const { path, text } of files) replaceDurably(`${folder}/${path}`, encoder.encode(text));
+  deliverLedger(folder, ledger);
+}

@@ -1,0 +1,120 @@
+import { loadLedger, readExceptions } from "../../build.ts";
+import { type Config, configSchema, type WrittenConfig } from "../../documents/config.ts";
+import type { Exception } from "../../documents/exceptions.ts";
+import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import { throwErrors } from "../../errors.ts";
+import { assignIds, type Package } from "../../ledger/assign-ids.ts";
+import type { Ledger } from "../../ledger/ledger.ts";
+import { identity } from "../../ledger/ledger-records.ts";
+import { useConfig } from "../../project/config.ts";
+import { type Discovered, discover } from "../../project/discover.ts";
+import type { Located } from "../../project/document.ts";
+import { type ParsedRelease, parseRelease, readBytes, readDocuments } from "../../project/parse.ts";
+import { readIfPresent } from "../../system/files.ts";
+import { isImported } from "./manifests.ts";
+import { type Rebuilt, rebuild } from "./rebuild.ts";
+
+/** One release as it lies in the folder. */
+export interface ExistingRelease {
+  /** Without import's own manifests. */
+  parsed: ParsedRelease;
+  imported: Located<Manifest>[];
+}
+
+/** A releases folder before an import; possibly there is none, or an interrupted import left part of one. */
+export interface Existing {
+  folder: string;
+  /** undefined when there is no catalog.yaml. */
+  configText: string | undefined;
+  written: WrittenConfig;
+  config: Config;
+  ledger: Ledger;
+  exceptionsText: string | undefined;
+  exceptions: Exception[];
+  releases: Map<string, ExistingRelease>;
+  rebuilt: Map<string, Rebuilt>;
+  /** By id, those that have a ledger line. */
+  packages: Map<number, Package>;
+  /** Entries of import's own manifests by identity. */
+  entries: Map<string, WrittenArtifact>;
+}
+
+/**
+ * Reads what an import adds to.
+ * @throws RelcatError with the problems of catalog.yaml, exceptions.yaml, the ledger and import's own manifests
+ */
+export async function readExisting(folder: string): Promise<Existing> {
+  const found = await discover(folder);
+  const { ledger, problems: ledgerProblems } = loadLedger(found);
+  const exceptions = readExceptions(found);
+  const settings = readSettings(found);
+  throwErrors([...settings.problems, ...ledgerProblems, ...exceptions.problems]);
+  const releases = await readReleases(found);
+  const rebuilt = new Map(
+    [...releases].map(([version, release]) => [version, rebuild(release, settings.config)]),
+  );
+  const normalized = [...rebuilt.values()].map(({ release }) => release);
+  const identified = assignIds(normalized, ledger, () => false);
+  return {
+    folder,
+    ...settings,
+    ledger,
+    exceptionsText: found.exceptions && textOf(`${folder}/${found.exceptions}`),
+    exceptions: exceptions.document?.value ?? [],
+    releases,
+    rebuilt,
+    packages: new Map(
+      identified.releases.flatMap(({ packages }) => packages.map((entry) => [entry.id, entry])),
+    ),
+    entries: importedEntries(releases),
+  };
+}
+
+const textOf = (file: string): string | undefined => {
+  const bytes = readIfPresent(file);
+  return bytes && new TextDecoder().decode(bytes);
+};
+
+function readSettings({ folder, config }: Discovered) {
+  const file = `${folder}/catalog.yaml`;
+  const bytes = config === undefined ? undefined : readIfPresent(file);
+  return { configText: bytes && new TextDecoder().decode(bytes), ...settingsOf(file, bytes) };
+}
+
+/** The configuration of a catalog.yaml; one without content has every default. */
+export function settingsOf(file: string, bytes: Uint8Array | undefined) {
+  const read = bytes && readBytes(file, bytes, configSchema);
+  const blank = read?.raw?.value === null;
+  const document = read?.document ?? { file, value: {}, place: () => ({ file, line: 1, column: 1 }) };
+  const { config, problems } = useConfig(document);
+  return {
+    written: document.value,
+    config,
+    problems: [...(blank ? [] : (read?.problems ?? [])), ...problems],
+  };
+}
+
+async function readReleases(found: Discovered): Promise<Map<string, ExistingRelease>> {
+  const releases = new Map<string, ExistingRelease>();
+  for (const files of found.releases) {
+    const { true: ours = [], false: theirs = [] } = Object.groupBy(
+      files.manifests,
+      (path) => `${isImported(path)}`,
+    );
+    const parsed = await parseRelease(found.folder, { ...files, manifests: theirs });
+    const reads = await readDocuments(found.folder, ours, manifestSchema);
+    throwErrors(reads.flatMap(({ problems }) => problems));
+    releases.set(files.version, { parsed, imported: reads.flatMap(({ document }) => document ?? []) });
+  }
+  return releases;
+}
+
+function importedEntries(releases: ReadonlyMap<string, ExistingRelease>): Map<string, WrittenArtifact> {
+  const entries = new Map<string, WrittenArtifact>();
+  for (const [version, { imported }] of releases) {
+    for (const artifact of imported.flatMap(({ value }) => value.artifacts)) {
+      entries.set(identity(version, artifact.file ?? artifact.name), artifact);
+    }
+  }
+  return entries;
+}

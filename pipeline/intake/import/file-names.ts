@@ -1,0 +1,58 @@
+import { name as namePattern } from "../../documents/fields.ts";
+import type { LiveRecord } from "./read-records.ts";
+
+/** Where a record's file lies, as far as it is known. */
+export interface Address {
+  url?: string | undefined;
+  /** The last segment of the address a download leads to. */
+  file?: string | undefined;
+}
+
+export type Addresses = ReadonlyMap<number, Address>;
+
+/** What file systems and pages must be able to tell apart. */
+const fold = (file: string) => file.normalize("NFC").toLowerCase();
+
+const isFileName = (text: string) =>
+  namePattern.safeParse(text).success && Buffer.byteLength(text) <= 255 && !/^id-\d+$/.test(text);
+
+/**
+ * The file of each new record, which is its identity inside its release: the one its download leads to, else its
+ * name if it is a file name that no other record there has, else its id.
+ * @param records the new ones of one release
+ * @param named all records of that release: a name that two of them have is nobody's
+ * @param taken files the release has already
+ */
+export function fileNames(
+  records: readonly LiveRecord[],
+  named: readonly LiveRecord[],
+  taken: Iterable<string>,
+  addresses: Addresses,
+): Map<number, string> {
+  const used = new Set([...taken].map(fold));
+  const files = new Map<number, string>();
+  const claim = (claims: readonly (readonly [number, string])[], count: ReadonlyMap<string, number>) => {
+    for (const [id, file] of claims) {
+      if (files.has(id) || !isFileName(file) || used.has(fold(file)) || count.get(fold(file)) !== 1) continue;
+      files.set(id, file);
+      used.add(fold(file));
+    }
+  };
+  const resolved = records.flatMap(({ id }) => {
+    const file = addresses.get(id)?.file;
+    return file === undefined ? [] : [[id, file] as const];
+  });
+  claim(resolved, counted(resolved.map(([, file]) => file)));
+  claim(
+    records.map(({ id, name }) => [id, name] as const),
+    counted(named.map(({ name }) => name)),
+  );
+  for (const { id } of records) if (!files.has(id)) files.set(id, `id-${id}`);
+  return files;
+}
+
+function counted(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names.map(fold)) counts.set(name, (counts.get(name) ?? 0) + 1);
+  return counts;
+}

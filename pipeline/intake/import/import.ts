@@ -1,0 +1,215 @@
+import type { Config } from "../../documents/config.ts";
+import type { LedgerEvent } from "../../documents/ledger.ts";
+import { failure, type Problem, throwErrors } from "../../errors.ts";
+import { recordPrivate } from "../../ledger/assign-ids.ts";
+import type { LedgerChange } from "../../ledger/cut.ts";
+import { ledgerLine } from "../../ledger/ledger.ts";
+import type { Entry } from "../../ledger/ledger-records.ts";
+import { takenWireNames } from "../../project/config-rules.ts";
+import { display } from "../../project/document.ts";
+import { isPrivate } from "../../records/normalize.ts";
+import { catalogRows } from "./catalog-rows.ts";
+import { type CatalogChanges, catalogYaml } from "./catalog-yaml.ts";
+import { exceptionsYaml } from "./exceptions-yaml.ts";
+import { type Existing, settingsOf } from "./existing.ts";
+import { lineOfRevised, linesOfNew, reservation } from "./ledger-lines.ts";
+import { type Match, matchRecords } from "./match-records.ts";
+import { type Downloads, planReleases } from "./plan-releases.ts";
+import { prove } from "./prove.ts";
+import type { LiveRecord } from "./read-records.ts";
+import { type RebuiltCatalog, rebuildCatalog } from "./rebuild-catalog.ts";
+import {
+  asViolation,
+  extendExceptions,
+  sameExceptions,
+  unaccepted,
+  type Violation,
+  violationProblems,
+} from "./violations.ts";
+import { type WireKey, type WireName, wireNames } from "./wire-names.ts";
+
+export interface ImportOptions extends Downloads {
+  /** Key names inside `data` that are known, so that they need not be found. */
+  wire: Partial<Config["wire"]>;
+  acceptViolations: boolean;
+  nextId: number | undefined;
+  /** Folder of the JSON Schemas as seen from the project's folder. */
+  schemas: string;
+}
+
+/** A file to be written, relative to the releases folder. */
+export interface PlannedFile {
+  path: string;
+  text: string;
+}
+
+/** A decided import: nothing is written yet. */
+export interface ImportPlan {
+  /** In writing order; the ledger comes after all of them. */
+  files: PlannedFile[];
+  ledger: LedgerChange;
+  match: Match;
+  changes: CatalogChanges;
+  wire: Record<WireKey, WireName>;
+  /** Versions that get or change records. */
+  versions: string[];
+  /** What records break and is accepted now. */
+  violations: Violation[];
+  /** Records that are private here: the public list will not show them. */
+  hidden: number;
+}
+
+/**
+ * Decides how a live catalog becomes releases and ledger lines, and proves it: what would be written is read and
+ * built in memory, and every record must come out as it went in. Writes nothing.
+ * @param records from readRecords
+ * @param at date of a reservation
+ * @throws RelcatError with every conflict and every violation that is not accepted
+ */
+export function decideImport(
+  records: readonly LiveRecord[],
+  existing: Existing,
+  options: ImportOptions,
+  at: string,
+): ImportPlan {
+  const { names, changes } = planCatalog(records, existing, options.wire);
+  const configText = catalogYaml(existing.configText, changes, options.schemas);
+  const { config, problems } = settingsOf(
+    `${existing.folder}/catalog.yaml`,
+    configText === undefined ? undefined : Buffer.from(configText),
+  );
+  throwErrors(problems);
+
+  const match = matchRecords(records, existing);
+  throwErrors(match.problems);
+  const releases = planReleases(records, match, existing, config, options, options.schemas);
+  const rebuilt = rebuildCatalog(releases, records, existing, config, configText !== existing.configText);
+  throwErrors(rebuilt.problems);
+  const { exceptions, violations } = planExceptions(rebuilt, existing, options.acceptViolations);
+  throwErrors(becomePrivate(match, rebuilt, existing));
+  const ledger = planLedger(match, rebuilt, existing, options.nextId, at);
+  prove(records, match, rebuilt, ledger);
+
+  const files = [
+    { path: "catalog.yaml", text: configText === existing.configText ? undefined : configText },
+    {
+      path: "exceptions.yaml",
+      text: sameExceptions(exceptions, existing.exceptions)
+        ? undefined
+        : exceptionsYaml(existing.exceptionsText, exceptions, options.schemas),
+    },
+    ...releases.flatMap(({ version, releaseYaml, manifests }) => [
+      { path: `${version}/release.yaml`, text: releaseYaml },
+      ...manifests.map(({ name, text }) => ({ path: `${version}/manifests/${name}`, text })),
+    ]),
+  ];
+  return {
+    files: files.flatMap(({ path, text }) => (text === undefined ? [] : [{ path, text }])),
+    ledger,
+    match,
+    changes,
+    wire: names,
+    versions: releases.map(({ version }) => version),
+    violations,
+    hidden: [...match.added, ...match.revised].filter((record) => isHidden(record, rebuilt)).length,
+  };
+}
+
+/** People may have installed it: an import hides nothing that is public here. */
+function becomePrivate({ revised }: Match, rebuilt: RebuiltCatalog, { ledger }: Existing): Problem[] {
+  return revised.flatMap((record) => {
+    const entry = ledger.byId.get(record.id);
+    return entry && !entry.private && isHidden(record, rebuilt) ? [recordPrivate(entry.add)] : [];
+  });
+}
+
+function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {
+  const artifact = byId.get(record.id);
+  return artifact !== undefined && isPrivate(artifact.content);
+}
+
+/** Key names, package types and platforms that catalog.yaml lacks. */
+function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Config["wire"]>) {
+  refuseTaken(given);
+  const { names, problems } = wireNames(records, { given, kept: namesInUse(existing) });
+  throwErrors(problems);
+  const types = new Set([
+    ...Object.keys(existing.written.package_types ?? {}),
+    ...[...existing.ledger.byId.values()].map(({ add }) => add.package_type),
+  ]);
+  const rows = catalogRows(records, { config: existing.config, types, vendor: names.vendor.name });
+  const { wire: current } = existing.config;
+  const wire = {
+    ...(names.vendor.name !== current.vendor && { vendor: names.vendor.name }),
+    ...(names.cryptolib_post.name !== current.cryptolib_post && {
+      cryptolib_post: names.cryptolib_post.name,
+    }),
+  };
+  return { names, changes: { wire, ...rows } };
+}
+
+/** Said of the option: what it would lead to stands in no file yet. */
+function refuseTaken(given: Partial<Config["wire"]>): void {
+  for (const key of ["vendor", "cryptolib_post"] as const) {
+    const name = given[key];
+    if (name === undefined || !takenWireNames[key].includes(name)) continue;
+    throw failure(
+      "usage",
+      `--wire ${key}=${name}: ${name} is taken by another part of data`,
+      "Give the key under which the live records have it.",
+    );
+  }
+}
+
+/** Names that are written down, or that records here already have. */
+function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Config["wire"]> {
+  const datas = [...packages.values()].map(({ artifact }) => artifact.details().data);
+  const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
+  const vendor =
+    written.wire?.vendor ??
+    (datas.some((data) => Object.hasOwn(data, wire.vendor)) ? wire.vendor : undefined);
+  const post =
+    written.wire?.cryptolib_post ??
+    (posts.some((part) => Object.hasOwn(part, wire.cryptolib_post)) ? wire.cryptolib_post : undefined);
+  return { ...(vendor && { vendor }), ...(post && { cryptolib_post: post }) };
+}
+
+function planExceptions({ before, found }: RebuiltCatalog, { exceptions }: Existing, accept: boolean) {
+  const violations = unaccepted(exceptions, before, found).map(asViolation);
+  if (violations.length === 0) return { exceptions, violations };
+  if (!accept) throwErrors(violationProblems(violations));
+  return { exceptions: extendExceptions(exceptions, before, found), violations };
+}
+
+function planLedger(
+  match: Match,
+  { byId }: RebuiltCatalog,
+  { ledger }: Existing,
+  nextId: number | undefined,
+  at: string,
+): LedgerChange {
+  const events: LedgerEvent[] = [];
+  const known = (id: number): Entry | undefined => ledger.byId.get(id);
+  const changed = [...match.added, ...match.revised].sort((a, b) => a.id - b.id);
+  for (const record of changed) {
+    const artifact = byId.get(record.id);
+    const entry = known(record.id);
+    if (!artifact) continue;
+    if (entry) events.push(lineOfRevised(record, artifact, entry));
+    else events.push(...linesOfNew(record, artifact));
+  }
+  const next = Math.max(ledger.nextId, (match.added.at(-1)?.id ?? 0) + 1);
+  events.push(...reservation(nextId, next, at));
+  const after = ledger.text + events.map(ledgerLine).join("");
+  return { events, before: ledger.text, after };
+}
+
+/** What people should know beside the result. */
+export function importWarnings({ match }: ImportPlan): Problem[] {
+  return match.gone.map(({ add }) => ({
+    code: "import-gone",
+    severity: "warning",
+    message: `record ${add.id} (${display(add.name)} of ${add.version}) is no longer in the live catalog`,
+    hint: `It stays here. To withdraw it: relcat retract ${add.id} --reason TEXT`,
+  }));
+}

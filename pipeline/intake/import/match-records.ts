@@ -1,0 +1,169 @@
+import type { Code, Problem } from "../../errors.ts";
+import type { Package } from "../../ledger/assign-ids.ts";
+import { type Entry, identity } from "../../ledger/ledger-records.ts";
+import { publishedRecord } from "../../ledger/publish-records.ts";
+import { display } from "../../project/document.ts";
+import { contentOf } from "../../records/record-content.ts";
+import { typeKey } from "./catalog-rows.ts";
+import { ledgerDates, verbatimDates } from "./dates.ts";
+import type { Existing } from "./existing.ts";
+import type { LiveRecord } from "./read-records.ts";
+import { differingFields } from "./same-json.ts";
+
+/** The records of a live catalog against what is in the releases folder. */
+export interface Match {
+  added: LiveRecord[];
+  revised: LiveRecord[];
+  /** In the ledger and unchanged, but without their manifest entry. */
+  restored: LiveRecord[];
+  unchanged: LiveRecord[];
+  /** Changed or withdrawn here since they were imported: they stay as they are here. */
+  kept: LiveRecord[];
+  /** Imported before, no longer in the live catalog, and not withdrawn here. */
+  gone: Entry[];
+  problems: Problem[];
+}
+
+/** @param records ascending by id */
+export function matchRecords(records: readonly LiveRecord[], existing: Existing): Match {
+  const match: Match = {
+    added: [],
+    revised: [],
+    restored: [],
+    unchanged: [],
+    kept: [],
+    gone: [],
+    problems: [],
+  };
+  const imported = lastImportedContents(existing);
+  for (const record of records) {
+    const entry = existing.ledger.byId.get(record.id);
+    const verdict = entry ? judge(record, entry, existing, imported) : "added";
+    if (typeof verdict === "string") match[verdict].push(record);
+    else match.problems.push(conflict(record, verdict));
+  }
+  const live = new Set(records.map(({ id }) => id));
+  const missing = [...existing.ledger.byId.values()].filter(({ add }) => add.imported && !live.has(add.id));
+  match.problems = capped(match.problems);
+  match.gone = missing
+    .filter((entry) => !entry.retraction && !entry.private)
+    .sort((a, b) => a.add.id - b.add.id);
+  return match;
+}
+
+/** Two catalogs that have nothing to do with each other collide everywhere. */
+function capped(problems: Problem[]): Problem[] {
+  const more = problems.length - mostConflicts;
+  if (more <= 0) return problems;
+  const message = `${more} more records of the list cannot be imported here`;
+  const hint = "The problems shown name the first of them.";
+  return [...problems.slice(0, mostConflicts), { code: "import-conflict", severity: "error", message, hint }];
+}
+
+const mostConflicts = 50;
+
+type Verdict = Exclude<keyof Match, "gone" | "problems"> | Conflict;
+
+interface Conflict {
+  code: Code;
+  what: string;
+  hint: string;
+}
+
+function judge(
+  record: LiveRecord,
+  entry: Entry,
+  existing: Existing,
+  imported: ReadonlyMap<number, string>,
+): Verdict {
+  const { add } = entry;
+  const present = existing.packages.get(add.id);
+  const differing = present ? differingFields(publishedRecord(present), record) : [];
+  if (present && differing.length === 0) return "unchanged";
+  if (!add.imported) return taken(entry);
+  if (entry.retraction) return "kept";
+  const changedThere = !present || contentOf(record) !== imported.get(add.id);
+  if (!entry.imported || present?.standing === "revised")
+    return changedThere ? changedTwice(entry, differing) : "kept";
+  const fixed = changedForever(record, entry, present);
+  if (fixed) return fixed;
+  if (!present)
+    return contentOf(record) === entry.content && ledgerDates(record).modified === entry.modified
+      ? "restored"
+      : "revised";
+  return existing.entries.has(identity(add.version, add.file)) ? "revised" : movedAway(present);
+}
+
+/** What an import last said of each record. */
+function lastImportedContents({ ledger }: Existing): Map<number, string> {
+  const contents = new Map<number, string>();
+  for (const event of ledger.events) {
+    if ((event.event === "add" || event.event === "revise") && event.imported)
+      contents.set(event.id, event.content);
+  }
+  return contents;
+}
+
+/** What an id stands for never changes, and its first date neither. */
+function changedForever(
+  record: LiveRecord,
+  entry: Entry,
+  present: Package | undefined,
+): Conflict | undefined {
+  const { add } = entry;
+  const before = present ? publishedRecord(present) : undefined;
+  const fixed: Record<string, readonly [unknown, unknown]> = {
+    version: [add.version, record.version],
+    package_type: [add.package_type, typeKey(record.package_type)],
+    checksum: [before?.checksum ?? record.checksum, record.checksum],
+    created_date: [before?.created_date, before ? record.created_date : undefined],
+  };
+  const changes = Object.entries(fixed).filter(([, [was, is]]) => was !== is);
+  if (changes.length > 0) {
+    const what = changes
+      .map(([field, [was, is]]) => `${field} was ${display(was)} and is ${display(is)}`)
+      .join(", ");
+    return { code: "bytes-changed", what, hint: waysOut(add.id) };
+  }
+  const { modified } = ledgerDates(record);
+  if (modified >= entry.modified || verbatimDates(record).includes("modified_date")) return undefined;
+  const what = `modified_date went back from ${entry.modified} to ${modified}`;
+  return {
+    code: "import-conflict",
+    what,
+    hint: "The list is older than what was imported before: import the newest one.",
+  };
+}
+
+const waysOut = (id: number) =>
+  `The ledger never changes what an id stands for. Withdraw it here (relcat retract ${id} --reason …) and take it out of the list; new bytes need a new id.`;
+
+function taken({ add, line }: Entry): Conflict {
+  const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${line} of the ledger)`;
+  const hint =
+    "This catalog was not imported from that one, and their ids collide: import into an empty releases folder.";
+  return { code: "import-conflict", what, hint };
+}
+
+function changedTwice({ add }: Entry, fields: readonly string[]): Conflict {
+  const what = `it was changed here and in the live catalog (${fields.join(", ")})`;
+  const hint = `Bring the live catalog's change into ${add.version}/manifests/ by hand, then take the record out of the list.`;
+  return { code: "import-conflict", what, hint };
+}
+
+function movedAway({ artifact }: Package): Conflict {
+  const { file, line } = artifact.place();
+  const what = `it changed in the live catalog, but its entry was moved to ${file}:${line}`;
+  return {
+    code: "import-conflict",
+    what,
+    hint: "Change it there by hand, then take the record out of the list.",
+  };
+}
+
+const conflict = ({ id, name, version }: LiveRecord, { code, what, hint }: Conflict): Problem => ({
+  code,
+  severity: "error",
+  message: `record ${id} (${display(name)} of ${version}): ${what}`,
+  hint,
+});

@@ -1,0 +1,141 @@
+import type { Config } from "../../documents/config.ts";
+import { identity } from "../../ledger/ledger-records.ts";
+import { artifactUrl } from "../../ledger/publish-records.ts";
+import { artifactEntry } from "./artifact-entry.ts";
+import { releaseDate } from "./dates.ts";
+import type { Existing, ExistingRelease } from "./existing.ts";
+import { type Addresses, fileNames } from "./file-names.ts";
+import { type Entry, importedManifests, type ManifestText } from "./manifests.ts";
+import type { Match } from "./match-records.ts";
+import type { LiveRecord } from "./read-records.ts";
+
+/** Where downloads are said to lie. */
+export interface Downloads {
+  /** Of records whose address was looked up. */
+  addresses: Addresses;
+  /** With the placeholders of artifact_url. */
+  template: string | undefined;
+}
+
+/** A release whose files change. */
+export interface ReleasePlan {
+  version: string;
+  releaseYaml: string | undefined;
+  manifests: ManifestText[];
+}
+
+/** The files of every release that gets or changes records, ascending by version. */
+export function planReleases(
+  records: readonly LiveRecord[],
+  match: Match,
+  existing: Existing,
+  config: Config,
+  downloads: Downloads,
+  schemas: string,
+): ReleasePlan[] {
+  const renewed = new Set([...match.added, ...match.revised, ...match.restored].map(({ id }) => id));
+  const addressed = downloads.addresses.size > 0 || downloads.template !== undefined ? match.unchanged : [];
+  for (const record of addressed)
+    if (isReaddressed(record, existing, config, downloads)) renewed.add(record.id);
+  const plans: ReleasePlan[] = [];
+  const groups = Map.groupBy(records, (record) => record.version);
+  for (const version of new Set([...groups.keys(), ...existing.releases.keys()])) {
+    const group = groups.get(version) ?? [];
+    const present = existing.releases.get(version);
+    if (!group.some(({ id }) => renewed.has(id)) && leftovers(version, existing).length === 0) continue;
+    const entries = releaseEntries(version, group, renewed, existing, config, downloads);
+    plans.push({
+      version,
+      releaseYaml: hasReleaseFile(present)
+        ? undefined
+        : releaseYaml(version, releaseDate(version, group), schemas),
+      manifests: importedManifests(version, entries, present?.imported.length ?? 0),
+    });
+  }
+  return plans.sort((a, b) => (a.version < b.version ? -1 : 1));
+}
+
+/** Entries without a ledger line: an interrupted import left them, and the next one writes its own. */
+function leftovers(version: string, { releases, ledger }: Existing): string[] {
+  const artifacts = releases.get(version)?.imported.flatMap(({ value }) => value.artifacts) ?? [];
+  const files = artifacts.map(({ file, name }) => file ?? name);
+  return files.filter((file) => !ledger.byIdentity.has(identity(version, file)));
+}
+
+/** One that cannot be read is there all the same: it is somebody's, and is never replaced. */
+const hasReleaseFile = (present: ExistingRelease | undefined) =>
+  present !== undefined && !present.parsed.problems.some(({ code }) => code === "release-missing");
+
+const releaseYaml = (version: string, date: string, schemas: string) =>
+  `# yaml-language-server: $schema=../../${schemas}/release.schema.json\nversion: ${version}\ndate: ${date}\n`;
+
+/** An unchanged record whose entry lacks the address that is known now. */
+function isReaddressed(
+  record: LiveRecord,
+  existing: Existing,
+  config: Config,
+  downloads: Downloads,
+): boolean {
+  const file = existing.ledger.byId.get(record.id)?.add.file ?? "";
+  const entry = existing.entries.get(identity(record.version, file));
+  return entry !== undefined && newEntry(record, file, existing, config, downloads).url !== entry.url;
+}
+
+/** Import's own entries of one release, by id: those that stay, as they are, and those that are new. */
+function releaseEntries(
+  version: string,
+  group: readonly LiveRecord[],
+  renewed: ReadonlySet<number>,
+  existing: Existing,
+  config: Config,
+  downloads: Downloads,
+): Entry[] {
+  const { ledger } = existing;
+  const fresh = group.filter(({ id }) => !ledger.byId.has(id));
+  const files = fileNames(fresh, group, takenFiles(version, existing), downloads.addresses);
+  const entries = new Map(keptEntries(version, existing).map((entry) => [entry.id, entry]));
+  for (const record of group) {
+    if (!renewed.has(record.id)) continue;
+    const file = ledger.byId.get(record.id)?.add.file ?? files.get(record.id) ?? `id-${record.id}`;
+    entries.set(record.id, { id: record.id, artifact: newEntry(record, file, existing, config, downloads) });
+  }
+  return [...entries.values()].sort((a, b) => a.id - b.id);
+}
+
+/** Files the release has beside what an interrupted import may have left. */
+function takenFiles(version: string, { ledger, releases }: Existing): string[] {
+  const cut = ledger.ofVersion(version).map(({ add }) => add.file);
+  const others = releases.get(version)?.parsed.manifests.flatMap(({ value }) => value.artifacts) ?? [];
+  return [...cut, ...others.map(({ file, name }) => file ?? name)];
+}
+
+function keptEntries(version: string, { releases, ledger }: Existing): Entry[] {
+  const artifacts = releases.get(version)?.imported.flatMap(({ value }) => value.artifacts) ?? [];
+  return artifacts.flatMap((artifact) => {
+    const known = ledger.byIdentity.get(identity(version, artifact.file ?? artifact.name));
+    return known ? [{ id: known.add.id, artifact }] : [];
+  });
+}
+
+function newEntry(
+  record: LiveRecord,
+  file: string,
+  existing: Existing,
+  config: Config,
+  { addresses, template }: Downloads,
+) {
+  const before = existing.entries.get(identity(record.version, file));
+  const facts = { file, url: addresses.get(record.id)?.url ?? before?.url, size: before?.size };
+  const entry = artifactEntry(record, facts, config);
+  if (template === undefined || entry.url !== undefined) return entry;
+  const of = {
+    version: record.version,
+    name: entry.name,
+    package_type: entry.package_type,
+    id: record.id,
+    checksum: entry.sha256,
+  };
+  const url = artifactUrl(of, file, { ...config, artifactUrl: template });
+  // What artifact_url says anyway need not stand on every entry.
+  return url === artifactUrl(of, file, config) ? entry : artifactEntry(record, { ...facts, url }, config);
+}

@@ -1,0 +1,124 @@
+import { id, version } from "../../documents/fields.ts";
+import { isObject } from "../../documents/is-object.ts";
+import { failure, type Problem, throwErrors } from "../../errors.ts";
+import { display } from "../../project/document.ts";
+import { parseJson } from "../../project/json.ts";
+import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
+
+/** A record of a live catalog: what it must have to be imported at all, and whatever else it says. */
+export interface LiveRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly version: string;
+  readonly package_type: string;
+  readonly checksum: string;
+  readonly [field: string]: unknown;
+}
+
+const neverImported = "It can never be imported: correct it in the live catalog, or take it out of the list.";
+
+/**
+ * Reads the JSON array of a live catalog.
+ * @param hint what to do about a record that is not one
+ * @returns ascending by id
+ * @throws RelcatError import-list, import-record with every record that can never be imported, json-syntax …
+ */
+export function readRecords(source: Source, hint = neverImported): LiveRecord[] {
+  const { value, locate } = parse(source);
+  const list = listOf(value, source);
+  const firstWithId = new Map<unknown, number>();
+  const problems: Problem[] = [];
+  for (const [index, record] of list.entries()) {
+    const faults = isObject(record) ? faultsOf(record) : [`it is ${display(record)}, expected an object`];
+    const before = isObject(record) ? firstWithId.get(record.id) : undefined;
+    if (before !== undefined) faults.push(`its id stands already on element ${before} of the list`);
+    else if (isObject(record)) firstWithId.set(record.id, index + 1);
+    for (const fault of faults) {
+      const at = placeAt(source, locate([index], "value"));
+      problems.push({ ...unimportable(record, index, fault), hint, at });
+    }
+  }
+  throwErrors(problems);
+  return (list as LiveRecord[]).toSorted((a, b) => a.id - b.id);
+}
+
+function parse(source: Source): Syntax {
+  try {
+    return parseJson(source.text);
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error;
+    if (/^\s*</.test(source.text)) {
+      const hint = "Give the address of the JSON itself; a browser's rendering has ?format=api.";
+      throw failure("import-list", `${source.file} is a page, expected a JSON array of records`, hint);
+    }
+    throw failure(error.code, error.message, error.hint, placeAt(source, error.offset), error);
+  }
+}
+
+function listOf(value: unknown, { file }: Source): unknown[] {
+  if (Array.isArray(value)) return value;
+  const pages = isObject(value) && Array.isArray(value.results);
+  const hint = pages
+    ? "It is one page of a list: give the whole list in one array."
+    : "Give what GET …/package/ answers.";
+  throw failure("import-list", `${file} is ${display(value)}, expected a JSON array of records`, hint);
+}
+
+/** Why a record can never be imported: relcat could not say who it is, or not give it back as it was. */
+function faultsOf(record: Record<string, unknown>): string[] {
+  const faults = Object.entries(required).flatMap(([field, { fits, expected }]) => {
+    const value = record[field];
+    if (fits(value)) return [];
+    return [`${field} is ${value === undefined ? "missing" : display(value)}, expected ${expected}`];
+  });
+  const lost = Object.entries(record).flatMap(([field, value]) => {
+    // An id has its own rule.
+    const fault = field === "id" ? undefined : unkeepable(field, value);
+    return fault === undefined ? [] : [`${field}: ${fault}`];
+  });
+  return [...faults, ...lost.slice(0, 1)];
+}
+
+const text = { fits: (value: unknown) => typeof value === "string", expected: "text" };
+
+const required: Record<string, { fits(value: unknown): boolean; expected: string }> = {
+  id: { fits: (value) => id.safeParse(value).success, expected: "a positive whole number below 2^53" },
+  name: text,
+  version: {
+    fits: (value) => version.safeParse(value).success,
+    expected: "YY.MM.NNN with a month from 01 to 12",
+  },
+  package_type: text,
+  checksum: text,
+};
+
+/** Depth that is left for the manifest around a record. */
+const deepest = maxDepth - 8;
+
+/** Why no file can hold a member of a record as it is. */
+function unkeepable(key: string, value: unknown, depth = 1): string | undefined {
+  if (key === "__proto__") return 'the key "__proto__" is not safe to keep';
+  if (typeof value === "number" && !Number.isFinite(value))
+    return "a number is too large for JSON readers to keep";
+  if (Number.isInteger(value) && !Number.isSafeInteger(value))
+    return "a whole number is 2^53 or more, which JSON readers round: expected it as text";
+  if (value === null || typeof value !== "object") return undefined;
+  if (depth > deepest) return `values are nested more than ${deepest} levels deep`;
+  for (const [name, item] of Object.entries(value)) {
+    const lost = unkeepable(name, item, depth + 1);
+    if (lost !== undefined) return lost;
+  }
+  return undefined;
+}
+
+function unimportable(
+  record: unknown,
+  index: number,
+  fault: string,
+): Pick<Problem, "code" | "severity" | "message"> {
+  const known = isObject(record) && id.safeParse(record.id).success;
+  const who = known
+    ? `record ${record.id} (element ${index + 1} of the list)`
+    : `element ${index + 1} of the list`;
+  return { code: "import-record", severity: "error", message: `${who}: ${fault}` };
+}

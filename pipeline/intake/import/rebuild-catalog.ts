@@ -1,0 +1,124 @@
+import type { Config } from "../../documents/config.ts";
+import { exceptableRules } from "../../documents/exceptions.ts";
+import type { Problem } from "../../errors.ts";
+import type { Finding } from "../../ledger/exceptions.ts";
+import { identity } from "../../ledger/ledger-records.ts";
+import { display } from "../../project/document.ts";
+import type { Artifact, Release } from "../../records/normalize.ts";
+import type { Existing } from "./existing.ts";
+import { isImported } from "./manifests.ts";
+import type { ReleasePlan } from "./plan-releases.ts";
+import type { LiveRecord } from "./read-records.ts";
+import { asExisting, type Rebuilt, rebuild } from "./rebuild.ts";
+import type { RecordFinding } from "./violations.ts";
+
+/** The whole catalog as it will be, read back from what is about to be written. */
+export interface RebuiltCatalog {
+  /** Ascending by version. */
+  releases: Release[];
+  /** The artifact of every record that this import writes. */
+  byId: Map<number, Artifact>;
+  /** Rules that records imported earlier break. */
+  before: Finding[];
+  /** Rules that the records of this import break. */
+  found: RecordFinding[];
+  /** What keeps planned files from being read. */
+  problems: Problem[];
+}
+
+export function rebuildCatalog(
+  plans: readonly ReleasePlan[],
+  records: readonly LiveRecord[],
+  existing: Existing,
+  config: Config,
+  configChanges: boolean,
+): RebuiltCatalog {
+  const catalog: RebuiltCatalog = { releases: [], byId: new Map(), before: [], found: [], problems: [] };
+  const planned = new Map(plans.map((plan) => [plan.version, plan]));
+  const live = new Map(records.map((record) => [record.id, record]));
+  for (const version of [...new Set([...existing.releases.keys(), ...planned.keys()])].sort()) {
+    const plan = planned.get(version);
+    if (plan) addPlanned(catalog, plan, live, existing, config);
+    else addPresent(catalog, version, existing, config, configChanges);
+  }
+  return catalog;
+}
+
+/** A release that stays as it is; other people's mistakes in it are none of an import's. */
+function addPresent(
+  catalog: RebuiltCatalog,
+  version: string,
+  existing: Existing,
+  config: Config,
+  configChanges: boolean,
+): void {
+  const present = existing.releases.get(version);
+  const known = existing.rebuilt.get(version);
+  const rebuilt = configChanges && present ? rebuild(present, config) : known;
+  if (!rebuilt) return;
+  catalog.releases.push(rebuilt.release);
+  catalog.before.push(...rebuilt.findings.filter(isRecordError));
+}
+
+const isRecordError = ({ problem }: Finding) =>
+  problem.severity === "error" && isImported(problem.at?.file ?? "");
+
+function addPlanned(
+  catalog: RebuiltCatalog,
+  plan: ReleasePlan,
+  live: ReadonlyMap<number, LiveRecord>,
+  existing: Existing,
+  config: Config,
+): void {
+  const { version } = plan;
+  const manifests = new Map(plan.manifests.map(({ name, text }) => [name, text]));
+  const rebuilt = rebuild(
+    asExisting({ ...plan, manifests }, existing.releases.get(version), existing.folder),
+    config,
+  );
+  const recordOf = recordAt(plan, live);
+  catalog.releases.push(rebuilt.release);
+  catalog.problems.push(...rebuilt.problems.map((problem) => named(problem, recordOf(problem))));
+  for (const finding of rebuilt.findings.filter(isRecordError)) {
+    const record = recordOf(finding.problem);
+    if (!isExceptable(finding.problem)) catalog.problems.push(named(finding.problem, record));
+    else if (record) catalog.found.push({ ...finding, record });
+    else catalog.before.push(finding);
+  }
+  addArtifacts(catalog, plan, rebuilt, existing);
+}
+
+function addArtifacts(
+  { byId }: RebuiltCatalog,
+  { version, manifests }: ReleasePlan,
+  { release }: Rebuilt,
+  { ledger }: Existing,
+): void {
+  const known = new Map(manifests.flatMap(({ files }) => [...files]));
+  for (const artifact of release.artifacts) {
+    const id = known.get(artifact.file) ?? ledger.byIdentity.get(identity(version, artifact.file))?.add.id;
+    if (id !== undefined) byId.set(id, artifact);
+  }
+}
+
+const isExceptable = ({ code }: Problem) => (exceptableRules as readonly string[]).includes(code);
+
+/** The record a problem in a planned manifest is about: every line is one. */
+function recordAt({ version, manifests }: ReleasePlan, live: ReadonlyMap<number, LiveRecord>) {
+  const idsByPath = new Map(manifests.map(({ name, ids }) => [`${version}/manifests/${name}`, ids]));
+  return ({ at }: Problem): LiveRecord | undefined => {
+    const [, path = ""] = /([^/]+\/manifests\/[^/]+)$/.exec(at?.file ?? "") ?? [];
+    const id = idsByPath.get(path)?.[(at?.line ?? 0) - 1];
+    return id === undefined ? undefined : live.get(id);
+  };
+}
+
+/** The planned file is not there yet, so its place would lead nowhere. */
+function named(problem: Problem, record: LiveRecord | undefined): Problem {
+  if (!record) return problem;
+  const { at: _, ...rest } = problem;
+  return {
+    ...rest,
+    message: `record ${record.id} (${display(record.name)} of ${record.version}): ${problem.message}`,
+  };
+}

@@ -1,0 +1,70 @@
+import type { Config } from "../../documents/config.ts";
+import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
+import { releaseSchema } from "../../documents/release.ts";
+import type { Problem } from "../../errors.ts";
+import type { Finding } from "../../ledger/exceptions.ts";
+import type { Located } from "../../project/document.ts";
+import { type ParsedRelease, readBytes } from "../../project/parse.ts";
+import { checkRelease } from "../../records/check.ts";
+import { normalizeRelease, type Release } from "../../records/normalize.ts";
+import type { ExistingRelease } from "./existing.ts";
+
+/** A release as a build will see it. */
+export interface Rebuilt {
+  release: Release;
+  /** What keeps files from being read or joined. */
+  problems: Problem[];
+  /** What the rules about records say. */
+  findings: Finding[];
+}
+
+/** Files of a release as they are about to be written. */
+export interface PlannedRelease {
+  version: string;
+  /** undefined where one exists. */
+  releaseYaml: string | undefined;
+  /** By file name inside `manifests`. */
+  manifests: ReadonlyMap<string, string>;
+}
+
+export function rebuild({ parsed, imported }: ExistingRelease, config: Config): Rebuilt {
+  const whole: ParsedRelease = { ...parsed, manifests: [...parsed.manifests, ...imported] };
+  const { release, problems } = normalizeRelease(whole, config);
+  const findings = checkRelease(whole, config).map((problem) => ({ version: parsed.version, problem }));
+  return { release, problems: [...whole.problems, ...problems], findings };
+}
+
+const encoder = new TextEncoder();
+
+/** Reads a release's planned files as a build reads them from disk. */
+export function asExisting(
+  { version, releaseYaml, manifests }: PlannedRelease,
+  existing: ExistingRelease | undefined,
+  root: string,
+): ExistingRelease {
+  const folder = `${root}/${version}`;
+  const problems: Problem[] = [];
+  const imported: Located<Manifest>[] = [];
+  for (const [name, text] of manifests) {
+    const read = readBytes(`${folder}/manifests/${name}`, encoder.encode(text), manifestSchema);
+    problems.push(...read.problems);
+    if (read.document) imported.push(read.document);
+  }
+  const parsed = existing?.parsed ?? {
+    version,
+    folder,
+    release: undefined,
+    notes: [],
+    manifests: [],
+    problems: [],
+  };
+  if (releaseYaml === undefined)
+    return { parsed: { ...parsed, problems: [...parsed.problems, ...problems] }, imported };
+  const read = readBytes(`${folder}/release.yaml`, encoder.encode(releaseYaml), releaseSchema);
+  // The one thing a folder without release.yaml lacked is there now.
+  const others = parsed.problems.filter(({ code }) => code !== "release-missing");
+  return {
+    parsed: { ...parsed, release: read.document, problems: [...others, ...read.problems, ...problems] },
+    imported,
+  };
+}

@@ -1,0 +1,93 @@
+import type { Exception } from "../../documents/exceptions.ts";
+import type { Code, Problem } from "../../errors.ts";
+import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts";
+import { display } from "../../project/document.ts";
+import type { LiveRecord } from "./read-records.ts";
+
+/** A rule of the specification that an imported record breaks. */
+export interface Violation {
+  id: number;
+  version: string;
+  name: string;
+  rule: Code;
+  message: string;
+}
+
+/** A finding about a record that this import brings or changes. */
+export interface RecordFinding extends Finding {
+  record: LiveRecord;
+}
+
+/** Findings that no exception accepts yet. Where one is used up, all of the import's show: any may be the new one. */
+export function unaccepted(
+  exceptions: readonly Exception[],
+  before: readonly Finding[],
+  found: readonly RecordFinding[],
+): RecordFinding[] {
+  const { covered, open } = byException(exceptions, [...before, ...found]);
+  const exceeded = [...covered].flatMap(([{ count }, findings]) => (findings.length > count ? findings : []));
+  const shown = new Set<Finding>([...open, ...exceeded]);
+  return found.filter((finding) => shown.has(finding));
+}
+
+export const asViolation = ({ record, problem }: RecordFinding): Violation => ({
+  id: record.id,
+  version: record.version,
+  name: record.name,
+  rule: problem.code,
+  message: problem.message,
+});
+
+/** How many violations each rule has, most first. */
+export function countByRule(violations: readonly Pick<Violation, "rule">[]): [rule: Code, count: number][] {
+  const counts = new Map<Code, number>();
+  for (const { rule } of violations) counts.set(rule, (counts.get(rule) ?? 0) + 1);
+  return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
+}
+
+/** One problem a violation, and a last one that says how to import them all the same. */
+export function violationProblems(violations: readonly Violation[]): Problem[] {
+  if (violations.length === 0) return [];
+  const problems = violations.map(
+    ({ id, version, name, rule, message }): Problem => ({
+      code: rule,
+      severity: "error",
+      message: `record ${id} (${display(name)} of ${version}): ${message}`,
+    }),
+  );
+  const records = new Set(violations.map(({ id }) => id)).size;
+  const counts = countByRule(violations).map(([rule, count]) => `${count} ${rule}`);
+  const message = `${records === 1 ? "1 record breaks" : `${records} records break`} rules of the specification: ${counts.join(", ")}`;
+  const hint = "Correct them in the live catalog, or import them as they are with --accept-violations.";
+  return [...problems, { code: "import-violations", severity: "error", message, hint }];
+}
+
+/** Exceptions that cover the findings too: counts go up, what no entry covers gets one of its own. */
+export function extendExceptions(
+  exceptions: readonly Exception[],
+  before: readonly Finding[],
+  found: readonly RecordFinding[],
+): Exception[] {
+  const { open } = byException(exceptions, found);
+  const groups = Object.groupBy(open, ({ problem }) => problem.code);
+  const added = Object.entries(groups).map(([rule, findings]): Exception => {
+    const versions = findings.map(({ version }) => version).sort();
+    return {
+      rule: rule as Exception["rule"],
+      versions: `${versions[0]}..${versions.at(-1)}`,
+      count: findings.length,
+    };
+  });
+  const sorted = added.sort((a, b) => (a.rule < b.rule ? -1 : 1));
+  const extended = [...exceptions.map((exception) => ({ ...exception })), ...sorted];
+  const { covered } = byException(extended, [...before, ...found]);
+  for (const [exception, findings] of covered) exception.count = Math.max(exception.count, findings.length);
+  return extended;
+}
+
+/** Whether two lists of exceptions accept the same. */
+export const sameExceptions = (a: readonly Exception[], b: readonly Exception[]): boolean =>
+  a.length === b.length &&
+  a.every(
+    (one, index) => one.count === b[index]?.count && `${boundsOf(one)}` === `${boundsOf(b[index] ?? one)}`,
+  );

@@ -1,0 +1,89 @@
+import type { Config } from "../../documents/config.ts";
+import { isObject } from "../../documents/is-object.ts";
+import type { Problem } from "../../errors.ts";
+import type { LiveRecord } from "./read-records.ts";
+
+export type WireKey = keyof Config["wire"];
+export const wireKeys: readonly WireKey[] = ["vendor", "cryptolib_post"];
+
+/** A key name inside `data`, and how it became known. */
+export interface WireName {
+  name: string;
+  /** given: on the command line; kept: records in this catalog use it; found: by its shape; default: no record has any. */
+  from: "given" | "kept" | "found" | "default";
+  /** Records that have it. */
+  records: number;
+}
+
+/** Which names are fixed already. */
+export interface FixedNames {
+  given: Partial<Config["wire"]>;
+  /** The catalog's own, where its records use them. */
+  kept: Partial<Config["wire"]>;
+}
+
+/**
+ * Finds the key names that stand for `vendor` and `cryptolib_post`: unknown keys with an object of that shape.
+ * Where several fit, most records decide.
+ */
+export function wireNames(
+  records: readonly LiveRecord[],
+  { given, kept }: FixedNames,
+): { names: Record<WireKey, WireName>; problems: Problem[] } {
+  const problems: Problem[] = [];
+  const decide = (key: WireKey): WireName => {
+    const counts = countCandidates(records, key);
+    const fixed = kept[key] ?? given[key];
+    if (kept[key] !== undefined && given[key] !== undefined && given[key] !== kept[key]) {
+      problems.push(nameKept(key, kept[key], given[key]));
+    }
+    if (fixed !== undefined)
+      return { name: fixed, from: kept[key] ? "kept" : "given", records: counts.get(fixed) ?? 0 };
+    const [first, second] = [...counts].sort(([, a], [, b]) => b - a);
+    if (!first) return { name: key, from: "default", records: 0 };
+    if (first[1] === second?.[1]) problems.push(ambiguous(key, first[0], second[0], first[1]));
+    return { name: first[0], from: "found", records: first[1] };
+  };
+  return { names: { vendor: decide("vendor"), cryptolib_post: decide("cryptolib_post") }, problems };
+}
+
+const shapes: Record<
+  WireKey,
+  { parent(data: Record<string, unknown>): unknown; known: string[]; marks: string[] }
+> = {
+  vendor: { parent: (data) => data, known: ["store", "attestation"], marks: ["rev", "image"] },
+  cryptolib_post: {
+    parent: (data) => data.attestation,
+    known: ["key_id", "sha256", "signature", "file_signatures"],
+    marks: ["expected_hash", "expected_hash_per_arch"],
+  },
+};
+
+/** As in the configuration: what can be written there. */
+const writable = /^[A-Za-z_][A-Za-z0-9_-]*$/;
+
+function countCandidates(records: readonly LiveRecord[], key: WireKey): Map<string, number> {
+  const { parent, known, marks } = shapes[key];
+  const counts = new Map<string, number>();
+  for (const { data } of records) {
+    const object = isObject(data) ? parent(data) : undefined;
+    for (const [name, part] of Object.entries(isObject(object) ? object : {})) {
+      const fits = isObject(part) && marks.some((mark) => Object.hasOwn(part, mark));
+      if (fits && !known.includes(name) && writable.test(name)) counts.set(name, (counts.get(name) ?? 0) + 1);
+    }
+  }
+  return counts;
+}
+
+function ambiguous(key: WireKey, one: string, other: string, count: number): Problem {
+  const message = `two keys look like ${key}: ${one} and ${other}, each in ${count === 1 ? "1 record" : `${count} records`}`;
+  const hint = `Say which one it is: --wire ${key}=${one} or --wire ${key}=${other}.`;
+  return { code: "import-wire", severity: "error", message, hint };
+}
+
+function nameKept(key: WireKey, kept: string, given: string): Problem {
+  const message = `the key name of ${key} is ${kept} in this catalog, but --wire gives ${given}`;
+  const hint =
+    "A change would revise every record that has it: leave --wire out, or change catalog.yaml first.";
+  return { code: "import-wire", severity: "error", message, hint };
+}

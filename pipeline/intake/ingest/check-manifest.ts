@@ -1,0 +1,110 @@
+import { basename } from "node:path/posix";
+import type { Config } from "../../documents/config.ts";
+import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import type { WrittenRelease } from "../../documents/release.ts";
+import type { Code, Problem } from "../../errors.ts";
+import { checkShape, type Located } from "../../project/document.ts";
+import type { ParsedRelease } from "../../project/parse.ts";
+import { checkRelease } from "../../records/check.ts";
+import { normalizeRelease, type Release } from "../../records/normalize.ts";
+import { type At, wholeFile } from "./evidence.ts";
+
+/** An artifact and the input it came from. */
+export interface Described {
+  artifact: WrittenArtifact;
+  at: At;
+  /** What describing it found wrong. */
+  problems: readonly Problem[];
+}
+
+/** What a rule finds only because of what is reported already. */
+const consequences: Partial<Record<Code, readonly Code[]>> = {
+  "store-ambiguous": ["store-required", "vendor-required"],
+  "revision-missing": ["vendor-required"],
+};
+
+/** Where ingest has ways of its own to mend what a rule finds. */
+const waysOut: Partial<Record<Code, string>> = {
+  "attestation-required":
+    "Give --set attestation.cryptolib_post.expected_hash=… or FILE.relcat.yaml, or take the kind out of require.attestation in catalog.yaml.",
+  "store-required":
+    "Give nix path-info --json of its output too, or --set store.path=…; or take the kind out of require.store in catalog.yaml.",
+  "foreign-version": "Is it the file of another release, or is --release wrong?",
+  "deb-os-range":
+    "Let rules in ingest: of catalog.yaml say by the file names which systems they are for: max_os_version on the build for the older, min_os_version on the one for the newer.",
+};
+
+/**
+ * A manifest of the artifacts in the order ids are given in, and every problem `relcat check` would find in it.
+ * Problems point to the inputs: the manifest is not written yet.
+ * @param release release.yaml, where there is one: images must be of its revisions
+ */
+export function checkManifest(
+  described: readonly Described[],
+  version: string,
+  config: Config,
+  release: Located<WrittenRelease> | undefined,
+): { manifest: Manifest; problems: Problem[] } {
+  const shape = described.flatMap((each) => shapeProblems(each, version));
+  const artifacts = described.map(({ artifact }) => artifact);
+  if (shape.length > 0) return { manifest: { release: version, artifacts }, problems: shape };
+  const whole = asParsed(described, version, release);
+  const { release: normalized, problems } = normalizeRelease(whole, config);
+  artifacts.sort(inOrderOf(normalized));
+  // One by one, so that each problem can be told with its artifact; the release's date is for check to judge.
+  const found = described.flatMap((each) => {
+    const known = each.problems.flatMap(({ code }) => consequences[code] ?? []);
+    return checkRelease(asParsed([each], version, release), config, whole)
+      .filter(({ code }) => code !== "release-date" && !known.includes(code))
+      .map((problem) => toldOf(each, problem));
+  });
+  return { manifest: { release: version, artifacts }, problems: [...found, ...problems] };
+}
+
+/** Compares written artifacts by where they stand in their release, the order ids are given in. */
+export function inOrderOf({ artifacts }: Release): (a: WrittenArtifact, b: WrittenArtifact) => number {
+  const order = new Map(artifacts.map(({ file }, index) => [file, index]));
+  const position = ({ file, name }: WrittenArtifact) => order.get(file ?? name) ?? -1;
+  return (a, b) => position(a) - position(b);
+}
+
+/** A release that consists of these artifacts, each of which stands where its input is. */
+function asParsed(
+  described: readonly Described[],
+  version: string,
+  release: Located<WrittenRelease> | undefined,
+): ParsedRelease {
+  const value: Manifest = { release: version, artifacts: described.map(({ artifact }) => artifact) };
+  const place: Located<Manifest>["place"] = ([, index]) =>
+    (described[Number(index)]?.at ?? wholeFile("the manifest"))();
+  return {
+    version,
+    folder: version,
+    release,
+    notes: [],
+    manifests: [{ file: "the manifest", value, place }],
+    problems: [],
+  };
+}
+
+function toldOf({ artifact, at }: Described, found: Problem): Problem {
+  const name = artifact.file ?? artifact.name;
+  const isSaid = basename(at().file) === name || found.message.includes(name);
+  const hint = waysOut[found.code] ?? found.hint;
+  return {
+    ...found,
+    message: isSaid ? found.message : `${name}: ${found.message}`,
+    ...(hint !== undefined && { hint }),
+  };
+}
+
+function shapeProblems({ artifact, at }: Described, version: string): Problem[] {
+  const value = { release: version, artifacts: [artifact] };
+  const syntax = { value, locate: () => 0, spelling: () => undefined };
+  const { problems } = checkShape({ file: "the manifest", text: "" }, syntax, manifestSchema);
+  return problems.map((found: Problem) => ({
+    ...found,
+    message: found.message.replace(/^artifacts\.0\./, ""),
+    at: at(),
+  }));
+}

@@ -1,0 +1,110 @@
+import type { Attestation } from "../../documents/attestation.ts";
+import { isObject } from "../../documents/is-object.ts";
+import type { Problem } from "../../errors.ts";
+import { type At, type Claimed, problem } from "./evidence.ts";
+import type { Fields } from "./fields.ts";
+import type { Sidecars } from "./formats/sidecars.ts";
+
+type Path = readonly (string | number)[];
+type FileSignatures = NonNullable<Attestation["file_signatures"]>;
+
+/** Something that is stated and is not so. */
+interface Difference {
+  path: Path;
+  /** As messages name it. */
+  field: string;
+  stated: unknown;
+  /** undefined: the bytes have nothing of the kind. */
+  fact: unknown;
+}
+
+/** Who states what, beside the manifest: whoever speaks last counts. */
+export interface Statements {
+  sidecars: Sidecars;
+  /** What --set gives. */
+  settings: Fields;
+}
+
+/**
+ * What a sidecar, --set or a finished manifest states of a fact must be what was found.
+ * @param stated by all of them together
+ * @param isLookedInto whether the bytes were: then what they do not have is not so
+ */
+export function contradictions(
+  file: Claimed,
+  stated: Fields,
+  facts: Fields,
+  isLookedInto: boolean,
+  by: Statements = { sidecars: new Map(), settings: {} },
+): Problem[] {
+  const { sha256, size, store, vendor, attestation, inspected } = stated;
+  const claims: Fields = {
+    sha256: sha256 === "unknown" ? undefined : sha256,
+    size,
+    store,
+    vendor,
+    attestation: isLookedInto ? attestation : { sha256: attestation?.sha256 },
+    // Another policy, or other signers, may have judged the same bytes otherwise.
+    inspected: inspected?.policy === facts.inspected?.policy ? inspected : undefined,
+  };
+  return [...differences(claims, facts)].map((difference) => told(difference, file, by));
+}
+
+function* differences(stated: unknown, fact: unknown, path: Path = [], field = ""): Generator<Difference> {
+  if (stated === undefined || (fact === undefined && !isToldByBytes(field))) return;
+  if (Array.isArray(stated) && Array.isArray(fact)) yield* ofFilesInside(stated, fact, path, field);
+  else if (isObject(stated) && isObject(fact)) {
+    for (const [key, value] of Object.entries(stated))
+      yield* differences(value, fact[key], [...path, key], field === "" ? key : `${field}.${key}`);
+  } else if (stated !== fact) yield { path, field, stated, fact };
+}
+
+/** By their names: an order says nothing. Such a list is meant whole. */
+function* ofFilesInside(
+  stated: FileSignatures,
+  found: FileSignatures,
+  path: Path,
+  field: string,
+): Generator<Difference> {
+  const facts = new Map(found.map(({ name, signature }) => [name, signature]));
+  for (const [index, { name, signature }] of stated.entries()) {
+    const inside = `${field}[${JSON.stringify(name)}]`;
+    yield* differences(signature, facts.get(name), [...path, index, "signature"], inside);
+    facts.delete(name);
+  }
+  for (const name of facts.keys()) yield { path, field, stated: undefined, fact: name };
+}
+
+/** What nobody needs to state: where the bytes do not have it, it is not so. */
+const isToldByBytes = (field: string): boolean =>
+  field === "" || /^attestation\.(?:key_id|signature|file_signatures)\b/.test(field);
+
+function told({ path, field, stated, fact }: Difference, file: Claimed, by: Statements): Problem {
+  const { at, who } = sourceOf(path, file, by);
+  const what = `${field} of ${file.name}`;
+  const shown = isObject(stated) || Array.isArray(stated) ? "" : ` as ${JSON.stringify(stated)}`;
+  const found = fact === undefined ? "in none of its bytes that hold" : JSON.stringify(fact);
+  const message =
+    stated === undefined
+      ? `${what} lacks ${fact}, which is signed inside`
+      : `${what} is stated${shown}${who === "--set" ? " by --set" : ""}, but is ${found}`;
+  const hint =
+    who === "the manifest" && ["sha256", "size"].includes(field)
+      ? "It is the file of another build, or was changed since: give the right one, or correct the manifest."
+      : `Correct or leave out what ${who} states.`;
+  return problem("ingest-conflict", at, message, hint);
+}
+
+function sourceOf(path: Path, file: Claimed, { settings, sidecars }: Statements): { at: At; who: string } {
+  const { at, finished } = file;
+  if (has(settings, path)) return { at, who: "--set" };
+  const sidecar = sidecars.get(file.name);
+  if (sidecar && has(sidecar.value, path)) return { at: () => sidecar.place(path), who: "the sidecar" };
+  return { at: finished ? () => finished.place(path) : at, who: "the manifest" };
+}
+
+const has = (value: unknown, path: Path): boolean =>
+  path.reduce<unknown>(
+    (part, key) => (part as Record<string | number, unknown> | undefined)?.[key],
+    value,
+  ) !== undefined;

@@ -1,0 +1,104 @@
+import type { Attestation } from "../../documents/attestation.ts";
+import type { Config } from "../../documents/config.ts";
+import type { WrittenArtifact } from "../../documents/manifest.ts";
+import { resolveAlias } from "../../documents/package-types.ts";
+import type { Problem } from "../../errors.ts";
+import { attestationOf } from "../../inspect/policy/attestation.ts";
+import { usualType } from "./built-in-rules.ts";
+import { contradictions, type Statements } from "./contradictions.ts";
+import { problem } from "./evidence.ts";
+import { type Fields, overlay } from "./fields.ts";
+import type { Job } from "./join.ts";
+import type { JobFile } from "./join-files.ts";
+import type { Measured } from "./measure.ts";
+import { typeOfHint } from "./package-type.ts";
+import { provenanceOf } from "./provenance.ts";
+import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
+
+/** What every file of a job is described with. */
+export interface Description extends Statements {
+  job: Job;
+  config: Config;
+  revision: string | undefined;
+}
+
+/**
+ * The manifest's entry for one file: what its name says, what stands beside it, what was measured.
+ * @param measured undefined before it is known: what is stated is taken for true
+ */
+export function describeFile(
+  file: JobFile,
+  measured: Measured | undefined,
+  context: Description,
+): { artifact: WrittenArtifact | undefined; problems: Problem[] } {
+  const { config, sidecars, settings } = context;
+  const rule = file.finished ? undefined : ruleFor(file.name, config);
+  // Each says more than the one before it: the name, the build, the file's neighbour, the caller.
+  const layers = [
+    rule ? fieldsOf(rule) : {},
+    file.finished?.value ?? {},
+    sidecars.get(file.name)?.value ?? {},
+    settings,
+  ];
+  const fields = layers.reduce<Fields>((under, over) => overlay(under, over), {});
+  const hinted = file.hint === undefined ? undefined : typeOfHint(file.hint, config);
+  const stated = fields.package_type ?? hinted ?? usualType(file.name);
+  if (stated === undefined) return { artifact: undefined, problems: [unmatched(file.name, file.at)] };
+  const package_type = resolveAlias(stated, config.packageTypes);
+  const type = config.packageTypes.get(package_type);
+  const { provenance, problems } =
+    type?.kind === "image" ? imageProvenance(file, fields, context) : { provenance: {}, problems: [] };
+  const { inspection, inspected } = measured?.seen ?? {};
+  const facts: Fields = {
+    ...provenance,
+    ...(measured && { sha256: measured.sha256, size: measured.size }),
+    ...(inspected && { inspected }),
+    attestation: {
+      ...(fields.attestation?.sha256 !== undefined && digestOf(measured)),
+      ...(inspection && type && attestationOf(inspection, package_type, type)),
+    },
+  };
+  const sha256 = measured?.sha256 ?? fields.sha256 ?? fields.attestation?.sha256 ?? unknownDigest;
+  const artifact = {
+    ...overlay(fields, facts),
+    name: fields.name ?? fields.file ?? file.name,
+    package_type,
+    sha256,
+  };
+  if (artifact.name !== file.name) artifact.file ??= file.name;
+  if (artifact.file === artifact.name) delete artifact.file;
+  if (type?.kind === "client") artifact.attestation = attested(artifact.attestation, sha256);
+  else if (isEmpty(artifact.attestation)) delete artifact.attestation;
+  return {
+    artifact,
+    problems: [...problems, ...contradictions(file, fields, facts, inspection !== undefined, context)],
+  };
+}
+
+/** Only images have a source revision in the catalog; one without has lost it on the way. */
+function imageProvenance(file: JobFile, fields: Fields, { job, config, revision }: Description) {
+  const { provenance, problems } = provenanceOf(file, fields, job, revision);
+  const known = revision ?? fields.vendor?.rev;
+  if (known === undefined && config.require.vendor.includes("image")) problems.push(noRevision(file));
+  return { provenance, problems };
+}
+
+/** Clients are attested by their checksum at least. */
+const attested = (given: Attestation | undefined, sha256: string): Attestation => ({ sha256, ...given });
+
+/** Imported records may be of files that nobody has. */
+const digestOf = (measured: Measured | undefined) =>
+  measured && measured.sha256 !== "unknown" && { sha256: measured.sha256 };
+
+const isEmpty = (attestation: Attestation | undefined): boolean =>
+  attestation !== undefined && Object.keys(attestation).length === 0;
+
+const unknownDigest = "0".repeat(64);
+
+const noRevision = ({ name, at }: JobFile) =>
+  problem(
+    "revision-missing",
+    at,
+    `no input says which source revision ${name} was built from`,
+    "Give --rev SHA, --rev ci or --rev git; or take image out of require.vendor in catalog.yaml.",
+  );

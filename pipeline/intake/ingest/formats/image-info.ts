@@ -1,0 +1,38 @@
+import { basename } from "node:path/posix";
+import { absolutePath, line, table } from "../../../documents/fields.ts";
+import { isObject } from "../../../documents/is-object.ts";
+import { count, loose, shape } from "./shape.ts";
+
+const disk = loose({ file: absolutePath, logical_bytes: count.optional() });
+
+/**
+ * nix-support/image-info.json of image builds: which file is the image. Its logical_bytes is the size of the
+ * disk inside, neither the download's nor the store object's, so it is checked and not kept.
+ */
+export const imageInfo = shape({
+  title: "nix-support/image-info.json",
+  fits: (value) =>
+    isObject(value) && "label" in value && "system" in value && ("file" in value || "disks" in value),
+  schema: loose({
+    label: line,
+    system: line,
+    logical_bytes: count.optional(),
+    file: absolutePath.optional(),
+    disks: table(disk, "an object of disk: {file}").optional(),
+  }),
+  read({ value: { file, disks }, place }) {
+    const named = [
+      ...(file === undefined ? [] : [{ path: file, where: ["file"] }]),
+      ...Object.entries(disks ?? {}).map(([name, each]) => ({
+        path: each.file,
+        where: ["disks", name, "file"],
+      })),
+    ];
+    const files = named.map(({ path, where }) => ({
+      name: basename(path),
+      paths: [path],
+      at: () => place(where),
+    }));
+    return { files };
+  },
+});

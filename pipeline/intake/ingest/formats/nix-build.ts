@@ -1,0 +1,54 @@
+import { z } from "zod";
+import { expects, table } from "../../../documents/fields.ts";
+import { isObject } from "../../../documents/is-object.ts";
+import { type Build, problem } from "../evidence.ts";
+import { isListOf, loose, shape } from "./shape.ts";
+import { isStorePath, storePath } from "./store-path.ts";
+
+const built = z.union(
+  [
+    storePath,
+    loose({ drvPath: storePath, outputs: table(storePath.nullable(), "an object of output: store path") }),
+    loose({ path: storePath }),
+  ],
+  expects("wrong-type", "a build with drvPath and outputs, or a store path"),
+);
+
+/** Nothing but a path: how older versions wrote a store path that they did not build. */
+export const isOpaque = (item: unknown): boolean =>
+  isObject(item) && Object.keys(item).length === 1 && isStorePath(item.path);
+
+/** `nix build --json`: a list of recipes and their outputs; a bare path is an output whose recipe is unknown. */
+export const nixBuild = shape({
+  title: "nix build --json",
+  fits: (value) =>
+    isListOf(value, (item) => isStorePath(item) || isOpaque(item) || (isObject(item) && "drvPath" in item)),
+  schema: z.array(built),
+  read({ value, place }) {
+    const builds: Build[] = [];
+    const problems = [];
+    for (const [index, item] of value.entries()) {
+      const at = () => place([index]);
+      if (typeof item === "string") builds.push({ drv: undefined, outputs: { out: item }, wanted: true, at });
+      else if (!("drvPath" in item))
+        builds.push({ drv: undefined, outputs: { out: item.path as string }, wanted: true, at });
+      else {
+        const { drvPath: drv, outputs } = item as { drvPath: string; outputs: Record<string, string | null> };
+        const made = Object.fromEntries(
+          Object.entries(outputs).flatMap(([name, path]) => (path ? [[name, path]] : [])),
+        );
+        if (Object.keys(made).length > 0) builds.push({ drv, outputs: made, wanted: true, at });
+        else
+          problems.push(
+            problem(
+              "build-failed",
+              at,
+              `${drv} has no outputs`,
+              "nix build --dry-run builds nothing; run it without.",
+            ),
+          );
+      }
+    }
+    return { builds, problems };
+  },
+});

@@ -1,0 +1,103 @@
+import { z } from "zod";
+import { absolutePath, expects, line, list, size, table } from "../../../documents/fields.ts";
+import { isObject } from "../../../documents/is-object.ts";
+import type { Problem } from "../../../errors.ts";
+import type { Located } from "../../../project/document.ts";
+import { type Evidence, problem, type StoreObject } from "../evidence.ts";
+import { isListOf, loose, shape } from "./shape.ts";
+import { isStoreBase, isStorePath, storeBase, storePath } from "./store-path.ts";
+
+const anyPath = z.union([storePath, storeBase], expects("path-format", "a store path"));
+
+const info = loose({
+  path: anyPath.optional(),
+  valid: z.boolean().optional(),
+  deriver: anyPath.nullable().optional(),
+  narHash: line.optional(),
+  narSize: size.optional(),
+  references: list(anyPath).optional(),
+  signatures: list(
+    z.union([line, loose({ keyName: line, sig: line })], expects("wrong-type", "a signature")),
+  ).optional(),
+});
+
+type Info = z.infer<typeof info>;
+
+/** `nix path-info --json` as a list: Nix up to 2.18 and Lix. */
+export const pathInfoList = shape({
+  title: "nix path-info --json",
+  fits: (value) =>
+    isListOf(value, (item) => isObject(item) && isStorePath(item.path)) &&
+    (value as object[]).some((item) => "narHash" in item || "valid" in item),
+  schema: z.array(info),
+  read: (document) =>
+    collect(
+      document,
+      document.value.map((item, index) => [item.path ?? "", item, [index]] as const),
+      "",
+    ),
+});
+
+/** As an object of path to what is known: Nix from 2.19 on. */
+export const pathInfoMap = shape({
+  title: "nix path-info --json",
+  fits: (value) =>
+    isObject(value) &&
+    isListOf(Object.entries(value), (entry) => {
+      const [path, item] = entry as [string, unknown];
+      return isStorePath(path) && (item === null || (isObject(item) && !("outputs" in item)));
+    }),
+  schema: table(info.nullable(), "an object of store path: information"),
+  read: (document) =>
+    collect(
+      document,
+      Object.entries(document.value).map(([path, item]) => [path, item, [path]] as const),
+      "",
+    ),
+});
+
+/** Wrapped, with paths relative to the store: Nix from 2.33 on. */
+export const pathInfoWrapped = shape({
+  title: "nix path-info --json",
+  fits: (value) => isObject(value) && isObject(value.info) && "storeDir" in value,
+  schema: loose({
+    storeDir: absolutePath,
+    info: table(info.nullable(), "an object of store path: information"),
+  }),
+  read: (document) =>
+    collect(
+      document,
+      Object.entries(document.value.info as Record<string, Info | null>).map(
+        ([path, item]) => [path, item, ["info", path]] as const,
+      ),
+      `${document.value.storeDir}/`,
+    ),
+});
+
+type Entry = readonly [path: string, info: Info | null, where: readonly (string | number)[]];
+
+function collect({ place }: Located<unknown>, entries: readonly Entry[], store: string): Partial<Evidence> {
+  const whole = (path: string) => (isStoreBase(path) ? `${store}${path}` : path);
+  const objects: StoreObject[] = [];
+  const problems: Problem[] = [];
+  for (const [path, item, where] of entries) {
+    const at = () => place(where);
+    if (!item || item.valid === false || item.narHash === undefined || item.narSize === undefined) {
+      const message = `${whole(path)} is not in the store that was asked`;
+      problems.push(problem("store-path-invalid", at, message, "Build it, or copy it there, and ask again."));
+      continue;
+    }
+    objects.push({
+      path: whole(path),
+      narHash: item.narHash,
+      narSize: item.narSize,
+      references: (item.references ?? []).map(whole),
+      signatures: (item.signatures ?? []).map((signature) =>
+        typeof signature === "string" ? signature : `${signature.keyName}:${signature.sig}`,
+      ),
+      deriver: item.deriver ? whole(item.deriver) : undefined,
+      at,
+    });
+  }
+  return { objects, problems };
+}

@@ -1,0 +1,93 @@
+import { join, relative } from "node:path/posix";
+import { decode } from "../../../project/source.ts";
+import { listFiles, readFiles } from "../../../system/files.ts";
+import { type Evidence, type FoundFile, gather, problem, wholeFile } from "../evidence.ts";
+import { fileOf, isDownload, leftOutProduct, readProducts } from "./hydra-products.ts";
+import { recognise } from "./recognise.ts";
+import { storePathOf } from "./store-path.ts";
+
+const productsFile = "nix-support/hydra-build-products";
+const imageInfoFile = "nix-support/image-info.json";
+
+/**
+ * What a build left in a folder. Where it lists its products, they count and nothing else does; GoReleaser's
+ * dist speaks through its artifacts.json; in any other folder each file is an input of its own.
+ * @param realPath the folder with symbolic links resolved
+ */
+export async function readFolder(
+  folder: string,
+  realPath: string,
+  readInput: (path: string) => Promise<Partial<Evidence>>,
+): Promise<Evidence> {
+  const names = (await listFiles(folder)).filter(
+    (name) => !name.split("/").some((part) => part.startsWith(".")),
+  );
+  if (names.includes("nix-support/failed")) {
+    const message = `${folder} is the output of a build that failed (nix-support/failed)`;
+    const hint = "Only a build that succeeded can be released.";
+    return gather([
+      { problems: [problem("build-failed", wholeFile(`${folder}/nix-support/failed`), message, hint)] },
+    ]);
+  }
+  if (names.includes(productsFile) || names.includes(imageInfoFile)) {
+    const found = [await readProductList(folder, names), await readImageInfo(folder, names)];
+    return locate(gather(found), folder, realPath);
+  }
+  const goreleaser = names.includes("artifacts.json") && (await isGoreleaser(join(folder, "artifacts.json")));
+  const inputs = goreleaser
+    ? ["artifacts.json", "metadata.json"].filter((name) => names.includes(name))
+    : names;
+  const parts: Partial<Evidence>[] = [];
+  for (const name of inputs)
+    if (!name.startsWith("nix-support/")) parts.push(await readInput(join(folder, name)));
+  return gather(parts);
+}
+
+async function readProductList(folder: string, names: readonly string[]): Promise<Partial<Evidence>> {
+  if (!names.includes(productsFile)) return {};
+  const file = join(folder, productsFile);
+  const [bytes = new Uint8Array()] = await readFiles([file]);
+  const { products, problems } = readProducts(decode(file, bytes));
+  const files = products
+    .filter(isDownload)
+    .map((product) => fileOf(product, storePathOf(product.path), [product.path]));
+  return { files, problems, leftOut: products.filter((product) => !isDownload(product)).map(leftOutProduct) };
+}
+
+async function readImageInfo(folder: string, names: readonly string[]): Promise<Partial<Evidence>> {
+  if (!names.includes(imageInfoFile)) return {};
+  const file = join(folder, imageInfoFile);
+  const [bytes = new Uint8Array()] = await readFiles([file]);
+  const recognised = recognise(file, bytes);
+  if ("problem" in recognised) return { problems: [recognised.problem] };
+  if ("known" in recognised) return recognised.known;
+  const seen = "seen" in recognised ? recognised.seen : "a checksum file";
+  const message = `${seen} is not what image builds write`;
+  const hint = "Expected an object with label, system and file or disks.";
+  return { problems: [problem("input-unknown", wholeFile(file), message, hint)] };
+}
+
+async function isGoreleaser(file: string): Promise<boolean> {
+  const [bytes = new Uint8Array()] = await readFiles([file]);
+  const recognised = recognise(file, bytes);
+  return "known" in recognised && (recognised.known.files?.length ?? 0) > 0;
+}
+
+/**
+ * Products are named by store paths. The folder at hand may be that store path, or a copy of it somewhere
+ * else: then each file is looked for at the same place inside the copy.
+ */
+function locate(evidence: Evidence, folder: string, realPath: string): Evidence {
+  const own = storePathOf(realPath);
+  const files = evidence.files.map((file): FoundFile => {
+    const [path = ""] = file.paths;
+    const store = storePathOf(path);
+    const isOwn = store !== undefined && (own === undefined || own === store);
+    return {
+      ...file,
+      store: store ?? own,
+      paths: isOwn ? [join(folder, relative(store, path)), path] : [path],
+    };
+  });
+  return { ...evidence, files };
+}

@@ -1,0 +1,66 @@
+import { basename } from "node:path/posix";
+import type { Problem } from "../../../errors.ts";
+import type { Located } from "../../../project/document.ts";
+import { readBytes } from "../../../project/parse.ts";
+import { readFiles } from "../../../system/files.ts";
+import { lookAt } from "../../../system/input-files.ts";
+import { problem, wholeFile } from "../evidence.ts";
+import { type Fields, fieldsSchema } from "../fields.ts";
+
+const ending = ".relcat.yaml";
+
+/** `FILE.relcat.yaml`: fields of FILE's artifact, written by whoever makes FILE. */
+export const isSidecar = (path: string): boolean => path.endsWith(ending);
+
+export type Sidecars = ReadonlyMap<string, Located<Fields>>;
+
+/**
+ * The sidecars of files: those given as inputs, and those that lie beside a file.
+ * @param given sidecars among the inputs
+ * @param files name and paths of each file
+ */
+export async function readSidecars(
+  given: readonly string[],
+  files: readonly { name: string; paths: readonly string[] }[],
+): Promise<{ sidecars: Sidecars; problems: Problem[] }> {
+  const wanted = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const path of [...given, ...files.flatMap(({ paths }) => besides(paths))]) {
+    const { kind, realPath } = lookAt(path);
+    if (kind === "missing")
+      problems.push(problem("input-missing", wholeFile(path), `there is no file ${path}`, "Check the path."));
+    else if (!wanted.has(realPath)) wanted.set(realPath, path);
+  }
+  const paths = [...wanted.values()].sort();
+  const contents = await readFiles(paths);
+  const sidecars = new Map<string, Located<Fields>>();
+  for (const [index, path] of paths.entries()) {
+    const target = basename(path).slice(0, -ending.length);
+    const read = readBytes(path, contents[index] ?? new Uint8Array(), fieldsSchema);
+    const other = sidecars.get(target);
+    if (other) problems.push(twice(target, path, other.file));
+    else if (!files.some(({ name }) => name === target)) problems.push(unused(target, path));
+    else if (read.document) sidecars.set(target, read.document);
+    problems.push(...read.problems);
+  }
+  return { sidecars, problems };
+}
+
+const besides = (paths: readonly string[]) =>
+  paths.map((path) => `${path}${ending}`).filter((path) => lookAt(path).kind === "file");
+
+const twice = (target: string, path: string, other: string) =>
+  problem(
+    "ingest-conflict",
+    wholeFile(path),
+    `${target} has a second sidecar, ${other}`,
+    "Keep one of them.",
+  );
+
+const unused = (target: string, path: string) =>
+  problem(
+    "sidecar-unused",
+    wholeFile(path),
+    `no artifact of these inputs is called ${target}`,
+    `Give ${target} too, or rename the sidecar.`,
+  );

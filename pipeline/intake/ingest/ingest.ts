@@ -1,0 +1,175 @@
+import type { Config } from "../../documents/config.ts";
+import type { Manifest } from "../../documents/manifest.ts";
+import { failure, type Problem, throwErrors } from "../../errors.ts";
+import { catalogFile, loadConfiguration, readRelease, requireRelease } from "../../project/configuration.ts";
+import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
+import { cleanHead } from "../../system/git/git.ts";
+import { checkManifest, type Described } from "./check-manifest.ts";
+import { type Description, describeFile } from "./describe.ts";
+import { readSumFiles, unusedSums } from "./formats/sums.ts";
+import { readEvidence } from "./inputs.ts";
+import { manifestFileName, manifestText } from "./manifest-text.ts";
+import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
+import { type Environment, statedRevision } from "./revision.ts";
+import { unmatchedHint } from "./rules.ts";
+import { parseSettings } from "./settings.ts";
+import { tellStory } from "./story.ts";
+
+/** What is asked for. */
+export interface IngestRequest {
+  /** Build outputs: documents, folders, files for download. */
+  inputs: readonly string[];
+  /** Not needed where a finished manifest names it. */
+  release?: string | undefined;
+  /** Names the manifest; default "build". */
+  job?: string | undefined;
+  /** `key=value`. */
+  settings?: readonly string[] | undefined;
+  /** Checksum files. */
+  sums?: readonly string[] | undefined;
+  /** A commit id, `ci` or `git`. */
+  revision?: string | undefined;
+  /** Folder with every artifact that is named, as FILE or VERSION/FILE: what is stated is compared with their bytes. */
+  artifacts?: string | undefined;
+  /** Another catalog.yaml, by path or URL. */
+  config?: string | undefined;
+  /** The manifest goes elsewhere: the release need not be open here. */
+  elsewhere?: boolean | undefined;
+}
+
+/** What ingest takes from the process it runs in. */
+export interface IngestSurroundings {
+  environment: Environment;
+  /** Milliseconds since 1970: when certificates must be valid. */
+  clock: number;
+  onProgress: (progress: Progress) => void;
+}
+
+/** A decided manifest: nothing is written yet. */
+export interface Ingested {
+  version: string;
+  manifest: Manifest;
+  text: string;
+  fileName: string;
+  /** What of the inputs is not for download, and why. */
+  leftOut: string[];
+  /** Whether there are policies that artifacts are looked into for; if not, they are measured and nothing else. */
+  isLookedInto: boolean;
+  warnings: Problem[];
+}
+
+/**
+ * From what builds leave behind to a manifest: read → join → describe and check → measure → describe and check.
+ * Decides everything and writes nothing; deliver-manifest.ts writes.
+ * @param folder the releases folder; it may be absent where `elsewhere` is asked for
+ * @throws RelcatError with every problem that can be found before files are read, then with the rest
+ */
+export async function ingestBuild(
+  folder: string,
+  request: IngestRequest,
+  surroundings: IngestSurroundings,
+): Promise<Ingested> {
+  const job = jobName(request);
+  const settings = parseSettings(request.settings ?? []);
+  if (request.artifacts !== undefined) requireArtifacts(request.artifacts);
+  const { config, sums, evidence, story } = await read(folder, request, surroundings);
+  if (!request.elsewhere) requireRelease(folder, story.version);
+  const names = story.job.files.map(({ name }) => name);
+  if (settings.file !== undefined && names.length > 1) {
+    const message = `--set file=${settings.file} would give ${names.length} files one name: ${names.slice(0, 5).join(", ")}`;
+    throw failure("usage", message, "Ingest the one that is called so in a call of its own.");
+  }
+
+  const context: Description = { ...story, config, settings };
+  const release = readRelease(folder, story.version);
+  const { present, problems: missing } = locate(story.job.files, sums, story.version, request.artifacts);
+  const check = (measured: ReadonlyMap<string, Measured>) => {
+    const { described, problems } = describeAll(present, measured, context);
+    const checked = checkManifest(described, story.version, config, release);
+    return { manifest: checked.manifest, problems: [...problems, ...checked.problems] };
+  };
+  // What is wrong whatever the bytes are is said before minutes of reading them.
+  const unused = unusedSums(request.sums ?? [], sums, names);
+  const stated = check(new Map());
+  throwErrors([...unused, ...missing, ...stated.problems]);
+  const look = await lookFor(folder, request, config, stated.manifest, surroundings.clock);
+  const { measured, problems: found } = await measure(present, surroundings.onProgress, look);
+  const { manifest, problems } = check(measured);
+  throwErrors([...found, ...problems]);
+  return {
+    version: story.version,
+    manifest,
+    text: manifestText(manifest),
+    fileName: manifestFileName(job, manifest),
+    leftOut: [...new Set(evidence.leftOut)].sort(),
+    isLookedInto: look !== undefined,
+    warnings: [...found, ...problems],
+  };
+}
+
+/** Nothing that inspects is loaded where nobody may sign. */
+async function lookFor(
+  folder: string,
+  request: IngestRequest,
+  config: Config,
+  manifest: Manifest,
+  now: number,
+): Promise<Looking | undefined> {
+  if (config.policies.size === 0) return undefined;
+  const { lookAtArtifacts } = await import("./look.ts");
+  const into = await lookAtArtifacts(config, catalogFile(folder, request.config), manifest, now);
+  const held = manifest.artifacts.filter(({ package_type }) => config.policies.has(package_type));
+  return { into, files: new Set(held.map(({ file, name }) => file ?? name)) };
+}
+
+/** Everything but the files for download: those may be large. */
+async function read(folder: string, request: IngestRequest, { environment }: IngestSurroundings) {
+  const { revision: named, release } = request;
+  const revision =
+    named === undefined
+      ? undefined
+      : await statedRevision(named, environment, () => cleanHead(".", ownFiles(folder)));
+  const config = await loadConfiguration(folder, request.config);
+  const sums = await readSumFiles(request.sums ?? []);
+  const evidence = await readEvidence(request.inputs, config, sums);
+  return { config, sums, evidence, story: await tellStory(evidence, { release, revision }, config) };
+}
+
+/** What ingest writes itself: a second call for the same build finds the manifest of the first. */
+const ownFiles = (folder: string) => [`${folder}/*/manifests/**`, `${folder}/.relcat-*`];
+
+/** It becomes part of a file name. */
+function jobName({ job = "build" }: IngestRequest): string {
+  if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(job)) return job;
+  const message = `--job ${JSON.stringify(job)} is not 1 to 64 letters, digits, dots, dashes and underscores`;
+  throw failure("usage", message, "Such as --job kvm.");
+}
+
+/** What is unknown has one way out together: the lines for all of it. */
+const withLines = (problems: readonly Problem[], names: readonly string[], config: Config): Problem[] =>
+  problems.map((problem) =>
+    problem.code === "artifact-unmatched" ? { ...problem, hint: unmatchedHint(names, config) } : problem,
+  );
+
+function describeAll(
+  present: readonly Present[],
+  measured: ReadonlyMap<string, Measured>,
+  context: Description,
+) {
+  const described: Described[] = [];
+  const problems: Problem[] = [];
+  for (const { file } of present) {
+    const found = describeFile(file, measured.get(file.name), context);
+    if (found.artifact) described.push({ artifact: found.artifact, at: file.at, problems: found.problems });
+    problems.push(...found.problems);
+  }
+  const unknown = present.filter(({ file }) => !described.some(({ at }) => at === file.at));
+  return {
+    described,
+    problems: withLines(
+      problems,
+      unknown.map(({ file }) => file.name),
+      context.config,
+    ),
+  };
+}

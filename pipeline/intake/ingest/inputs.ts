@@ -1,0 +1,114 @@
+import { basename } from "node:path/posix";
+import type { Config } from "../../documents/config.ts";
+import { giveWhole, isShortened } from "../../project/document.ts";
+import { readFiles } from "../../system/files.ts";
+import { lookAt, readHead, type Sight } from "../../system/input-files.ts";
+import { type Evidence, gather, problem, wholeFile } from "./evidence.ts";
+import { readFolder } from "./formats/output-folder.ts";
+import { plainFile } from "./formats/plain-file.ts";
+import {
+  accepted,
+  isNamedAsDocument,
+  maxInputBytes,
+  mayBeDocument,
+  type Recognised,
+  recognise,
+} from "./formats/recognise.ts";
+import { isSidecar } from "./formats/sidecars.ts";
+import { baseOf } from "./formats/store-path.ts";
+import type { Sum } from "./formats/sums.ts";
+import { mainOutputs } from "./join-store.ts";
+import { isIgnored, ruleFor } from "./rules.ts";
+import { signedBeside } from "./signed-beside.ts";
+
+interface Reading {
+  config: Config;
+  /** Names that a checksum file answers for: their bytes need not be here. */
+  sums: ReadonlyMap<string, Sum>;
+}
+
+/** What all inputs say, whatever their order; without a file among them, what the checksum files list. */
+export async function readEvidence(
+  paths: readonly string[],
+  config: Config,
+  sums: ReadonlyMap<string, Sum>,
+): Promise<Evidence> {
+  const reading = { config, sums };
+  const given = await readInputs(paths, reading);
+  const evidence = gather([given, await readInputs(builtOutputs(given), reading)]);
+  if (evidence.files.length > 0) return evidence;
+  return {
+    ...evidence,
+    files: [...sums.values()].map(({ name, path, at }) => ({ name, paths: [path], at })),
+  };
+}
+
+async function readInputs(paths: readonly string[], reading: Reading): Promise<Evidence> {
+  const parts: Partial<Evidence>[] = [];
+  for (const path of paths) parts.push(await readInput(path, reading));
+  return gather(parts);
+}
+
+/**
+ * The outputs of builds that no input names a file of, where Nix put them; elsewhere than there, none. A file
+ * from outside the store may be of any build: then nothing is looked for.
+ */
+function builtOutputs({ files, builds }: Evidence): string[] {
+  if (files.some(({ store }) => store === undefined)) return [];
+  const covered = new Set(files.map(({ store }) => baseOf(store ?? "")));
+  const uncovered = builds.filter(
+    ({ outputs }) => !Object.values(outputs).some((path) => covered.has(baseOf(path))),
+  );
+  return mainOutputs(uncovered).filter((path) => lookAt(path).kind !== "missing");
+}
+
+async function readInput(path: string, reading: Reading): Promise<Partial<Evidence>> {
+  if (isSidecar(path)) return { sidecars: [path] };
+  const sight = lookAt(path);
+  if (sight.kind === "missing") return missing(path, reading);
+  if (sight.kind !== "folder") return readFile(path, sight, reading);
+  return readFolder(path, sight.realPath, (inside) => readInput(inside, reading));
+}
+
+function missing(path: string, { sums }: Reading): Partial<Evidence> {
+  if (sums.has(basename(path))) return { files: [{ name: basename(path), paths: [], at: wholeFile(path) }] };
+  return {
+    problems: [problem("input-missing", wholeFile(path), `there is no file ${path}`, missingHint(path))],
+  };
+}
+
+function missingHint(path: string): string {
+  if (/^[a-z]+:\/\//i.test(path))
+    return "Files are read, not addresses: download it, or give its checksum file with --sums.";
+  if (/[*?]/.test(path))
+    return "The shell found nothing that fits the pattern: see what the build wrote, and where.";
+  if (isShortened(path)) return giveWhole;
+  return "Check the path; for a file that is not here, give its checksum file with --sums.";
+}
+
+async function readFile(path: string, sight: Sight, { config }: Reading): Promise<Partial<Evidence>> {
+  const { kind, realPath, size } = sight;
+  const name = basename(path);
+  if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
+  const file = () => ({ files: [plainFile(path, realPath)] });
+  const signed = signedBeside(path, config);
+  if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };
+  if (kind === "file" && (size > maxInputBytes || !mayBeDocument(name, readHead(path, 4096)))) return file();
+  const [bytes = new Uint8Array()] = await readFiles([path]);
+  const recognised = recognise(path, bytes);
+  if ("known" in recognised) return recognised.known;
+  if ("sums" in recognised) return { leftOut: [`${name} (a checksum file; --sums reads it)`] };
+  if (kind === "file" && isForDownload(path, recognised, config)) return file();
+  if ("problem" in recognised) return { problems: [recognised.problem] };
+  const message = `${recognised.seen} is no build output that relcat knows`;
+  const hint = `Accepted: ${accepted}. A file that is itself for download needs a rule in ingest: of catalog.yaml.`;
+  return { problems: [problem("input-unknown", wholeFile(path), message, hint)] };
+}
+
+/** Of a document of another kind a rule or a sidecar must say so; what is no text was never a document. */
+function isForDownload(path: string, recognised: Recognised, config: Config): boolean {
+  const name = basename(path);
+  if (ruleFor(name, config) || lookAt(`${path}.relcat.yaml`).kind === "file") return true;
+  const isBinary = "problem" in recognised && recognised.problem.code === "file-encoding";
+  return isBinary && !isNamedAsDocument(name);
+}

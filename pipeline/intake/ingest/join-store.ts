@@ -1,0 +1,51 @@
+import type { Problem } from "../../errors.ts";
+import { agree, byPlace } from "./agree.ts";
+import type { Build, Claim, Evidence, StoreObject } from "./evidence.ts";
+import { narHashOf } from "./formats/nix-hash.ts";
+import { baseOf } from "./formats/store-path.ts";
+
+/** What was built for the job; of a build with several outputs the one called out. */
+export function mainOutputs(builds: readonly Build[]): string[] {
+  const wanted = builds.filter((build) => build.wanted);
+  const outputs = wanted.flatMap(({ outputs: made }) =>
+    made.out === undefined ? Object.values(made) : [made.out],
+  );
+  return [...new Set(outputs)].sort();
+}
+
+/** By store path without the store. Two inputs that know one path must know the same of it. */
+export function joinObjects(objects: readonly StoreObject[], problems: Problem[]): Map<string, StoreObject> {
+  const joined = new Map<string, StoreObject>();
+  for (const [base, same] of Map.groupBy(objects, ({ path }) => baseOf(path))) {
+    const [first] = [...same].sort((a, b) => byPlace(a.at, b.at));
+    const sizes = same.map(({ narSize: value, at }) => ({ value, at }));
+    const hashes = same.map(({ narHash, at }) => ({ value: narHashOf(narHash) ?? narHash, at }));
+    agree(`narSize of ${base}`, sizes, problems);
+    agree(`narHash of ${base}`, hashes, problems);
+    if (first) joined.set(base, first);
+  }
+  return joined;
+}
+
+/** Output to recipe. What a store object remembers as its deriver counts only where no build says more. */
+export function joinRecipes(
+  { builds, objects }: Pick<Evidence, "builds" | "objects">,
+  problems: Problem[],
+): Map<string, string> {
+  const drvs = new Map<string, string>();
+  for (const { path, deriver } of objects) {
+    const [base, drv] = [baseOf(path), baseOf(deriver ?? "")];
+    // Stores may remember different derivers, all of them right: any, as long as it is always the same.
+    if (drv !== "" && drv < (drvs.get(base) ?? "\uFFFF")) drvs.set(base, drv);
+  }
+  const stated = builds.flatMap(({ drv, outputs, at }) =>
+    drv === undefined
+      ? []
+      : Object.values(outputs).map((output) => ({ output: baseOf(output), value: baseOf(drv), at })),
+  );
+  for (const [base, claims] of Map.groupBy(stated, ({ output }) => output)) {
+    const agreed = agree<string>(`the derivation of ${base}`, claims satisfies Claim<string>[], problems);
+    if (agreed) drvs.set(base, agreed.value);
+  }
+  return drvs;
+}

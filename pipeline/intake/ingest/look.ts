@@ -1,0 +1,40 @@
+import type { Config } from "../../documents/config.ts";
+import type { WrittenArtifact } from "../../documents/manifest.ts";
+import { inspectPackage } from "../../inspect/policy/inspect-package.ts";
+import { type Claim, policyProblems } from "../../inspect/policy/refusals.ts";
+import { readSigners } from "../../inspect/policy/signers.ts";
+import type { Look } from "./measure.ts";
+
+/** An artifact and what it is said to be. */
+export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
+
+/**
+ * How artifacts that have a policy are looked into, and held against it.
+ * @param catalog path or URL of catalog.yaml
+ * @param now when certificates must be valid, in milliseconds since 1970
+ * @throws RelcatError for signers that cannot be read
+ */
+export async function lookAtArtifacts(
+  config: Config,
+  catalog: string,
+  { artifacts, release }: { artifacts: readonly Named[]; release: string },
+  now: number,
+): Promise<Look> {
+  const { keys, digestOf } = await readSigners(config, catalog);
+  const types = new Map(artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]));
+  return async ({ name, at: whole, finished }, { file, beside }) => {
+    const type = types.get(name) ?? "";
+    const [policy, kind] = [config.policies.get(type), config.packageTypes.get(type)?.kind];
+    if (!policy || !kind) return undefined;
+    const { selfCheck } = policy;
+    const inspection = await inspectPackage(file, kind, { keys, now, beside, selfCheck });
+    const at = (claim?: Claim) => {
+      if (!finished || !claim) return whole();
+      return claim === "release" ? finished.release() : finished.place([claim]);
+    };
+    const held = { name, packageType: type, version: release, at };
+    const problems = policyProblems(inspection, policy, held);
+    const { verdict, key_id } = inspection;
+    return { inspection, inspected: { verdict, key_id, policy: digestOf(policy) }, problems };
+  };
+}

@@ -1,0 +1,76 @@
+import type { Config } from "../../documents/config.ts";
+import { failure, type Problem, throwErrors } from "../../errors.ts";
+import { agree } from "./agree.ts";
+import { type Claim, type Evidence, problem } from "./evidence.ts";
+import { signatureProblems } from "./formats/nix-signature.ts";
+import { readSidecars, type Sidecars } from "./formats/sidecars.ts";
+import { type Job, join } from "./join.ts";
+
+/** What the caller states on the command line. */
+export interface Stated {
+  release: string | undefined;
+  revision: string | undefined;
+}
+
+/** One job of one release: all inputs agree with each other and with what is stated. */
+export interface Story {
+  version: string;
+  job: Job;
+  sidecars: Sidecars;
+  revision: string | undefined;
+}
+
+/** @throws RelcatError with every contradiction; usage without a release; input-empty */
+export async function tellStory(evidence: Evidence, stated: Stated, config: Config): Promise<Story> {
+  const { job, problems } = join(evidence);
+  const { sidecars, problems: sidecarProblems } = await readSidecars(evidence.sidecars, evidence.files);
+  problems.push(...evidence.problems, ...sidecarProblems);
+  problems.push(...signatureProblems(evidence.objects, config.trustedKeys));
+  const revision = settle(
+    "the revision",
+    evidence.revisions,
+    stated.revision,
+    "--rev",
+    "ingest-conflict",
+    problems,
+  );
+  const version = settle(
+    "the release",
+    evidence.releases,
+    stated.release,
+    "--release",
+    "release-mismatch",
+    problems,
+  );
+  throwErrors(problems);
+  if (version === undefined) {
+    const hint = "Say which one these artifacts belong to: --release 26.08.002.";
+    throw failure("usage", "the release is not given", hint);
+  }
+  if (job.files.length === 0) throw nothingFound(evidence);
+  return { version, job, sidecars, revision };
+}
+
+/** What is stated, or else what the inputs say; all inputs that say it must say the same. */
+function settle(
+  what: string,
+  claims: readonly Claim<string>[],
+  stated: string | undefined,
+  flag: string,
+  code: Problem["code"],
+  problems: Problem[],
+): string | undefined {
+  if (stated === undefined) return agree(what, claims, problems)?.value;
+  for (const { value, at } of claims) {
+    if (value === stated) continue;
+    const message = `${what} is ${value} here, but ${stated} in ${flag}`;
+    problems.push(problem(code, at, message, "Give only inputs that belong together."));
+  }
+  return stated;
+}
+
+function nothingFound({ leftOut }: Evidence) {
+  const seen = leftOut.length > 0 ? `; left out: ${[...new Set(leftOut)].sort().join(", ")}` : "";
+  const message = `no input names a file for download${seen}`;
+  return failure("input-empty", message, "Give the files, an output folder, or a checksum file with --sums.");
+}

@@ -1,0 +1,182 @@
+import type { Config } from "../documents/config.ts";
+import type { Manifest } from "../documents/manifest.ts";
+import type { Problem } from "../errors.ts";
+import { assignIds, type Package } from "../ledger/assign-ids.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { publishedRecord } from "../ledger/publish-records.ts";
+import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { discover } from "../project/discover.ts";
+import { display, type Located } from "../project/document.ts";
+import { type ParsedRelease, parseRelease } from "../project/parse.ts";
+import { checkRelease } from "../records/check.ts";
+import { mergeArtifacts } from "../records/merge.ts";
+import { normalizeRelease, type Release } from "../records/normalize.ts";
+import { exists, listFiles, readIfPresent } from "../system/files.ts";
+import { inProject } from "../system/project-links.ts";
+import { inOrderOf } from "./ingest/check-manifest.ts";
+import { manifestFileName, manifestText } from "./ingest/manifest-text.ts";
+import { finishManifest } from "./post/finish.ts";
+import { manifestOfRecord } from "./post/posted-record.ts";
+import { maxPostedBytes, type PostedBody, postedName } from "./post/read-posted.ts";
+import { invalid, messageOf, PostRefused, refuseConflicts, refuseInvalid } from "./post/refused.ts";
+import { soundLedger } from "./post/sound-ledger.ts";
+
+/** A decided manifest: nothing is written yet. */
+export interface PostDecision {
+  /** Where it belongs. */
+  file: string;
+  bytes: Uint8Array;
+  result: "written" | "replaced" | "unchanged";
+  /** As they would be published; `id` is null where the ledger has none. */
+  records: Readonly<Record<string, unknown>>[];
+  /** Whether one record was posted rather than a manifest. */
+  isRecord: boolean;
+  /** Members of a record that count for nothing. */
+  ignored: string[];
+}
+
+/**
+ * What becomes of a posted manifest: checked as `check` would find it among its release's files, of which alone
+ * the catalog is read. Exceptions accept nothing here: they are for what was imported.
+ * @throws PostRefused for what is wrong with it; RelcatError for what is wrong with the catalog
+ */
+export async function decidePost(folder: string, posted: PostedBody): Promise<PostDecision> {
+  const config = await loadConfiguration(folder, undefined);
+  const { manifest: body, ignored } =
+    posted.kind === "record" ? manifestOfRecord(posted, config) : { manifest: posted.manifest, ignored: [] };
+  refuseUnopened(folder, body);
+  const { manifest, problems } = await finishManifest(body, config);
+  const release = await readRelease(folder, body.value.release);
+  const mine = ownRelease(manifest, problems, release, config);
+  const stored = storedManifest(manifest.value, mine);
+  const ledger = soundLedger(folder);
+  const { releases, problems: forbidden } = assignIds([mine], withoutOthers(ledger), () => true);
+  const packages = releases.flatMap((identified) => identified.packages);
+  refuseConflicts([...conflictsWithOthers(mine, stored, release, config), ...forbidden.map(sentence)]);
+  refuseConflicts(changesOfCut(body.value.release, packages, ledger));
+  const file = `${folder}/${stored.path}`;
+  const isDated = release.release !== undefined;
+  return {
+    file,
+    bytes: stored.bytes,
+    result: resultOf(readIfPresent(file), stored.bytes),
+    records: packages.map((entry) => recordOf(entry, isDated)),
+    isRecord: posted.kind === "record",
+    ignored,
+  };
+}
+
+/** What was cut stays as it is; posting it again as it is changes nothing. */
+function changesOfCut(version: string, packages: readonly Package[], { versions }: Ledger): string[] {
+  if (!versions.has(version)) return [];
+  const way = `Open the next release with relcat new ${version.slice(0, 5)}, and post it there.`;
+  return packages
+    .filter(({ standing }) => standing !== "cut")
+    .map(
+      ({ artifact }) =>
+        `Release ${version} is cut: ${display(artifact.file)} cannot be added or changed. ${way}`,
+    );
+}
+
+function refuseUnopened(folder: string, { value: { release }, place }: Located<Manifest>): void {
+  // biome-ignore lint/plugin: the schema takes only versions.
+  if (exists(`${folder}/${release}`)) return;
+  const message = `There is no release ${release}. It is opened with relcat new ${release.slice(0, 5)}.`;
+  throw invalid(place(["release"]).path ?? [], message);
+}
+
+/** How messages call the folder: where it lies is nobody's business outside. */
+const shownFolder = "releases";
+
+async function readRelease(folder: string, version: string): Promise<ParsedRelease> {
+  const list = async () =>
+    (await listFiles(`${folder}/${version}`, inProject(folder))).map((path) => `${version}/${path}`);
+  const source: AuthoredFiles = { ...filesIn(folder), list };
+  const found = await discover(shownFolder, source);
+  const files = found.releases[0] ?? { version, release: undefined, manifests: [] };
+  return parseRelease(shownFolder, { ...files, notes: [] }, source);
+}
+
+/**
+ * @param told found already
+ * @throws PostRefused with that and every rule that an artifact breaks
+ */
+function ownRelease(
+  manifest: Located<Manifest>,
+  told: readonly Problem[],
+  release: ParsedRelease,
+  config: Config,
+): Release {
+  const parsed = { ...release, manifests: [manifest], problems: [] };
+  const { release: mine, problems } = normalizeRelease(parsed, config);
+  // What is wrong with release.yaml is not the poster's; an image without a revision is told of once.
+  const withoutRevision = new Set(told.map(({ at }) => String(at?.path)));
+  const found = checkRelease(parsed, config)
+    .filter(({ at, severity }) => severity === "error" && at?.file === postedName)
+    .filter(({ at, code }) => code !== "vendor-required" || !withoutRevision.has(String(at?.path)));
+  refuseInvalid([...told, ...found, ...problems]);
+  return mine;
+}
+
+interface StoredManifest {
+  /** Below the releases folder. */
+  path: string;
+  bytes: Uint8Array;
+}
+
+function storedManifest({ release, artifacts }: Manifest, mine: Release): StoredManifest {
+  const manifest = { release, artifacts: [...artifacts].sort(inOrderOf(mine)) };
+  const bytes = new TextEncoder().encode(manifestText(manifest));
+  if (bytes.length > maxPostedBytes) {
+    const message = `The manifest would be stored in ${bytes.length} bytes, expected at most ${maxPostedBytes}.`;
+    throw new PostRefused("too-large", message);
+  }
+  return { path: `${release}/manifests/${manifestFileName("post", manifest)}`, bytes };
+}
+
+/** Only what the ledger has of these artifacts counts; that other lines have theirs is for check to say. */
+const withoutOthers = (ledger: Ledger): Ledger => ({ ...ledger, byId: new Map() });
+
+function conflictsWithOthers(
+  mine: Release,
+  { path }: StoredManifest,
+  release: ParsedRelease,
+  config: Config,
+): string[] {
+  const file = `${shownFolder}/${path}`;
+  const manifests = release.manifests.filter((manifest) => manifest.file !== file);
+  const { release: others, problems: known } = normalizeRelease({ ...release, manifests }, config);
+  const before = new Set(known.map(({ message }) => message));
+  const { problems } = mergeArtifacts([...others.artifacts, ...mine.artifacts]);
+  const conflicts = problems.filter(({ message }) => !before.has(message)).map(sentence);
+  const replaced = release.manifests.find((manifest) => manifest.file === file);
+  return [...conflicts, ...lostArtifacts(replaced, mine)];
+}
+
+/** The name has only eight digits of the artifacts' digest. */
+function lostArtifacts(replaced: Located<Manifest> | undefined, { artifacts }: Release): string[] {
+  const kept = new Set(artifacts.map(({ file }) => file));
+  const names = replaced?.value.artifacts.map(({ file, name }) => file ?? name) ?? [];
+  const lost = names.find((name) => !kept.has(name));
+  return lost === undefined ? [] : [`${replaced?.file} has the same name, but holds ${display(lost)}.`];
+}
+
+/** Names both sides: one stands in the message, the other is where it is found. */
+function sentence(problem: Problem): string {
+  const { at } = problem;
+  const where = at && at.file !== postedName ? `${at.file}:${at.line}: ` : "";
+  return `${where}${messageOf(problem)}`;
+}
+
+function resultOf(present: Uint8Array | undefined, bytes: Uint8Array): PostDecision["result"] {
+  if (!present) return "written";
+  return Buffer.compare(present, bytes) === 0 ? "unchanged" : "replaced";
+}
+
+/** @param isDated whether the release says its date, which stands in for that of a cut */
+function recordOf(entry: Package, isDated: boolean): Readonly<Record<string, unknown>> {
+  const record = publishedRecord(entry);
+  if (entry.standing !== "new") return record;
+  return { ...record, id: null, ...(!isDated && { created_date: null, modified_date: null }) };
+}

@@ -1,0 +1,61 @@
+import type { Config } from "../../documents/config.ts";
+import type { Manifest, WrittenArtifact } from "../../documents/manifest.ts";
+import { type Code, type Problem, RelcatError } from "../../errors.ts";
+import type { Located } from "../../project/document.ts";
+import { describeFile } from "../ingest/describe.ts";
+import { gather } from "../ingest/evidence.ts";
+import { evidenceOf } from "../ingest/formats/finished-manifest.ts";
+import { type Story, tellStory } from "../ingest/story.ts";
+import { invalid, refuseInvalid } from "./refused.ts";
+
+/**
+ * A finished manifest as `ingest` would write it: what follows from its own words is filled in, and an artifact that
+ * is said twice in the same words stands once. Rules are for the caller to apply.
+ * @returns its parts stand where `posted` has them
+ * @throws PostRefused when it is no story of one build
+ */
+export async function finishManifest(
+  posted: Located<Manifest>,
+  config: Config,
+): Promise<{ manifest: Located<Manifest>; problems: Problem[] }> {
+  const story = await storyOf(posted, config);
+  const names = posted.value.artifacts.map(({ file, name }) => file ?? name);
+  const artifacts: WrittenArtifact[] = [];
+  const positions: number[] = [];
+  const problems: Problem[] = [];
+  for (const file of story.job.files) {
+    const found = describeFile(file, undefined, { ...story, config, settings: {} });
+    problems.push(...found.problems.map(withOwnHint));
+    if (!found.artifact) continue;
+    artifacts.push(found.artifact);
+    positions.push(names.indexOf(file.name));
+  }
+  const manifest: Located<Manifest> = {
+    file: posted.file,
+    value: { release: story.version, artifacts },
+    place: ([top = "", index, ...rest], part) =>
+      posted.place(index === undefined ? [top] : [top, positions[Number(index)] ?? 0, ...rest], part),
+  };
+  return { manifest, problems };
+}
+
+async function storyOf(posted: Located<Manifest>, config: Config): Promise<Story> {
+  if (posted.value.artifacts.length === 0) throw invalid(["artifacts"], "This list may not be empty.");
+  try {
+    return await tellStory(gather([evidenceOf(posted)]), { release: undefined, revision: undefined }, config);
+  } catch (error) {
+    if (error instanceof RelcatError) refuseInvalid(error.problems.map(withOwnHint));
+    throw error;
+  }
+}
+
+/** Where ingest's ways out are those of its command line. */
+const waysOut: Partial<Record<Code, string>> = {
+  "revision-missing": "State it as vendor.rev, or take image out of require.vendor in catalog.yaml.",
+  "ingest-conflict": "One file has one description: leave one of the two out.",
+};
+
+function withOwnHint(problem: Problem): Problem {
+  const hint = waysOut[problem.code];
+  return hint === undefined ? problem : { ...problem, hint };
+}

@@ -1,0 +1,79 @@
+import { isObject } from "../../documents/is-object.ts";
+import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
+import { RelcatError } from "../../errors.ts";
+import { checkShape, type Located, parseWith } from "../../project/document.ts";
+import { parseJson } from "../../project/json.ts";
+import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
+import { invalid, PostRefused, refuseInvalid } from "./refused.ts";
+
+/** As every command reads a manifest again. */
+export const maxPostedBytes = 4 * 1024 * 1024;
+
+/** What was posted, as far as it can be told without a catalog. */
+export type PostedBody =
+  | { kind: "manifest"; manifest: Located<Manifest> }
+  /** One record, as clients of the framework send it; what its `data` looks like is configuration. */
+  | { kind: "record"; source: Source; syntax: Syntax; value: Readonly<Record<string, unknown>> };
+
+/** How messages call what was posted. */
+export const postedName = "the posted manifest";
+
+/**
+ * Reads a body; one that is empty stands for an object without members.
+ * @throws PostRefused with every problem of its form
+ */
+export function readPosted(body: Uint8Array): PostedBody {
+  const source = textOf(body);
+  const syntax = parse(source);
+  const { value } = syntax;
+  if (!isObject(value)) {
+    throw invalid(
+      [],
+      value === null ? "No data provided" : `Invalid data. Expected a dictionary, but got ${kindOf(value)}.`,
+    );
+  }
+  if (!isManifest(value)) return { kind: "record", source, syntax, value };
+  const { document, problems } = checkShape(source, syntax, manifestSchema);
+  if (!document) refuseInvalid(problems);
+  return { kind: "manifest", manifest: document as Located<Manifest> };
+}
+
+/** Half a manifest is told what it lacks as a manifest. */
+const isManifest = (value: Readonly<Record<string, unknown>>) =>
+  Object.hasOwn(value, "artifacts") || (Object.hasOwn(value, "release") && !Object.hasOwn(value, "name"));
+
+function textOf(body: Uint8Array): Source {
+  if (body.length === 0) return { file: postedName, text: "{}" };
+  try {
+    return decode(postedName, body, maxPostedBytes);
+  } catch (error) {
+    const [problem] = error instanceof RelcatError ? error.problems : [];
+    if (!problem) throw error;
+    throw unreadable(problem.code, problem.message, problem.at?.line, problem.at?.column);
+  }
+}
+
+function parse(source: Source): Syntax {
+  try {
+    return parseWith(parseJson, source.text);
+  } catch (error) {
+    if (!(error instanceof SyntaxProblem)) throw error;
+    const { line, column } = placeAt(source, error.offset);
+    throw unreadable(error.code, error.message, line, column);
+  }
+}
+
+/** The reader of files words it; nobody who posts has a file here. */
+function unreadable(code: string, message: string, line = 1, column = 1): PostRefused {
+  const text = message.replace(/^the file/, "the body");
+  if (code === "file-size") return new PostRefused("too-large", `${text}.`);
+  return new PostRefused("unreadable", `${text}: line ${line} column ${column}`);
+}
+
+/** The framework's words for what a value is. */
+function kindOf(value: unknown): string {
+  if (Array.isArray(value)) return "list";
+  if (typeof value === "string") return "str";
+  if (typeof value === "boolean") return "bool";
+  return Number.isInteger(value) ? "int" : "float";
+}

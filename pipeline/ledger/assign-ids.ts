@@ -1,0 +1,293 @@
+import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
+import type { Place, Problem } from "../errors.ts";
+import { display } from "../project/document.ts";
+import { type Artifact, isPrivate, type Release } from "../records/normalize.ts";
+import { type DateField, dateFields } from "../records/verbatim.ts";
+import type { Ledger } from "./ledger.ts";
+import { type Entry, identity, type Retraction } from "./ledger-records.ts";
+import { onlyTheLast } from "./only-the-last.ts";
+import { type ReleaseSummary, summarizeRelease } from "./publish-records.ts";
+
+/** An artifact with its id and dates, permanent or provisional. */
+export interface Package {
+  id: number;
+  created: string;
+  modified: string;
+  artifact: Artifact;
+  /** Those dates that an import brought and no later event changed. */
+  importedDates: readonly DateField[];
+  /** cut: as in the ledger; new: no line yet; revised: its content differs from its last line. */
+  standing: "cut" | "new" | "revised";
+  retraction: Retraction | null;
+}
+
+/** An event that is due, still without its date. */
+export type PendingAdd = Omit<AddEvent, "at">;
+export type PendingRevise = Omit<ReviseEvent, "at">;
+
+export interface IdentifiedRelease {
+  release: Release;
+  /** Ascending by id. */
+  readonly packages: Package[];
+  /** Made while the release's artifacts were at hand, where they are read back. */
+  summary?: ReleaseSummary;
+}
+
+export interface Identified {
+  releases: IdentifiedRelease[];
+  /** What `cut` would append for these releases, in order. */
+  pending: (PendingAdd | PendingRevise)[];
+  /** Artifacts without a line in releases that get no new ids here. */
+  leftOut: Artifact[];
+  /** Records of such releases whose content differs from their last line. */
+  notCut: Problem[];
+  problems: Problem[];
+}
+
+/** Whether artifacts of a version may get ids and revisions now; false: only what the ledger has counts. */
+export type Allocate = (version: string) => boolean;
+
+/** Gives ids to a catalog's releases, one after the other. */
+export interface IdAssignment {
+  /** @param release the next one, ascending by version */
+  next(release: Release): IdentifiedRelease;
+  /** After the last one. */
+  finish(): Identified;
+}
+
+/**
+ * Gives every artifact its id and dates: those of the ledger where it has a line, else the ids `cut` would
+ * give and midnight of the release date. Published bytes and types never change (bytes-changed), public
+ * records never become private, and no line is without its artifact (record-vanished).
+ */
+export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
+  const additions: PendingAdd[] = [];
+  const revisions: PendingRevise[] = [];
+  const result: Identified = { releases: [], pending: [], leftOut: [], notCut: [], problems: [] };
+  const found = new Set<number>();
+  const readBack = onlyTheLast((release: Release) => knownPackages(release, ledger));
+  return {
+    next(release) {
+      const packages: Package[] = [];
+      const midnight = `${release.date}T00:00:00.000000Z`;
+      let isAllKnown = true;
+      for (const artifact of release.artifacts) {
+        const entry = ledger.byIdentity.get(identity(release.version, artifact.file));
+        isAllKnown &&= entry !== undefined;
+        if (entry) {
+          found.add(entry.add.id);
+          consider(artifact, entry, release.version, allocate, revisions, result);
+          packages.push(withSharedDates(knownPackage(artifact, entry), packages.at(-1)));
+        } else if (allocate(release.version)) {
+          const id = ledger.nextId + additions.length;
+          additions.push(additionOf(artifact, id));
+          packages.push(newPackage(artifact, id, midnight));
+        } else result.leftOut.push(artifact);
+      }
+      packages.sort(ascending);
+      const whole = { release, packages };
+      const identified =
+        release.isReadBack && isAllKnown
+          ? knownRelease(release, summarizeRelease(whole, ledger), readBack)
+          : whole;
+      result.releases.push(identified);
+      return identified;
+    },
+    finish() {
+      const releases = result.releases.map(({ release }) => release);
+      result.problems = [...result.problems, ...vanished(ledger, found, releases)];
+      revisions.sort((a, b) => a.id - b.id);
+      result.pending = [...additions, ...revisions];
+      return result;
+    },
+  };
+}
+
+/** @param releases all releases of the catalog, ascending by version */
+export function assignIds(releases: readonly Release[], ledger: Ledger, allocate: Allocate): Identified {
+  const ids = idAssignment(ledger, allocate);
+  for (const release of releases) ids.next(release);
+  return ids.finish();
+}
+
+const ascending = (a: Package, b: Package) => a.id - b.id;
+
+/** A release that the ledger has whole: its packages can be told again of its artifacts. */
+const knownRelease = (
+  release: Release,
+  summary: ReleaseSummary,
+  packagesOf: (release: Release) => Package[],
+): IdentifiedRelease => ({
+  release,
+  summary,
+  get packages() {
+    return packagesOf(release);
+  },
+});
+
+function knownPackages({ version, artifacts }: Release, { byIdentity }: Ledger): Package[] {
+  const packages = artifacts.flatMap((artifact) => {
+    const entry = byIdentity.get(identity(version, artifact.file));
+    return entry ? [knownPackage(artifact, entry)] : [];
+  });
+  return packages.sort(ascending);
+}
+
+function newPackage(artifact: Artifact, id: number, midnight: string): Package {
+  return {
+    id,
+    created: midnight,
+    modified: midnight,
+    artifact,
+    importedDates: none,
+    standing: "new",
+    retraction: null,
+  };
+}
+
+function knownPackage(artifact: Artifact, entry: Entry): Package {
+  const { add, created, modified, retraction } = entry;
+  return {
+    id: add.id,
+    created,
+    modified,
+    artifact,
+    importedDates: importedDates(entry),
+    standing: revisionOf(artifact, entry) ? "revised" : "cut",
+    retraction,
+  };
+}
+
+/** Notes what is wrong with an artifact that the ledger has, and what of it is not in the ledger. */
+function consider(
+  artifact: Artifact,
+  entry: Entry,
+  version: string,
+  allocate: Allocate,
+  revisions: PendingRevise[],
+  result: Identified,
+): void {
+  const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
+  result.problems.push(...faults);
+  const revision = revisionOf(artifact, entry);
+  if (revision && allocate(version)) revisions.push(revision);
+  else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
+}
+
+/** Each entry brings texts of its own for dates that most records of a release have in common. */
+function withSharedDates(entry: Package, before: Package | undefined): Package {
+  if (entry.created === before?.created) entry.created = before.created;
+  if (entry.modified === before?.modified) entry.modified = before.modified;
+  return entry;
+}
+
+const none: readonly DateField[] = [];
+const onlyCreated: readonly DateField[] = ["created_date"];
+const onlyModified: readonly DateField[] = ["modified_date"];
+
+function importedDates({ add, imported }: Entry): readonly DateField[] {
+  if (add.imported) return imported ? dateFields : onlyCreated;
+  return imported ? onlyModified : none;
+}
+
+function notCut(artifact: Artifact, entry: Entry): Problem {
+  const { id, version } = entry.add;
+  const message = `${display(artifact.file)} (id ${id}) was changed since it was cut`;
+  const hint = `Make the change permanent (relcat cut ${version}), or revert it.`;
+  return { code: "content-not-cut", severity: "error", message, hint, at: artifact.place() };
+}
+
+function additionOf({ content, contentHash, file }: Artifact, id: number): PendingAdd {
+  const { version, package_type, name, min_os_version, max_os_version, checksum } = content;
+  return {
+    event: "add",
+    id,
+    version,
+    package_type,
+    name,
+    file,
+    min_os_version,
+    max_os_version,
+    checksum,
+    content: contentHash,
+    ...(isPrivate(content) && { private: true as const }),
+  };
+}
+
+/** A retracted record is frozen: its metadata matters to nobody until it is reinstated. */
+function revisionOf(artifact: Artifact, entry: Entry): PendingRevise | undefined {
+  if (artifact.contentHash === entry.content || entry.retraction) return undefined;
+  const hidden = isPrivate(artifact.content) && { private: true as const };
+  return { event: "revise", id: entry.add.id, content: artifact.contentHash, ...hidden };
+}
+
+function fixedFieldsChanged(artifact: Artifact, entry: Entry): Problem[] {
+  const { add } = entry;
+  const { checksum, package_type } = artifact.content;
+  const changes = [
+    ...(checksum === add.checksum ? [] : [`checksum ${add.checksum} → ${checksum}`]),
+    ...(package_type === add.package_type ? [] : [`package_type ${add.package_type} → ${package_type}`]),
+  ];
+  return changes.length > 0 ? [bytesChanged(add, changes, artifact.place())] : [];
+}
+
+type Published = Pick<AddEvent, "id" | "version" | "file">;
+
+/** @param changes such as `checksum a → b` */
+export function bytesChanged(
+  { id, version, file }: Published,
+  changes: readonly string[],
+  at?: Place,
+): Problem {
+  const message = `${display(file)} is published as id ${id} and cannot change: ${changes.join(", ")}`;
+  const hint =
+    `Restore the manifest and publish the new bytes under the next version (relcat new ${version.slice(0, 5)}), withdrawing the old ` +
+    `ones if they are bad (relcat retract ${id} --reason …); or, while nobody has them, take the cut back (relcat uncut ${version}).`;
+  return { code: "bytes-changed", severity: "error", message, hint, ...(at && { at }) };
+}
+
+/** People may have installed it: hiding it would leave them without news. */
+function becamePrivate(artifact: Artifact, entry: Entry): Problem[] {
+  if (entry.private || entry.retraction || !isPrivate(artifact.content)) return [];
+  return [recordPrivate({ id: entry.add.id, file: artifact.file }, artifact.place())];
+}
+
+export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?: Place): Problem {
+  const message = `${display(file)} is public as id ${id} and cannot become private`;
+  const hint = `Withdraw it where everybody sees it: relcat retract ${id} --reason …`;
+  return { code: "record-private", severity: "error", message, hint, ...(at && { at }) };
+}
+
+/** Where a manifest could not be read, missing records would only repeat that. */
+function vanished(ledger: Ledger, found: ReadonlySet<number>, releases: readonly Release[]): Problem[] {
+  if (found.size === ledger.byId.size) return [];
+  const unread = new Set(releases.flatMap((release) => (release.complete ? [] : [release.version])));
+  const lost = ledger.byId
+    .values()
+    .filter(({ add }) => !found.has(add.id) && !unread.has(add.version))
+    .toArray();
+  if (lost.length === 0) return [];
+  const lines = ledger.text.split("\n");
+  const problems: Problem[] = [];
+  for (const { add, line } of lost) {
+    const at = { file: ledger.file, line, column: 1, excerpt: lines[line - 1] ?? "" };
+    problems.push(recordVanished(add, "the ledger", at));
+  }
+  return problems;
+}
+
+const vanishedHint = ({ id, version }: Published) =>
+  `Bring its manifest in ${version}/manifests/ back: merge the branch that cut it, or restore the file. ` +
+  `To withdraw it, keep the manifest and run relcat retract ${id} --reason ….`;
+
+/** @param where what has the record */
+export function recordVanished(
+  record: Published,
+  where: string,
+  at?: Place,
+  hint = vanishedHint(record),
+): Problem {
+  const { id, version, file } = record;
+  const message = `${where} has ${display(file)} of ${version} as id ${id}, but no manifest names it`;
+  return { code: "record-vanished", severity: "error", message, hint, ...(at && { at }) };
+}

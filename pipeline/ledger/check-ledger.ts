@@ -1,0 +1,56 @@
+import type { Catalog } from "../build.ts";
+import { type Problem, RelcatError } from "../errors.ts";
+import { isMergeUnderWay, unmergedFile } from "../system/git/git-merge.ts";
+import { showFile } from "../system/git/git-revision.ts";
+import { checkGrowth } from "./growth.ts";
+import type { Ledger } from "./ledger.ts";
+import { decideRebase } from "./rebase.ts";
+import { findSides } from "./rebase-sides.ts";
+
+/**
+ * Proves against a git revision that the ledger only grew. Edits that keep a ledger sound in itself are found
+ * in no other way.
+ * @param revision "none": there is nothing to prove it against
+ * @throws RelcatError git-missing, git-revision
+ */
+export async function ledgerGrowthProblems(
+  folder: string,
+  ledger: Ledger,
+  revision: string,
+): Promise<Problem[]> {
+  if (revision === "none") return [];
+  return checkGrowth(ledger, await showFile(folder, revision, "ledger.jsonl"), revision);
+}
+
+/** A ledger that git could not merge: where it writes no markers, one side alone stands there and looks sound. */
+export async function unresolvedMergeProblems({
+  folder,
+  ledger,
+  config,
+  problems,
+}: Catalog): Promise<Problem[]> {
+  if (problems.some(({ code }) => code === "ledger-conflict-marker") || !isMergeUnderWay(folder)) return [];
+  if (!(await unmergedFile(folder, "ledger.jsonl")) || (await isJoined(folder, ledger, config.ledgerBase)))
+    return [];
+  return [
+    {
+      code: "ledger-conflict-marker",
+      severity: "error",
+      message:
+        "a merge conflict is not resolved: git left one side of the ledger, without the lines of the other",
+      hint: "Run relcat ledger rebase: it keeps the base's lines and puts ours after them.",
+      at: { file: ledger.file, line: 1, column: 1 },
+    },
+  ];
+}
+
+async function isJoined(folder: string, ledger: Ledger, base: string): Promise<boolean> {
+  try {
+    const { sides } = await findSides(folder, base, ledger.text);
+    const { before, after } = decideRebase(sides, ledger.text, (newest) => newest);
+    return before === after;
+  } catch (error) {
+    if (error instanceof RelcatError) return false;
+    throw error;
+  }
+}

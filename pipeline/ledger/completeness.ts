@@ -1,0 +1,88 @@
+import type { Config, Expectation } from "../documents/config.ts";
+import type { Problem } from "../errors.ts";
+import type { Artifact, Release } from "../records/normalize.ts";
+import type { IdentifiedRelease, Package } from "./assign-ids.ts";
+
+/** The entries of `expected:` a release does not meet. A retracted artifact counts only through its replacement. */
+export function missingArtifacts({ release, packages }: IdentifiedRelease, config: Config): Expectation[] {
+  const live = packages.filter((candidate) => !candidate.retraction || isReplaced(candidate, packages));
+  return config.expected.filter(
+    (expectation) =>
+      covers(expectation, release.version) &&
+      !live.some(({ artifact }) => fits(artifact.content, expectation)),
+  );
+}
+
+const isReplaced = ({ retraction }: Package, packages: readonly Package[]) =>
+  packages.some((other) => other.id === retraction?.replaced_by && !other.retraction);
+
+/** A bound of a month covers all versions of that month. */
+const covers = ({ from, until }: Expectation, version: string) =>
+  (from === undefined || version >= from) && (until === undefined || version.slice(0, until.length) <= until);
+
+const compared = ["package_type", "min_os_version", "max_os_version", "gui_only", "headless"] as const;
+
+const fits = (content: Artifact["content"], expectation: Expectation) =>
+  compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
+
+/** A manifest of an earlier release, which most builds name after the job that wrote it. */
+interface UsualJob {
+  manifest: string;
+  version: string;
+}
+
+/** Goes through a catalog's releases, ascending by version: earlier ones tell which job brings what is missing. */
+export interface CompletenessCheck {
+  /**
+   * @param severity of a missing artifact, an error where the release is about to be cut; undefined: none is a problem
+   * @returns one problem per missing artifact
+   */
+  next(release: IdentifiedRelease, severity: Problem["severity"] | undefined): Problem[];
+}
+
+export function completenessCheck(config: Config): CompletenessCheck {
+  const usual = new Map<Expectation, UsualJob>();
+  return {
+    next(identified, severity) {
+      const problems = severity ? missingProblems(identified, config, usual, severity) : [];
+      for (const expectation of config.expected) noteJob(usual, expectation, identified.release);
+      return problems;
+    },
+  };
+}
+
+function noteJob(usual: Map<Expectation, UsualJob>, expectation: Expectation, release: Release): void {
+  const found = release.artifacts.find(({ content }) => fits(content, expectation));
+  if (!found) return;
+  const manifest = found.origin.manifest.split("/").at(-1) ?? "";
+  usual.set(expectation, { manifest, version: release.version });
+}
+
+function missingProblems(
+  identified: IdentifiedRelease,
+  config: Config,
+  usual: ReadonlyMap<Expectation, UsualJob>,
+  severity: Problem["severity"],
+): Problem[] {
+  const { version, folder } = identified.release;
+  return missingArtifacts(identified, config).map((expectation) => ({
+    code: "artifact-missing",
+    severity,
+    message: `${version} lacks ${describeExpectation(expectation)}, which catalog.yaml expects`,
+    hint: wayOut(usual.get(expectation)),
+    at: { file: `${folder}/manifests`, line: 1, column: 1 },
+  }));
+}
+
+const wayOut = (job: UsualJob | undefined) =>
+  job
+    ? `In ${job.version} the manifest ${job.manifest} brought it: run that job, correct \`expected:\`, or cut with --allow-incomplete.`
+    : "Add its manifest, correct `expected:`, or cut with --allow-incomplete.";
+
+export function describeExpectation(expectation: Expectation): string {
+  const details = compared
+    .slice(1)
+    .filter((key) => expectation[key] !== undefined)
+    .map((key) => `${key}: ${JSON.stringify(expectation[key])}`);
+  return [expectation.package_type, ...(details.length > 0 ? [`(${details.join(", ")})`] : [])].join(" ");
+}

@@ -1,0 +1,43 @@
+import { deliverLedger, type Surroundings } from "../deliver.ts";
+import { filesIn } from "../project/authored-files.ts";
+import { eventTime } from "../project/event-time.ts";
+import { requireFolder } from "../system/files.ts";
+import { isMergedIn, type Operation } from "../system/git/git-merge.ts";
+import { withLock } from "../system/lock.ts";
+import { decideRebase, type Rebase, type Side } from "./rebase.ts";
+import { findSides } from "./rebase-sides.ts";
+
+/** A ledger that was joined with another one. */
+export interface RebasedLedger {
+  rebase: Rebase;
+  /** Whose lines stayed. */
+  onto: Side;
+  /** What git waits with for the joined ledger. */
+  operation: Operation["kind"] | undefined;
+  /** Whether the releases of the other side are in this folder too. */
+  isMerged: boolean;
+}
+
+/**
+ * Joins the ledger with the one it grew apart from; in the middle of a merge or rebase, the two sides of that.
+ * @param onto git revision whose lines stay as they are; "none": nothing is settled
+ * @throws RelcatError git-missing, git-revision, rebase-conflict; see decideRebase
+ */
+export async function rebaseLedger(
+  folder: string,
+  onto: string,
+  surroundings: Surroundings,
+): Promise<RebasedLedger> {
+  requireFolder(folder);
+  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+    const present = filesIn(folder).read("ledger.jsonl");
+    const working = present ? new TextDecoder().decode(present) : "";
+    const { sides, operation } = await findSides(folder, onto, working);
+    const rebase = decideRebase(sides, working, (newest) =>
+      eventTime(surroundings.clock, surroundings.explicitTime, newest),
+    );
+    deliverLedger(folder, rebase);
+    const isMerged = operation !== undefined || onto === "none" || (await isMergedIn(folder, onto));
+    return { rebase, onto: sides.onto, operation: operation?.kind, isMerged };
+  });
+}

@@ -1,0 +1,37 @@
+import { failure } from "../errors.ts";
+import { type AuthoredFiles, filesOf } from "../project/authored-files.ts";
+import { readTree } from "../system/git/git-tree.ts";
+import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
+
+/**
+ * The authored files of an earlier commit, with what was withdrawn since: for a site that went back to it.
+ * What the ledger says of releases that came later is left out.
+ * @throws RelcatError git-missing, git-revision; ledger-rewritten
+ */
+export async function earlierCommit(
+  folder: string,
+  revision: string,
+  today: Ledger,
+): Promise<{ commit: string; files: AuthoredFiles }> {
+  const { commit, files } = await readTree(folder, revision);
+  const bytes = files.get("ledger.jsonl");
+  const then = bytes ? new TextDecoder().decode(bytes) : "";
+  if (!today.text.startsWith(then)) {
+    throw failure(
+      "ledger-rewritten",
+      `the ledger of ${revision} is no beginning of the one here`,
+      "Build under a ledger that goes on from it: that of main.",
+    );
+  }
+  const known = readLedger({ file: "ledger.jsonl", text: then }).ledger;
+  const later = today.events.slice(known.events.length);
+  const lines = later.flatMap((event) => {
+    if (event.event !== "retract" && event.event !== "reinstate") return [];
+    if (!known.byId.has(event.id)) return [];
+    if (event.event === "reinstate" || event.replaced_by === null || known.byId.has(event.replaced_by))
+      return [ledgerLine(event)];
+    return [ledgerLine({ ...event, replaced_by: null })];
+  });
+  files.set("ledger.jsonl", new TextEncoder().encode(then + lines.join("")));
+  return { commit, files: filesOf(files) };
+}

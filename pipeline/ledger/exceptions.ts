@@ -1,0 +1,104 @@
+import { type Exception, exceptableRules } from "../documents/exceptions.ts";
+import type { Problem } from "../errors.ts";
+import type { Located } from "../project/document.ts";
+import type { Ledger } from "./ledger.ts";
+
+/** What a rule about records found in one release. */
+export interface Finding {
+  version: string;
+  problem: Problem;
+}
+
+/** The first and the last version an exception covers. */
+export function boundsOf({ versions }: Pick<Exception, "versions">): [first: string, last: string] {
+  const [first = "", last = ""] = versions.split("..");
+  return [first, last];
+}
+
+/** Findings under the exception that covers them, the first one where several do. */
+export function byException(
+  exceptions: readonly Exception[],
+  findings: readonly Finding[],
+): { covered: Map<Exception, Finding[]>; open: Finding[] } {
+  const covered = new Map<Exception, Finding[]>(exceptions.map((exception) => [exception, []]));
+  const open: Finding[] = [];
+  for (const finding of findings) {
+    const exception = exceptions.find((candidate) => covers(candidate, finding));
+    (exception ? (covered.get(exception) ?? open) : open).push(finding);
+  }
+  return { covered, open };
+}
+
+function covers(exception: Exception, { version, problem }: Finding): boolean {
+  const [first, last] = boundsOf(exception);
+  return exception.rule === problem.code && version >= first && version <= last;
+}
+
+/**
+ * What is left of the findings: those of an exception's rule and versions are accepted up to its count. Beyond it
+ * all of them show again, for nobody can tell which one is new.
+ * @param unread versions whose files were left out: where there are any, a low count means nothing
+ */
+export function applyExceptions(
+  document: Located<Exception[]> | undefined,
+  findings: readonly Finding[],
+  unread: readonly string[] = [],
+): Problem[] {
+  if (!document) return findings.map(({ problem }) => problem);
+  const { covered, open } = byException(document.value, findings);
+  const problems = open.map(({ problem }) => problem);
+  for (const [index, exception] of document.value.entries()) {
+    const found = covered.get(exception) ?? [];
+    if (found.length > exception.count) for (const { problem } of found) problems.push(problem);
+    const judged = judge(exception, found.length, document.place([index, "count"]));
+    const [first, last] = boundsOf(exception);
+    const partly = unread.some((version) => version >= first && version <= last);
+    if (judged && !(judged.severity === "warning" && partly)) problems.push(judged);
+  }
+  return problems;
+}
+
+/** Imported records break only what was accepted with them: without the file that says so, it was lost. */
+export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, "ofVersion">): Finding[] {
+  const rules: readonly string[] = exceptableRules;
+  const isExceptable = ({ problem }: Finding) => rules.includes(problem.code);
+  const versions = new Set(findings.filter(isExceptable).map(({ version }) => version));
+  const wasImported = (version: string) => ledger.ofVersion(version).some(({ add }) => add.imported);
+  const imported = new Set(versions.values().filter(wasImported));
+  return findings.map(({ version, problem }) => {
+    if (!imported.has(version) || !rules.includes(problem.code)) return { version, problem };
+    const hint = [problem.hint, "Was it imported so? Restore releases/exceptions.yaml from version control."];
+    return { version, problem: { ...problem, hint: hint.filter(Boolean).join(" ") } };
+  });
+}
+
+function judge(
+  { rule, versions, count }: Exception,
+  found: number,
+  at: NonNullable<Problem["at"]>,
+): Problem | undefined {
+  const where = `${rule} in ${versions.replace("..", " to ")}`;
+  if (found > count) {
+    const message = `${found} problems are ${where}, but only ${count} are accepted`;
+    const hint = "Correct the new one; exceptions are for what was imported.";
+    return { code: "exceptions-exceeded", severity: "error", message, hint, at };
+  }
+  if (found === count) return undefined;
+  const message = `${count} problems of ${where} are accepted, but there are only ${found}`;
+  const hint =
+    found === 0 ? "Remove the entry." : `Lower the count to ${found}, so that no new one hides behind it.`;
+  return { code: "exceptions-unused", severity: "warning", message, hint, at };
+}
+
+/** Rules across the entries that the schema cannot say. */
+export function checkExceptions(document: Located<Exception[]>): Problem[] {
+  return document.value.flatMap((exception, index) => {
+    const [first, last] = boundsOf(exception);
+    if (first <= last) return [];
+    const message = `the range ${exception.versions} ends before it begins`;
+    const at = document.place([index, "versions"]);
+    return [
+      { code: "option-value", severity: "error", message, hint: `Write ${last}..${first}.`, at },
+    ] satisfies Problem[];
+  });
+}

@@ -1,0 +1,233 @@
+import { createHash } from "node:crypto";
+import { type AddEvent, type LedgerEvent, ledgerEventSchema } from "../documents/ledger.ts";
+import type { Code, Place, Problem } from "../errors.ts";
+import { display } from "../project/document.ts";
+import type { Source } from "../project/source.ts";
+import { type LedgerEvents, LedgerLines } from "./ledger-lines.ts";
+import {
+  type Change,
+  type Entry,
+  LedgerRecords,
+  type RecordsById,
+  type RecordsByIdentity,
+} from "./ledger-records.ts";
+import { LinedText } from "./lined-text.ts";
+
+/** The ledger, folded into its present state. */
+export interface Ledger {
+  file: string;
+  /** Put together each time that somebody asks: it may be long. */
+  readonly text: string;
+  /** The same, in pieces. */
+  pieces(): Iterable<string>;
+  events: LedgerEvents;
+  byId: RecordsById;
+  byIdentity: RecordsByIdentity;
+  ofVersion(version: string): Entry[];
+  versions: ReadonlySet<string>;
+  /** How many lines are not about records that are private now. */
+  publicLines: number;
+  nextId: number;
+  /** The newest `at` of lines that were not imported, "" when there are none. */
+  newest: string;
+}
+
+export const digest = (text: string) => createHash("sha256").update(text).digest("hex");
+
+/** The canonical line of an event: compact JSON, keys in the schema's order, a line feed. */
+export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
+
+export const restore = "Restore the ledger from version control.";
+
+/** Reads a ledger and finds every way in which it cannot be what relcat wrote. */
+export const readLedger = ({ file, text }: Source): ReadLedger => readLedgerPieces(file, [text]);
+
+export interface ReadLedger {
+  ledger: Ledger;
+  problems: Problem[];
+}
+
+/** @param pieces of its text; each ends with a line, the last one where the ledger is sound */
+export function readLedgerPieces(file: string, pieces: Iterable<string>): ReadLedger {
+  const fold = new LedgerFold(file);
+  for (const piece of pieces) fold.piece(piece);
+  // Two histories in one file contradict each other in every line; only the markers are worth reading.
+  const conflicts = fold.problems.filter(({ code }) => code === "ledger-conflict-marker");
+  return { ledger: fold.ledger(), problems: conflicts.length > 0 ? conflicts : fold.problems };
+}
+
+class LedgerFold {
+  readonly problems: Problem[] = [];
+  private readonly file: string;
+  private readonly text = new LinedText();
+  private readonly lines: LedgerLines;
+  private readonly records: LedgerRecords;
+  /** Lines that add no record: those that do are found by its id. */
+  private readonly others = new Map<string, number>();
+  private nextId = 1;
+  private newest = "";
+  private current = { text: "", number: 0 };
+
+  constructor(file: string) {
+    this.file = file;
+    this.lines = new LedgerLines(this.text);
+    this.records = new LedgerRecords(this.lines);
+  }
+
+  ledger(): Ledger {
+    const { file, text, lines, records, nextId, newest } = this;
+    const byIdentity: RecordsByIdentity = {
+      has: (key) => records.withIdentity(key) !== undefined,
+      get: (key) => records.withIdentity(key),
+    };
+    return {
+      file,
+      get text() {
+        return text.text;
+      },
+      pieces: () => text.pieces(),
+      events: lines,
+      byId: records,
+      byIdentity,
+      ofVersion: (version) => records.ofVersion(version),
+      versions: records.versions(),
+      publicLines: records.publicLines(),
+      nextId,
+      newest,
+    };
+  }
+
+  piece(text: string): void {
+    const at = this.text.append(text);
+    let start = 0;
+    for (let end = text.indexOf("\n"); end !== -1; end = text.indexOf("\n", start)) {
+      this.line(text.slice(start, end), at + start);
+      start = end + 1;
+    }
+    if (start < text.length) this.halfLine(text.slice(start));
+  }
+
+  private line(text: string, start: number): void {
+    this.current = { text, number: this.lines.count + 1 };
+    const event = this.newEvent();
+    this.lines.push(start, event !== undefined);
+    if (event) this.apply(event);
+  }
+
+  private halfLine(text: string): void {
+    const hint = "Restore the file from version control; relcat never leaves half a line.";
+    this.current = { text, number: this.lines.count + 1 };
+    this.refuse("ledger-truncated", "the last line does not end: the file was cut off", hint);
+  }
+
+  private refuse(code: Code, message: string, hint: string): void {
+    const { text, number } = this.current;
+    const at: Place = { file: this.file, line: number, column: 1, excerpt: text };
+    this.problems.push({ code, severity: "error", message, hint, at });
+  }
+
+  /** The line's event, unless it has none or an earlier line has the same. */
+  private newEvent(): LedgerEvent | undefined {
+    const { text, number } = this.current;
+    if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
+      const hint = "Run relcat ledger rebase: it keeps the base's lines and puts ours after them.";
+      this.refuse("ledger-conflict-marker", "a merge conflict is not resolved", hint);
+      return undefined;
+    }
+    const event = this.others.has(text) ? undefined : this.read(text);
+    const before = this.others.get(text) ?? this.lineWithSameAdd(event);
+    if (before !== undefined) {
+      this.refuse("ledger-duplicate", `the line repeats line ${before}`, restore);
+      return undefined;
+    }
+    if (event?.event !== "add") this.others.set(text, number);
+    return event;
+  }
+
+  private lineWithSameAdd(event: LedgerEvent | undefined): number | undefined {
+    const line = event?.event === "add" ? this.records.get(event.id)?.line : undefined;
+    return line !== undefined && this.lines.textOf(line) === this.current.text ? line : undefined;
+  }
+
+  private read(text: string): LedgerEvent | undefined {
+    let parsed: ReturnType<typeof ledgerEventSchema.safeParse>;
+    try {
+      parsed = ledgerEventSchema.safeParse(JSON.parse(text));
+    } catch {
+      this.refuse("ledger-line", "the line is not JSON", restore);
+      return undefined;
+    }
+    const [issue] = parsed.error?.issues ?? [];
+    if (!parsed.success || issue) {
+      const what = `${issue?.path.join(".") || "the line"}: ${issue?.message.replace(/^[a-z-]+\|/, "expected ")}`;
+      this.refuse("ledger-line", `the line is not a ledger event (${what})`, restore);
+      return undefined;
+    }
+    if (JSON.stringify(parsed.data) === text) return parsed.data;
+    const hint = text.endsWith("\r")
+      ? "Its lines end in CR LF: check it out with LF (.gitattributes: `ledger.jsonl -text`)."
+      : "It was edited: restore the ledger from version control.";
+    this.refuse("ledger-line", "the line is not in the form relcat writes", hint);
+    return undefined;
+  }
+
+  private apply(event: LedgerEvent): void {
+    this.order(event);
+    if (event.event === "add") this.add(event);
+    else if (event.event === "reserve") this.nextId = Math.max(this.nextId, event.next_id);
+    else this.change(event);
+  }
+
+  /** Imported lines carry the dates of another catalog; their order is checked per id. */
+  private order(event: LedgerEvent): void {
+    const imported = "imported" in event && event.imported === true;
+    const floor = imported ? (this.records.get(event.id)?.modified ?? "") : this.newest;
+    if (event.at < floor) {
+      const hint = "Lines were reordered or edited: restore the ledger from version control.";
+      this.refuse("ledger-order", `the event is dated ${event.at}, before an earlier line's ${floor}`, hint);
+    }
+    if (!imported && event.at > this.newest) this.newest = event.at;
+  }
+
+  private add(event: AddEvent): void {
+    const taken = this.records.add(event);
+    if (taken) {
+      const what =
+        taken.add.id === event.id ? `the id ${event.id}` : `${display(event.file)} of ${event.version}`;
+      this.refuse("ledger-duplicate", `${what} is added a second time, first in line ${taken.line}`, restore);
+      this.others.set(this.current.text, this.current.number);
+      return;
+    }
+    if (event.id !== this.nextId && !event.imported) {
+      const hint =
+        "A line before this one was removed, reordered or edited: restore the ledger from version control.";
+      this.refuse("ledger-id", `the id is ${event.id}, expected ${this.nextId}`, hint);
+    }
+    this.nextId = Math.max(this.nextId, event.id + 1);
+  }
+
+  private change(event: Change): void {
+    const entry = this.records.get(event.id);
+    const fault = entry
+      ? this.faultOf(event, entry)
+      : `${event.event} names the id ${event.id}, which no line before it adds`;
+    if (!entry || fault) {
+      const hint =
+        "A line before this one was removed or this one was edited: restore the ledger from version control.";
+      this.refuse("ledger-event", fault ?? "", hint);
+      return;
+    }
+    this.records.change(event);
+  }
+
+  private faultOf(event: Change, { retraction }: Entry): string | undefined {
+    const { id } = event;
+    if (event.event === "revise" && retraction) return `revise names the id ${id}, which is retracted`;
+    if (event.event === "reinstate" && !retraction)
+      return `reinstate names the id ${id}, which is not retracted`;
+    if (event.event !== "retract" || event.replaced_by === null) return undefined;
+    if (event.replaced_by === id) return `the id ${id} is replaced by itself`;
+    if (this.records.has(event.replaced_by)) return undefined;
+    return `replaced_by names the id ${event.replaced_by}, which no line before it adds`;
+  }
+}

@@ -1,0 +1,97 @@
+import type { AddEvent, LedgerEvent, RetractEvent } from "../documents/ledger.ts";
+import type { Entry, Retraction } from "./ledger-records.ts";
+
+/** An event of a record that is there already. */
+export type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;
+
+/** What counts of a record when events of two ledgers meet. */
+export interface RecordState {
+  content: string;
+  private: boolean;
+  retraction: Retraction | null;
+  /** Date of its last event. */
+  at: string;
+  /** It got its id just now: nobody else has said anything about it. */
+  own: boolean;
+}
+
+export const stateOf = ({ content, private: hidden, retraction, modified }: Entry): RecordState => ({
+  content,
+  private: hidden,
+  retraction,
+  at: modified,
+  own: false,
+});
+
+export const newState = ({ content, private: hidden }: AddEvent, at: string): RecordState => ({
+  content,
+  private: hidden ?? false,
+  retraction: null,
+  at,
+  own: true,
+});
+
+/** What an event changes of a record's state. */
+export function stateAfter(event: Change): Partial<RecordState> {
+  if (event.event === "revise") return { content: event.content, private: event.private ?? false };
+  if (event.event === "reinstate") return { retraction: null };
+  return { retraction: { reason: event.reason, replaced_by: event.replaced_by, at: event.at } };
+}
+
+const isChange = (event: LedgerEvent): event is Change => event.event !== "add" && event.event !== "reserve";
+
+const topic = ({ event, id }: Change) => `${event === "revise" ? "content" : "retraction"} ${id}`;
+
+/**
+ * Our due events with only the last words about records the base has: the rest nobody has ever seen.
+ * @param all our events, those the base has too among them
+ * @param isKnown whether the base has the record that has this id with us
+ */
+export function lastWords(
+  due: readonly LedgerEvent[],
+  all: readonly LedgerEvent[],
+  isKnown: (id: number) => boolean,
+): LedgerEvent[] {
+  const last = new Map<string, Change>();
+  for (const event of all) if (isChange(event) && isKnown(event.id)) last.set(topic(event), event);
+  const isDue = new Set(due);
+  return due.flatMap((event): LedgerEvent[] => {
+    if (!isChange(event) || !isKnown(event.id)) return [event];
+    if (last.get(topic(event)) !== event) return [];
+    // Only what is back can be revised.
+    const retraction = last.get(`retraction ${event.id}`);
+    const isBack = retraction?.event === "reinstate" && isDue.has(retraction);
+    if (event.event === "revise") return isBack ? [] : [event];
+    const revision = isBack && last.get(`content ${event.id}`);
+    return revision && isDue.has(revision) ? [event, revision] : [event];
+  });
+}
+
+/**
+ * The event as it still changes a record; "none" when it changes nothing; "overtaken" when the base meanwhile
+ * withdrew or published the record, so that it may not be revised so.
+ * @param answered whether it was said in knowledge of the base's retraction
+ */
+export function withEffect(
+  event: Change,
+  state: RecordState,
+  answered: boolean,
+): Change | "none" | "overtaken" {
+  if (event.event === "reinstate") return state.retraction ? event : "none";
+  if (event.event === "retract") return retractionWithEffect(event, state, answered);
+  const hides = event.private === true;
+  if (state.content === event.content && state.private === hides) return "none";
+  return state.retraction || (hides && !state.private) ? "overtaken" : event;
+}
+
+/** Of a record that others withdrew unknown to us, the replacement they named is kept where we name none. */
+function retractionWithEffect(
+  event: RetractEvent,
+  { retraction, own }: RecordState,
+  answered: boolean,
+): RetractEvent | "none" {
+  if (!retraction || own) return event;
+  const replaced_by = event.replaced_by ?? (answered ? null : retraction.replaced_by);
+  const isSame = event.reason === retraction.reason && replaced_by === retraction.replaced_by;
+  return isSame ? "none" : { ...event, replaced_by };
+}

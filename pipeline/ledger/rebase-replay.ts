@@ -1,0 +1,182 @@
+import type { AddEvent, LedgerEvent } from "../documents/ledger.ts";
+import type { Problem } from "../errors.ts";
+import { display } from "../project/document.ts";
+import { laterThan } from "../project/event-time.ts";
+import type { Ledger } from "./ledger.ts";
+import { identity } from "./ledger-records.ts";
+import {
+  type Change,
+  lastWords,
+  newState,
+  type RecordState,
+  stateAfter,
+  stateOf,
+  withEffect,
+} from "./rebase-effects.ts";
+
+/** One of our records under its new id. */
+export interface MovedRecord {
+  from: number;
+  to: number;
+  add: AddEvent;
+  /** `onto` has the same artifact, under the id `to`. */
+  alreadyThere: boolean;
+}
+
+/** Ours, with its events at hand. */
+export type OwnLedger = Ledger & { readonly events: readonly LedgerEvent[] };
+
+/** The first new date, not before the base's newest one. */
+export type Start = (newest: string) => string;
+
+/** Our events one after the other, as they become lines after the base's. */
+export class Replay {
+  readonly events: LedgerEvent[] = [];
+  readonly moved: MovedRecord[] = [];
+  readonly overtaken: number[] = [];
+  readonly problems: Problem[] = [];
+  private readonly base: Ledger;
+  private readonly own: OwnLedger;
+  private readonly onto: string;
+  private readonly start: Start;
+  /** Our ids and those of the same artifacts in the result. */
+  private readonly ids = new Map<number, number>();
+  private readonly states = new Map<number, RecordState>();
+  private nextId: number;
+  /** The date given last, and the one that was there instead. */
+  private newest: string | undefined;
+  private latest = "";
+
+  /** @param onto what people call the base */
+  constructor(base: Ledger, own: OwnLedger, onto: string, start: Start) {
+    this.base = base;
+    this.own = own;
+    this.onto = onto;
+    this.start = start;
+    this.nextId = base.nextId;
+    for (const entry of base.byId.values()) this.states.set(entry.add.id, stateOf(entry));
+    for (const { add } of own.byId.values()) {
+      const known = base.byIdentity.get(identity(add.version, add.file));
+      if (known) this.ids.set(add.id, known.add.id);
+    }
+  }
+
+  run(due: readonly LedgerEvent[]): void {
+    for (const event of lastWords(due, this.own.events, (id) => this.ids.has(id))) this.apply(event);
+  }
+
+  private apply(event: LedgerEvent): void {
+    if (event.event === "add") this.add(event);
+    else if (event.event === "reserve") {
+      if (event.next_id <= this.nextId) return;
+      this.nextId = event.next_id;
+      this.events.push({ ...event, at: this.date(event.at) });
+    } else this.change(event);
+  }
+
+  private add(event: AddEvent): void {
+    const known = this.base.byIdentity.get(identity(event.version, event.file));
+    if (known) {
+      this.problems.push(...this.otherBytes(event, known.add));
+      this.moved.push({ from: event.id, to: known.add.id, add: event, alreadyThere: true });
+      return;
+    }
+    // An imported id is another catalog's promise; it cannot move.
+    const id = event.imported ? event.id : this.nextId;
+    if (this.states.has(id)) return void this.problems.push(this.idTaken(event));
+    const at = event.imported ? event.at : this.date(event.at);
+    this.ids.set(event.id, id);
+    this.nextId = Math.max(this.nextId, id + 1);
+    this.states.set(id, newState(event, at));
+    this.moved.push({ from: event.id, to: id, add: event, alreadyThere: false });
+    this.events.push({ ...event, id, at });
+  }
+
+  private change(event: Change): void {
+    const moved = this.renumbered(event);
+    const state = moved && this.states.get(moved.id);
+    if (!moved || !state) return;
+    const effect = withEffect(moved, state, this.answers(event, state));
+    if (effect === "overtaken") this.overtaken.push(moved.id);
+    if (effect === "none" || effect === "overtaken") return;
+    const dated = this.dated(effect, state);
+    this.states.set(moved.id, { ...state, ...stateAfter(dated), at: dated.at });
+    this.events.push(dated);
+  }
+
+  /** Whether we knew of the base's retraction: it is an event of ours too. */
+  private answers({ id }: Change, { retraction }: RecordState): boolean {
+    if (!retraction) return false;
+    const { reason, replaced_by, at } = retraction;
+    const isIt = (event: LedgerEvent) =>
+      event.event === "retract" &&
+      event.id === id &&
+      event.at === at &&
+      event.reason === reason &&
+      (event.replaced_by === null ? null : this.ids.get(event.replaced_by)) === replaced_by;
+    return this.own.events.some(isIt);
+  }
+
+  private renumbered(event: Change): Change | undefined {
+    const id = this.ids.get(event.id);
+    if (id === undefined) return this.lost(event, event.id);
+    if (event.event !== "retract" || event.replaced_by === null) return { ...event, id };
+    const replaced_by = this.ids.get(event.replaced_by);
+    return replaced_by === undefined ? this.lost(event, event.replaced_by) : { ...event, id, replaced_by };
+  }
+
+  /** An imported revision keeps its date unless the base dated the record later: then it is news like any other. */
+  private dated(event: Change, { at }: RecordState): Change {
+    if (event.event !== "revise" || !event.imported) return { ...event, at: this.date(event.at) };
+    if (event.at >= at) return event;
+    const { imported: _, ...rest } = event;
+    return { ...rest, at: this.date(event.at) };
+  }
+
+  /** What had one date has one again; what was dated later stays later. */
+  private date(at: string): string {
+    if (this.newest === undefined) this.newest = this.start(this.base.newest);
+    else if (at !== this.latest) this.newest = laterThan(this.newest, this.newest);
+    this.latest = at;
+    return this.newest;
+  }
+
+  private otherBytes(ours: AddEvent, theirs: AddEvent): Problem[] {
+    const fixed = ["checksum", "package_type"] as const;
+    const changes = fixed.filter((key) => ours[key] !== theirs[key]);
+    if (changes.length === 0) return [];
+    const { onto } = this;
+    const what = changes.map((key) => `${key} ${theirs[key]} there, ${ours[key]} here`).join("; ");
+    const message = `${display(ours.file)} of ${ours.version} is published on ${onto} as id ${theirs.id} and cannot change: ${what}`;
+    const month = ours.version.slice(0, 5);
+    const hint =
+      `Keep ${onto}'s ledger and manifest of it, and publish our bytes under the next version (relcat new ${month}); ` +
+      `or, while nobody has ${onto}'s, take that cut back there (relcat uncut ${theirs.version}).`;
+    return [this.problem("bytes-changed", ours, message, hint)];
+  }
+
+  private idTaken(event: AddEvent): Problem {
+    const other = this.states.get(event.id)?.own
+      ? "another record of ours"
+      : `another record of ${this.onto}`;
+    const message = `the imported id ${event.id} of ${display(event.file)} belongs to ${other}`;
+    const hint = "Imported ids never move: import first, then cut on top of it.";
+    return this.problem("rebase-conflict", event, message, hint);
+  }
+
+  private lost(event: Change, id: number): undefined {
+    const add = this.own.byId.get(id)?.add;
+    const what = add ? `${display(add.file)} of ${add.version}` : "a record";
+    const { onto } = this;
+    const message = `our ${event.event} names the id ${id}, ${what}, which ${onto} does not have`;
+    const hint = `${onto} took that cut back. Take its ledger, run relcat cut ${add?.version ?? "VERSION"}, then ${event.event} again under the new id.`;
+    this.problems.push(this.problem("rebase-conflict", event, message, hint));
+  }
+
+  private problem(code: Problem["code"], event: LedgerEvent, message: string, hint: string): Problem {
+    const excerpt = JSON.stringify(event);
+    const line = this.own.text.split("\n").indexOf(excerpt) + 1;
+    const at = { file: this.own.file, line, column: 1, excerpt };
+    return { code, severity: "error", message, hint, at };
+  }
+}

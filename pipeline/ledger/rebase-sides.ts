@@ -1,0 +1,133 @@
+import { failure } from "../errors.ts";
+import { type Operation, operationUnderWay, partedAt, unmergedFile } from "../system/git/git-merge.ts";
+import { showFile } from "../system/git/git-revision.ts";
+import { readLedger } from "./ledger.ts";
+import type { Side, Sides } from "./rebase.ts";
+
+const path = "ledger.jsonl";
+
+/** How people name another revision. */
+const option = "--onto";
+
+/** Two ledgers git could not join: that of the commit that is checked out, and the one that came to it. */
+interface Conflict {
+  head: Side;
+  other: Side;
+  shared: string;
+}
+
+/**
+ * Finds the ledgers to join: in the middle of a merge or rebase its two sides, whatever stands in the file by
+ * now; otherwise the file and the ledger of the revision.
+ * @param onto git revision whose lines stay; "none": those of the commit that is checked out
+ * @param working the ledger's present text
+ * @throws RelcatError git-missing, git-revision, rebase-conflict
+ */
+export async function findSides(
+  folder: string,
+  onto: string,
+  working: string,
+): Promise<{ sides: Sides; operation: Operation | undefined }> {
+  const operation = await operationUnderWay(folder);
+  const conflict =
+    (await fromIndex(folder, operation)) ?? fromMarkers(working) ?? (await fromHeads(folder, operation));
+  if (conflict) {
+    const settled = onto === "none" ? "" : await showFile(folder, onto, path, option);
+    return { sides: adopt(choose(conflict, settled, onto), workingSide(folder, working)), operation };
+  }
+  const base = onto === "none" ? "HEAD" : onto;
+  const parted = await partedAt(folder, "HEAD", base);
+  const sides = {
+    onto: side(base, await showFile(folder, base, path, option)),
+    ours: workingSide(folder, working),
+    shared: parted === undefined ? "" : await showFile(folder, parted, path),
+  };
+  return { sides: adopt(sides, sides.ours), operation };
+}
+
+/** The ledger of a revision, its file named as git names it. */
+const side = (name: string, text: string): Side => ({ name, file: `${name}:${path}`, text });
+
+const workingSide = (folder: string, text: string): Side => ({
+  name: "the working ledger",
+  file: `${folder}/${path}`,
+  text,
+});
+
+/** Git keeps both versions until the conflict is resolved, also where it wrote no markers. */
+async function fromIndex(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
+  const unmerged = await unmergedFile(folder, path);
+  if (!unmerged) return undefined;
+  const { shared = "", head, other } = unmerged;
+  if (head === undefined || other === undefined) {
+    const hint = `Restore it first: git checkout --${head === undefined ? "theirs" : "ours"} ${folder}/${path}`;
+    throw failure("rebase-conflict", "one side of the merge deleted the ledger", hint);
+  }
+  const name = operation?.head ?? "the other side";
+  return { head: side("HEAD", head), other: side(name, other), shared };
+}
+
+/** A resolution that was staged, right or wrong: the commits still have both versions. */
+async function fromHeads(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
+  if (!operation) return undefined;
+  const { kind, head } = operation;
+  // Of a rebase or cherry-pick only what the one commit adds is brought in.
+  const parted = kind === "merge" ? await partedAt(folder, "HEAD", head) : `${head}^`;
+  return {
+    head: side("HEAD", await showFile(folder, "HEAD", path)),
+    other: side(head, await showFile(folder, head, path)),
+    shared: parted === undefined ? "" : await showFile(folder, parted, path),
+  };
+}
+
+/** The two texts between conflict markers that nobody resolved, committed ones too. */
+export function fromMarkers(working: string): Conflict | undefined {
+  const texts = { all: "", head: "", shared: "", other: "" };
+  const names = { head: "", other: "" };
+  let place: "all" | "head" | "shared" | "other" = "all";
+  let found = false;
+  for (const line of working.split(/(?<=\n)/)) {
+    const [, mark, label = ""] = /^(<{7}|\|{7}|={7}|>{7})(?: (.*))?\n?$/.exec(line) ?? [];
+    if (mark === undefined) {
+      if (place === "all") for (const key of ["head", "shared", "other"] as const) texts[key] += line;
+      else texts[place] += line;
+      continue;
+    }
+    found = true;
+    if (mark === "<<<<<<<") names.head = label;
+    if (mark === ">>>>>>>") names.other = label;
+    place =
+      mark === "<<<<<<<" ? "head" : mark === "=======" ? "other" : mark === ">>>>>>>" ? "all" : "shared";
+  }
+  if (!found) return undefined;
+  return {
+    head: side(names.head || "the upper side", texts.head),
+    other: side(names.other || "the lower side", texts.other),
+    shared: texts.shared,
+  };
+}
+
+/** Settled lines never change, so the side that has them all stays; where both do, what is checked out stays. */
+function choose({ head, other, shared }: Conflict, settled: string, onto: string): Sides {
+  if (head.text.startsWith(settled)) return { onto: head, ours: other, shared };
+  if (other.text.startsWith(settled)) return { onto: other, ours: head, shared };
+  const message = `neither ${head.name} nor ${other.name} has all ledger lines of ${onto}`;
+  const hint = `Give up this merge and merge ${onto} first; or say whose ids stay: --onto ${head.name} or --onto ${other.name}.`;
+  throw failure("rebase-conflict", message, hint);
+}
+
+/** What was written into the file since the conflict belongs to the side it continues. */
+function adopt(sides: Sides, working: Side): Sides {
+  const { onto, ours, shared } = sides;
+  const { text } = working;
+  const isSound = readLedger(working).problems.length === 0;
+  if (isSound && text.startsWith(onto.text)) return { ...sides, onto: { ...working, name: onto.name } };
+  if (isSound && text.startsWith(ours.text)) return { ...sides, ours: working };
+  const known = new Set(`${onto.text}${ours.text}${shared}`.split("\n"));
+  const foreign = text.split("\n").filter((line) => line.startsWith("{") && !known.has(line));
+  if (foreign.length === 0) return sides;
+  const count = foreign.length === 1 ? "a line" : `${foreign.length} lines`;
+  const message = `the ledger has ${count} that neither ${onto.name} nor ${ours.name} has`;
+  const hint = `Put them aside, run git checkout --merge ${working.file}, then this again; then repeat what wrote them.`;
+  throw failure("rebase-conflict", message, hint);
+}

@@ -1,0 +1,61 @@
+import type { Catalog } from "../build.ts";
+import type { Package } from "../ledger/assign-ids.ts";
+import { publicPackages } from "../ledger/publish-records.ts";
+import { readListQuery } from "../selection/query.ts";
+import { indexRecords, type Row } from "../selection/record-index.ts";
+import { select } from "../selection/select.ts";
+import { refuseTerms, type Term } from "./list-terms.ts";
+
+/** cut: permanent; revised: cut, with changes that are not; provisional: its id may still change. */
+export type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
+
+/** A public record, what its release document says of its file, and what the ledger says of it. */
+export interface ListedRecord {
+  record: Row;
+  file: string;
+  url: string;
+  state: RecordState;
+  withdrawal: { reason: string; replaced_by: number | null; at: string } | null;
+}
+
+/**
+ * The records that the catalog's address would answer a query with, in its order, without a server.
+ * @param terms as in a query string: `package_type=deb`, `version=latest`, `ordering=-id`
+ * @param all withdrawn records too
+ * @throws RelcatError usage, for terms that can match nothing
+ */
+export function listRecords(
+  { identified, config }: Catalog,
+  terms: readonly string[],
+  all: boolean,
+): ListedRecord[] {
+  const parameters = terms.map(asParameter);
+  const listed = identified.releases
+    .map((release) => publicPackages(release, config))
+    .reverse()
+    .flat()
+    .filter(({ entry }) => all || !entry.retraction)
+    .map(({ entry, published: { json, file, url } }): ListedRecord => {
+      const { retraction } = entry;
+      const withdrawal = retraction && {
+        reason: retraction.reason,
+        replaced_by: retraction.replaced_by,
+        at: retraction.at,
+      };
+      return { record: JSON.parse(json), file, url, state: stateOf(entry), withdrawal };
+    });
+  const rows = listed.map(({ record }) => record);
+  refuseTerms(parameters, config, rows);
+  const query = readListQuery(new URLSearchParams(parameters.map(([name, value]) => [name, value])));
+  return select(indexRecords(rows), query).flatMap((position) => listed[position] ?? []);
+}
+
+function stateOf({ standing, retraction }: Package): RecordState {
+  if (retraction) return "withdrawn";
+  return standing === "new" ? "provisional" : standing;
+}
+
+function asParameter(term: string): Term {
+  const [name = "", ...value] = term.split("=");
+  return [name, value.join("=")];
+}

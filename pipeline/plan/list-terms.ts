@@ -1,0 +1,87 @@
+import type { Config } from "../documents/config.ts";
+import { failure } from "../errors.ts";
+import { display } from "../project/document.ts";
+import { nearestName } from "../project/unknown-type.ts";
+import { filterFields, isField } from "../selection/fields.ts";
+import type { Row } from "../selection/record-index.ts";
+
+/** `field=value`, taken apart. */
+export type Term = readonly [name: string, value: string];
+
+const own = ["line", "ordering"];
+
+/**
+ * Refuses what the catalog's address answers with an empty list or ignores: people who type a filter mean a value
+ * that exists.
+ * @param records imported ones may have values that the configuration lacks
+ * @throws RelcatError usage
+ */
+export function refuseTerms(terms: readonly Term[], config: Config, records: readonly Row[]): void {
+  for (const [name, value] of terms) {
+    refuseName(name);
+    if (name === "version") refuseVersion(value);
+    if (name === "line" && !/^\d{2}\.(0[1-9]|1[0-2])$/.test(value))
+      throw unfit(name, value, "a month", "Such as line=26.09");
+    if (name === "ordering") for (const part of value.split(",")) refuseOrdering(part.trim());
+    const closed = valuesOf(name, config);
+    const isKnown = () => closed?.includes(value) || records.some((record) => String(record[name]) === value);
+    if (closed && value !== "" && value !== "null" && !isKnown()) {
+      const near = nearestName(value, closed);
+      throw unfit(
+        name,
+        value,
+        `one of ${closed.join(", ")}`,
+        near ? `Did you mean ${name}=${near}?` : undefined,
+      );
+    }
+  }
+}
+
+const flags = ["true", "false", "1", "0"];
+
+/** The values of a field that has a closed list of them. */
+function valuesOf(field: string, { packageTypes, platforms }: Config): string[] | undefined {
+  switch (field) {
+    case "package_type":
+      return [...packageTypes.keys()].sort();
+    case "platform":
+      return [...platforms.keys()].map(String);
+    case "operating_system":
+      return [...new Set([...packageTypes.values()].map((type) => type.operating_system))].sort();
+    case "exclude_from_api":
+    case "gui_only":
+    case "headless":
+      return flags;
+    default:
+      return undefined;
+  }
+}
+
+function refuseName(name: string): void {
+  const known = [...filterFields, ...own, "format", "strict"];
+  if (known.includes(name)) return;
+  const near = nearestName(name, known);
+  throw failure(
+    "usage",
+    `${display(name)} is no field of a record`,
+    near ? `Did you mean ${near}?` : "relcat schema package-record names them; data cannot be filtered by.",
+  );
+}
+
+function refuseVersion(value: string): void {
+  if (value === "latest" || /^\d{2}\.\d{2}\.\d{3}$/.test(value)) return;
+  const hint = /^\d{2}\.\d{2}$/.test(value)
+    ? `The releases of a month: line=${value}`
+    : "Such as version=26.09.001";
+  throw unfit("version", value, "a version or latest", hint);
+}
+
+function refuseOrdering(term: string): void {
+  const name = term.replace(/^-/, "");
+  if (term === "" || isField(name)) return;
+  const near = nearestName(name, filterFields);
+  throw unfit("ordering", name, "fields of a record", near ? `Did you mean ${near}?` : undefined);
+}
+
+const unfit = (field: string, value: string, expected: string, hint?: string) =>
+  failure("usage", `${field} is ${display(value)}, expected ${expected}`, hint);

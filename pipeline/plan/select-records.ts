@@ -1,0 +1,77 @@
+import { matchesGlob } from "node:path";
+import { failure } from "../errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Entry } from "../ledger/ledger-records.ts";
+import { display } from "../project/document.ts";
+
+/** Records that are to be withdrawn: by id, or those of a version that match. */
+export type RecordChoice =
+  | { ids: readonly number[] }
+  | { version: string; packageType?: string | undefined; name?: string | undefined };
+
+/** What a choice hits in the ledger. */
+export interface ChosenRecords {
+  /** Ascending by id. */
+  entries: Entry[];
+  /** Of a version: how many that match are retracted already, and left alone. */
+  alreadyRetracted: number;
+}
+
+/**
+ * Finds the records a choice means. Ids may name retracted records: their reason can be corrected.
+ * @throws RelcatError version-unknown, nothing-to-retract
+ */
+export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecords {
+  if ("ids" in choice)
+    return { entries: choice.ids.map((id) => knownEntry(ledger, id)).sort(byId), alreadyRetracted: 0 };
+  const { version, packageType, name } = choice;
+  if (!ledger.versions.has(version)) {
+    const newest = [...ledger.versions].sort().slice(-5).join(", ");
+    const cut = newest === "" ? "Nothing is cut yet." : `The newest that are cut: ${newest}.`;
+    throw failure(
+      "version-unknown",
+      `the ledger has no line of ${version}`,
+      `${cut} From a release that is not cut, remove the manifests instead.`,
+    );
+  }
+  const matching = ledger
+    .ofVersion(version)
+    .filter(
+      ({ add }) =>
+        (packageType === undefined || add.package_type === packageType) &&
+        (name === undefined || matchesGlob(add.name, name)),
+    );
+  const entries = matching.filter((entry) => !entry.retraction).sort(byId);
+  if (entries.length > 0) return { entries, alreadyRetracted: matching.length - entries.length };
+  throw matching.length > 0 ? allRetracted(version) : nothingMatches(ledger, choice);
+}
+
+const byId = (a: Entry, b: Entry) => a.add.id - b.add.id;
+
+function knownEntry(ledger: Ledger, id: number): Entry {
+  const entry = ledger.byId.get(id);
+  if (entry) return entry;
+  const hint = "releases/ledger.jsonl has the ids there are; a provisional id is not permanent.";
+  throw failure("nothing-to-retract", `no record has the id ${id}`, hint);
+}
+
+function allRetracted(version: string) {
+  return failure(
+    "nothing-to-retract",
+    `every record of ${version} that matches is retracted already`,
+    "Name ids to correct their reason.",
+  );
+}
+
+function nothingMatches(
+  ledger: Ledger,
+  { version, packageType, name }: Exclude<RecordChoice, { ids: readonly number[] }>,
+) {
+  const wanted = [
+    ...(packageType === undefined ? [] : [`the package type ${display(packageType)}`]),
+    ...(name === undefined ? [] : [`a name that matches ${display(name)}`]),
+  ];
+  const types = new Set(ledger.ofVersion(version).map(({ add }) => add.package_type));
+  const message = `no record of ${version} has ${wanted.join(" and ")}`;
+  return failure("nothing-to-retract", message, `Its package types are ${[...types].sort().join(", ")}.`);
+}

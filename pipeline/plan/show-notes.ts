@@ -1,0 +1,45 @@
+import type { Config } from "../documents/config.ts";
+import { noteSchema } from "../documents/note.ts";
+import type { PublishedRelease } from "../documents/published.ts";
+import { throwErrors } from "../errors.ts";
+import { discover } from "../project/discover.ts";
+import { readDocuments } from "../project/parse.ts";
+import { normalizeNotes } from "../records/notes.ts";
+import { checkFragment } from "../records/release-rules.ts";
+import { listFolders } from "../system/folders.ts";
+import { loadConfig, showRelease } from "./show-release.ts";
+
+/**
+ * The notes of one release, or those that wait for the next one.
+ * @param which a version; a month or `latest` for the newest release there is, open ones included; `next`
+ * @param today date of the next release, YYYY-MM-DD
+ * @throws RelcatError version-unknown, and with the problems of what is shown
+ */
+export async function showNotes(
+  folder: string,
+  which: string,
+  today: string,
+): Promise<{ release: PublishedRelease; config: Config }> {
+  if (which === "next") return showNext(folder, today);
+  const [newest] = listFolders(folder)
+    .filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name))
+    .filter((version) => which === "latest" || version.startsWith(which))
+    .sort()
+    .reverse();
+  return showRelease(folder, newest ?? which);
+}
+
+async function showNext(
+  folder: string,
+  date: string,
+): Promise<{ release: PublishedRelease; config: Config }> {
+  const config = await loadConfig(folder);
+  const found = await discover(folder);
+  const reads = await readDocuments(folder, found.next, noteSchema);
+  const checked = reads.flatMap(({ document }) => (document ? [...checkFragment(document, config)] : []));
+  throwErrors([...reads.flatMap(({ problems }) => problems), ...checked]);
+  const fragments = reads.flatMap(({ document }) => (document ? [document.value] : []));
+  const notes = normalizeNotes({}, fragments, config);
+  const nothing = { packages: [], retracted: [], replacements: new Map() };
+  return { release: { version: "next", date, summary: null, notes, provisional: true, ...nothing }, config };
+}

@@ -1,0 +1,59 @@
+import { type Catalog, loadCatalog } from "../build.ts";
+import type { Config } from "../documents/config.ts";
+import type { PublishedRelease } from "../documents/published.ts";
+import { type Problem, RelcatError, throwErrors } from "../errors.ts";
+import { versionUnknown } from "../ledger/cut.ts";
+import { publishRelease } from "../ledger/publish-records.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { requireFolder } from "../system/files.ts";
+import { isFolder } from "../system/folders.ts";
+
+/**
+ * One release as the public sees it. Problems of other releases do not matter here.
+ * @throws RelcatError version-unknown, and with the problems of this release and of catalog.yaml
+ */
+export async function showRelease(
+  folder: string,
+  version: string,
+): Promise<{ release: PublishedRelease; config: Config }> {
+  const catalog = await loadCatalog(folder);
+  const found = catalog.identified.releases.find(({ release }) => release.version === version);
+  if (!found) throw new RelcatError([versionUnknown(version, folder)]);
+  throwErrors(problemsBelow(catalog, `${version}/`));
+  return { release: publishRelease(found, catalog.ledger, catalog.config), config: catalog.config };
+}
+
+/**
+ * The configuration, for commands that need nothing else: no other file is read.
+ * @throws RelcatError folder-missing; with the problems of catalog.yaml
+ */
+export async function loadConfig(folder: string): Promise<Config> {
+  requireFolder(folder);
+  return loadConfiguration(folder, undefined);
+}
+
+const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =>
+  problems.filter(
+    ({ at }) => at && (at.file === `${folder}/catalog.yaml` || at.file.startsWith(`${folder}/${path}`)),
+  );
+
+/** Those problems that keep notes from being shown as they were meant. */
+export function noteProblems(problems: readonly Problem[]): Problem[] {
+  return problems.filter(({ code, at }) => {
+    if (code.startsWith("note-")) return true;
+    // Inline notes stand in release.yaml: unreadable, it hides them.
+    return (
+      at &&
+      (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")))
+    );
+  });
+}
+
+/** @throws RelcatError version-unknown for each version that has no folder */
+export function requireVersions(folder: string, versions: readonly string[]): void {
+  throwErrors(
+    versions
+      .filter((version) => !isFolder(`${folder}/${version}`))
+      .map((version) => versionUnknown(version, folder)),
+  );
+}

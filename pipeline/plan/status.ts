@@ -1,0 +1,131 @@
+import type { Catalog } from "../build.ts";
+import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
+import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
+import { isPrivate } from "../records/normalize.ts";
+
+/** How much a catalog holds. */
+export interface Counts {
+  releases: number;
+  /** All artifacts, private ones included. */
+  artifacts: number;
+  /** Artifacts that appear in nothing public. */
+  private: number;
+  /** Note fragments that wait for the next release. */
+  nextNotes: number;
+}
+
+/** Where one release stands. */
+export interface ReleaseStatus {
+  version: string;
+  date: string;
+  /** cut: permanent; changed: cut, and edited since; open: nothing of it is permanent. */
+  standing: "cut" | "changed" | "open";
+  /** Public and not retracted. */
+  packages: number;
+  private: number;
+  retracted: number;
+  /** Artifacts of a cut release that have no ledger line yet. */
+  added: number;
+  /** Records whose content differs from their last ledger line. */
+  revised: number;
+  /** What `expected:` asks for and the release lacks, as text. */
+  missing: string[];
+}
+
+export interface CatalogStatus {
+  releases: ReleaseStatus[];
+  counts: Counts;
+  errors: number;
+  warnings: number;
+  next: NextStep;
+}
+
+/** What to do next, and why. */
+export interface NextStep {
+  command: string;
+  why: string;
+}
+
+export function countCatalog({ releases, nextNotes }: Catalog): Counts {
+  const artifacts = releases.flatMap((release) => release.artifacts);
+  return {
+    releases: releases.length,
+    artifacts: artifacts.length,
+    private: artifacts.filter((artifact) => isPrivate(artifact.content)).length,
+    nextNotes,
+  };
+}
+
+/**
+ * What is open, incomplete or withdrawn, and the next command.
+ * @param clock milliseconds since 1970
+ */
+export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {
+  const releases = catalog.identified.releases.map((release) => releaseStatus(release, catalog));
+  const errors = catalog.problems.filter((problem) => problem.severity === "error").length;
+  const counts = countCatalog(catalog);
+  return {
+    releases,
+    counts,
+    errors,
+    warnings: catalog.problems.length - errors,
+    next: nextStep(releases, errors, counts, clock),
+  };
+}
+
+function releaseStatus(identified: IdentifiedRelease, { ledger, config }: Catalog): ReleaseStatus {
+  const { release, packages } = identified;
+  const isCut = ledger.versions.has(release.version);
+  const changed = packages.some((entry) => entry.standing !== "cut");
+  const hidden = packages.filter((entry) => isPrivate(entry.artifact.content));
+  const open = packages.filter((entry) => !isPrivate(entry.artifact.content));
+  const retracted = open.filter((entry) => entry.retraction).length;
+  const standing = (wanted: Package["standing"]) =>
+    packages.filter((entry) => entry.standing === wanted).length;
+  return {
+    version: release.version,
+    date: release.date,
+    standing: isCut ? (changed ? "changed" : "cut") : "open",
+    packages: open.length - retracted,
+    private: hidden.length,
+    retracted,
+    added: isCut ? standing("new") : 0,
+    revised: standing("revised"),
+    missing: missingArtifacts(identified, config).map(describeExpectation),
+  };
+}
+
+function nextStep(
+  releases: readonly ReleaseStatus[],
+  errors: number,
+  counts: Counts,
+  clock: number,
+): NextStep {
+  if (errors > 0) return { command: "relcat check", why: "it shows the errors" };
+  const due = releases.filter((release) => release.standing !== "cut");
+  const ready = due.filter(
+    (release) => release.missing.length === 0 && release.packages + release.private > 0,
+  );
+  if (ready.length > 0) {
+    const isShort = ready.length < due.length || ready.length <= 5;
+    const versions = isShort ? ready.map((release) => release.version).join(" ") : "--all";
+    return { command: `relcat cut ${versions}`, why: "it makes ids and dates permanent" };
+  }
+  const [first] = due;
+  if (first) {
+    return {
+      command: "relcat check",
+      why: `${first.version} ${lackOf(first)}: add manifests to its manifests folder first`,
+    };
+  }
+  if (counts.nextNotes > 0) {
+    const month = new Date(clock).toISOString().slice(2, 7).replace("-", ".");
+    return { command: `relcat new ${month}`, why: "notes wait for the next release" };
+  }
+  return { command: "relcat build --released", why: "everything is permanent" };
+}
+
+function lackOf({ packages, private: hidden, missing }: ReleaseStatus): string {
+  if (packages + hidden === 0) return "has no artifacts yet";
+  return missing.length <= 3 ? `lacks ${missing.join(", ")}` : `lacks ${missing.length} expected artifacts`;
+}

@@ -1,0 +1,269 @@
+import { posix } from "node:path";
+import type { WrittenConfig } from "../documents/config.ts";
+import { configKey } from "../documents/config.ts";
+import { packageType as packageTypePattern, url as urlPattern } from "../documents/fields.ts";
+import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
+import { isInOwnFolder } from "../documents/site-paths.ts";
+import type { Code } from "../errors.ts";
+import { display } from "./document.ts";
+import type { Path } from "./source.ts";
+import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
+
+/** What a rule of catalog.yaml finds wrong, and at which key. */
+export type ConfigReport = (code: Code, path: Path, message: string, hint: string) => void;
+export type ConfigRule = (config: WrittenConfig, report: ConfigReport) => void;
+
+/** What {placeholders} artifact_url may use. */
+export const urlPlaceholders = [
+  "base_url",
+  "version",
+  "file",
+  "name",
+  "package_type",
+  "id",
+  "checksum",
+] as const;
+
+/** What is published to one site must not become public at another. */
+const sitePlaces: ConfigRule = (config, report) => {
+  const places = Object.entries(config.sites ?? {}).map(([name, { url, endpoint = "" }]) => {
+    const whole = url.startsWith("dir:")
+      ? posix.resolve("/", url.slice("dir:".length))
+      : `${endpoint} ${url}`;
+    return { name, url, place: `${whole.replace(/\/+$/, "")}/` };
+  });
+  for (const [index, { name, url, place }] of places.entries()) {
+    const other = places
+      .slice(0, index)
+      .find((before) => place.startsWith(before.place) || before.place.startsWith(place));
+    if (!other) continue;
+    report(
+      "config-url",
+      ["sites", name, "url"],
+      `the site ${name} (${url}) and the site ${other.name} (${other.url}) are in one place`,
+      "Give each a folder, or a prefix, of its own.",
+    );
+  }
+};
+
+const platformId = /^[1-9]\d{0,8}$/;
+
+const platformIds: ConfigRule = (config, report) => {
+  for (const id of Object.keys(config.platforms ?? {})) {
+    if (platformId.test(id)) continue;
+    report(
+      "config-platform",
+      ["platforms", id],
+      `the platform ${display(id)} is not a positive whole number`,
+      'Write it as "11": KVM.',
+    );
+  }
+};
+
+/** Folders are made from names, so two names must not become one folder. */
+const platformFolders: ConfigRule = (config, report) => {
+  const folders = new Map<string, string>();
+  for (const [id, name] of Object.entries({ ...defaultPlatforms, ...config.platforms })) {
+    if (!platformId.test(id)) continue;
+    const folder = platformFolder(name).toLowerCase();
+    if (folder === "." || folder === "..") {
+      report(
+        "config-platform",
+        ["platforms", id],
+        `the platform name ${display(name)} cannot be a folder`,
+        "Give it a name in letters.",
+      );
+    }
+    const other = folders.get(folder);
+    if (other !== undefined) {
+      const path = config.platforms?.[id] === undefined ? ["platforms", other] : ["platforms", id];
+      report(
+        "config-platform",
+        path,
+        `platforms ${other} and ${id} share the folder platforms/${folder}/`,
+        "Give one of them another name.",
+      );
+    }
+    folders.set(folder, id);
+  }
+};
+
+const packageTypeRows: ConfigRule = (config, report) => {
+  for (const [name, row] of Object.entries(config.package_types ?? {})) {
+    const path = ["package_types", name];
+    if (!packageTypePattern.safeParse(name).success) {
+      const expected =
+        "expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called";
+      report(
+        "config-package-type",
+        path,
+        `the package type ${display(name)} cannot stand in a URL, ${expected}`,
+        "Rename it.",
+      );
+      continue;
+    }
+    const merged = { ...defaultPackageTypes[name], ...row };
+    const missing = (["operating_system", "platform", "kind"] as const).filter(
+      (key) => merged[key] === undefined,
+    );
+    if (missing.length > 0) {
+      const hint = `Such as { operating_system: linux, platform: 17, kind: ${kinds[0]} }.`;
+      report("config-package-type", path, `the package type ${name} lacks ${missing.join(", ")}`, hint);
+    } else if (merged.description === undefined) {
+      report(
+        "config-package-type",
+        path,
+        `the package type ${name} lacks a description`,
+        "Add one: artifacts without a description of their own show it.",
+      );
+    }
+  }
+};
+
+const platformsNamed: ConfigRule = (config, report) => {
+  const names = { ...defaultPlatforms, ...config.platforms };
+  for (const [name, row] of Object.entries(config.package_types ?? {})) {
+    if (row.platform === undefined || names[String(row.platform)] !== undefined) continue;
+    const hint = `Add "${row.platform}": NAME under platforms.`;
+    report(
+      "platform-unnamed",
+      ["package_types", name],
+      `the platform ${row.platform} of ${name} has no name`,
+      hint,
+    );
+  }
+};
+
+const artifactUrl: ConfigRule = (config, report) => {
+  const template = config.artifact_url;
+  if (template === undefined) return;
+  const known: readonly string[] = urlPlaceholders;
+  for (const [, key = ""] of template.matchAll(/\{([^{}]*)\}/g)) {
+    if (known.includes(key)) continue;
+    report(
+      "config-url",
+      ["artifact_url"],
+      `the placeholder {${key}} is not known`,
+      `Known: ${known.map((name) => `{${name}}`).join(" ")}.`,
+    );
+  }
+  const sample = template.replace(/^\{base_url\}/, "http://127.0.0.1").replace(/\{[^{}]*\}/g, "x");
+  if (!/[{}]/.test(sample) && urlPattern.safeParse(sample).success && URL.canParse(sample)) return;
+  const message = `artifact_url is ${display(template)}, expected an http or https URL without credentials`;
+  report("config-url", ["artifact_url"], message, "Start it with https:// or {base_url}.");
+};
+
+/** `upload` asks again once every placeholder has its value. */
+const artifactFolder: ConfigRule = (
+  { artifact_url: template = "", base_url: base = "", sites = {} },
+  report,
+) => {
+  const bases = ["{base_url}", base, ...Object.values(sites).map((site) => site.base_url ?? base)];
+  const below = bases.map((each) => `${each.replace(/\/+$/, "")}/`).find((each) => template.startsWith(each));
+  const path = below === undefined ? "" : template.slice(below.length);
+  if (!isInOwnFolder(path)) return;
+  report(
+    "config-url",
+    ["artifact_url"],
+    `artifact_url puts artifacts below ${path.slice(0, path.indexOf("/"))}/, among the documents of the site`,
+    "Give them a folder of their own: begin it with {base_url}/files/.",
+  );
+};
+
+/** The pattern in the schema lets through what only a URL parser refuses, such as a port above 65535. */
+const baseUrl: ConfigRule = ({ base_url: url }, report) => {
+  if (url === undefined || URL.canParse(url)) return;
+  report(
+    "config-url",
+    ["base_url"],
+    `base_url is ${display(url)}, expected an http or https URL`,
+    "Correct its host or port.",
+  );
+};
+
+/** The path goes into four languages of patterns; in none of them may it mean more than itself. */
+const hostedPath: ConfigRule = ({ base_url: url, hosts = [] }, report) => {
+  if (url === undefined || hosts.length === 0 || !URL.canParse(url)) return;
+  const { pathname } = new URL(url);
+  if (/^[A-Za-z0-9._~/-]*$/.test(pathname) && !pathname.includes("//")) return;
+  report(
+    "config-url",
+    ["base_url"],
+    `the path of base_url is ${display(pathname)}, expected letters, digits and . _ ~ - for the ${hosts.join(", ")} of hosts`,
+    "Serve the site below another path, or write that host's configuration by hand and leave hosts out.",
+  );
+};
+
+const noteKeys: ConfigRule = (config, report) => {
+  for (const table of ["components", "kinds"] as const) {
+    for (const key of Object.keys(config.notes?.[table] ?? {})) {
+      if (configKey.safeParse(key).success) continue;
+      report(
+        "option-value",
+        ["notes", table, key],
+        `the key ${display(key)} is not lowercase letters, digits and _`,
+        "Its title may be any text.",
+      );
+    }
+  }
+};
+
+/** An Ed25519 public key has 32 bytes; 64 are a secret key. No message shows the key: somebody may have pasted that. */
+const nixKeys: ConfigRule = (config, report) => {
+  const names = new Set<string>();
+  for (const [index, key] of (config.nix?.trusted_keys ?? []).entries()) {
+    const [, name, base64 = ""] = /^([^\s:]+):([A-Za-z0-9+/]+={0,2})$/.exec(key) ?? [];
+    const bytes = Buffer.from(base64, "base64").length;
+    const fault =
+      name === undefined
+        ? "is not name:base64"
+        : bytes === 64
+          ? "is a secret key: make a new pair, whoever reads this file can sign with this one"
+          : bytes !== 32
+            ? `has ${bytes} bytes, expected the 32 of an Ed25519 public key`
+            : names.has(name)
+              ? "has the name of an earlier one"
+              : undefined;
+    const hint = "Give the line that nix key convert-secret-to-public prints; each key has its own name.";
+    if (fault)
+      report("nix-key", ["nix", "trusted_keys", index], `the trusted key number ${index + 1} ${fault}`, hint);
+    names.add(name ?? "");
+  }
+};
+
+/** Names of other parts of `data`: two parts under one name would overwrite each other. */
+export const takenWireNames = {
+  vendor: ["store", "attestation"],
+  cryptolib_post: ["key_id", "sha256", "signature", "file_signatures"],
+};
+
+const wireNamesDistinct: ConfigRule = (config, report) => {
+  for (const key of ["vendor", "cryptolib_post"] as const) {
+    const name = config.wire?.[key];
+    if (name === undefined || !takenWireNames[key].includes(name)) continue;
+    report(
+      "option-value",
+      ["wire", key],
+      `the wire name ${name} is taken by another part of data`,
+      "Choose another name.",
+    );
+  }
+};
+
+export const configRules: readonly ConfigRule[] = [
+  platformIds,
+  platformFolders,
+  packageTypeRows,
+  platformsNamed,
+  baseUrl,
+  artifactUrl,
+  artifactFolder,
+  hostedPath,
+  sitePlaces,
+  noteKeys,
+  expectedTypes,
+  ingestTypes,
+  policyTypes,
+  nixKeys,
+  wireNamesDistinct,
+];

@@ -1,0 +1,141 @@
+import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
+import { configSchema, usualKey } from "../documents/config.ts";
+import { defaultPlatforms } from "../documents/package-types.ts";
+import { siteSettings } from "../documents/sites.ts";
+import type { Code, Problem } from "../errors.ts";
+import { type ConfigReport, configRules } from "./config-rules.ts";
+import type { Located } from "./document.ts";
+import { packageTypes } from "./package-table.ts";
+import { policiesOf } from "./policies.ts";
+
+const strict: NonNullable<WrittenConfig["require"]> = {
+  store: ["image"],
+  vendor: ["image"],
+  attestation: ["client", "image"],
+  attestation_from: "26.08",
+};
+
+/** Fills in every default. The written configuration must have passed checkConfig. */
+export function normalizeConfig(written: WrittenConfig): Config {
+  const baseUrl = (written.base_url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
+  // What is written replaces the strict form whole: `require: {}` asks for nothing.
+  const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
+  const types = packageTypes(written);
+  return {
+    product: written.product ?? "Releases",
+    baseUrl,
+    artifactUrl: written.artifact_url ?? "{base_url}/files/{version}/{file}",
+    authority: written.authority ?? new URL(baseUrl).hostname,
+    wire: { vendor: "vendor", cryptolib_post: "cryptolib_post", ...defined(written.wire ?? {}) },
+    require: {
+      store: require.store ?? [],
+      vendor: require.vendor ?? [],
+      attestation: require.attestation ?? [],
+      attestationFrom: require.attestation_from ?? "",
+    },
+    platforms: new Map(
+      Object.entries({ ...defaultPlatforms, ...written.platforms })
+        .map(([id, name]) => [Number(id), name] as const)
+        .sort(([a], [b]) => a - b),
+    ),
+    packageTypes: types,
+    policies: policiesOf(written, types),
+    expected: (written.expected ?? []).map(
+      (entry): Expectation => (typeof entry === "string" ? { package_type: entry } : entry),
+    ),
+    ingest: written.ingest ?? [],
+    ignore: written.ignore ?? [],
+    trustedKeys: written.nix?.trusted_keys ?? [],
+    hosts: new Set(written.hosts),
+    precompress: new Set(written.precompress ?? ["gz", "br"]),
+    trust: trustOf(written.trust),
+    builder: written.builder,
+    sites: new Map(
+      Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
+    ),
+    signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
+      file,
+      notBefore: from === undefined ? undefined : Date.parse(from),
+      notAfter: to === undefined ? undefined : Date.parse(to) + oneDay - 1,
+    })),
+    ledgerBase: written.ledger?.base ?? "origin/main",
+    components: new Map(
+      Object.entries(
+        written.notes?.components ?? {
+          server: "Server",
+          documentation: "Documentation",
+          meta_control_plane: "Meta Control Plane",
+        },
+      ),
+    ),
+    kinds: new Map(Object.entries(written.notes?.kinds ?? { fix: "Fixes", feature: "Features" })),
+  };
+}
+
+const oneDay = 86_400_000;
+
+/** A profile alone stands for one with the usual place of the key. */
+function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
+  const { profile, online = { env: usualKey } } =
+    typeof written === "string" ? { profile: written } : written;
+  return { profile, online, folder: "." };
+}
+
+const defined = (object: Record<string, string | undefined>) =>
+  Object.fromEntries(Object.entries(object).filter(([, value]) => value !== undefined)) as Record<
+    string,
+    string
+  >;
+
+/** catalog.yaml as far as it can be used: a section with a fault takes its default, all others count. */
+export interface UsableConfig {
+  config: Config;
+  /** What the rules across fields find; what one field must look like is in the schema. */
+  problems: Problem[];
+  /** Whether a problem is only there because a faulty section could not be used. */
+  isConsequence(problem: Problem): boolean;
+}
+
+export function useConfig(document: Located<unknown>): UsableConfig {
+  const unusable = new Set<string>();
+  const written = fittingSections(document.value, unusable);
+  const problems: Problem[] = [];
+  const report: ConfigReport = (code, path, message, hint) => {
+    unusable.add(String(path[0]));
+    const { excerpt, ...at } = document.place(path, "key");
+    const shown = code === "nix-key" ? undefined : excerpt;
+    problems.push({
+      code,
+      severity: "error",
+      message,
+      hint,
+      at: shown === undefined ? at : { ...at, excerpt: shown },
+    });
+  };
+  for (const rule of configRules) rule(written, report);
+  const sound = Object.entries(written).filter(([section]) => !unusable.has(section));
+  return {
+    config: normalizeConfig(Object.fromEntries(sound)),
+    problems,
+    isConsequence: ({ code }) => [...unusable].some((section) => consequences[section]?.includes(code)),
+  };
+}
+
+function fittingSections(value: unknown, unusable: Set<string>): WrittenConfig {
+  const given = value !== null && typeof value === "object" ? (value as Record<string, unknown>) : {};
+  const sections = Object.entries(configSchema.shape).flatMap(([section, schema]) => {
+    if (!Object.hasOwn(given, section)) return [];
+    const { success, data } = schema.safeParse(given[section]);
+    if (!success) unusable.add(section);
+    return success ? [[section, data]] : [];
+  });
+  return Object.fromEntries(sections);
+}
+
+/** Problems that nobody can judge while a section cannot be used. */
+const consequences: Readonly<Partial<Record<string, readonly Code[]>>> = {
+  package_types: ["package-type-unknown", "operating-system-mismatch", "platform-mismatch"],
+  platforms: ["platform-unnamed"],
+  require: ["store-required", "vendor-required", "attestation-required"],
+  notes: ["note-component", "note-kind"],
+};

@@ -1,0 +1,130 @@
+import { version as versionPattern } from "../documents/fields.ts";
+import type { Problem } from "../errors.ts";
+import { type AuthoredFiles, filesIn } from "./authored-files.ts";
+
+/** The files of one release, relative to the releases folder, sorted. */
+export interface ReleaseFiles {
+  version: string;
+  release: string | undefined;
+  notes: string[];
+  manifests: string[];
+}
+
+/** Everything below the releases folder, sorted into its place. */
+export interface Discovered {
+  /** The releases folder as given. */
+  folder: string;
+  config: string | undefined;
+  exceptions: string | undefined;
+  ledger: string | undefined;
+  /** Ascending by version. */
+  releases: ReleaseFiles[];
+  /** Note fragments of what is not yet cut into a release. */
+  next: string[];
+  problems: Problem[];
+}
+
+/**
+ * Finds a release catalog's files. A file that has no place in the layout is a problem, not ignored:
+ * a manifest in the wrong folder would be a package that silently never ships.
+ */
+export async function discover(folder: string, files: AuthoredFiles = filesIn(folder)): Promise<Discovered> {
+  const releases = new Map<string, ReleaseFiles>();
+  const found: Discovered = {
+    folder,
+    config: undefined,
+    exceptions: undefined,
+    ledger: undefined,
+    releases: [],
+    next: [],
+    problems: [],
+  };
+  for (const path of await files.list()) {
+    const [top = "", ...rest] = path.split("/");
+    if (isNobodys(path) || (top === "signers" && rest.length > 0)) continue;
+    if (rest.length === 0) placeTopLevel(found, top);
+    else if (top === "next") placeNext(found, path, rest);
+    else if (top === "trust") placeTrust(found, path, rest);
+    else if (!releases.has(top) && !versionPattern.safeParse(top).success) reportFolder(found, top);
+    else placeInRelease(found, releaseOf(releases, top), path, rest);
+  }
+  for (const name of files.folders()) if (fileNames.includes(name)) reportFolder(found, name);
+  found.releases = [...releases.values()];
+  return found;
+}
+
+const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
+
+/** Dot files and readmes may lie anywhere; they are for people and their tools. */
+const isNobodys = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
+
+function releaseOf(releases: Map<string, ReleaseFiles>, version: string): ReleaseFiles {
+  const release = releases.get(version) ?? { version, release: undefined, notes: [], manifests: [] };
+  releases.set(version, release);
+  return release;
+}
+
+function placeTopLevel(found: Discovered, name: string): void {
+  if (name === "catalog.yaml") found.config = name;
+  else if (name === "exceptions.yaml") found.exceptions = name;
+  else if (name === "ledger.jsonl") found.ledger = name;
+  else
+    unexpected(
+      found,
+      name,
+      "catalog.yaml, ledger.jsonl, exceptions.yaml, next/, signers/, trust/ and one folder per version",
+    );
+}
+
+function placeNext(found: Discovered, path: string, rest: string[]): void {
+  if (rest.length === 2 && rest[0] === "notes" && isYaml(path)) found.next.push(path);
+  else unexpected(found, path, "next/notes/*.yaml");
+}
+
+/** Read where the site is signed; no release has a part in it. */
+function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
+  if (rest.length === 0 && /^([1-9]\d*\.root|root\.pending|targets)\.json$/.test(name)) return;
+  unexpected(found, path, "trust/*.root.json and trust/targets.json, as relcat trust writes them");
+}
+
+function placeInRelease(found: Discovered, release: ReleaseFiles, path: string, rest: string[]): void {
+  const [place = "", ...deeper] = rest;
+  if (place === "release.yaml" && deeper.length === 0) release.release = path;
+  else if (place === "notes" && deeper.length === 1 && isYaml(path)) release.notes.push(path);
+  else if (place === "manifests" && deeper.length === 1 && (isYaml(path) || path.endsWith(".json")))
+    release.manifests.push(path);
+  else unexpected(found, path, "release.yaml, notes/*.yaml and manifests/*.json, *.yaml or *.yml");
+}
+
+const isYaml = (path: string) => /\.ya?ml$/.test(path);
+
+function unexpected(found: Discovered, path: string, expected: string): void {
+  const at = { file: `${found.folder}/${path}`, line: 1, column: 1 };
+  const message = `the file has no place here, expected ${expected}`;
+  found.problems.push({
+    code: "file-unexpected",
+    severity: "error",
+    message,
+    hint: "Move, rename or remove it.",
+    at,
+  });
+}
+
+function reportFolder(found: Discovered, name: string): void {
+  const at = { file: `${found.folder}/${name}`, line: 1, column: 1 };
+  if (found.problems.some((problem) => problem.at?.file === at.file)) return;
+  if (fileNames.includes(name)) {
+    const hint = "Remove the folder and restore the file from version control.";
+    const message = `${name} is a folder, expected a file`;
+    found.problems.push({ code: "folder-name", severity: "error", message, hint, at });
+    return;
+  }
+  const message = `the folder ${JSON.stringify(name)} is not a version, expected YY.MM.NNN such as 26.08.002, or next`;
+  found.problems.push({
+    code: "folder-name",
+    severity: "error",
+    message,
+    hint: "Rename it to the release's version.",
+    at,
+  });
+}

@@ -1,0 +1,87 @@
+import { failure } from "../errors.ts";
+
+const day = 86_400_000;
+
+/**
+ * The date of a command's ledger lines, to the microsecond.
+ * @param clock milliseconds since 1970
+ * @param explicit a time the user gave, and what gave it
+ * @param newest the ledger's newest date, "" if there is none
+ * @throws RelcatError clock, naming the variable
+ */
+export function eventTime(
+  clock: number,
+  explicit: { name: string; value: string } | undefined,
+  newest: string,
+): string {
+  const at = explicit
+    ? explicitTime(explicit, newest)
+    : laterThan(`${new Date(clock).toISOString().slice(0, -1)}000Z`, newest);
+  const source = explicit?.name ?? "the clock";
+  if (at < "2015") {
+    const hint = explicit
+      ? `Build environments preset 1980: unset ${source}, or set the time.`
+      : "Set the clock right.";
+    throw failure("clock", `${source} gives ${at}, expected a time after 2015`, hint);
+  }
+  if (Date.parse(at) <= clock + day) return at;
+  throw failure(
+    "clock",
+    `${explicit?.name ?? "the ledger's newest date"} gives ${at}, more than 24 hours ahead of the clock`,
+    "Set the clock right, or give another time.",
+  );
+}
+
+/**
+ * A time the user gave, in milliseconds since 1970.
+ * @throws RelcatError clock, naming what gave it
+ */
+export const timeGiven = (explicit: { name: string; value: string }): number =>
+  Date.parse(`${parsed(explicit).slice(0, 23)}Z`);
+
+function parsed({ name, value }: { name: string; value: string }): string {
+  const at = /^\d+$/.test(value) ? fromEpoch(Number(value)) : fromText(value);
+  if (at !== undefined) return at;
+  throw failure(
+    "clock",
+    `${name} is ${JSON.stringify(value)}, expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z`,
+  );
+}
+
+function explicitTime(explicit: { name: string; value: string }, newest: string): string {
+  const { name } = explicit;
+  const at = parsed(explicit);
+  if (at < newest && at > "2015") {
+    throw failure(
+      "clock",
+      `${name} gives ${at}, before the ledger's newest date ${newest}`,
+      `Unset ${name}, or give a later time.`,
+    );
+  }
+  return at;
+}
+
+function fromEpoch(seconds: number): string | undefined {
+  const milliseconds = seconds * 1000;
+  // Beyond the year 9999: milliseconds, most likely.
+  return milliseconds < 253_402_300_800_000
+    ? `${new Date(milliseconds).toISOString().slice(0, 19)}.000000Z`
+    : undefined;
+}
+
+function fromText(value: string): string | undefined {
+  const [, whole = "", fraction = ""] =
+    /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?Z$/.exec(value) ?? [];
+  const date = new Date(`${whole}Z`);
+  // The 30th of February is read as the 2nd of March.
+  if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(whole)) return undefined;
+  return `${whole}.${fraction.padEnd(6, "0")}Z`;
+}
+
+/** The time, or a microsecond after the newest one where the clock is behind it. */
+export function laterThan(at: string, newest: string): string {
+  if (at > newest) return at;
+  const micros = BigInt(Date.parse(`${newest.slice(0, 23)}Z`)) * 1000n + BigInt(newest.slice(23, 26)) + 1n;
+  const text = new Date(Number(micros / 1000n)).toISOString().slice(0, -1);
+  return `${text}${String(micros % 1000n).padStart(3, "0")}Z`;
+}

@@ -1,0 +1,119 @@
+import { failure } from "../errors.ts";
+import { display } from "./document.ts";
+
+export interface OpenReleaseOptions {
+  /** YY.MM. */
+  month: string;
+  /** Default: the day of `opened`. */
+  date?: string | undefined;
+  /**
+   * Note fragments of releases/next/notes to move, by name or path; ["all"], ["none"]. Default: all, for the
+   * newest month only.
+   */
+  notes?: readonly string[] | undefined;
+}
+
+/** What is there already. */
+export interface ExistingReleases {
+  /** Every version that has a folder or a ledger line; other names are ignored. */
+  versions: Iterable<string>;
+  /** File names in next/notes. */
+  nextNotes: readonly string[];
+}
+
+/** A release to be opened. */
+export interface Opening {
+  version: string;
+  date: string;
+  /** File names to move from next/notes. */
+  notes: string[];
+  /** The text of release.yaml. */
+  releaseYaml: string;
+}
+
+/**
+ * Decides the next version of a month and which notes belong to it. Numbers are counted over folders and
+ * ledger, so that a version that was withdrawn or taken back from disk is not given twice.
+ * @param opened timestamp with microseconds; two branches that open one version conflict on it in git
+ * @param schemas folder of the JSON Schemas as seen from the project's folder
+ * @throws RelcatError sequence-full, usage
+ */
+export function decideOpening(
+  existing: ExistingReleases,
+  options: OpenReleaseOptions,
+  opened: string,
+  schemas: string,
+): Opening {
+  const { month, date = opened.slice(0, 10) } = options;
+  const versions = [...existing.versions].filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
+  const version = nextVersion(month, versions);
+  if (version.length > 9) {
+    throw failure(
+      "sequence-full",
+      `${month}.999 exists: ${month} has no number left`,
+      "Open the release under the next month.",
+    );
+  }
+  const newest = versions.map((name) => name.slice(0, 5)).reduce((a, b) => (a > b ? a : b), "");
+  const notes = chooseNotes(existing.nextNotes, options, newest);
+  return { version, date, notes, releaseYaml: releaseYaml({ version, date, opened, schemas }) };
+}
+
+/**
+ * The version after the last one of a month; beyond number 999 it is none.
+ * @param versions of any month
+ */
+export function nextVersion(month: string, versions: readonly string[]): string {
+  const numbers = versions.flatMap((name) => (name.startsWith(`${month}.`) ? [Number(name.slice(6))] : []));
+  return `${month}.${String(Math.max(0, ...numbers) + 1).padStart(3, "0")}`;
+}
+
+function chooseNotes(
+  available: readonly string[],
+  { month, notes }: OpenReleaseOptions,
+  newest: string,
+): string[] {
+  if (notes === undefined) {
+    if (month >= newest || available.length === 0) return [...available];
+    const hint = "Say which notes belong to it: --notes FILE…, --notes all or --notes none.";
+    throw failure(
+      "usage",
+      `${month} is older than ${newest}, so the notes of the next release may not be its own`,
+      hint,
+    );
+  }
+  const [word] = notes;
+  if (notes.length === 1 && word === "none") return [];
+  if (notes.length === 1 && word === "all") return [...available];
+  return [...new Set(notes)].map((note) => findNote(note, available));
+}
+
+function findNote(note: string, available: readonly string[]): string {
+  const name = note.replace(/^(\.\/)?(releases\/)?next\/notes\//, "");
+  if (available.includes(name)) return name;
+  const hint =
+    available.length > 0
+      ? `There are ${available.join(", ")}.`
+      : "It is empty: relcat notes add writes into it.";
+  throw failure("usage", `there is no note ${display(note)} in releases/next/notes`, hint);
+}
+
+/** The text of a new release.yaml. */
+export function releaseYaml({
+  version,
+  date,
+  opened,
+  schemas,
+}: {
+  version: string;
+  date: string;
+  opened: string;
+  schemas: string;
+}): string {
+  return `# yaml-language-server: $schema=../../${schemas}/release.schema.json
+version: ${version}
+date: ${date}
+opened: ${opened}
+# summary: One paragraph of Markdown, shown above the notes.
+`;
+}

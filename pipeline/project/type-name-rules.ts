@@ -1,0 +1,46 @@
+import { defaultPackageTypes, resolveAlias } from "../documents/package-types.ts";
+import type { ConfigRule } from "./config-rules.ts";
+import { display } from "./document.ts";
+import { packageTypes } from "./package-table.ts";
+import { unknownTypeHint } from "./unknown-type.ts";
+
+export const expectedTypes: ConfigRule = (config, report) => {
+  const known = new Set([...Object.keys(defaultPackageTypes), ...Object.keys(config.package_types ?? {})]);
+  for (const [index, entry] of (config.expected ?? []).entries()) {
+    const type = typeof entry === "string" ? entry : entry.package_type;
+    if (known.has(type)) continue;
+    const message = `the package type ${type} is not known`;
+    report(
+      "package-type-unknown",
+      typeof entry === "string" ? ["expected", index] : ["expected", index, "package_type"],
+      message,
+      unknownTypeHint(type, known),
+    );
+  }
+};
+
+/** nixpkgs' names are not listed in the table, but a rule may use them. */
+export const ingestTypes: ConfigRule = (config, report) => {
+  const types = packageTypes(config);
+  for (const [index, { package_type: type }] of (config.ingest ?? []).entries()) {
+    if (types.has(resolveAlias(type, types))) continue;
+    report(
+      "package-type-unknown",
+      ["ingest", index, "package_type"],
+      `the package type ${type} is not known`,
+      unknownTypeHint(type, types.keys()),
+    );
+  }
+};
+
+/** A policy of a type that is not there would be no policy of any. */
+export const policyTypes: ConfigRule = (config, report) => {
+  const types = packageTypes(config);
+  for (const section of ["policy", "version_map"] as const) {
+    for (const type of Object.keys(config[section] ?? {})) {
+      if (types.has(type)) continue;
+      const message = `the package type ${display(type)} is not known`;
+      report("package-type-unknown", [section, type], message, unknownTypeHint(type, types.keys()));
+    }
+  }
+};

@@ -1,0 +1,335 @@
+import type { Surroundings } from "../deliver.ts";
+import { readLedgerNow } from "../deliver.ts";
+import type { Config } from "../documents/config.ts";
+import { relativePath } from "../documents/relative-path.ts";
+import type { SiteState } from "../documents/site-state.ts";
+import {
+  type Changes,
+  type Damage,
+  type Publication,
+  type PublicFile,
+  type SiteStore,
+  writtenFiles,
+} from "../documents/site-store.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import type { TrustProfile } from "../documents/trust.ts";
+import { RelcatError } from "../errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { ledgerMark } from "../ledger/ledger-mark.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { siteNamed } from "../project/site-named.ts";
+import { readIfPresent } from "../system/files.ts";
+import { headOf, isBefore } from "../system/git/git-head.ts";
+import { withOutputLock } from "../system/lock.ts";
+import { rootFolder } from "../system/root-folder.ts";
+import { readBuild, requireBuild } from "../trust/built-site.ts";
+import { readSignedList, signedList } from "../trust/deliver-sign.ts";
+import type { SignedRoot } from "../trust/metadata.ts";
+import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
+import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
+import { findLedgerBase, refuseUnpushed } from "./guard-ledger.ts";
+import {
+  refuseHeld,
+  refuseOlderLedger,
+  refuseOvertaken,
+  refuseStaleBuild,
+  refuseTaken,
+  refuseUnfitBuild,
+} from "./guards.ts";
+import { type LiveSite, liveSignatures, lookAt } from "./live-site.ts";
+import {
+  type LocalBuild,
+  localBuild,
+  refuseEndedSignatures,
+  refuseOlderSignatures,
+  refuseUnsigned,
+  unsigned,
+} from "./local-build.ts";
+import { announced } from "./news.ts";
+import { runPending } from "./pending.ts";
+import { refuseForged } from "./proved-local.ts";
+import { requireArtifacts } from "./require-artifacts.ts";
+import type { SettledArtifacts, SettlingSite } from "./settled-artifacts.ts";
+import { hasDied, type Publisher, thisPublisher } from "./stores/publishers.ts";
+import { openSite } from "./stores/site-store.ts";
+import { type Occasion, type OnStep, Turn, taken } from "./turn.ts";
+
+export interface PublishOptions {
+  /** Say what would change, and change nothing. */
+  dryRun?: boolean;
+  /** End a hold. */
+  releaseHold?: boolean;
+  /** Read every file at the site, and write again what is not as it was published. */
+  repair?: boolean;
+  /** Records that came through an import name files that were there before relcat. */
+  artifactsKnown?: boolean;
+  /** Why ledger lines are published that the base does not have; it is kept in the site's history. */
+  allowUnpushed?: string | undefined;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970, asked for again while publishing takes its time. */
+  now: () => number;
+  /** How far it is. */
+  onFile?: (done: number, all: number) => void;
+  onStep?: OnStep;
+}
+
+/** A file as it is now, or was. */
+export interface ChangedFile {
+  path: string;
+  sha256: string;
+}
+
+export interface PublishDelivery {
+  site: string;
+  build: string;
+  previous: string | null;
+  /** "unchanged": it was live already. */
+  result: "published" | "unchanged" | "planned";
+  added: ChangedFile[];
+  changed: ChangedFile[];
+  removed: string[];
+  /** What was not as it had been published, and is again. */
+  repaired: Damage[];
+  unchanged: number;
+  /** Artifacts that were asked for. */
+  artifacts: number;
+  /** Artifacts that were not asked for: a settling site lists them. */
+  settled: SettledArtifacts;
+  /** Old builds and files that went. */
+  pruned: number;
+  /** Live metadata that no key of our newest root signed; what is published replaces it. */
+  unverified: string[];
+  requests: number;
+}
+
+/** What people should know beside what was done. */
+export interface Told {
+  trust: TrustProfile;
+  /** false: a site that settles has what no commit has. */
+  isCommitted: boolean;
+  /** Why nobody knows whether the base has the ledger's lines, as one line. */
+  unproved: string | undefined;
+}
+
+/**
+ * Publishes the built site in `out`: whole or not at all, never older than what is there, and again without harm.
+ * @throws RelcatError for what a guard refuses, before anything moved; site-taken, storage-refused, network; hook-failed
+ */
+export async function publishSite(
+  releases: string,
+  out: string,
+  name: string,
+  options: PublishOptions,
+  surroundings: Pick<Surroundings, "pid" | "onWait">,
+): Promise<PublishDelivery & Told> {
+  requireBuild(out);
+  const config = await loadConfiguration(releases, undefined);
+  const site = siteNamed(config, name);
+  const store = await openSite(site, options.environment, surroundings.pid);
+  const ledger = readLedgerNow(releases);
+  const head = await headOf(releases);
+  return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
+    const local = readLocal(out, site);
+    refuseUnfitBuild(local.document, site);
+    if (config.trust.profile !== "none" && site.settles) {
+      refuseUnsigned(local, name);
+      await refuseForged(local, requireRoot(releases), name);
+    }
+    if (site.settles) refuseStaleBuild(local.document, ledger);
+    const pushed = site.settles ? await provePushed(releases, config, ledger, options) : {};
+    const publisher = thisPublisher(options.environment, surroundings.pid);
+    const settlingSites = site.settles ? [] : settlingSitesOf(config, options.environment, surroundings.pid);
+    const occasion: Occasion = {
+      action: "publish",
+      commit: head?.isClean ? head.commit : null,
+      unpushed: pushed.allowed,
+      isOvertaken: async (commit) => head !== undefined && isBefore(releases, head, commit),
+    };
+    const done = await publishBuild(
+      { site, store, ledger, local, publisher, trust: config.trust, root: findRoot(releases), settlingSites },
+      occasion,
+      options,
+    );
+    const isCommitted = !site.settles || head?.isClean !== false || local.document.at !== undefined;
+    return { ...done, trust: config.trust.profile, isCommitted, unproved: pushed.unproved };
+  });
+}
+
+/**
+ * Proves that others have the ledger's lines.
+ * @returns why git cannot say, and the reason of --allow-unpushed where it was needed
+ * @throws RelcatError ledger-unpushed
+ */
+export async function provePushed(
+  releases: string,
+  { ledgerBase }: Config,
+  ledger: Ledger,
+  { allowUnpushed }: PublishOptions,
+): Promise<{ unproved?: string | undefined; allowed?: string | undefined }> {
+  const base = await findLedgerBase(releases, ledgerBase);
+  if (!base) return {};
+  try {
+    const unproved = await refuseUnpushed(ledger, base);
+    return { unproved, allowed: unproved === undefined ? undefined : allowUnpushed };
+  } catch (error) {
+    const isAllowed = error instanceof RelcatError && allowUnpushed !== undefined;
+    if (!isAllowed) throw error;
+    return { allowed: allowUnpushed };
+  }
+}
+
+const settlingSitesOf = (
+  { sites }: Config,
+  environment: PublishOptions["environment"],
+  pid: number,
+): SettlingSite[] =>
+  [...sites.values()]
+    .filter(({ settles }) => settles)
+    .map((site) => ({ name: site.name, open: () => openSite(site, environment, pid) }));
+
+/** @throws RelcatError folder-missing, build-changed */
+export function readLocal(out: string, site: SiteSettings): LocalBuild {
+  const build = readBuild(out);
+  const list = readSignedList(out);
+  const at = rootFolder(out);
+  const listBytes = readIfPresent(at(relativePath(signedList)));
+  return localBuild({
+    folder: out,
+    build,
+    signed: list && listBytes && { list, bytes: listBytes },
+    read: (path) => readIfPresent(at(relativePath(path))),
+    isBucket: site.place.kind === "s3",
+  });
+}
+
+export interface PublishInput {
+  site: SiteSettings;
+  store: SiteStore;
+  ledger: Ledger;
+  local: LocalBuild;
+  publisher: Publisher;
+  trust: Config["trust"];
+  /** Sites with permanent content, for a staging site. */
+  settlingSites?: readonly SettlingSite[];
+  /** Newest root of `releases/trust/`; undefined where trust was not set up. */
+  root: SignedRoot | undefined;
+}
+
+/** Publishes a build that fits its site, in the order in which readers never see half of it. */
+export async function publishBuild(
+  input: PublishInput,
+  occasion: Occasion,
+  options: PublishOptions,
+): Promise<PublishDelivery> {
+  const { site, store, ledger, local } = input;
+  const { now, releaseHold = false, artifactsKnown = false, onStep } = options;
+  await onStep?.("look");
+  const stored = await store.readState();
+  if (stored) await refuseByState(input, stored.state, occasion, options);
+  if (occasion.chosenBy !== undefined && stored?.tag !== occasion.chosenBy) throw taken(site);
+  const live = await lookAt(store, stored?.state, {
+    hosting: stored?.state.build === local.id ? local.hosting : undefined,
+    isRead: options.repair === true,
+  });
+  const changes = changesBetween(live.index?.files ?? {}, local.files, live.owned);
+  const told = summary(input, stored?.state, live, changes);
+  const endsHold = releaseHold && stored?.state.hold != null;
+  const request = { ...input, occasion, releaseHold, now, onStep };
+  if (stored && isLive(stored.state, live, local, occasion) && !endsHold) {
+    if (!options.dryRun) await runPending(input, new Turn(request, stored), undefined);
+    return { ...told, result: "unchanged", requests: store.requests() };
+  }
+  if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
+  if (local.signed !== null) {
+    refuseEndedSignatures(local, site.name, now());
+    const { seen, unverified } = await liveSignatures(store, input.root);
+    told.unverified = unverified;
+    refuseOlderSignatures(local, seen, site.name);
+  }
+  const checked = await requireArtifacts({ ...input, live: live.published ?? live.index, artifactsKnown });
+  if (options.dryRun) return { ...told, ...checked, result: "planned", requests: store.requests() };
+
+  await onStep?.("begin");
+  const turn = await Turn.begin(request, stored);
+  const isOver = endsAfter(site.keep.days, now());
+  const publication = publicationOf(input, live, changes, { now: now(), isOver }, options);
+  const kept = await turn.during(() => store.publish(publication, turn));
+  const versions = announced(stored?.state, local, live.published ?? live.index);
+  await turn.step("finish");
+  await turn.finish(occasion.ledger === "kept" ? undefined : ledgerMark(ledger), kept, versions);
+  const wasPending = stored?.state.pending?.purge === true;
+  await runPending(input, turn, wasPending ? undefined : changes);
+  const pruned = await turn.during(() => store.prune(turn, isOver));
+  return { ...told, ...checked, result: "published", pruned, requests: store.requests() };
+}
+
+function publicationOf(
+  { local }: PublishInput,
+  { index, published, owned }: LiveSite,
+  changes: Changes,
+  time: { now: number; isOver: (since: string) => boolean },
+  options: PublishOptions,
+): Publication {
+  const { id: build, files, read, folder, hosting } = local;
+  return {
+    ...{ build, files, changes, read, folder, hosting, published },
+    ...leavingFiles(owned, files, index?.leaving ?? {}, time),
+    before: index,
+    onFile: progressOf(changes, files.length, options),
+  };
+}
+
+async function refuseByState(
+  { site, ledger, local, publisher }: PublishInput,
+  state: SiteState,
+  { action, isOvertaken }: Occasion,
+  { now, releaseHold = false }: PublishOptions,
+): Promise<void> {
+  const isGone = (name: string, run: string) => hasDied({ name, run }, publisher);
+  refuseTaken(state, { now: now(), isGone });
+  if (!site.settles || action === "refresh") return;
+  refuseOlderLedger(ledger, state, site);
+  if (isOvertaken) await refuseOvertaken(isOvertaken, state, site);
+  if (action === "publish" && !releaseHold) refuseHeld(local.document, state, site);
+}
+
+/** Live is what the state says and the store really has. */
+const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hold }: Occasion): boolean =>
+  state.state === "done" &&
+  damage.length === 0 &&
+  state.build === local.id &&
+  state.signed === local.signed &&
+  (hold === undefined || hold?.reason === state.hold?.reason);
+
+function summary(
+  { site, local }: PublishInput,
+  state: SiteState | undefined,
+  { index, damage }: LiveSite,
+  changes: Changes,
+): PublishDelivery {
+  const all = writtenFiles(changes);
+  const isNew = ({ path }: PublicFile) => !Object.hasOwn(index?.files ?? {}, path);
+  const shown = ({ path, sha256 }: PublicFile) => ({ path, sha256 });
+  return {
+    site: site.name,
+    build: local.id,
+    previous: state?.history[0]?.build ?? null,
+    result: "planned",
+    added: all.filter(isNew).map(shown),
+    changed: all.filter((file) => !isNew(file)).map(shown),
+    removed: changes.removed,
+    repaired: damage,
+    unchanged: local.files.length - all.length,
+    artifacts: 0,
+    settled: { artifacts: 0, releases: [], sites: [] },
+    pruned: 0,
+    unverified: [],
+    requests: 0,
+  };
+}
+
+function progressOf({ immutable, mutable }: Changes, files: number, { onFile = () => {} }: PublishOptions) {
+  const all = Math.max(immutable.length + mutable.flat().length, files === 0 ? 0 : 1);
+  let done = 0;
+  return () => onFile(Math.min(++done, all), all);
+}

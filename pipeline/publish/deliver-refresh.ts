@@ -1,0 +1,100 @@
+import { readLedgerNow, type Surroundings } from "../deliver.ts";
+import type { SiteStore } from "../documents/site-store.ts";
+import { failure } from "../errors.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { siteNamed } from "../project/site-named.ts";
+import { withWorkFolder } from "../system/work-folder.ts";
+import { requireSigning, signProved } from "../trust/deliver-sign.ts";
+import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";
+import type { SignedRoot, SignedSnapshot } from "../trust/metadata.ts";
+import { timestampPath } from "../trust/site-files.ts";
+import { requireRoot } from "../trust/stores/trust-folder.ts";
+import { type PublishDelivery, type PublishOptions, publishBuild, readLocal } from "./deliver-publish.ts";
+import { commitOf, stateOf } from "./deliver-rollback.ts";
+import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
+import { restoreBuild } from "./restore-build.ts";
+import { metadataOf } from "./site-metadata.ts";
+import { thisPublisher } from "./stores/publishers.ts";
+import { openSite } from "./stores/site-store.ts";
+import { unlessTaken } from "./turn.ts";
+
+/**
+ * Renews the signatures of what is live, and changes nothing else: a hold stays, and nothing newer goes out.
+ * @throws RelcatError site-empty, build-unknown, trust-missing, and what `publishSite` throws
+ */
+export async function refreshSite(
+  releases: string,
+  name: string,
+  options: PublishOptions,
+  surroundings: Pick<Surroundings, "pid" | "onWait">,
+): Promise<PublishDelivery> {
+  const config = await loadConfiguration(releases, undefined);
+  const site = siteNamed(config, name);
+  const { environment, now } = options;
+  const store = await openSite(site, environment, surroundings.pid);
+  const { state, tag } = await stateOf(store, name);
+  const [entry] = state.history;
+  if (!entry || state.state !== "done") {
+    throw failure(
+      "site-taken",
+      `${name} is between two builds: ${state.publisher} began to publish ${short(state.build)}`,
+      `Finish that first: relcat publish ${name}, or the rollback that was stopped.`,
+    );
+  }
+  const publisher = thisPublisher(environment, surroundings.pid);
+  requireSigning(config);
+  const root = requireRoot(releases);
+  const ledger = readLedgerNow(releases);
+  const live = await provedSnapshot(store, root, name);
+  return withWorkFolder(async (folder) => {
+    const at = state.hold === null ? "" : ` --at ${commitOf(entry)}`;
+    const wayOut = buildAnew(name, at);
+    const restored = await unlessTaken(
+      site,
+      store,
+      (now) => now.tag === tag,
+      () => restoreBuild({ site, store, entry, ledger, root, live, wayOut }, folder),
+    );
+    refuseUnfitBuild(restored.document, site);
+    refuseRetracted(restored.list, ledger, wayOut);
+    await options.onStep?.("sign");
+    const signing = { live: metadataOf(store), environment, now: now() };
+    await signProved(releases, folder, restored.id, signing, surroundings);
+    const occasion = { action: "refresh", commit: entry.commit, ledger: "kept", chosenBy: tag } as const;
+    const local = readLocal(folder, site);
+    return publishBuild(
+      { site, store, ledger, local, publisher, trust: config.trust, root },
+      occasion,
+      options,
+    );
+  });
+}
+
+const buildAnew = (name: string, at: string): string =>
+  `Build and sign from the checkout instead: relcat build --released --site ${name}${at}, relcat sign --site ${name}, relcat publish ${name}`;
+
+/**
+ * What is live must verify from its timestamp on, and be the newest that was signed.
+ * @returns the live snapshot
+ * @throws RelcatError build-unproved
+ */
+async function provedSnapshot(
+  store: SiteStore,
+  root: SignedRoot,
+  name: string,
+): Promise<SignedSnapshot | undefined> {
+  const source = metadataOf(store);
+  const live = await readLiveMetadata(source, root);
+  const [path] = live.timestamp ? live.unverified : [timestampPath];
+  const refused = (what: string) =>
+    failure("build-unproved", `${store.place}: ${what}`, `Nothing was changed. ${buildAnew(name, "")}`);
+  if (path !== undefined)
+    throw refused(
+      `${path} is missing, or is not signed by the online key of the newest root in releases/trust`,
+    );
+  const newer = await newerThanLive(source, live, root);
+  if (newer === undefined) return live.snapshot;
+  throw refused(
+    `${newer} is signed and newer than what is live: an earlier state was put back, or a publish was interrupted`,
+  );
+}

@@ -1,0 +1,238 @@
+import { readLedgerNow, type Surroundings } from "../deliver.ts";
+import type { Config } from "../documents/config.ts";
+import { relativePath } from "../documents/relative-path.ts";
+import type { BuildDocument } from "../documents/site.ts";
+import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
+import type { SiteStore, StoredState } from "../documents/site-store.ts";
+import { failure } from "../errors.ts";
+import { precompression } from "../journal/precompress.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { siteNamed } from "../project/site-named.ts";
+import { readIfPresent } from "../system/files.ts";
+import { rootFolder } from "../system/root-folder.ts";
+import { withWorkFolder } from "../system/work-folder.ts";
+import { readBuild } from "../trust/built-site.ts";
+import { signProved, signSite } from "../trust/deliver-sign.ts";
+import type { MetadataSource } from "../trust/live-metadata.ts";
+import { sha256 } from "../trust/metadata.ts";
+import { parsedAs } from "../trust/parsed-state.ts";
+import { listPath } from "../trust/site-files.ts";
+import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
+import { type ListedRecord, listSchema } from "./confirm-records.ts";
+import {
+  type PublishDelivery,
+  type PublishOptions,
+  provePushed,
+  publishBuild,
+  readLocal,
+} from "./deliver-publish.ts";
+import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
+import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
+import { metadataOf } from "./site-metadata.ts";
+import { thisPublisher } from "./stores/publishers.ts";
+import { openSite } from "./stores/site-store.ts";
+import { type Occasion, unlessTaken } from "./turn.ts";
+
+/** What a site tells of itself. @throws RelcatError site-unknown, site-empty */
+export async function readSiteState(
+  releases: string,
+  name: string,
+  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+): Promise<SiteState> {
+  const site = siteNamed(await loadConfiguration(releases, undefined), name);
+  return (await stateOf(await openSite(site, environment, pid), name)).state;
+}
+
+export async function stateOf(store: SiteStore, name: string): Promise<StoredState> {
+  const stored = await store.readState();
+  if (stored) return stored;
+  throw failure("site-empty", `nothing was published to ${name} yet`, `Begin with: relcat publish ${name}`);
+}
+
+export interface RollbackOptions extends PublishOptions {
+  /** Beginning of the build's id; default: the one before. */
+  to?: string | undefined;
+  /** A folder with a build of an earlier commit, instead of what the site keeps. */
+  out?: string | undefined;
+  /** Shown to whoever wants to publish meanwhile. */
+  reason: string;
+}
+
+/**
+ * Makes an earlier build live again, under new signatures, and holds the site there.
+ * @throws RelcatError site-empty, build-unknown, build-retracted, and what `publishSite` throws
+ */
+export async function rollbackSite(
+  releases: string,
+  name: string,
+  options: RollbackOptions,
+  surroundings: Pick<Surroundings, "pid" | "onWait">,
+): Promise<PublishDelivery & { commit: string | null }> {
+  const config = await loadConfiguration(releases, undefined);
+  const site = siteNamed(config, name);
+  const { environment, now } = options;
+  const store = await openSite(site, environment, surroundings.pid);
+  const { state, tag } = await stateOf(store, name);
+  const ledger = readLedgerNow(releases);
+  const publisher = thisPublisher(environment, surroundings.pid);
+  const isSigned = config.trust.profile !== "none" && site.settles;
+  return withWorkFolder(async (work) => {
+    const folder = options.out ?? work;
+    const earlier =
+      options.out === undefined
+        ? await unlessTaken(
+            site,
+            store,
+            (now) => now.tag === tag,
+            () =>
+              restoreChosen(
+                { releases, site, store, ledger, isSigned, precompress: config.precompress },
+                chosen(state, options.to),
+                work,
+              ),
+          )
+        : builtEarlier(options.out);
+    refuseUnfitBuild(earlier.document, site);
+    // Built here, under today's ledger: its lines become public as with any publish.
+    if (options.out !== undefined && site.settles) await provePushed(releases, config, ledger, options);
+    const { commit } = earlier;
+    refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(commit));
+    await options.onStep?.("sign");
+    if (isSigned && !(options.dryRun && options.out)) {
+      const signing = { live: metadataOf(store), environment, now: now() };
+      if (earlier.proved === undefined) await signSite(releases, folder, signing, surroundings);
+      else await signProved(releases, folder, earlier.proved, signing, surroundings);
+    }
+    const hold = { reason: options.reason, by: publisher.name, since: timestampOf(now()), commit };
+    const local = readLocal(folder, site);
+    const occasion: Occasion = {
+      action: "rollback",
+      hold,
+      commit,
+      chosenBy: tag,
+      ...(options.out === undefined && { ledger: "kept" }),
+    };
+    const done = await publishBuild(
+      { site, store, ledger, local, publisher, trust: config.trust, root: findRoot(releases) },
+      occasion,
+      options,
+    );
+    return { ...done, commit };
+  });
+}
+
+const anewWithoutWithdrawn = (commit: string | null): string =>
+  `Make it anew under today's ledger, and go back to that: relcat build --released --at ${commit?.slice(0, 12) ?? "COMMIT"} --out earlier, then relcat rollback with --out earlier`;
+
+/** The build that a rollback makes live again. */
+interface EarlierBuild {
+  document: BuildDocument;
+  list: readonly ListedRecord[];
+  commit: string | null;
+  /** SHA-256 of a build.json that our signatures prove; undefined: the checkout has to. */
+  proved?: string;
+}
+
+/** How the checkout proves and completes a restored build. */
+interface RestoringHere {
+  releases: string;
+  isSigned: boolean;
+  precompress: Config["precompress"];
+}
+
+async function restoreChosen(
+  {
+    releases,
+    isSigned,
+    precompress,
+    ...request
+  }: Omit<RestoreRequest, "entry" | "root" | "wayOut"> & RestoringHere,
+  entry: HistoryEntry,
+  work: string,
+): Promise<EarlierBuild> {
+  const { name } = request.site;
+  const root = isSigned ? requireRoot(releases) : undefined;
+  const wayOut = `Go back to another build with --to, or make this one again from its commit: relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
+  const { id, document, list } = await restoreBuild({ ...request, entry, root, wayOut }, work);
+  if (request.site.place.kind === "dir") await compressAgain(work, document, precompress);
+  return { document, list, commit: document.at ?? entry.commit, proved: id };
+}
+
+const unknown = () => undefined;
+
+/** Compressed siblings are not covered by any signature: they are made again, never restored. */
+async function compressAgain(folder: string, { files }: BuildDocument, encodings: Config["precompress"]) {
+  const compressing = precompression(folder, folder, { encodings, untouched: unknown, inParts: unknown });
+  try {
+    compressing.add(Object.entries(files).map(([path, file]) => ({ path, ...file })));
+    await compressing.finish();
+  } finally {
+    await compressing.stop();
+  }
+}
+
+/** The history is storage's word: only what has a commit's form is repeated. */
+export const commitOf = ({ commit }: HistoryEntry): string =>
+  commit !== null && /^[0-9a-f]{40}$/.test(commit) ? commit.slice(0, 12) : "COMMIT";
+
+function builtEarlier(out: string): EarlierBuild {
+  const { document, list } = earlierBuild(out);
+  return { document, list, commit: document.at ?? null };
+}
+
+/** A list that is not what was built is empty: signing and publishing compare all files, and name it. */
+function earlierBuild(folder: string): { document: BuildDocument; list: ListedRecord[] } {
+  const { document } = readBuild(folder);
+  const bytes = readIfPresent(rootFolder(folder)(relativePath(listPath)));
+  const isBuilt = bytes !== undefined && sha256(bytes) === document.files[listPath]?.sha256;
+  return { document, list: isBuilt ? parsedAs(listSchema, () => bytes, `${folder}/${listPath}`) : [] };
+}
+
+/** @throws RelcatError build-unknown */
+function chosen(state: SiteState, to: string | undefined): HistoryEntry {
+  const { history, build } = state;
+  if (to) {
+    const named = history.find((entry) => entry.build.startsWith(to));
+    if (named) return named;
+  }
+  if (to === undefined) {
+    // One that was stopped half-way is finished; it must not be taken back in its turn.
+    const isHalfWay = state.state === "publishing" && state.action === "rollback";
+    if (!isHalfWay) refuseTwice(state);
+    const left = new Set(
+      history.flatMap((entry, index) =>
+        entry.action === "rollback" ? (history[index + 1]?.build ?? []) : [],
+      ),
+    );
+    const found = isHalfWay
+      ? history.find((entry) => entry.build === build)
+      : history.find((entry) => entry.build !== history[0]?.build && !left.has(entry.build));
+    if (found) return found;
+  }
+  if (to !== undefined) throw unknownBuild(to, "was never published there, or is not kept any more");
+  throw failure(
+    "build-unknown",
+    "there is no earlier build to go back to",
+    "The first one is live. Withdraw packages with: relcat retract",
+  );
+}
+
+/** @throws RelcatError site-held */
+function refuseTwice({ history: [last], hold }: SiteState): void {
+  if (!hold || (last?.action !== "rollback" && last?.action !== "refresh")) return;
+  throw failure(
+    "site-held",
+    `the site was taken back already, to build ${short(last.build)}, and is held there: ${hold.reason}`,
+    "To go further back, name the build with --to: relcat history lists them.",
+  );
+}
+
+/** The same of a site that catalog.yaml names. @throws RelcatError site-unknown */
+export async function metadataAtSite(
+  releases: string,
+  name: string,
+  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+): Promise<MetadataSource> {
+  const site = siteNamed(await loadConfiguration(releases, undefined), name);
+  return metadataOf(await openSite(site, environment, pid));
+}

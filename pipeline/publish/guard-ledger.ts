@@ -1,0 +1,148 @@
+import { createHash } from "node:crypto";
+import { failure, type Problem } from "../errors.ts";
+import { compareGrowth } from "../ledger/growth.ts";
+import { type Ledger, readLedger } from "../ledger/ledger.ts";
+import { identity } from "../ledger/ledger-records.ts";
+import {
+  type CommittedLedger,
+  type CommittedLedgers,
+  findLedgers,
+  type LedgerBlob,
+  readLedgerBlob,
+} from "../system/git/git-ledger.ts";
+
+/** Where a ledger must come from, as git knows it. */
+export interface LedgerBase {
+  folder: string;
+  /** The revision whose lines are settled, such as origin/main. */
+  name: string;
+  found: CommittedLedgers;
+}
+
+/** @param name git revision whose lines are settled; "none": there is none, undefined is returned */
+export async function findLedgerBase(folder: string, name: string): Promise<LedgerBase | undefined> {
+  return name === "none" ? undefined : { folder, name, found: await findLedgers(folder, name) };
+}
+
+const reasons = {
+  "no-git": "git is not installed.",
+  "no-repository": "this folder is not in a git repository.",
+  "no-commit": "the repository has no commit yet.",
+  "no-base": "git does not know it. Fetch it, or name another: ledger: { base: … } in catalog.yaml.",
+  unrelated: "it has no commit in common with HEAD.",
+  shallow: "this clone is shallow. Fetch the whole history: fetch-depth: 0 in CI, or git fetch --unshallow.",
+} as const;
+
+/** Why the ledger was not compared, as one line; undefined where it was. */
+export const whyNotCompared = ({ name, found: { kind } }: LedgerBase): string | undefined =>
+  kind === "known" ? undefined : `The ledger was not compared with ${name}: ${reasons[kind]}`;
+
+/** In CI the history is one setting away. */
+export const isShallowInCi = ({ found }: LedgerBase, { CI }: Readonly<Record<string, string | undefined>>) =>
+  found.kind === "shallow" && CI === "true";
+
+/** A warning in this release: pipelines get time to fetch the history. */
+export const shallowWarning = ({ name }: LedgerBase): Problem => ({
+  code: "git-revision",
+  severity: "warning",
+  message: `the ledger was not compared with ${name}, because this clone is shallow`,
+  hint: "Fetch the whole history (fetch-depth: 0), or give --no-base. In the next release of relcat this is an error.",
+});
+
+/**
+ * Finds lines that were removed or changed: a ledger only grows.
+ * @returns at most one problem, ledger-rewritten; none where git cannot say
+ */
+export async function lostLines(
+  ledger: Pick<Ledger, "file" | "text" | "pieces" | "byIdentity">,
+  { folder, name, found }: LedgerBase,
+): Promise<Problem[]> {
+  for (const earlier of found.earlier) {
+    if (earlier.blob === undefined || startsWith(ledger, earlier.blob)) continue;
+    const text = await readLedgerBlob(folder, earlier.blob);
+    if (earlier.joinedTo && startsWith(ledger, earlier.joinedTo) && hasRecordsOf(ledger, text)) continue;
+    return [lossOf(ledger, text, earlier, name)];
+  }
+  return [];
+}
+
+/** Git's name of the bytes proves it, without reading them. */
+function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob): boolean {
+  const hash = createHash(id.length === 40 ? "sha1" : "sha256").update(`blob ${size}\0`);
+  let left = size;
+  for (const piece of pieces()) {
+    const bytes = Buffer.from(piece).subarray(0, left);
+    hash.update(bytes);
+    left -= bytes.length;
+    if (left === 0) break;
+  }
+  return left === 0 && hash.digest("hex") === id;
+}
+
+/**
+ * A branch that merged the base and was merged by fast-forward is its own first parent: its records follow the base's lines
+ * under new ids.
+ */
+function hasRecordsOf({ byIdentity }: Pick<Ledger, "byIdentity">, text: string): boolean {
+  const { ledger } = readLedger({ file: "", text });
+  return [...ledger.byId.values()].every(({ add, retraction }) => {
+    const entry = byIdentity.get(identity(add.version, add.file));
+    return entry?.add.checksum === add.checksum && (!retraction || Boolean(entry.retraction));
+  });
+}
+
+const linesOf = (text: string): number => text.split("\n").length - 1;
+
+function lossOf(
+  { file, text }: Pick<Ledger, "file" | "text">,
+  before: string,
+  { revision }: CommittedLedger,
+  base: string,
+): Problem {
+  const { kind, common } = compareGrowth({ text }, before);
+  const theirs = /^HEAD/.test(revision) ? `that of ${revision}` : `that of ${revision} in ${base}`;
+  const lost = linesOf(before) - common;
+  const shorter =
+    common === 0
+      ? `the ledger is missing or empty, and ${theirs} has ${lost === 1 ? "1 line" : `${lost} lines`}`
+      : `the ledger lacks the last ${lost === 1 ? "line" : `${lost} lines`} of ${theirs}`;
+  return {
+    code: "ledger-rewritten",
+    severity: "error",
+    message:
+      kind === "behind"
+        ? shorter
+        : `the ledger differs from ${theirs} here, expected a ledger that only grows`,
+    hint:
+      kind === "behind"
+        ? `Put it back: git checkout ${revision} -- ${file}`
+        : `Put the line back as it was (git diff ${revision} -- ${file}): events are appended, never changed.`,
+    at: { file, line: common + 1, column: 1, excerpt: text.split("\n")[common] ?? "" },
+  };
+}
+
+/**
+ * Refuses to publish ledger lines that others cannot have yet: their ids may still be given to something else.
+ * @returns why git cannot say, as one line; undefined where the base has every line
+ * @throws RelcatError ledger-unpushed
+ */
+export async function refuseUnpushed(
+  ledger: Pick<Ledger, "text">,
+  { folder, name, found: { kind: state, base } }: LedgerBase,
+): Promise<string | undefined> {
+  if (!base)
+    return state === "known"
+      ? undefined
+      : `Nobody checked whether ${name} has every line of the ledger: ${reasons[state]}`;
+  const settled = await readLedgerBlob(folder, base.blob);
+  const { kind, common } = compareGrowth({ text: settled }, ledger.text);
+  if (kind === "grown") return undefined;
+  const count = linesOf(ledger.text) - common;
+  throw failure(
+    "ledger-unpushed",
+    `${name} does not have the last ${count === 1 ? "line" : `${count} lines`} of the ledger, so ${count === 1 ? "its id" : "their ids"} may still change`,
+    kind === "behind"
+      ? "Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish all the same: --allow-unpushed REASON"
+      : `It has other lines there: git merge ${name}, relcat ledger rebase, git push, then build and publish again.`,
+  );
+}

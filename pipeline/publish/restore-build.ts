@@ -1,0 +1,128 @@
+import { join } from "node:path";
+import { type BuildDocument, buildSchema } from "../documents/site.ts";
+import type { HistoryEntry } from "../documents/site-state.ts";
+import type { KeptPublish, SiteStore } from "../documents/site-store.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { type Code, failure, type RelcatError } from "../errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { readIfPresent } from "../system/files.ts";
+import { type SignedRoot, type SignedSnapshot, sha256 } from "../trust/metadata.ts";
+import { parsedAs } from "../trust/parsed-state.ts";
+import { type ProvedBuild, proveBuild, Unproved } from "../trust/prove-build.ts";
+import { isHosting, listPath, timestampPath } from "../trust/site-files.ts";
+import { type ListedRecord, listSchema, unconfirmedRecords } from "./confirm-records.ts";
+import { short } from "./guards.ts";
+import { placeKeptFiles, readKeptFile } from "./stores/kept-build.ts";
+
+/** An earlier publish that is wanted again. */
+export interface RestoreRequest {
+  site: SiteSettings;
+  store: SiteStore;
+  entry: HistoryEntry;
+  ledger: Ledger;
+  /** Newest root of `releases/trust/`; undefined for a site that is not signed: then only the ledger confirms. */
+  root: SignedRoot | undefined;
+  /** The live snapshot, where the publish must be the live one; otherwise any of our snapshots proves it. */
+  live?: SignedSnapshot | undefined;
+  /** How the user gets the same content without what is kept. */
+  wayOut: string;
+}
+
+/** A build that is whole again in a folder of ours. */
+export interface RestoredBuild {
+  /** SHA-256 of build.json. */
+  id: string;
+  document: BuildDocument;
+  list: ListedRecord[];
+}
+
+/**
+ * Puts the files of an earlier publish into an empty folder. Storage proves nothing: on a signed site each byte must be
+ * covered by our own signature, and on every site each record by the ledger here.
+ * @throws RelcatError build-unproved (signed) or build-changed (unsigned), naming the file; build-unknown
+ */
+export async function restoreBuild(request: RestoreRequest, folder: string): Promise<RestoredBuild> {
+  const { store, site, entry } = request;
+  const kept = await store.openKept(entry.files);
+  if (!kept) throw unknownBuild(short(entry.build), "is not kept any more");
+  const { id, document, bytes } = await identified(request, kept);
+  const inPlace = site.place.kind === "dir" ? () => true : (path: string) => !isHosting(path);
+  const files = Object.fromEntries(Object.entries(document.files).filter(([path]) => inPlace(path)));
+  const wanted = { ...files, "build.json": { sha256: id, size: bytes.length } };
+  const missing = await placeKeptFiles(kept, wanted, folder);
+  if (missing[0] !== undefined) throw refused(request, missing[0], `is missing or changed${more(missing)}`);
+  const list = listOf(folder, `${store.place}: ${listPath} of the kept build ${short(id)}`);
+  refuseUnconfirmed(request, list, document);
+  return { id, document, list };
+}
+
+const more = ({ length }: readonly unknown[]) => (length > 1 ? `, and so are ${length - 1} more files` : "");
+
+type NamedBuild = Pick<ProvedBuild, "id" | "document" | "bytes">;
+
+/** Which build it is: as signatures prove it, or at least the one that the history names. */
+async function identified(request: RestoreRequest, kept: KeptPublish): Promise<NamedBuild> {
+  const { root, entry, live } = request;
+  const read = (path: string) => readKeptFile(kept, path);
+  if (!root) return namedBuild(request, await read("build.json"));
+  const snapshots = Object.keys(kept.files).filter((path) => /^metadata\/\d+\.snapshot\.json$/.test(path));
+  const [snapshot = timestampPath] = snapshots;
+  try {
+    if (snapshots.length !== 1)
+      throw new Unproved(snapshot, `does not name one snapshot, but ${snapshots.length}`);
+    // current.json can name any earlier build, and each has sound signatures of its own.
+    if (live && sha256((await read(snapshot)) ?? new Uint8Array()) !== sha256(live.bytes))
+      throw new Unproved(snapshot, "is not the live snapshot: current.json names a build that is not live");
+    const build = await proveBuild(read, snapshot, root);
+    if (build.id === entry.build) return build;
+    throw new Unproved("build.json", `is that of build ${short(build.id)}`);
+  } catch (error) {
+    if (error instanceof Unproved) throw refused(request, error.path, error.reason);
+    throw error;
+  }
+}
+
+function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): NamedBuild {
+  const { build } = request.entry;
+  if (!bytes || sha256(bytes) !== build) throw refused(request, "build.json", "is missing or changed");
+  const place = `${request.store.place}: build.json of the kept build ${short(build)}`;
+  return { id: build, bytes, document: parsedAs(buildSchema, () => bytes, place) };
+}
+
+/** @throws RelcatError site-tampered */
+function listOf(folder: string, place: string): ListedRecord[] {
+  // biome-ignore lint/plugin: a constant path
+  const bytes = readIfPresent(join(folder, listPath));
+  return bytes ? parsedAs(listSchema, () => bytes, place) : [];
+}
+
+/** Records of provisional versions have no ledger lines yet; a site that settles has none of them. */
+function refuseUnconfirmed(
+  request: RestoreRequest,
+  list: ListedRecord[],
+  { provisional }: BuildDocument,
+): void {
+  const settled = list.filter(({ version }) => !provisional.includes(version));
+  const unconfirmed = unconfirmedRecords(settled, request.ledger);
+  const [first] = unconfirmed;
+  if (!first) return;
+  const others = unconfirmed.length > 1 ? `, and ${unconfirmed.length - 1} more` : "";
+  const reason = `lists package ${first.id} of ${first.version} otherwise than the ledger here${others}`;
+  throw refused(request, listPath, reason);
+}
+
+function refused({ store, entry, root, wayOut }: RestoreRequest, path: string, reason: string): RelcatError {
+  const code: Code = root ? "build-unproved" : "build-changed";
+  return failure(
+    code,
+    `${store.place}: ${path} of the kept build ${short(entry.build)} ${reason}`,
+    `Nothing was changed. ${wayOut}`,
+  );
+}
+
+export const unknownBuild = (build: string, what: string): RelcatError =>
+  failure(
+    "build-unknown",
+    `the build ${build} ${what}`,
+    "relcat history lists those that one can go back to.",
+  );

@@ -1,0 +1,106 @@
+import { randomBytes } from "node:crypto";
+import {
+  closeSync,
+  fsyncSync,
+  linkSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import type { ArtifactPlace, UploadHeaders } from "../../documents/object-store.ts";
+import { relativePath } from "../../documents/relative-path.ts";
+import { RelcatError } from "../../errors.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { withFile } from "../../system/file-reader.ts";
+import { syncToDisk } from "../../system/files.ts";
+import { hashFile } from "../../system/hash-file.ts";
+import { lookAt } from "../../system/input-files.ts";
+import { rootFolder } from "../../system/root-folder.ts";
+import { objectTaken } from "./object-taken.ts";
+
+const chunkSize = 1024 * 1024;
+const temporary = ".relcat-upload-";
+/** No copy takes longer: what is older was left by a process that ended. */
+const longestCopy = 24 * 3_600_000;
+
+/** Artifacts in a folder, for instance one that a web server serves. */
+export function artifactFolder(folder: string): ArtifactPlace {
+  const at = (key: string) => rootFolder(folder)(relativePath(key));
+  const look: ArtifactPlace["look"] = async (key, file) => {
+    const { kind, size } = lookAt(at(key));
+    if (kind === "missing") return "absent";
+    if (kind !== "file" || size !== file.size) return "other";
+    return (await settledHash(at(key))) === file.sha256 ? "same" : "other";
+  };
+  return {
+    place: `dir:${folder}`,
+    look,
+    async uploadFile(key, path, file) {
+      const target = at(key);
+      const before = await look(key, file);
+      if (before === "same") return "present";
+      if (before === "other") throw objectTaken(target);
+      // biome-ignore lint/plugin: relcat makes this name.
+      const copy = join(dirname(target), `${temporary}${randomBytes(8).toString("hex")}`);
+      try {
+        mkdirSync(dirname(target), { recursive: true });
+        removeLeftOver(dirname(target));
+        await copyDurably(path, copy, file);
+        // A link never replaces a file, as renaming would.
+        linkSync(copy, target);
+        syncToDisk(dirname(target));
+        return "uploaded";
+      } catch (error) {
+        const { code, syscall } = error as NodeJS.ErrnoException;
+        if (code !== "EEXIST") throw syscall ? accessFailure(`cannot write ${target}`, error) : error;
+        if ((await look(key, file)) === "same") return "present";
+        throw objectTaken(target);
+      } finally {
+        rmSync(copy, { force: true });
+      }
+    },
+  };
+}
+
+/** Another upload that has just linked the file takes its own name of it away: its times change, its bytes do not. */
+async function settledHash(path: string): Promise<string> {
+  try {
+    return (await hashFile(path)).sha256;
+  } catch (error) {
+    if (!(error instanceof RelcatError && error.code === "file-changed")) throw error;
+    return (await hashFile(path)).sha256;
+  }
+}
+
+async function copyDurably(from: string, to: string, file: UploadHeaders): Promise<void> {
+  const target = openSync(to, "wx");
+  try {
+    await withFile(from, file, async (reader) => {
+      const buffer = Buffer.allocUnsafeSlow(chunkSize);
+      let done = 0;
+      for (let part = await reader.next(buffer); part.length > 0; part = await reader.next(buffer)) {
+        for (let at = 0; at < part.length; ) at += writeSync(target, part, at);
+        done += part.length;
+        file.onProgress?.(done);
+      }
+      reader.finish();
+    });
+    fsyncSync(target);
+  } finally {
+    closeSync(target);
+  }
+}
+
+function removeLeftOver(folder: string): void {
+  for (const name of readdirSync(folder)) {
+    if (!name.startsWith(temporary)) continue;
+    // biome-ignore lint/plugin: a name that the folder was read for.
+    const leftOver = join(folder, name);
+    const stats = statSync(leftOver, { throwIfNoEntry: false });
+    if (stats && Date.now() - stats.mtimeMs > longestCopy) rmSync(leftOver, { force: true });
+  }
+}

@@ -1,0 +1,251 @@
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from "node:fs";
+import { basename, join } from "node:path";
+import { headersDigest } from "../../documents/file-headers.ts";
+import { lease, type PublishTurn } from "../../documents/publish-turn.ts";
+import { relativePath } from "../../documents/relative-path.ts";
+import {
+  isPublishName,
+  publishName,
+  type SiteIndex,
+  siteIndexSchema,
+  siteStateSchema,
+} from "../../documents/site-state.ts";
+import type { KeptFile, Publication, SiteStore } from "../../documents/site-store.ts";
+import { failure, RelcatError } from "../../errors.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { exists, readIfPresent, replaceDurably, syncToDisk } from "../../system/files.ts";
+import { withLock } from "../../system/lock.ts";
+import { artifactsLink, rootFolder } from "../../system/root-folder.ts";
+import { sha256 } from "../../trust/metadata.ts";
+import { parsedAs } from "../../trust/parsed-state.ts";
+import { metadataIn } from "../../trust/stores/metadata-source.ts";
+import { surveyBuild } from "./look-at-build.ts";
+import { isAsNamed, linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
+
+/** What a web server has as its root: a link that is flipped from one build to the next. */
+const publicLink = "current";
+/** What the web server is told, of the same build: it is nobody's to read. */
+const hostingLink = "hosting";
+const stateFile = "current.json";
+type SiteLink = typeof publicLink | typeof hostingLink;
+
+const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify(document)}\n`);
+
+/**
+ * A site in a folder: `builds/NAME/` for each publish, `current` a link to the live one, `files/` the artifacts,
+ * which every build links to, and beside them what nobody is served: `current.json`, `state/`, and `hosting`, a link
+ * to the live build's configuration for web servers.
+ * @param pid of this process, for the lock
+ */
+export function dirSite(folder: string, pid: number): SiteStore {
+  const at = (path: string) => placeIn(folder, path);
+  const live = () => metadataIn(liveFolder(folder) ?? join(folder, publicLink));
+  const indexFile = (name: string) => at(`state/${name}.json`);
+  const readIndex = async (name: string) => {
+    const bytes = readIfPresent(indexFile(name));
+    return bytes && parsedAs(siteIndexSchema, () => bytes, indexFile(name));
+  };
+
+  const readState = () => {
+    const bytes = readIfPresent(at(stateFile));
+    if (!bytes) return undefined;
+    return { state: parsedAs(siteStateSchema, () => bytes, at(stateFile)), tag: sha256(bytes) };
+  };
+  const locked = <T>(work: () => T) => withLock(folder, pid, () => {}, work);
+
+  return {
+    place: `dir:${folder}`,
+    requests: () => 0,
+    readState: async () => readState(),
+    writeState: (state, tag) =>
+      locked(() => {
+        const before = readIfPresent(at(stateFile));
+        if ((before && sha256(before)) !== tag) return "changed" as const;
+        const bytes = newText(state);
+        replaceDurably(at(stateFile), bytes);
+        return sha256(bytes);
+      }),
+    readIndex,
+    async survey(request) {
+      const current = liveFolder(folder);
+      const index = current === undefined ? undefined : await readIndex(basename(current));
+      const links = { [publicLink]: current, [hostingLink]: liveFolder(folder, hostingLink) };
+      return surveyBuild(folder, links, index?.files ?? {}, request);
+    },
+    read: async (path) => live().read(path),
+    head: async (path) => {
+      const stat = statSync(at(path), { throwIfNoEntry: false });
+      return stat?.isFile() ? { size: stat.size, sha256: undefined } : undefined;
+    },
+    metadataNames: async () => live().names(),
+    async publish(publication, turn) {
+      const name = publishName(publication.build, turn.run);
+      const target = at(`builds/${name}`);
+      const hosting = at(`builds/${name}.${hostingLink}`);
+      const old = liveFolder(folder);
+      liveFolder(folder, hostingLink);
+      await locked(() => {
+        turn.requireOurs(readState()?.tag);
+        for (const path of [target, hosting]) rmSync(path, { recursive: true, force: true });
+      });
+      const folders = {
+        target: rootFolder(target),
+        old: old === undefined ? undefined : rootFolder(old),
+        source: rootFolder(publication.folder),
+      };
+      await placeBuild({ publication, ...folders, written: [] }, { target, hosting }, turn);
+      mkdirSync(at("files"), { recursive: true });
+      await turn.step("index");
+      replaceDurably(indexFile(name), newText(indexOf(publication)));
+      await turn.renew("now");
+      await turn.step("flip");
+      await locked(() => {
+        turn.requireOurs(readState()?.tag);
+        flip(folder, publicLink, name);
+        if (exists(hosting)) flip(folder, hostingLink, `${name}.${hostingLink}`);
+      });
+      return { files: name, bundles: [] };
+    },
+    async openKept(name) {
+      const index = await readIndex(name);
+      const [build, hosting] = [at(`builds/${name}`), at(`builds/${name}.${hostingLink}`)];
+      if (!index || !existsSync(build)) return undefined;
+      return { files: index.files, read: (wanted) => readKept({ build, hosting }, wanted) };
+    },
+    async prune(turn) {
+      await turn.step("prune");
+      return locked(() => {
+        const stored = readState();
+        turn.requireOurs(stored?.tag);
+        const kept = (stored?.state.history ?? []).map(({ files }) => files);
+        const links = [liveFolder(folder), liveFolder(folder, hostingLink)].map((link) =>
+          basename(link ?? ""),
+        );
+        const names = new Set([...kept, ...links.map(withoutHosting)]);
+        // Dated by the same clock as the builds.
+        const before = statSync(at(stateFile)).mtimeMs - lease;
+        const old = publishesIn(folder).filter((name) => !names.has(name) && ageOf(folder, name) <= before);
+        for (const name of old) {
+          for (const path of ownPaths(folder, name)) rmSync(path, { recursive: true, force: true });
+        }
+        return old.length;
+      });
+    },
+  };
+}
+
+const withoutHosting = (name: string) => name.replace(/[.]hosting$/, "");
+
+/** Names of what publishers left, whole or not. */
+function publishesIn(folder: string): string[] {
+  const names = (path: string) => (exists(placeIn(folder, path)) ? readdirSync(placeIn(folder, path)) : []);
+  const all = [
+    ...names("builds").map(withoutHosting),
+    ...names("state").flatMap((name) => (name.endsWith(".json") ? name.slice(0, -".json".length) : [])),
+  ];
+  return [...new Set(all)].filter(isPublishName);
+}
+
+/** When a publish was last written to, in milliseconds since 1970. */
+function ageOf(folder: string, name: string): number {
+  const times = ownPaths(folder, name).map(
+    (path) => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
+  );
+  return Math.max(...times);
+}
+
+/** All that a site keeps of a publish. Each may be a link: it is removed, and what it leads to stays. */
+function ownPaths(folder: string, name: string): string[] {
+  const [builds, state] = [placeIn(folder, "builds"), placeIn(folder, "state")];
+  // biome-ignore lint/plugin: isPublishName was asked about the name.
+  return [join(builds, name), join(builds, `${name}.${hostingLink}`), join(state, `${name}.json`)];
+}
+
+const indexOf = ({ build, files, leaving }: Publication): SiteIndex => ({
+  schema_version: 1,
+  build,
+  files: Object.fromEntries(
+    files.map(({ path, sha256, size, headers }) => [path, { sha256, size, headers: headersDigest(headers) }]),
+  ),
+  leaving: { ...leaving },
+});
+
+/** Puts a build together in a folder of its own, where no reader sees it yet. */
+async function placeBuild(
+  placing: Placing,
+  { target, hosting }: Readonly<Record<"target" | "hosting", string>>,
+  turn: PublishTurn,
+): Promise<void> {
+  const { publication, written } = placing;
+  try {
+    for (const [index, file] of publication.files.entries()) {
+      if (index % 500 === 0) await turn.renew();
+      await turn.step("place");
+      await placeFile(placing, file);
+      publication.onFile();
+    }
+    for (const path of Object.keys(publication.leaving).map(relativePath)) {
+      const from = placing.old?.(path);
+      if (from !== undefined && isAsNamed(path, readIfPresent(from))) linkTo(from, placing.target(path));
+    }
+    placeHosting(placing, rootFolder(hosting));
+    symlinkSync(artifactsLink.target, join(target, "files"));
+    // Before the link leads to them: a power cut must not leave a build of empty files.
+    for (const path of written) syncToDisk(path);
+  } catch (error) {
+    if (error instanceof RelcatError) throw error;
+    throw accessFailure(`cannot write ${target}`, error);
+  }
+}
+
+/** A build's own files, and from the folder beside it those that web servers are configured with. */
+async function* readKept(folders: Readonly<Record<"build" | "hosting", string>>, wanted: Iterable<KeptFile>) {
+  const [own, hosting] = [rootFolder(folders.build), rootFolder(folders.hosting)];
+  for (const { path, size } of wanted) {
+    const inside = path.startsWith(`${hostingLink}/`) ? path.slice(hostingLink.length + 1) : undefined;
+    const file = inside === undefined ? own(relativePath(path)) : hosting(relativePath(inside));
+    const bytes = readIfPresent(file);
+    if (bytes && (size === undefined || size === bytes.length)) yield { path, bytes };
+  }
+}
+
+/** Where a path of the site is. @throws RelcatError site-tampered for a link that leads out of the site's folder */
+const placeIn = (folder: string, path: string): string => rootFolder(folder)(relativePath(path));
+
+/** Where the link leads; undefined before the first publish. @throws RelcatError folder-not-ours, site-tampered */
+function liveFolder(folder: string, name: SiteLink = publicLink): string | undefined {
+  // biome-ignore lint/plugin: one of two constants; the link's target is looked at below.
+  const link = join(folder, name);
+  const stat = lstatSync(link, { throwIfNoEntry: false });
+  if (!stat) return undefined;
+  const target = stat.isSymbolicLink() ? readlinkSync(link) : "";
+  if (/^builds\/[^/]+$/.test(target)) return placeIn(folder, target);
+  throw failure(
+    "folder-not-ours",
+    `${link} is ${target === "" ? "no link" : `a link to ${target}`}, expected the one that relcat flips from build to build`,
+    "Give the site a folder of its own.",
+  );
+}
+
+/** By rename: between taking a link away and putting one there, readers would find nothing. */
+function flip(folder: string, name: SiteLink, build: string): void {
+  // biome-ignore lint/plugin: one of two constants; renaming replaces a link and does not follow it.
+  const [link, temporary] = [join(folder, name), join(folder, `.relcat-tmp-${name}`)];
+  try {
+    rmSync(temporary, { force: true });
+    symlinkSync(`builds/${build}`, temporary);
+    renameSync(temporary, link);
+  } catch (error) {
+    throw accessFailure(`cannot make ${link} lead to ${build}`, error);
+  }
+}

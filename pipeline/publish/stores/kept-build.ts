@@ -1,0 +1,34 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
+import { relativePath } from "../../documents/relative-path.ts";
+import type { KeptPublish } from "../../documents/site-store.ts";
+import { rootFolder } from "../../system/root-folder.ts";
+import { sha256 } from "../../trust/metadata.ts";
+
+/** The bytes of one kept file, unproved; undefined where it is not there. */
+export async function readKeptFile(kept: KeptPublish, path: string): Promise<Uint8Array | undefined> {
+  for await (const { bytes } of kept.read([{ path }])) return bytes;
+  return undefined;
+}
+
+/**
+ * Writes kept files into an empty folder, each only with the bytes it must have.
+ * @returns the paths that are missing or have other bytes, ascending
+ */
+export async function placeKeptFiles(
+  kept: KeptPublish,
+  files: Readonly<Record<string, { sha256: string; size: number }>>,
+  folder: string,
+): Promise<string[]> {
+  const at = rootFolder(folder);
+  const missing = new Set(Object.keys(files));
+  const wanted = Object.entries(files).map(([path, { size }]) => ({ path, size }));
+  for await (const { path, bytes } of kept.read(wanted)) {
+    if (files[path]?.sha256 !== sha256(bytes)) continue;
+    const file = at(relativePath(path));
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, bytes);
+    missing.delete(path);
+  }
+  return [...missing].sort();
+}

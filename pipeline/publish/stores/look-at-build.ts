@@ -1,0 +1,90 @@
+import { lstatSync, readlinkSync, statSync } from "node:fs";
+import { basename, join } from "node:path";
+import { encodings } from "../../documents/hosting.ts";
+import { relativePath } from "../../documents/relative-path.ts";
+import type { SiteIndex } from "../../documents/site-state.ts";
+import type { Damage, FileBytes, SurveyRequest } from "../../documents/site-store.ts";
+import { isSiblingOf } from "../../journal/siblings.ts";
+import { readIfPresent } from "../../system/files.ts";
+import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-folder.ts";
+import { sha256 } from "../../trust/metadata.ts";
+
+/**
+ * Compares the live build of a folder with what was published: by existence and size, or by its bytes.
+ * @param links the folders that `current` and `hosting` lead to
+ * @param files of the build that `current` leads to, as it was published
+ */
+export function surveyBuild(
+  folder: string,
+  links: Readonly<Record<"current" | "hosting", string | undefined>>,
+  files: SiteIndex["files"],
+  { newest, hosting, isRead }: SurveyRequest,
+): { files: SiteIndex["files"]; damage: Damage[] } {
+  // A link leads to a build that was whole before it was flipped: nothing can be half-way.
+  if (newest === undefined) return { files, damage: [] };
+  const site = rootFolder(folder);
+  const expected = site(relativePath(`builds/${newest}`));
+  const expectedHosting = site(relativePath(`builds/${newest}.hosting`));
+  const damage = [
+    ...linkDamage("current", links.current, expected),
+    ...(hosting?.length ? linkDamage("hosting", links.hosting, expectedHosting) : []),
+  ];
+  const build = rootFolder(links.current ?? expected);
+  const found: SiteIndex["files"] = {};
+  for (const [path, file] of Object.entries(files)) {
+    const faults = faultsOf(build(relativePath(path)), path, file, isRead);
+    if (!faults.some(({ fault }) => fault === missing))
+      found[path] = faults.length === 0 ? file : { ...file, sha256: "0".repeat(64), headers: "unknown" };
+    damage.push(...faults);
+    if (isRead && faults.length === 0) damage.push(...siblingFaults(build, path));
+  }
+  const configuration = rootFolder(expectedHosting);
+  for (const file of hosting ?? []) {
+    const path = relativePath(file.path.slice("hosting/".length));
+    damage.push(...faultsOf(configuration(path), file.path, file, isRead));
+  }
+  if (!linksToArtifacts(expected))
+    damage.push({ path: artifactsLink.name, fault: "was no link to the artifacts" });
+  return { files: found, damage };
+}
+
+/** Web servers follow any link: one that leads elsewhere would make other files public. */
+function linksToArtifacts(build: string): boolean {
+  const link = join(build, "files");
+  const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink && readlinkSync(link) === artifactsLink.target;
+}
+
+const missing = "was missing";
+
+function linkDamage(path: string, target: string | undefined, expected: string): Damage[] {
+  if (target === undefined) return [{ path, fault: missing }];
+  const isThere = statSync(target, { throwIfNoEntry: false })?.isDirectory() === true;
+  if (target === expected && isThere) return [];
+  return [{ path, fault: `was a link to ${basename(target)}${isThere ? "" : ", which does not exist"}` }];
+}
+
+function faultsOf(
+  place: string,
+  path: string,
+  { size, sha256: expected }: Omit<FileBytes, "path">,
+  isRead: boolean,
+) {
+  const stat = statSync(place, { throwIfNoEntry: false });
+  if (!stat?.isFile()) return [{ path, fault: missing }];
+  if (stat.size !== size) return [{ path, fault: `had ${stat.size} bytes, expected ${size}` }];
+  if (!isRead) return [];
+  const bytes = readIfPresent(place);
+  if (!bytes) return [{ path, fault: missing }];
+  return sha256(bytes) === expected ? [] : [{ path, fault: "had other bytes" }];
+}
+
+function siblingFaults(build: RootFolder, path: string): Damage[] {
+  const bytes = readIfPresent(build(relativePath(path))) ?? new Uint8Array();
+  return encodings.flatMap((encoding) => {
+    const sibling = relativePath(`${path}.${encoding}`);
+    const compressed = readIfPresent(build(sibling));
+    if (!compressed || isSiblingOf(compressed, encoding, bytes)) return [];
+    return [{ path: sibling, fault: `was not ${path}, compressed` }];
+  });
+}

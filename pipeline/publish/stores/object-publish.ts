@@ -1,0 +1,160 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { headersDigest } from "../../documents/file-headers.ts";
+import type { ObjectStore } from "../../documents/object-store.ts";
+import type { PublishTurn } from "../../documents/publish-turn.ts";
+import { isFolderAddress } from "../../documents/relative-path.ts";
+import { type PublishedFile, publishName, type SiteIndex } from "../../documents/site-state.ts";
+import { type Kept, type Publication, type PublicFile, writtenFiles } from "../../documents/site-store.ts";
+import { failure } from "../../errors.ts";
+import { inParallel } from "../../system/in-parallel.ts";
+import { unknownHeaders } from "./look-at-objects.ts";
+import { bundleKey, indexKey, packedHeaders } from "./object-keys.ts";
+import { numberTaken } from "./object-taken.ts";
+import { packedFiles } from "./site-bundle.ts";
+
+/** Requests that are under way at a time. */
+const atOnce = 8;
+/** Going back needs every bundle that an index names; with more than this, a whole one is written. */
+const mostBundles = 8;
+/** Since when a document has been leaving that nobody reads on: it goes as soon as it is old enough. */
+const longAgo = "1970-01-01T00:00:00.000000Z";
+
+const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
+
+/** @throws RelcatError site-taken, object-taken */
+export async function publishObjects(
+  store: ObjectStore,
+  publication: Publication,
+  turn: PublishTurn,
+): Promise<Kept> {
+  const { changes, read } = publication;
+  const etags = new Map<string, string>();
+  const put = async (file: PublicFile) => {
+    await turn.renew();
+    await turn.step(stepOf(file, changes.last));
+    etags.set(file.path, await putFile(store, file, read(file.path), publication));
+    publication.onFile();
+  };
+  await inParallel(changes.immutable, atOnce, put);
+  const { index, name, bundles } = await keepForReturn(store, publication, turn);
+  for (const wave of changes.mutable) await inParallel(wave, atOnce, put);
+  await turn.renew("now");
+  if (changes.last) await put(changes.last);
+  // What is signed now names them no more; before, they would have been missing.
+  Object.assign(index.leaving, await removeDocuments(store, publication, turn));
+  for (const [path, etag] of etags) {
+    const file = index.files[path];
+    if (file) file.etag = etag;
+  }
+  await turn.step("put-etags");
+  await putIndex(store, name, index);
+  return { files: name, bundles };
+}
+
+const stepOf = (file: PublicFile, last: PublicFile | undefined) =>
+  file.isImmutable ? "put-immutable" : file === last ? "put-timestamp" : "put-document";
+
+/**
+ * Removes documents that a finished publish left and this build does not have. One that no finished publish explains may
+ * be what another publisher has just written: it stays until it is older than a lease.
+ * @returns what stays for now
+ */
+async function removeDocuments(
+  store: ObjectStore,
+  { changes: { removed }, before }: Publication,
+  turn: PublishTurn,
+): Promise<Record<string, string>> {
+  const isExplained = (path: string) => before?.files[path]?.headers !== unknownHeaders;
+  await turn.step("clear");
+  await store.remove(removed.filter(isExplained), async () => {
+    await turn.renew("now");
+    await turn.step("remove");
+  });
+  return Object.fromEntries(removed.filter((path) => !isExplained(path)).map((path) => [path, longAgo]));
+}
+
+/** @returns the ETag @throws RelcatError site-taken, object-taken */
+async function putFile(
+  store: ObjectStore,
+  file: PublicFile,
+  bytes: Uint8Array,
+  { before, published }: Publication,
+): Promise<string> {
+  const { path, headers, isImmutable } = file;
+  const known = at(before, path)?.etag;
+  // One that was changed by hand since it was published is written again.
+  const wasPublished = at(published, path)?.sha256 === file.sha256;
+  if (!isImmutable || wasPublished) {
+    const condition = known === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: known };
+    const done = await store.put(path, bytes, headers, condition);
+    if (done !== "changed") return done.etag;
+    throw failure(
+      "site-taken",
+      `${store.place}/${path} was changed by another program meanwhile`,
+      "Run the command again: it looks at what is there and goes on from that.",
+    );
+  }
+  const done = await store.put(path, bytes, headers, { ifNoneMatch: "*" });
+  if (done !== "changed") return done.etag;
+  const there = await store.head(path);
+  if (there?.etag === md5(bytes)) return there.etag;
+  throw numberTaken(`${store.place}/${path}`);
+}
+
+/** Own entries only: paths are other people's text. */
+const at = (index: SiteIndex | undefined, path: string): PublishedFile | undefined =>
+  index && Object.hasOwn(index.files, path) ? index.files[path] : undefined;
+
+const stillThere = (left: Publication["left"], files: SiteIndex["files"]) =>
+  Object.fromEntries(Object.entries(left).filter(([path]) => Object.hasOwn(files, path)));
+
+/** The bytes that are about to be public, in one object: readers never see it, going back needs it. */
+async function keepForReturn(
+  store: ObjectStore,
+  { build, files, changes, read, leaving, left, before }: Publication,
+  turn: PublishTurn,
+): Promise<{ index: SiteIndex; name: string; bundles: string[] }> {
+  const name = publishName(build, turn.run);
+  const earlier = before?.files ?? {};
+  const changed = new Set(writtenFiles(changes).map(({ path }) => path));
+  const named = new Set(Object.values(earlier).flatMap(({ bundle }) => bundle ?? []));
+  const isWhole = named.size >= mostBundles;
+  const bundled: string[] = [];
+  let offset = 0;
+  const entries = files.map((file): [string, PublishedFile] => {
+    const { path, sha256, size, headers } = file;
+    const old = Object.hasOwn(earlier, path) ? earlier[path] : undefined;
+    const entry = {
+      sha256,
+      size,
+      headers: headersDigest(headers),
+      // What is about to be replaced has an ETag when it has been.
+      ...(!changed.has(path) && old?.etag !== undefined && { etag: old.etag }),
+    };
+    // Signatures too: an earlier build counts only as far as they prove it.
+    if (isFolderAddress(path)) return [path, entry];
+    const isKept = !isWhole && !changed.has(path) && old?.bundle !== undefined;
+    if (isKept) return [path, { ...entry, bundle: old.bundle, offset: old.offset ?? 0 }];
+    const start = offset;
+    bundled.push(path);
+    offset += size;
+    return [path, { ...entry, bundle: name, offset: start }];
+  });
+  await turn.step("put-bundle");
+  if (bundled.length > 0) await store.put(bundleKey(name), await packedFiles(bundled, read), packedHeaders);
+  const index: SiteIndex = {
+    schema_version: 1,
+    build,
+    files: Object.fromEntries(entries),
+    leaving: { ...leaving, ...stillThere(left, earlier) },
+  };
+  await turn.step("put-index");
+  // Before anything is replaced: a publisher that takes over then knows which files are ours.
+  await putIndex(store, name, index);
+  const bundles = [...new Set(entries.flatMap(([, { bundle }]) => bundle ?? []))];
+  return { index, name, bundles };
+}
+
+const putIndex = (store: ObjectStore, name: string, index: SiteIndex) =>
+  store.put(indexKey(name), gzipSync(JSON.stringify(index)), packedHeaders);

@@ -1,0 +1,91 @@
+import { gunzipSync } from "node:zlib";
+import type { ObjectStore } from "../../documents/object-store.ts";
+import { type SiteIndex, siteIndexSchema, siteStateSchema } from "../../documents/site-state.ts";
+import type { KeptFile, SiteStore } from "../../documents/site-store.ts";
+import { parsedAs } from "../../trust/parsed-state.ts";
+import { surveyObjects } from "./look-at-objects.ts";
+import { bundleKey, indexKey, stateHeaders, stateKey } from "./object-keys.ts";
+import { pruneObjects } from "./object-prune.ts";
+import { publishObjects } from "./object-publish.ts";
+import { unpackedFiles } from "./site-bundle.ts";
+
+/** No file of a site is larger: the list of a very large catalog. */
+const maxKeptBytes = 1024 * 1024 * 1024;
+
+/** A site in a bucket: public files under their own paths, `current.json`, and `state/` for going back. */
+export function objectSite(store: ObjectStore): SiteStore {
+  const readIndex = async (name: string): Promise<SiteIndex | undefined> => {
+    const stored = await store.get(indexKey(name));
+    if (!stored) return undefined;
+    return parsedAs(siteIndexSchema, () => gunzipSync(stored.bytes), `${store.place}/${indexKey(name)}`);
+  };
+  return {
+    place: store.place,
+    requests: () => store.requests(),
+    async readState() {
+      const stored = await store.get(stateKey);
+      if (!stored) return undefined;
+      const state = parsedAs(siteStateSchema, () => stored.bytes, `${store.place}/${stateKey}`);
+      return { state, tag: stored.etag };
+    },
+    async writeState(state, tag) {
+      const bytes = new TextEncoder().encode(`${JSON.stringify(state)}\n`);
+      const condition = tag === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: tag };
+      const done = await store.put(stateKey, bytes, stateHeaders, condition);
+      return done === "changed" ? "changed" : done.etag;
+    },
+    readIndex,
+    survey: (request) => surveyObjects(store, request),
+    read: async (path) => (await store.get(path))?.bytes,
+    head: (path) => store.head(path),
+    async metadataNames() {
+      const names: string[] = [];
+      for await (const { key } of store.list("metadata/")) names.push(key);
+      return names;
+    },
+    publish: (publication, turn) => publishObjects(store, publication, turn),
+    async openKept(name) {
+      const index = await readIndex(name);
+      if (!index) return undefined;
+      const bundles = new Map<string, Uint8Array | undefined>();
+      const bundle = async (key: string) => {
+        if (!bundles.has(key)) bundles.set(key, (await store.get(bundleKey(key)))?.bytes);
+        return bundles.get(key);
+      };
+      return { files: index.files, read: (wanted) => readKept(store, index.files, bundle, wanted) };
+    },
+    prune: (turn, isOver) => pruneObjects({ store, readIndex, turn }, isOver),
+  };
+}
+
+/** Files of older publishes that kept no signatures are where readers find them. */
+async function* readKept(
+  store: ObjectStore,
+  files: SiteIndex["files"],
+  bundleOf: (key: string) => Promise<Uint8Array | undefined>,
+  wanted: Iterable<KeptFile>,
+) {
+  const known = [...wanted].flatMap(({ path, size }) => {
+    const file = Object.hasOwn(files, path) ? files[path] : undefined;
+    const isRight = file && file.size <= maxKeptBytes && (size === undefined || size === file.size);
+    return isRight ? [{ path, size: file.size, offset: file.offset ?? 0, bundle: file.bundle }] : [];
+  });
+  for (const [key, places] of Map.groupBy(known, ({ bundle }) => bundle)) {
+    const bundle = key === undefined ? undefined : await bundleOf(key);
+    if (bundle) yield* untilDamaged(unpackedFiles(bundle, places));
+    else if (key === undefined)
+      for (const { path } of places) {
+        const stored = await store.get(path);
+        if (stored) yield { path, bytes: stored.bytes };
+      }
+  }
+}
+
+/** Files of a bundle up to the first that cannot be unpacked: those after it are missing. */
+async function* untilDamaged<T>(files: AsyncIterable<T>) {
+  try {
+    yield* files;
+  } catch (error) {
+    if (!/^Z_/.test((error as NodeJS.ErrnoException).code ?? "")) throw error;
+  }
+}

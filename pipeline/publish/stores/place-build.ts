@@ -1,0 +1,128 @@
+import { copyFileSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
+import { basename, dirname, join } from "node:path";
+import { isHashedAsset } from "../../documents/file-headers.ts";
+import { encodings } from "../../documents/hosting.ts";
+import { type RelativePath, relativePath } from "../../documents/relative-path.ts";
+import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";
+import { failure } from "../../errors.ts";
+import { isSiblingOf, writeSibling } from "../../journal/siblings.ts";
+import { readIfPresent } from "../../system/files.ts";
+import type { RootFolder } from "../../system/root-folder.ts";
+import { sha256 } from "../../trust/metadata.ts";
+import { numberTaken } from "./object-taken.ts";
+
+/** Where a build is put together. */
+export interface Placing {
+  publication: Publication;
+  /** The new build's folder. */
+  target: RootFolder;
+  /** The live build's folder; undefined before the first publish. */
+  old: RootFolder | undefined;
+  /** The folder that the build was made in. */
+  source: RootFolder;
+  /** Receives the paths of files that must reach the disk before the build goes live. */
+  written: string[];
+}
+
+/**
+ * Places a file and its compressed siblings. An unchanged file stays the same file: with its time, and without more disk.
+ * @throws RelcatError object-taken, build-changed
+ */
+export async function placeFile(placing: Placing, file: PublicFile): Promise<void> {
+  const { publication, target, old, written } = placing;
+  const path = relativePath(file.path);
+  const [to, source, live] = [target(path), placing.source(path), old?.(path)];
+  const before = live === undefined ? undefined : readIfPresent(live);
+  const isUnchanged = before !== undefined && sha256(before) === file.sha256;
+  // One that was changed by hand since it was published is written again.
+  if (before && !isUnchanged && file.isImmutable && !wasPublished(publication, file)) throw numberTaken(to);
+  if (live !== undefined && isUnchanged) linkTo(live, to);
+  else {
+    // A copy with its time: what a later build does to its folder is not published.
+    copyTo(source, to);
+    written.push(to);
+  }
+  const bytes = isUnchanged ? before : readFileSync(to);
+  requireBytes(bytes, file, source);
+  await placeSiblings(placing, path, bytes, isUnchanged);
+}
+
+const wasPublished = ({ published }: Publication, { path, sha256: expected }: PublicFile) =>
+  published !== undefined &&
+  Object.hasOwn(published.files, path) &&
+  published.files[path]?.sha256 === expected;
+
+/** A sibling is kept or copied only if it has the file's bytes; otherwise it is made. */
+async function placeSiblings(
+  { target, old, source, written }: Placing,
+  path: RelativePath,
+  bytes: Uint8Array,
+  isUnchanged: boolean,
+): Promise<void> {
+  for (const encoding of encodings) {
+    const name = relativePath(`${path}.${encoding}`);
+    const to = target(name);
+    const live = isUnchanged ? old?.(name) : undefined;
+    const kept = live === undefined ? undefined : readIfPresent(live);
+    if (live !== undefined && kept && isSiblingOf(kept, encoding, bytes)) {
+      linkTo(live, to);
+      continue;
+    }
+    const made = readIfPresent(source(name));
+    if (!kept && !made) continue;
+    if (made && isSiblingOf(made, encoding, bytes)) copyTo(source(name), to, target(path));
+    else {
+      const [folder, file] = [dirname(target(path)), basename(path)];
+      const sibling = { encoding, paths: [file], size: bytes.length } as const;
+      await writeSibling(folder, join(folder, ".relcat-tmp-sibling"), sibling);
+    }
+    written.push(to);
+  }
+}
+
+/** Puts what web servers read beside the build. @throws RelcatError build-changed */
+export function placeHosting({ publication, source, written }: Placing, target: RootFolder): void {
+  for (const file of publication.hosting) {
+    const from = source(relativePath(file.path));
+    const to = target(relativePath(file.path.slice("hosting/".length)));
+    requireBytes(readIfPresent(from), file, from);
+    copyTo(from, to);
+    requireBytes(readFileSync(to), file, from);
+    written.push(to);
+  }
+}
+
+function requireBytes(bytes: Uint8Array | undefined, file: FileBytes, source: string): void {
+  if (bytes && sha256(bytes) === file.sha256) return;
+  throw failure(
+    "build-changed",
+    `${source} is not what the build made`,
+    "Build and sign again: relcat build --released, then relcat sign",
+  );
+}
+
+/** @param dated the file whose time the copy gets; default: the source */
+function copyTo(source: string, to: string, dated = source): void {
+  mkdirSync(dirname(to), { recursive: true });
+  copyFileSync(source, to);
+  const { atime, mtime } = statSync(dated);
+  utimesSync(to, atime, mtime);
+}
+
+/**
+ * Whether a file that no build lists any more has the form that its path promises: metadata by its number, which readers
+ * verify, targets and assets by their hash. Storage can name any other file as one that is leaving.
+ */
+export function isAsNamed(path: string, bytes: Uint8Array | undefined): boolean {
+  if (!bytes) return false;
+  if (/^metadata\/\d+\.[^/]+\.json$/.test(path)) return true;
+  const [, hash] = /^targets\/(?:.+\/)?([0-9a-f]{64})\.[^/]+$/.exec(path) ?? [];
+  const [, short] = isHashedAsset(path) ? (/\.([0-9a-f]{8})\.[a-z]+$/.exec(path) ?? []) : [];
+  const expected = hash ?? short;
+  return expected !== undefined && sha256(bytes).startsWith(expected);
+}
+
+export function linkTo(from: string, to: string): void {
+  mkdirSync(dirname(to), { recursive: true });
+  linkSync(from, to);
+}

@@ -1,0 +1,162 @@
+import { createHash } from "node:crypto";
+import { setTimeout as pause } from "node:timers/promises";
+import type { S3Client } from "@aws-sdk/client-s3";
+import { longestPath } from "../../documents/relative-path.ts";
+import type { S3Place } from "../../documents/sites.ts";
+import { failure } from "../../errors.ts";
+import type { Patience } from "../../system/network/fetch.ts";
+import { type ObjectAction, refused, unreachable, type Verdict, verdictOf } from "./s3-failure.ts";
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+type Sdk = typeof import("@aws-sdk/client-s3");
+
+export const usualS3Patience: Patience = { silence: 60_000, attempts: 5, pause: 250 };
+
+/** A try that goes on for longer than this many silences is given up, however slowly bytes still come. */
+const longestTry = 10;
+
+/** The SDK's client of one bucket, and the one way to ask it for something. */
+export interface S3Session {
+  sdk: Sdk;
+  client: S3Client;
+  bucket: string;
+  /** A relative key as the bucket has it. */
+  full(key: string): string;
+  /** A relative key as messages have it. */
+  named(key: string): string;
+  requests(): number;
+  /**
+   * Does something until it succeeds, within bounds.
+   * @param work one try, with the body of its answer; called again after failures that may pass
+   * @param isLong its answer may take as long as it goes on
+   * @returns the name of the service's answer where the object is missing or the condition does not hold
+   * @throws RelcatError storage-refused, network
+   */
+  attempt<T>(
+    action: { verb: ObjectAction["verb"]; key: string },
+    work: (signal: AbortSignal) => Promise<T>,
+    isLong?: boolean,
+  ): Promise<{ value: T } | { none: "missing" | "changed"; name: string }>;
+}
+
+/** @throws RelcatError usage where it is not said which service is meant */
+export async function openSession(
+  place: S3Place,
+  environment: Environment,
+  patience: Patience,
+): Promise<S3Session> {
+  const { bucket, prefix, pathStyle } = place;
+  const region = regionOf(place, environment);
+  const endpoint = endpointOf(place, environment);
+  // Takes a tenth of a second: only for those who need it.
+  const sdk = await import("@aws-sdk/client-s3");
+  const client = new sdk.S3Client({
+    region,
+    ...(endpoint !== undefined && { endpoint }),
+    forcePathStyle: pathStyle,
+    // Retried here: the number of requests is told, and a retried write looks for its own bytes.
+    maxAttempts: 1,
+    // Services other than Amazon's know Content-MD5, and refuse or ignore the newer checksums.
+    requestChecksumCalculation: "WHEN_REQUIRED",
+    responseChecksumValidation: "WHEN_REQUIRED",
+    expectContinueHeader: false, // It would open a connection for each part.
+    requestHandler: { connectionTimeout: patience.silence, socketTimeout: patience.silence },
+  });
+  addContentMd5(client);
+  client.middlewareStack.remove("loggerMiddleware"); // It filters each request for a log that nobody keeps.
+  let requests = 0;
+  const named = (key: string) => `s3://${bucket}/${prefix}${key}`;
+  return {
+    sdk,
+    client,
+    bucket,
+    full: (key) => requireShort(`${prefix}${key}`, named(key)),
+    named,
+    requests: () => requests,
+    async attempt({ verb, key }, work, isLong = false) {
+      const action = { verb, object: named(key) };
+      for (let tries = 1; ; tries++) {
+        requests++;
+        const verdict = await tried(work, isLong ? undefined : patience.silence * longestTry);
+        if ("value" in verdict) return verdict;
+        const { kind, name } = verdict;
+        if (kind === "missing" || kind === "changed") return { none: kind, name };
+        if (kind === "refused") throw refused(action, verdict);
+        if (tries >= patience.attempts) throw unreachable(action, verdict, tries);
+        await pause(patience.pause * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+      }
+    },
+  };
+}
+
+/** Every service takes this many bytes, and none has to take more. @throws RelcatError path-format */
+function requireShort(key: string, name: string): string {
+  if (Buffer.byteLength(key) <= longestPath) return key;
+  throw failure(
+    "path-format",
+    `${name} has ${Buffer.byteLength(key)} bytes with the prefix of the site, expected at most ${longestPath}`,
+    "Shorten the file's name, or the prefix of the site in catalog.yaml.",
+  );
+}
+
+async function tried<T>(
+  work: (signal: AbortSignal) => Promise<T>,
+  longest: number | undefined,
+): Promise<{ value: T } | Verdict> {
+  const controller = new AbortController();
+  const timer = longest === undefined ? undefined : setTimeout(() => controller.abort(), longest);
+  try {
+    return { value: await work(controller.signal) };
+  } catch (error) {
+    return verdictOf(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** On every body: the one digest that all services compare. */
+function addContentMd5(client: S3Client): void {
+  client.middlewareStack.add(
+    (next) => (args) => {
+      const request = args.request as { body?: unknown; headers: Record<string, string> };
+      const { body, headers } = request;
+      if (typeof body === "string" || body instanceof Uint8Array) {
+        for (const name of Object.keys(headers)) {
+          if (/^x-amz-(checksum-|sdk-checksum-)/.test(name)) delete headers[name];
+        }
+        headers["content-md5"] ??= createHash("md5").update(body).digest("base64");
+      }
+      return next(args);
+    },
+    { step: "build", priority: "low", name: "contentMd5" },
+  );
+}
+
+function regionOf({ bucket, region }: S3Place, environment: Environment): string {
+  const found = region ?? environment.AWS_REGION ?? environment.AWS_DEFAULT_REGION;
+  if (found) return found;
+  throw failure(
+    "usage",
+    `nothing says which region s3://${bucket} is in`,
+    "Set region of the site in catalog.yaml, or AWS_REGION; services that have none take us-east-1.",
+  );
+}
+
+function endpointOf({ bucket, endpoint }: S3Place, environment: Environment): string | undefined {
+  const found = endpoint ?? (environment.AWS_ENDPOINT_URL_S3 || environment.AWS_ENDPOINT_URL || undefined);
+  if (found === undefined) return undefined;
+  const url = URL.canParse(found) ? new URL(found) : undefined;
+  if (url && /^https?:$/.test(url.protocol) && url.username === "" && url.password === "") return found;
+  throw failure(
+    "usage",
+    `the endpoint of s3://${bucket} is ${url?.username || url?.password ? "an address with credentials" : found}, expected an http or https address`,
+    "Such as https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+  );
+}
+
+/** An ETag without its quotes. */
+export const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
+
+/** An answer that makes no sense for what was asked. */
+export const refusedAs = ({ named }: S3Session, verb: ObjectAction["verb"], key: string, name: string) =>
+  refused({ verb, object: named(key) }, { name, reason: `the service answered ${name}` });

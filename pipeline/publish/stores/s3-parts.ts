@@ -1,0 +1,236 @@
+import { createHash } from "node:crypto";
+import type { ArtifactPlace, MeasuredFile, UploadHeaders } from "../../documents/object-store.ts";
+import { RelcatError } from "../../errors.ts";
+import type { FileReader } from "../../system/file-reader.ts";
+import { bare, refusedAs, type S3Session } from "./s3-client.ts";
+import { DamagedAnswer } from "./s3-failure.ts";
+
+const smallestPart = 8 * 1024 * 1024;
+/** The protocol's own limit. */
+const mostParts = 10_000;
+const inFlight = 3;
+
+/**
+ * Up to 8 MiB of a part's size come from the digest: an unfinished upload says nothing of its bytes but the sizes of
+ * its parts, and one of other bytes that begin alike must not be gone on with.
+ */
+export function partSizeOf({ size, sha256 }: MeasuredFile): number {
+  const least = Math.max(smallestPart, Math.ceil(size / mostParts));
+  return least + Math.floor(Number.parseInt(sha256.slice(0, 6), 16) / 2);
+}
+
+/** An upload that was begun, and the ETags of its parts by their numbers. */
+interface Unfinished {
+  id: string;
+  parts: ReadonlyMap<number, string>;
+}
+
+/** Where an upload goes, and what it is of. */
+interface Upload {
+  session: S3Session;
+  key: string;
+  file: UploadHeaders;
+  partSize: number;
+}
+
+/**
+ * Uploads a large file in parts, going on where an earlier try ended.
+ * @returns "taken" when somebody else finished it, or put something there
+ */
+export async function uploadInParts(
+  session: S3Session,
+  reader: FileReader,
+  key: string,
+  file: UploadHeaders,
+  look: () => ReturnType<ArtifactPlace["look"]>,
+): Promise<"uploaded" | "taken"> {
+  const upload = { session, key, file, partSize: partSizeOf(file) };
+  const { ours, others } = await findUnfinished(upload);
+  const { id, parts } = ours ?? { id: await begin(upload), parts: new Map() };
+  const etags = await sendParts(upload, id, parts, reader);
+  if (!etags) return "taken";
+  try {
+    reader.finish();
+  } catch (error) {
+    await abandon(upload, id);
+    throw error;
+  }
+  // Not all services heed the condition that completing an upload has.
+  if ((await look()) !== "absent") {
+    await abandon(upload, id);
+    return "taken";
+  }
+  if (!(await complete(upload, id, etags)) || (await look()) !== "same") return "taken";
+  // The key is given: what others began for it can come to nothing, and would be paid for.
+  for (const other of others) await abandon(upload, other);
+  return "uploaded";
+}
+
+/** Uploads of the same key: the one of these bytes with the most parts, and the others. */
+async function findUnfinished(upload: Upload): Promise<{ ours: Unfinished | undefined; others: string[] }> {
+  try {
+    const ids = await listUploads(upload);
+    const found: Unfinished[] = [];
+    for (const id of ids) {
+      const parts = await listParts(upload, id);
+      if (parts) found.push({ id, parts });
+    }
+    const [ours] = found.sort((a, b) => b.parts.size - a.parts.size);
+    return { ours, others: ids.filter((id) => id !== ours?.id) };
+  } catch (error) {
+    // Who may write need not be allowed to list: then it begins anew.
+    if (error instanceof RelcatError && error.code === "storage-refused")
+      return { ours: undefined, others: [] };
+    throw error;
+  }
+}
+
+async function listUploads({ session, key }: Upload): Promise<string[]> {
+  const { sdk, client, bucket, full, attempt } = session;
+  const answer = await attempt({ verb: "listed", key }, (abortSignal) => {
+    const command = new sdk.ListMultipartUploadsCommand({ Bucket: bucket, Prefix: full(key) });
+    return client.send(command, { abortSignal });
+  });
+  const { Uploads = [] } = "value" in answer ? answer.value : {};
+  return Uploads.flatMap(({ Key, UploadId }) => (Key === full(key) && UploadId ? [UploadId] : []));
+}
+
+/** undefined where no part is there, or one is not of this file. */
+async function listParts(upload: Upload, id: string): Promise<Unfinished["parts"] | undefined> {
+  const { session, key, file, partSize } = upload;
+  const { sdk, client, bucket, full, attempt } = session;
+  const parts = new Map<number, string>();
+  for (let marker: string | undefined, isMore = true; isMore; ) {
+    const answer = await attempt({ verb: "listed", key }, (abortSignal) => {
+      const from = marker === undefined ? {} : { PartNumberMarker: marker };
+      const command = new sdk.ListPartsCommand({ Bucket: bucket, Key: full(key), UploadId: id, ...from });
+      return client.send(command, { abortSignal });
+    });
+    if ("none" in answer) return undefined; // Finished or given up just now.
+    for (const { PartNumber = 0, Size, ETag } of answer.value.Parts ?? []) {
+      if (Size !== Math.min(partSize, file.size - (PartNumber - 1) * partSize)) return undefined;
+      parts.set(PartNumber, bare(ETag));
+    }
+    marker = answer.value.NextPartNumberMarker;
+    isMore = answer.value.IsTruncated === true && marker !== undefined;
+  }
+  return parts.size > 0 ? parts : undefined;
+}
+
+async function begin({ session, key, file }: Upload): Promise<string> {
+  const { sdk, client, bucket, full, attempt } = session;
+  const answer = await attempt({ verb: "written", key }, async (abortSignal) => {
+    const command = new sdk.CreateMultipartUploadCommand({
+      Bucket: bucket,
+      Key: full(key),
+      ContentType: file.contentType,
+      CacheControl: file.cacheControl,
+      Metadata: { sha256: file.sha256 },
+    });
+    const { UploadId } = await client.send(command, { abortSignal });
+    if (!UploadId) throw new DamagedAnswer("the upload that was begun has no id");
+    return UploadId;
+  });
+  if ("value" in answer) return answer.value;
+  throw refusedAs(session, "written", key, answer.name);
+}
+
+/** @returns the ETags in order; undefined when the upload is gone: somebody completed it or gave it up */
+async function sendParts(
+  upload: Upload,
+  id: string,
+  known: Unfinished["parts"],
+  reader: FileReader,
+): Promise<string[] | undefined> {
+  const { file, partSize } = upload;
+  const etags = new Array<string>(Math.ceil(file.size / partSize));
+  let next = 1;
+  let done = 0;
+  let isGone = false;
+  let isFailed = false;
+  let turn: Promise<unknown> = Promise.resolve();
+  const sender = async () => {
+    const buffer = Buffer.allocUnsafeSlow(partSize);
+    while (next <= etags.length && !isGone && !isFailed) {
+      const number = next++;
+      // One after another: the digest of the whole file is taken on the way.
+      const reading = turn.then(() => reader.next(buffer));
+      turn = reading;
+      const part = await reading;
+      const etag = await sendPart(upload, id, number, part, known.get(number));
+      if (etag === undefined) isGone = true;
+      else etags[number - 1] = etag;
+      done += part.length;
+      file.onProgress?.(done);
+    }
+  };
+  const careful = () =>
+    sender().catch((error: unknown) => {
+      isFailed = true;
+      throw error;
+    });
+  // All of them end before the file is closed.
+  const ended = await Promise.allSettled(Array.from({ length: inFlight }, careful));
+  for (const end of ended) if (end.status === "rejected") throw end.reason;
+  return isGone ? undefined : etags;
+}
+
+async function sendPart(
+  { session, key }: Upload,
+  id: string,
+  number: number,
+  bytes: Buffer,
+  known: string | undefined,
+): Promise<string | undefined> {
+  const { sdk, client, bucket, full, attempt } = session;
+  const md5 = createHash("md5").update(bytes).digest();
+  if (known === md5.toString("hex")) return known;
+  const answer = await attempt({ verb: "written", key }, async (abortSignal) => {
+    const command = new sdk.UploadPartCommand({
+      Bucket: bucket,
+      Key: full(key),
+      UploadId: id,
+      PartNumber: number,
+      Body: bytes,
+      ContentLength: bytes.length,
+      ContentMD5: md5.toString("base64"),
+    });
+    return bare((await client.send(command, { abortSignal })).ETag);
+  });
+  return "value" in answer ? answer.value : undefined;
+}
+
+/** @returns false where somebody else took the key, or the upload is gone */
+async function complete({ session, key }: Upload, id: string, etags: string[]): Promise<boolean> {
+  const { sdk, client, bucket, full, attempt } = session;
+  let tries = 0;
+  const answer = await attempt({ verb: "written", key }, (abortSignal) => {
+    tries++;
+    const command = new sdk.CompleteMultipartUploadCommand({
+      Bucket: bucket,
+      Key: full(key),
+      UploadId: id,
+      IfNoneMatch: "*",
+      MultipartUpload: {
+        Parts: etags.map((etag, index) => ({ PartNumber: index + 1, ETag: `"${etag}"` })),
+      },
+    });
+    return client.send(command, { abortSignal });
+  });
+  if ("value" in answer) return true;
+  // The answer of an earlier try was lost, but the try may have arrived: what is there now will tell.
+  return tries > 1;
+}
+
+/** Frees what its parts take. Where that fails, nothing is lost but room: the service's own rules clear it. */
+async function abandon({ session, key }: Upload, id: string): Promise<void> {
+  const { sdk, client, bucket, full, attempt } = session;
+  try {
+    await attempt({ verb: "removed", key }, (abortSignal) => {
+      const command = new sdk.AbortMultipartUploadCommand({ Bucket: bucket, Key: full(key), UploadId: id });
+      return client.send(command, { abortSignal });
+    });
+  } catch (error) {
+    if (!(error instanceof RelcatError)) throw error;
+  }
+}

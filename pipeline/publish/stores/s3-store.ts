@@ -1,0 +1,181 @@
+import { createHash } from "node:crypto";
+import type { HeadObjectCommandOutput } from "@aws-sdk/client-s3";
+import type { ArtifactStore, ObjectHeaders, ObjectInfo, PutCondition } from "../../documents/object-store.ts";
+import type { S3Place } from "../../documents/sites.ts";
+import type { Patience } from "../../system/network/fetch.ts";
+import {
+  bare,
+  type Environment,
+  openSession,
+  refusedAs,
+  type S3Session,
+  usualS3Patience,
+} from "./s3-client.ts";
+import { DamagedAnswer, refused } from "./s3-failure.ts";
+import { artifactsIn } from "./s3-upload.ts";
+
+/** What services take in one request of each kind. */
+const page = 1000;
+
+/**
+ * Opens a bucket of Amazon S3, or of a service that speaks its protocol. Credentials are found as all of
+ * Amazon's tools find them.
+ * @throws RelcatError usage
+ */
+export async function openS3Store(
+  place: S3Place,
+  environment: Environment,
+  patience: Patience = usualS3Patience,
+): Promise<ArtifactStore> {
+  const session = await openSession(place, environment, patience);
+  const head = (key: string) => readHead(session, key);
+  const put: ArtifactStore["put"] = (key, bytes, headers, condition) =>
+    write(session, place.unquotedEtags, key, bytes, headers, condition);
+  return {
+    place: session.named("").replace(/\/$/, ""),
+    requests: session.requests,
+    get: (key) => read(session, key),
+    head,
+    put,
+    async remove(keys, before = async () => {}) {
+      for (let at = 0; at < keys.length; at += page)
+        await removeSome(session, keys.slice(at, at + page), before);
+    },
+    list: (prefix) => list(session, prefix),
+    ...artifactsIn(session, head, put),
+  };
+}
+
+async function read({ sdk, client, bucket, full, attempt }: S3Session, key: string) {
+  const answer = await attempt({ verb: "read", key }, async (abortSignal) => {
+    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: full(key) });
+    const output = await client.send(command, { abortSignal });
+    const bytes = (await output.Body?.transformToByteArray()) ?? new Uint8Array();
+    requireWhole(bytes, output);
+    const { etag, contentType, cacheControl, contentEncoding, metadata = {} } = infoOf(output);
+    const modified = output.LastModified?.getTime() ?? 0;
+    return { bytes, etag, contentType, cacheControl, contentEncoding, metadata, modified };
+  });
+  return "value" in answer ? answer.value : undefined;
+}
+
+/** A connection that ends early, or a proxy on the way, must not make a document shorter. */
+function requireWhole(bytes: Uint8Array, output: HeadObjectCommandOutput): void {
+  const { ContentLength: length = bytes.length, ETag, Metadata, ServerSideEncryption } = output;
+  if (bytes.length !== length)
+    throw new DamagedAnswer(`the answer ends after ${bytes.length} of ${length} bytes`);
+  const etag = bare(ETag);
+  // Encrypted with a key of the owner's, or put in parts, an object's ETag is no digest of it.
+  const isMd5 = /^[0-9a-f]{32}$/.test(etag) && !ServerSideEncryption?.startsWith("aws:kms");
+  const [expected, algorithm] = isMd5 ? [etag, "md5"] : [Metadata?.sha256, "sha256"];
+  if (expected !== undefined && createHash(algorithm).update(bytes).digest("hex") !== expected)
+    throw new DamagedAnswer("the answer has other bytes than were stored");
+}
+
+async function readHead({ sdk, client, bucket, full, attempt }: S3Session, key: string) {
+  const answer = await attempt({ verb: "read", key }, async (abortSignal) => {
+    const command = new sdk.HeadObjectCommand({ Bucket: bucket, Key: full(key) });
+    return infoOf(await client.send(command, { abortSignal }));
+  });
+  return "value" in answer ? answer.value : undefined;
+}
+
+const infoOf = (output: HeadObjectCommandOutput): ObjectInfo => ({
+  size: output.ContentLength ?? 0,
+  etag: bare(output.ETag),
+  contentType: output.ContentType ?? "",
+  cacheControl: output.CacheControl ?? "",
+  metadata: output.Metadata ?? {},
+  contentEncoding: output.ContentEncoding,
+  sha256: output.Metadata?.sha256,
+});
+
+async function write(
+  session: S3Session,
+  unquoted: boolean,
+  key: string,
+  bytes: Uint8Array,
+  headers: ObjectHeaders,
+  condition: PutCondition | undefined,
+): Promise<{ etag: string } | "changed"> {
+  const { sdk, client, bucket, full, attempt } = session;
+  const md5 = createHash("md5").update(bytes).digest();
+  let tries = 0;
+  const answer = await attempt({ verb: "written", key }, async (abortSignal) => {
+    tries++;
+    const command = new sdk.PutObjectCommand({
+      Bucket: bucket,
+      Key: full(key),
+      Body: bytes,
+      ContentLength: bytes.length,
+      ContentMD5: md5.toString("base64"),
+      ContentType: headers.contentType,
+      CacheControl: headers.cacheControl,
+      ...(headers.metadata && { Metadata: { ...headers.metadata } }),
+      ...conditionOf(condition, unquoted),
+    });
+    return { etag: bare((await client.send(command, { abortSignal })).ETag) };
+  });
+  if ("value" in answer) return answer.value;
+  if (!condition) throw refusedAs(session, "written", key, answer.name);
+  // The answer of an earlier try was lost, but the try may have arrived: then these are its bytes.
+  const now = tries > 1 ? await readHead(session, key) : undefined;
+  return now?.etag === md5.toString("hex") ? { etag: now.etag } : "changed";
+}
+
+const conditionOf = (condition: PutCondition | undefined, unquoted: boolean) => {
+  if (!condition) return {};
+  if ("ifNoneMatch" in condition) return { IfNoneMatch: condition.ifNoneMatch };
+  return { IfMatch: unquoted ? condition.ifMatch : `"${condition.ifMatch}"` };
+};
+
+async function removeSome(
+  session: S3Session,
+  keys: readonly string[],
+  before: () => Promise<void>,
+): Promise<void> {
+  const { sdk, client, bucket, full, named, attempt } = session;
+  const [first = ""] = keys;
+  const answer = await attempt({ verb: "removed", key: first }, async (abortSignal) => {
+    await before();
+    const Objects = keys.map((key) => ({ Key: full(key) }));
+    const command = new sdk.DeleteObjectsCommand({ Bucket: bucket, Delete: { Objects, Quiet: true } });
+    const { Errors = [] } = await client.send(command, { abortSignal });
+    const [failed] = Errors.filter(({ Code }) => Code !== "NoSuchKey");
+    if (failed && /^(InternalError|SlowDown|ServiceUnavailable)$/.test(failed.Code ?? ""))
+      throw new DamagedAnswer(`${failed.Key}: ${failed.Code}`);
+    return failed;
+  });
+  const { Key = first, Code = "" } = ("value" in answer ? answer.value : { Code: answer.name }) ?? {};
+  if (Code === "") return;
+  const object = Key.startsWith(full("")) && Key !== first ? `s3://${bucket}/${Key}` : named(first);
+  throw refused({ verb: "removed", object }, { name: Code, reason: `the service answered ${Code}` });
+}
+
+async function* list(session: S3Session, prefix: string) {
+  const { sdk, client, bucket, full, attempt } = session;
+  for (let token: string | undefined, isMore = true; isMore; ) {
+    const answer = await attempt({ verb: "listed", key: prefix }, async (abortSignal) => {
+      const command = new sdk.ListObjectsV2Command({
+        Bucket: bucket,
+        Prefix: full(prefix),
+        MaxKeys: page,
+        ...(token !== undefined && { ContinuationToken: token }),
+      });
+      const output = await client.send(command, { abortSignal });
+      // Cut off, or not S3 at all: an empty list would be believed.
+      if (output.IsTruncated === undefined || (output.IsTruncated && !output.NextContinuationToken))
+        throw new DamagedAnswer("the list does not say whether it goes on");
+      return output;
+    });
+    if ("none" in answer) throw refusedAs(session, "listed", prefix, answer.name);
+    const { Contents = [], NextContinuationToken } = answer.value;
+    for (const { Key = "", Size = 0, ETag, LastModified } of Contents) {
+      // An object without a date counts as written just now: it is not removed.
+      const modified = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
+      yield { key: Key.slice(full("").length), size: Size, etag: bare(ETag), modified };
+    }
+    token = NextContinuationToken;
+    isMore = answer.value.IsTruncated === true;
+  }
+}

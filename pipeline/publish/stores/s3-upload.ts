@@ -1,0 +1,87 @@
+import { createHash } from "node:crypto";
+import type { ArtifactPlace, ArtifactStore, UploadHeaders } from "../../documents/object-store.ts";
+import { failure } from "../../errors.ts";
+import { type FileReader, withFile } from "../../system/file-reader.ts";
+import { objectTaken } from "./object-taken.ts";
+import type { S3Session } from "./s3-client.ts";
+import { DamagedAnswer } from "./s3-failure.ts";
+import { uploadInParts } from "./s3-parts.ts";
+
+/** Larger files go in parts: a broken connection costs one of them. */
+const largestWhole = 64 * 1024 * 1024;
+
+/** What a bucket does with artifacts. */
+export function artifactsIn(
+  session: S3Session,
+  head: ArtifactStore["head"],
+  put: ArtifactStore["put"],
+): Omit<ArtifactPlace, "place"> {
+  const look: ArtifactPlace["look"] = async (key, file) => {
+    const there = await head(key);
+    if (!there) return "absent";
+    const sha256 = there.sha256 ?? (there.size === file.size ? await digestOf(session, key) : "");
+    return sha256 === file.sha256 ? "same" : "other";
+  };
+  return {
+    look,
+    async uploadFile(key, path, file) {
+      const before = await look(key, file);
+      if (before === "same") return "present";
+      if (before === "other") throw taken(session, key);
+      const result = await withFile(path, file, (reader) =>
+        file.size <= largestWhole
+          ? uploadWhole(reader, key, file, put)
+          : uploadInParts(session, reader, key, file, () => look(key, file)),
+      );
+      if (result === "uploaded") return result;
+      // Somebody was faster: with the same bytes, all is well.
+      const now = await look(key, file);
+      if (now === "same") return "present";
+      throw now === "other" ? taken(session, key) : gone(session, key);
+    },
+  };
+}
+
+async function uploadWhole(
+  reader: FileReader,
+  key: string,
+  file: UploadHeaders,
+  put: ArtifactStore["put"],
+): Promise<"uploaded" | "taken"> {
+  const bytes = await reader.next(Buffer.allocUnsafeSlow(file.size));
+  reader.finish();
+  const { contentType, cacheControl, sha256 } = file;
+  const headers = { contentType, cacheControl, metadata: { sha256 } };
+  const result = await put(key, bytes, headers, { ifNoneMatch: "*" });
+  if (result === "changed") return "taken";
+  file.onProgress?.(file.size);
+  return "uploaded";
+}
+
+/** Of an object that does not say it itself: somebody else put it there. */
+async function digestOf({ sdk, client, bucket, full, attempt }: S3Session, key: string): Promise<string> {
+  const read = async (abortSignal: AbortSignal) => {
+    const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: full(key) });
+    const { Body, ContentLength } = await client.send(command, { abortSignal });
+    const hash = createHash("sha256");
+    let size = 0;
+    for await (const chunk of (Body ?? []) as AsyncIterable<Uint8Array>) {
+      hash.update(chunk);
+      size += chunk.length;
+    }
+    if (size !== ContentLength)
+      throw new DamagedAnswer(`the answer ends after ${size} of ${ContentLength} bytes`);
+    return hash.digest("hex");
+  };
+  const answer = await attempt({ verb: "read", key }, read, true);
+  return "value" in answer ? answer.value : "";
+}
+
+const taken = ({ named }: S3Session, key: string) => objectTaken(named(key));
+
+const gone = ({ named }: S3Session, key: string) =>
+  failure(
+    "network",
+    `${named(key)} cannot be written: its unfinished upload was removed meanwhile`,
+    "Run the command again.",
+  );

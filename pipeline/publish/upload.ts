@@ -1,0 +1,194 @@
+import { basename } from "node:path/posix";
+import type { Config } from "../documents/config.ts";
+import type { Manifest, WrittenArtifact } from "../documents/manifest.ts";
+import type { MeasuredFile } from "../documents/object-store.ts";
+import { pathBelow } from "../documents/relative-path.ts";
+import { isInOwnFolder } from "../documents/site-paths.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { failure, type Problem, throwErrors } from "../errors.ts";
+import type { Seen } from "../intake/ingest/measure.ts";
+import { artifactUrl } from "../ledger/publish-records.ts";
+import type { Located } from "../project/document.ts";
+
+/** A file that somebody named, and what its manifest says of it. */
+export interface NamedFile {
+  path: string;
+  /** As people download it. */
+  file: string;
+  /** Its entry's place in the manifest; undefined without one. */
+  index: number | undefined;
+}
+
+/** A file that was read, and looked into where a policy is in force for it. */
+export interface ReadFile extends MeasuredFile {
+  seen?: Seen | undefined;
+}
+
+/** Where a file goes. */
+export interface Upload extends NamedFile, ReadFile {
+  url: string;
+  /** Its path at the site. */
+  key: string;
+}
+
+export interface Destination {
+  /** What only some may see is put where everybody can fetch it who knows the address. */
+  withPrivate: boolean;
+
+  config: Pick<Config, "artifactUrl">;
+  site: SiteSettings;
+  version: string;
+  manifest: Located<Manifest> | undefined;
+}
+
+/**
+ * Which artifact each file is, by its name.
+ * @throws RelcatError usage, artifact-unmatched
+ */
+export function nameFiles(paths: readonly string[], manifest: Located<Manifest> | undefined): NamedFile[] {
+  const files = new Map<string, NamedFile>();
+  const problems: Problem[] = [];
+  for (const path of paths) {
+    const file = basename(path);
+    const before = files.get(file);
+    if (before) throw twice(file, before.path, path);
+    const index = manifest?.value.artifacts.findIndex((each) => nameOf(each) === file);
+    if (manifest && index === -1) problems.push(unmatched(path, manifest));
+    files.set(file, { path, file, index });
+  }
+  throwErrors(problems);
+  return [...files.values()];
+}
+
+const isPrivate = ({ exclude_from_api, only_for_account = null }: WrittenArtifact): boolean =>
+  exclude_from_api === true || only_for_account !== null;
+
+export const nameOf = ({ file, name }: WrittenArtifact): string => file ?? name;
+
+/**
+ * Where each file goes, that it is what its manifest says, and that its policy accepts it. Asked before files are read too, to say at once
+ * what is wrong whatever their bytes are.
+ * @param measured by path; undefined before they are read
+ * @throws RelcatError config-url, usage, record-private, checksum-mismatch, policy-refused, ingest-conflict
+ */
+export function planUpload(
+  files: readonly NamedFile[],
+  measured: ReadonlyMap<string, ReadFile> | undefined,
+  to: Destination,
+): Upload[] {
+  const problems: Problem[] = [];
+  const uploads = files.map((named) => {
+    const written = named.index === undefined ? undefined : to.manifest?.value.artifacts[named.index];
+    if (written && to.manifest && isPrivate(written) && !to.withPrivate)
+      problems.push(hidden(named, to.manifest));
+    const { sha256, size, seen }: ReadFile = measured?.get(named.path) ?? { sha256: "0".repeat(64), size: 0 };
+    const isOther = measured && written && written.sha256 !== "unknown" && written.sha256 !== sha256;
+    if (isOther && to.manifest) problems.push(mismatch(named, written.sha256, sha256, to.manifest));
+    problems.push(...(seen?.problems ?? []));
+    return { ...named, sha256, size, seen, ...addressOf(named.file, sha256, written, to) };
+  });
+  throwErrors(problems);
+  return uploads;
+}
+
+/** The manifest with what is known now of the files that were uploaded: url, size, checksum, what was found in them. */
+export function withUploads(manifest: Manifest, uploads: readonly Upload[]): Manifest {
+  const byName = new Map(uploads.map((upload) => [upload.file, upload]));
+  const artifacts = manifest.artifacts.map((artifact) => {
+    const upload = byName.get(nameOf(artifact));
+    if (!upload) return artifact;
+    const { sha256, size, url, seen } = upload;
+    return { ...artifact, sha256, size, url, ...(seen && { inspected: seen.inspected }) };
+  });
+  return { ...manifest, artifacts };
+}
+
+function addressOf(
+  file: string,
+  checksum: string,
+  written: WrittenArtifact | undefined,
+  { config, site, version }: Destination,
+): { url: string; key: string } {
+  const template = config.artifactUrl;
+  if (template.includes("{id}"))
+    throw failure(
+      "config-url",
+      `artifact_url of catalog.yaml is ${template}: ids are given after files are uploaded`,
+      "Leave {id} out of it, or put the files there by other means once they have ids.",
+    );
+  const unknown = written ? undefined : /\{(name|package_type)\}/.exec(template)?.[0];
+  if (unknown !== undefined)
+    throw failure(
+      "usage",
+      `artifact_url of catalog.yaml is ${template}: nothing says what ${unknown} of ${file} is`,
+      "Give the manifest it is in with --manifest.",
+    );
+  const { name = file, package_type = "" } = written ?? {};
+  const parts = { version, name, package_type, id: 0, checksum };
+  const url = artifactUrl(parts, file, { artifactUrl: template, baseUrl: site.baseUrl });
+  const key = pathBelow(site.baseUrl, url);
+  if (key === undefined) throw elsewhere(url, site);
+  if (site.place.kind === "dir" && !key.startsWith("files/")) throw notServed(key, site);
+  if (isInOwnFolder(key) || !key.includes("/")) throw notFree(key, site);
+  return { url, key };
+}
+
+const elsewhere = (url: string, { name, baseUrl }: SiteSettings) =>
+  failure(
+    "config-url",
+    `artifact_url of catalog.yaml leads to ${url}, which is not below ${baseUrl} of the site ${name}`,
+    "Such artifacts are put there by other means. To upload them, begin artifact_url with {base_url}.",
+  );
+
+const notServed = (key: string, { name, url }: SiteSettings) =>
+  failure(
+    "config-url",
+    `artifact_url of catalog.yaml puts artifacts at ${key}, but the site ${name} (${url}) has them below files/`,
+    "Begin artifact_url with {base_url}/files/.",
+  );
+
+const notFree = (key: string, { name }: SiteSettings) =>
+  failure(
+    "config-url",
+    `artifact_url of catalog.yaml puts artifacts at ${key}, among the documents of the site ${name}`,
+    "Give them a folder of their own: begin artifact_url with {base_url}/files/.",
+  );
+
+const hidden = ({ file, index }: NamedFile, manifest: Located<Manifest>): Problem => ({
+  code: "record-private",
+  severity: "error",
+  message: `${file} is a private record's, and whoever knows its address could download it`,
+  hint: "Leave it out, and put it by other means where it belongs, with its url in the manifest; or say --with-private.",
+  at: manifest.place(["artifacts", index ?? 0]),
+});
+
+const twice = (file: string, one: string, other: string) =>
+  failure(
+    "usage",
+    `${one} and ${other} would both be ${file}`,
+    "Give each name once: a release has one file of a name.",
+  );
+
+function unmatched(path: string, { file, value }: Located<Manifest>): Problem {
+  const names = value.artifacts.map(nameOf);
+  const some = names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");
+  return {
+    code: "artifact-unmatched",
+    severity: "error",
+    message: `${file} has no artifact ${basename(path)}`,
+    hint: names.length === 0 ? "It has none: run relcat ingest first." : `It has ${some}.`,
+  };
+}
+
+const mismatch = (
+  { file, index }: NamedFile,
+  said: string,
+  found: string,
+  manifest: Located<Manifest>,
+): Problem => ({
+  code: "checksum-mismatch",
+  severity: "error",
+  message: `${file} has SHA-256 ${found}, expected ${said}, as its manifest says`,
+  hint: "It was built again, or is another file: run relcat ingest on this one, or give the one that was ingested.",
+  at: manifest.place(["artifacts", index ?? 0, "sha256"]),
+});

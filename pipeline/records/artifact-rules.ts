@@ -1,0 +1,156 @@
+import { display } from "../project/document.ts";
+import { unknownTypeHint } from "../project/unknown-type.ts";
+import { attestationRules } from "./attestation-rules.ts";
+import { debsHaveOneBound } from "./deb-rules.ts";
+import { type ArtifactRule, error, warning } from "./report.ts";
+import { verbatimRules } from "./verbatim-rules.ts";
+
+const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, config }) {
+  if (type) return;
+  const message = `the package type ${display(artifact.package_type)} is not known`;
+  const hint = unknownTypeHint(artifact.package_type, config.packageTypes.keys());
+  yield error("package-type-unknown", place(["package_type"]), message, hint);
+};
+
+/** The operating system keeps the case of its row: `linux` and `Linux` are different values (section 2.2). */
+const operatingSystemOfType: ArtifactRule = function* ({ artifact, type, place }) {
+  const stated = artifact.operating_system;
+  if (!type || stated === undefined || stated === type.operating_system) return;
+  const message = `operating_system is ${display(stated)}, expected ${display(type.operating_system)} as the type ${artifact.package_type} has it`;
+  yield error(
+    "operating-system-mismatch",
+    place(["operating_system"]),
+    message,
+    "Leave it out: the package type decides it.",
+  );
+};
+
+const platformOfType: ArtifactRule = function* ({ artifact, type, place }) {
+  const stated = artifact.platform;
+  if (!type || stated === undefined || stated === type.platform) return;
+  const message = `platform is ${stated}, expected ${type.platform} as the type ${artifact.package_type} has it`;
+  yield error(
+    "platform-mismatch",
+    place(["platform"]),
+    message,
+    "Leave it out: the package type decides it.",
+  );
+};
+
+/** Section 2.1, rule 2. */
+const notBothVariants: ArtifactRule = function* ({ artifact, place }) {
+  if (!artifact.gui_only || !artifact.headless) return;
+  const message = "gui_only and headless are both true, expected at most one";
+  yield error("variant-both", place(["headless"]), message, "An artifact that is not split has both false.");
+};
+
+const fileFitsInBytes: ArtifactRule = function* ({ artifact, file, place }) {
+  const bytes = Buffer.byteLength(file);
+  if (bytes <= 255) return;
+  const path = artifact.file === undefined ? ["name"] : ["file"];
+  const message = `the file name has ${bytes} bytes in UTF-8, expected at most 255`;
+  yield error(
+    "name-format",
+    place(path),
+    message,
+    "No file system stores it; shorten it, or give `file` apart from `name`.",
+  );
+};
+
+const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
+  if (artifact.url === undefined || URL.canParse(artifact.url)) return;
+  const message = `url is ${display(artifact.url)}, expected an http or https URL`;
+  yield error("url-format", place(["url"]), message, "Leave it out to use artifact_url of catalog.yaml.");
+};
+
+/** A copied manifest with last month's files would ship old software under a new version. */
+const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, version, place }) {
+  for (const other of file.match(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g) ?? []) {
+    if (other === version) continue;
+    const path = artifact.file === undefined ? ["name"] : ["file"];
+    const message = `the file name carries the version ${other}, expected ${version}`;
+    yield error("foreign-version", place(path), message, "Was this manifest copied from another release?");
+    return;
+  }
+};
+
+const partsRequired: ArtifactRule = function* ({ artifact, type, version, config, place }) {
+  if (!type) return;
+  const { require } = config;
+  const hint = (part: string) =>
+    `Let the build write it, or take ${type.kind} out of require.${part} in catalog.yaml.`;
+  for (const part of ["store", "vendor"] as const) {
+    if (!require[part].includes(type.kind) || !isEmpty(artifact[part])) continue;
+    yield error(
+      `${part}-required`,
+      place([]),
+      `${part} is ${absence(artifact[part])}, expected on every ${type.kind}`,
+      hint(part),
+    );
+  }
+  // An empty attestation attests nothing.
+  if (!require.attestation.includes(type.kind) || !isEmpty(artifact.attestation)) return;
+  if (version < require.attestationFrom) return;
+  const since = require.attestationFrom === "" ? "" : ` from ${require.attestationFrom} on`;
+  const message = `attestation is ${absence(artifact.attestation)}, expected on every ${type.kind}${since}`;
+  yield error("attestation-required", place([]), message, hint("attestation"));
+};
+
+const isEmpty = (part: unknown): boolean =>
+  part === undefined || (typeof part === "object" && Object.values(part ?? {}).every(isEmpty));
+
+const absence = (part: object | undefined) => (part === undefined ? "missing" : "empty");
+
+/** Only images have a build output of their own in the catalog (section 2.3). */
+const partsOfImagesOnly: ArtifactRule = function* ({ artifact, type, place }) {
+  if (!type || type.kind === "image") return;
+  for (const part of ["store", "vendor"] as const) {
+    if (artifact[part] === undefined) continue;
+    const message = `${part} stands on a ${type.kind}, expected on images only`;
+    yield error(`${part}-forbidden`, place([part], "key"), message, "Remove it.");
+  }
+};
+
+const derivationOfStorePath: ArtifactRule = function* ({ artifact, place }) {
+  const hash = /^\/nix\/store\/([0-9a-z]{32})-/.exec(artifact.store?.path ?? "")?.[1];
+  const stated = artifact.vendor?.image?.derivation;
+  if (hash === undefined || stated === undefined || stated === hash) return;
+  const message = `derivation is ${display(stated)}, but store.path has the hash ${display(hash)}`;
+  yield warning(
+    "derivation-path",
+    place(["vendor", "image", "derivation"]),
+    message,
+    "One of the two is from another build.",
+  );
+};
+
+const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
+  const revs = release.release?.value.revs;
+  const rev = artifact.vendor?.rev;
+  if (revs === undefined || rev === undefined || Object.values(revs).includes(rev)) return;
+  const message = `vendor.rev ${rev} is none of the release's revs`;
+  yield error(
+    "revision-unlisted",
+    place(["vendor", "rev"]),
+    message,
+    `Rebuild from a listed revision, or add this one to ${release.folder}/release.yaml.`,
+  );
+};
+
+/** Every rule about one artifact; the order is that of the messages. */
+export const artifactRules: readonly ArtifactRule[] = [
+  packageTypeKnown,
+  operatingSystemOfType,
+  platformOfType,
+  notBothVariants,
+  debsHaveOneBound,
+  fileFitsInBytes,
+  urlCanBeRead,
+  fileCarriesNoOtherVersion,
+  partsRequired,
+  partsOfImagesOnly,
+  ...attestationRules,
+  ...verbatimRules,
+  derivationOfStorePath,
+  revisionListed,
+];

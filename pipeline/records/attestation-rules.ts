@@ -1,0 +1,135 @@
+import { display } from "../project/document.ts";
+import { type ArtifactRule, error } from "./report.ts";
+
+/** Section 2.1, checksum. */
+const checksumAgrees: ArtifactRule = function* ({ artifact, place }) {
+  const attested = artifact.attestation?.sha256;
+  if (attested === undefined || attested === artifact.sha256) return;
+  const message = `attestation.sha256 is ${attested}, expected the artifact's ${artifact.sha256}`;
+  yield error(
+    "checksum-mismatch",
+    place(["attestation", "sha256"]),
+    message,
+    "Attest the file people download.",
+  );
+};
+
+/** Images are attested by their self-check alone (section 2.3). */
+const imagesAttestSelfCheckOnly: ArtifactRule = function* ({ artifact, type, place }) {
+  if (type?.kind !== "image") return;
+  for (const key of Object.keys(artifact.attestation ?? {})) {
+    if (key === "cryptolib_post") continue;
+    const message = `attestation.${key} stands on an image, expected cryptolib_post alone`;
+    yield error("attestation-forbidden", place(["attestation", key], "key"), message, "Remove it.");
+  }
+};
+
+const signatureOfLinuxPackages: ArtifactRule = function* ({ artifact, type, place }) {
+  if (!type || artifact.attestation?.signature === undefined) return;
+  if (["rpm", "deb"].includes(artifact.package_type)) return;
+  const message = `attestation.signature stands on ${display(artifact.package_type)}, expected on rpm and deb only`;
+  yield error(
+    "signature-forbidden",
+    place(["attestation", "signature"], "key"),
+    message,
+    "Remove it; key_id and file_signatures stay.",
+  );
+};
+
+const keyIds = new Map([
+  ["rpm", { pattern: /^[0-9a-f]{16}$/, expected: "16 lowercase hexadecimal characters for an rpm" }],
+  ["deb", { pattern: /^[0-9a-f]{40}$/, expected: "40 lowercase hexadecimal characters for a deb" }],
+  ["msi", { pattern: /^[0-9a-f]{40}$/, expected: "40 lowercase hexadecimal characters for an msi" }],
+]);
+
+/** Section 2.3, attestation.key_id; other types have free text. */
+const keyIdOfType: ArtifactRule = function* ({ artifact, place }) {
+  const keyId = artifact.attestation?.key_id;
+  const rule = keyIds.get(artifact.package_type);
+  if (keyId === undefined || !rule || rule.pattern.test(keyId)) return;
+  const message = `attestation.key_id is ${display(keyId)}, expected ${rule.expected}`;
+  yield error(
+    "key-id-format",
+    place(["attestation", "key_id"]),
+    message,
+    "Take it from the package's own signature.",
+  );
+};
+
+/** One hash per architecture on macOS, one hash everywhere else (section 2.3). */
+const selfCheckHashOfSystem: ArtifactRule = function* ({ artifact, type, place }) {
+  const post = artifact.attestation?.cryptolib_post;
+  if (!post || !type) return;
+  const macos = type.operating_system === "macos";
+  const [wanted, other] = macos
+    ? (["expected_hash_per_arch", "expected_hash"] as const)
+    : (["expected_hash", "expected_hash_per_arch"] as const);
+  const path = ["attestation", "cryptolib_post"];
+  const where = macos ? "on macOS" : `on ${type.operating_system}`;
+  if (post[other] !== undefined) {
+    yield error(
+      "hash-per-arch",
+      place([...path, other], "key"),
+      `${other} stands ${where}, expected ${wanted}`,
+      `Use ${wanted}.`,
+    );
+  }
+  if (post[wanted] === undefined) {
+    yield error(
+      "hash-per-arch",
+      place(path),
+      `${wanted} is missing, expected ${where}`,
+      "Give the hash, or leave cryptolib_post out.",
+    );
+  }
+};
+
+const fingerprintsOfSystem: ArtifactRule = function* ({ artifact, type, place }) {
+  if (!type) return;
+  const macos = type.operating_system === "macos";
+  for (const [index, entry] of (artifact.attestation?.file_signatures ?? []).entries()) {
+    const path = ["attestation", "file_signatures", index, "signature"];
+    const { fingerprint, fingerprint_per_arch } = entry.signature;
+    if (macos && fingerprint !== undefined) {
+      yield error(
+        "fingerprint-per-arch",
+        place([...path, "fingerprint"], "key"),
+        "fingerprint stands on macOS, expected fingerprint_per_arch",
+        "Give one per architecture.",
+      );
+    }
+    if (macos && fingerprint_per_arch === undefined) {
+      yield error(
+        "fingerprint-per-arch",
+        place(path),
+        `${display(entry.name)} lacks fingerprint_per_arch, expected on macOS`,
+        "Leave unsigned files out of file_signatures.",
+      );
+    }
+    if (!macos && fingerprint_per_arch !== undefined) {
+      yield error(
+        "fingerprint-per-arch",
+        place([...path, "fingerprint_per_arch"], "key"),
+        "fingerprint_per_arch stands outside macOS, expected fingerprint",
+        "Use fingerprint.",
+      );
+    }
+    if (!macos && fingerprint === undefined) {
+      yield error(
+        "fingerprint-missing",
+        place(path),
+        `${display(entry.name)} lacks fingerprint, expected on every signed file`,
+        "Leave unsigned files out of file_signatures.",
+      );
+    }
+  }
+};
+
+export const attestationRules: readonly ArtifactRule[] = [
+  checksumAgrees,
+  imagesAttestSelfCheckOnly,
+  signatureOfLinuxPackages,
+  keyIdOfType,
+  selfCheckHashOfSystem,
+  fingerprintsOfSystem,
+];

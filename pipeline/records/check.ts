@@ -1,0 +1,31 @@
+import type { Config } from "../documents/config.ts";
+import type { Problem } from "../errors.ts";
+import type { ParsedRelease } from "../project/parse.ts";
+import { artifactRules } from "./artifact-rules.ts";
+import { releaseRules } from "./release-rules.ts";
+import { readable } from "./verbatim.ts";
+
+/**
+ * Applies every rule to what could be read of a release; a pure function of its files and the configuration.
+ * @param whole the release whose artifacts are looked at beside each, where `release` is a part of it
+ */
+export function checkRelease(release: ParsedRelease, config: Config, whole = release): Problem[] {
+  const problems: Problem[] = [];
+  for (const rule of releaseRules) problems.push(...rule(release, config));
+  for (const manifest of release.manifests) {
+    for (const [index, artifact] of manifest.value.artifacts.entries()) {
+      const context = {
+        artifact: readable(artifact, config.wire),
+        file: artifact.file ?? artifact.name,
+        type: config.packageTypes.get(artifact.package_type),
+        version: release.version,
+        release: whole,
+        config,
+        place: (path: readonly (string | number)[], part?: "key" | "value") =>
+          manifest.place(["artifacts", index, ...path], part),
+      };
+      for (const rule of artifactRules) for (const problem of rule(context)) problems.push(problem);
+    }
+  }
+  return problems;
+}

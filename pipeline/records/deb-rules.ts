@@ -1,0 +1,45 @@
+import type { WrittenArtifact } from "../documents/manifest.ts";
+import type { ParsedRelease } from "../project/parse.ts";
+import { type ArtifactRule, error } from "./report.ts";
+
+/**
+ * Section 2.1, rule 3: the bounds tell apart the debs that one machine could install. One that is alone needs
+ * none.
+ */
+export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, place }) {
+  if (artifact.package_type !== "deb") return;
+  const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];
+  if (min !== null && max !== null) {
+    yield error(
+      "deb-os-range",
+      place(["max_os_version"]),
+      "a deb has both min_os_version and max_os_version, expected at most one",
+      "Leave out the one that no other deb of the release needs to be told apart from it.",
+    );
+  }
+  if (min !== null || max !== null || !hasLike(artifact, release)) return;
+  yield error(
+    "deb-os-range",
+    place([]),
+    "a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture",
+    "Set max_os_version on the build for the older systems, min_os_version on the one for the newer.",
+  );
+};
+
+/** Whether a machine that could install a deb could install another one of its release. */
+function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
+  const own = deb.file ?? deb.name;
+  const kind = kindOf(deb);
+  return manifests.some(({ value }) =>
+    value.artifacts.some(
+      (other) => other.package_type === "deb" && (other.file ?? other.name) !== own && kindOf(other) === kind,
+    ),
+  );
+}
+
+const kindOf = ({ file, name, gui_only, headless }: WrittenArtifact): string =>
+  [gui_only ?? false, headless ?? false, architectureOf(file ?? name)].join();
+
+/** Records know no architectures: the last part of the file name does, where it is one of Debian's. */
+const architectureOf = (file: string): string =>
+  /_(all|amd64|arm64|armel|armhf|i386|loong64|mips64el|ppc64el|riscv64|s390x)\.deb$/.exec(file)?.[1] ?? "";

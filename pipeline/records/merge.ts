@@ -1,0 +1,122 @@
+import type { Place, Problem } from "../errors.ts";
+import { display } from "../project/document.ts";
+import type { Artifact } from "./normalize.ts";
+
+/**
+ * Joins what the build jobs of one release claim. Equal claims become one artifact, different claims
+ * about one file are a problem; the order of jobs and manifests never matters.
+ */
+export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifact[]; problems: Problem[] } {
+  const byFile = new Map<string, Artifact>();
+  const byFoldedFile = new Map<string, Artifact>();
+  const problems: Problem[] = [];
+  for (const claim of [...claims].sort(inAllocationOrder)) {
+    const same = byFile.get(claim.file);
+    if (same) {
+      if (fingerprint(same) !== fingerprint(claim)) problems.push(conflict(same, claim));
+      else same.inspected ??= claim.inspected;
+      continue;
+    }
+    const folded = fold(claim.file);
+    const alike = byFoldedFile.get(folded);
+    if (alike) problems.push(alikeFiles(alike, claim));
+    byFile.set(claim.file, claim);
+    byFoldedFile.set(folded, claim);
+  }
+  return { artifacts: [...byFile.values()], problems };
+}
+
+/** File systems that ignore case or normalization would keep only one of two such files. */
+const fold = (file: string) => file.normalize("NFC").toLowerCase();
+
+/**
+ * The order ids are given in. The graphical variant comes before the core one, so that in the list (ids
+ * descending) an installer's first match is never the graphical one.
+ */
+export function inAllocationOrder(a: Artifact, b: Artifact): number {
+  return (
+    text(a.content.version, b.content.version) ||
+    text(a.content.package_type, b.content.package_type) ||
+    Number(b.content.gui_only) - Number(a.content.gui_only) ||
+    text(a.content.name, b.content.name) ||
+    nullable(a.content.min_os_version, b.content.min_os_version) ||
+    nullable(a.content.max_os_version, b.content.max_os_version) ||
+    text(a.file, b.file) ||
+    // Conflicting claims about one file: any order will do as long as it is always the same.
+    text(fingerprint(a), fingerprint(b))
+  );
+}
+
+const text = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
+
+function nullable(a: string | null, b: string | null): number {
+  if (a === b) return 0;
+  if (a === null) return -1;
+  return b === null ? 1 : text(a, b);
+}
+
+const fingerprint = (artifact: Artifact) =>
+  JSON.stringify([artifact.contentHash, artifact.url, artifact.size]);
+
+/** Follow from the package type where nobody wrote them. */
+const derived = ["description", "operating_system", "platform"];
+
+/** The fields in which two claims differ, `data` down to its leaves, with both values. */
+function differences(a: Artifact, b: Artifact): string[] {
+  const [left = new Map(), right = new Map()] = [a, b].map(({ content, details, url, size }) => {
+    const { data, verbatim } = details();
+    return leaves({ ...content, data, ...verbatim?.fields, url, size });
+  });
+  const fields = differingLeaves(left, right);
+  const written = fields.includes("package_type")
+    ? fields.filter((field) => !derived.includes(field))
+    : fields;
+  const told = written.map((field) => {
+    const name = field === "checksum" ? "sha256" : field.replace(/^data\./, "");
+    return `${name} ${shortly(left.get(field))} ↔ ${shortly(right.get(field))}`;
+  });
+  return told.sort();
+}
+
+/** Paths under which two values have different leaves, sorted. An empty object is none beside its parts. */
+export function differingLeaves(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
+  const paths = [...new Set([...a.keys(), ...b.keys()])];
+  const isBranch = (path: string) => paths.some((other) => other.startsWith(`${path}.`));
+  return paths.filter((path) => a.get(path) !== b.get(path) && !isBranch(path)).sort();
+}
+
+/** A leaf as a sentence names it: of digests the beginning is enough. */
+export function shortly(json: string | undefined): string {
+  if (json === undefined || json === "null") return "nothing";
+  const text = json.replace(/^"(.*)"$/, "$1");
+  if (/^[0-9a-f]{32,}$/i.test(text)) return `${text.slice(0, 4)}…`;
+  return display(JSON.parse(json)).slice(0, 60);
+}
+
+/** Every leaf of a value under its dotted path. */
+export function leaves(value: unknown, path = "", into = new Map<string, string>()): Map<string, string> {
+  const isBranch = value !== null && typeof value === "object" && Object.keys(value).length > 0;
+  if (!isBranch) into.set(path, JSON.stringify(value));
+  else
+    for (const [key, item] of Object.entries(value)) leaves(item, path === "" ? key : `${path}.${key}`, into);
+  return into;
+}
+
+function conflict(...claims: [Artifact, Artifact]): Problem {
+  const [[there, first], [at, second]] = claims
+    .map((claim) => [claim.place(), claim] as const)
+    .sort(([x], [y]) => text(`${x.file}:${x.line}`, `${y.file}:${y.line}`)) as [Placed, Placed];
+  const fields = differences(first, second).join(", ");
+  const message = `${display(first.file)} is described differently in ${there.file}:${there.line}: ${fields}`;
+  const hint = "One file has one description: correct or remove one of the two.";
+  return { code: "artifact-conflict", severity: "error", message, hint, at };
+}
+
+type Placed = readonly [Place, Artifact];
+
+function alikeFiles(first: Artifact, second: Artifact): Problem {
+  const place = first.place();
+  const message = `the file ${display(second.file)} differs from ${display(first.file)} (${place.file}:${place.line}) only in case or accents`;
+  const hint = "Rename one: not every file system can keep both.";
+  return { code: "duplicate-file", severity: "error", message, hint, at: second.place() };
+}

@@ -1,0 +1,218 @@
+import { hash } from "node:crypto";
+import type { Attestation } from "../documents/attestation.ts";
+import type { Config } from "../documents/config.ts";
+import { isObject } from "../documents/is-object.ts";
+import type { WrittenArtifact } from "../documents/manifest.ts";
+import type { Note } from "../documents/note.ts";
+import type { RecordContent, RecordData } from "../documents/package-record.ts";
+import type { PackageType } from "../documents/package-types.ts";
+import type { Inspected } from "../documents/policy.ts";
+import type { Place, Problem } from "../errors.ts";
+import type { ParsedRelease } from "../project/parse.ts";
+import { mergeArtifacts } from "./merge.ts";
+import { normalizeNotes } from "./notes.ts";
+import { asImported, readable, type Verbatim, verbatimOf } from "./verbatim.ts";
+
+/** An artifact with every default filled in: all that its release's files say about its record. */
+export interface Artifact {
+  /** With the version, the artifact's identity. */
+  file: string;
+  /** The manifest's own URL; null: artifact_url of the configuration. */
+  url: string | null;
+  /** Bytes of the file people download. */
+  size: number | null;
+  /** The record without `data`. */
+  content: Omit<RecordContent, "data">;
+  /** The larger part of it, which few ask for: it may have to be read again. */
+  details(): ArtifactDetails;
+  /** An imported record says something differently: see `details`. */
+  isVerbatim: boolean;
+  /** What the job that ingested it found in its bytes; no part of the record. */
+  inspected?: Inspected | undefined;
+  /** SHA-256 of the record's wire JSON without id and dates, `data`'s keys sorted. */
+  contentHash: string;
+  /** The manifest that names it, and where in that one's list. */
+  origin: { manifest: string; index: number };
+  /** Where that stands. */
+  place(): Place;
+}
+
+export interface ArtifactDetails {
+  data: RecordData;
+  /** Where an imported record says it differently. */
+  verbatim?: Verbatim | undefined;
+}
+
+/** A release with its manifests merged. */
+export interface Release {
+  version: string;
+  folder: string;
+  date: string;
+  summary: string | null;
+  readonly notes: Note[];
+  /** In allocation order. */
+  readonly artifacts: Artifact[];
+  /** Notes and artifacts are read back from a cache whenever somebody asks for them: kept, those of all releases would fill the memory. */
+  isReadBack?: true;
+  /** Everything its files say is in here: nothing was unreadable or of an unknown type. */
+  complete: boolean;
+}
+
+/** Normalizes a release that passed its rules; conflicting manifests are problems. */
+export function normalizeRelease(
+  parsed: ParsedRelease,
+  config: Config,
+): { release: Release; problems: Problem[] } {
+  const claims = parsed.manifests.flatMap((manifest) =>
+    manifest.value.artifacts.flatMap((written, index) => {
+      const type = config.packageTypes.get(written.package_type);
+      const place = () => manifest.place(["artifacts", index]);
+      if (!type) return [];
+      const artifact = normalizeArtifact(written, parsed.version, type, config);
+      return [Object.assign(artifact, { origin: { manifest: manifest.file, index }, place })];
+    }),
+  );
+  const { artifacts, problems } = mergeArtifacts(claims);
+  const written = parsed.release?.value ?? { version: parsed.version, date: "1970-01-01" };
+  const release: Release = {
+    version: parsed.version,
+    folder: parsed.folder,
+    date: written.date,
+    summary: written.summary?.trim() || null,
+    notes: normalizeNotes(
+      written,
+      parsed.notes.map((note) => note.value),
+      config,
+    ),
+    artifacts,
+    complete: parsed.problems.length === 0 && claims.length === count(parsed),
+  };
+  return { release, problems };
+}
+
+const count = ({ manifests }: ParsedRelease) =>
+  manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
+
+/** An artifact that no member of the public may see. */
+export const isPrivate = (content: Artifact["content"]) =>
+  content.exclude_from_api || content.only_for_account !== null;
+
+function normalizeArtifact(
+  stated: WrittenArtifact,
+  version: string,
+  type: PackageType,
+  config: Config,
+): Omit<Artifact, "origin" | "place"> {
+  const written = readable(stated, config.wire);
+  const verbatim = verbatimOf(stated);
+  const importedData = verbatim?.fields.data;
+  const content: Artifact["content"] = {
+    name: written.name,
+    version,
+    description: written.description ?? type.description,
+    checksum: written.sha256,
+    operating_system: written.operating_system ?? type.operating_system,
+    min_os_version: written.min_os_version ?? null,
+    max_os_version: written.max_os_version ?? null,
+    package_type: written.package_type,
+    exclude_from_api: written.exclude_from_api ?? false,
+    gui_only: written.gui_only ?? false,
+    headless: written.headless ?? false,
+    platform: written.platform ?? type.platform,
+    only_for_account: written.only_for_account ?? null,
+  };
+  const data = isObject(importedData) ? importedData : wireData(written, config.wire);
+  return {
+    file: written.file ?? written.name,
+    url: written.url ?? null,
+    size: written.size ?? null,
+    content,
+    details: () => ({ data, verbatim }),
+    isVerbatim: verbatim !== undefined,
+    ...(written.inspected && { inspected: written.inspected }),
+    contentHash: hashContent(asImported(contentOf(content, data), verbatim, [])),
+  };
+}
+
+/** `data` with its keys in the order of section 2.3's table, under the names the wire uses. */
+function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
+  const { store, vendor, attestation } = written;
+  return compact({
+    store: store && compact({ path: store.path, size: store.size }),
+    [wire.vendor]:
+      vendor &&
+      compact({
+        rev: vendor.rev,
+        image: vendor.image && compact({ drv: vendor.image.drv, derivation: vendor.image.derivation }),
+      }),
+    attestation: attestation && wireAttestation(attestation, wire),
+  });
+}
+
+function wireAttestation(
+  { key_id, sha256, signature, cryptolib_post: post, file_signatures }: Attestation,
+  wire: Config["wire"],
+) {
+  return compact({
+    key_id,
+    sha256,
+    signature:
+      signature &&
+      compact({ signer: signature.signer, display: signature.display, fingerprint: signature.fingerprint }),
+    [wire.cryptolib_post]:
+      post &&
+      compact({ expected_hash: post.expected_hash, expected_hash_per_arch: post.expected_hash_per_arch }),
+    file_signatures: file_signatures?.map(
+      ({ name, signature: { signer, fingerprint, fingerprint_per_arch } }) => ({
+        name,
+        signature: compact({ signer, fingerprint, fingerprint_per_arch }),
+      }),
+    ),
+  });
+}
+
+function compact(object: RecordData): RecordData {
+  const kept: RecordData = {};
+  for (const key of Object.keys(object)) if (object[key] !== undefined) put(kept, key, object[key]);
+  return kept;
+}
+
+/** `object[key] = value`, which would make `__proto__` the object's prototype instead of a key. */
+function put(object: RecordData, key: string, value: unknown): void {
+  if (key !== "__proto__") object[key] = value;
+  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
+}
+
+/** The 14 fields that a release's files decide, in the order of section 2.1. */
+export function contentOf(content: Artifact["content"], data: RecordData): RecordContent {
+  return {
+    name: content.name,
+    version: content.version,
+    description: content.description,
+    checksum: content.checksum,
+    operating_system: content.operating_system,
+    min_os_version: content.min_os_version,
+    max_os_version: content.max_os_version,
+    package_type: content.package_type,
+    data,
+    exclude_from_api: content.exclude_from_api,
+    gui_only: content.gui_only,
+    headless: content.headless,
+    platform: content.platform,
+    only_for_account: content.only_for_account,
+  };
+}
+
+/** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
+export function hashContent(content: Readonly<Partial<RecordContent>>): string {
+  return hash("sha256", JSON.stringify({ ...content, data: sortKeys(content.data) }));
+}
+
+function sortKeys(value: unknown): unknown {
+  if (value === null || typeof value !== "object") return value;
+  if (Array.isArray(value)) return value.map(sortKeys);
+  const object = value as RecordData;
+  const sorted: RecordData = {};
+  for (const key of Object.keys(object).sort()) put(sorted, key, sortKeys(object[key]));
+  return sorted;
+}

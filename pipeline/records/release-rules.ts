@@ -1,0 +1,115 @@
+import type { Config } from "../documents/config.ts";
+import type { WrittenNote } from "../documents/note.ts";
+import type { Problem } from "../errors.ts";
+import { display, type Located } from "../project/document.ts";
+import { componentKey, inlineText, kindKey } from "./notes.ts";
+import { error, type ReleaseRule, warning } from "./report.ts";
+
+/** Folder, release.yaml and manifests name one version. */
+const versionsAgree: ReleaseRule = function* ({ version, folder, release, manifests }) {
+  if (release && release.value.version !== version) {
+    const message = `version is ${release.value.version}, expected ${version} as the folder is named`;
+    yield error(
+      "release-mismatch",
+      release.place(["version"]),
+      message,
+      `Correct it, or rename the folder ${folder}.`,
+    );
+  }
+  for (const manifest of manifests) {
+    if (manifest.value.release === version) continue;
+    const message = `the manifest is for the release ${manifest.value.release}, expected ${version}`;
+    yield error(
+      "release-mismatch",
+      manifest.place(["release"]),
+      message,
+      "Move it to its own release's manifests folder.",
+    );
+  }
+};
+
+const day = 86_400_000;
+
+/** A typo in the year or month; a hotfix on an old line may well be months late. */
+const datePlausible: ReleaseRule = function* ({ version, release }) {
+  if (!release) return;
+  const { date } = release.value;
+  const start = Date.parse(`20${version.slice(0, 2)}-${version.slice(3, 5)}-01T00:00:00Z`);
+  const days = (Date.parse(`${date}T00:00:00Z`) - start) / day;
+  if (days >= -7 && days <= 400) return;
+  const message = `the date ${date} is far from the month of ${version}`;
+  yield warning("release-date", release.place(["date"]), message, "Check the year and the month.");
+};
+
+const hasArtifacts: ReleaseRule = function* ({ folder, release, manifests, problems }) {
+  if (!release || problems.length > 0 || manifests.some((manifest) => manifest.value.artifacts.length > 0))
+    return;
+  const at = release.place(["version"]);
+  yield warning(
+    "release-empty",
+    at,
+    "the release has no artifacts yet",
+    `Put build output manifests into ${folder}/manifests/.`,
+  );
+};
+
+const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
+  for (const note of notes) yield* checkFragment(note, config);
+  if (!release) return;
+  for (const [component, kinds] of Object.entries(release.value.notes ?? {})) {
+    const path = ["notes", component];
+    if (!componentKey(component, config)) yield unknownComponent(release, path, component, config);
+    for (const [kind, list] of Object.entries(kinds)) {
+      if (!kindKey(kind, config)) yield unknownKind(release, [...path, kind], kind, config);
+      for (const [index, note] of list.entries()) {
+        if (inlineText(note).trim() === "") yield emptyNote(release, [...path, kind, index]);
+      }
+    }
+  }
+};
+
+/** The rules of one note fragment; fragments of the next release obey them too. */
+export function* checkFragment(note: Located<WrittenNote>, config: Config): Iterable<Problem> {
+  const { component, kind, text } = note.value;
+  if (!config.components.has(component)) yield unknownComponent(note, ["component"], component, config);
+  if (!config.kinds.has(kind)) yield unknownKind(note, ["kind"], kind, config);
+  if (text.trim() === "") yield emptyNote(note, ["text"]);
+}
+
+function unknownComponent(
+  document: Located<unknown>,
+  path: (string | number)[],
+  component: string,
+  config: Config,
+): Problem {
+  const message = `the component ${display(component)} is not known, expected ${[...config.components.keys()].join(", ")}`;
+  const at = document.place(path, path[0] === "notes" ? "key" : "value");
+  return error("note-component", at, message, "Correct it, or add it to notes.components in catalog.yaml.");
+}
+
+function unknownKind(
+  document: Located<unknown>,
+  path: (string | number)[],
+  kind: string,
+  config: Config,
+): Problem {
+  const message = `the kind ${display(kind)} is not known, expected ${[...config.kinds.keys()].join(", ")}`;
+  const at = document.place(path, path[0] === "notes" ? "key" : "value");
+  return error("note-kind", at, message, "Correct it, or add it to notes.kinds in catalog.yaml.");
+}
+
+function emptyNote(document: Located<unknown>, path: (string | number)[]): Problem {
+  return error(
+    "note-empty",
+    document.place(path),
+    "the note has no text",
+    "Write what changed, or remove the note.",
+  );
+}
+
+export const releaseRules: readonly ReleaseRule[] = [
+  versionsAgree,
+  datePlausible,
+  hasArtifacts,
+  notesUseKnownKeys,
+];

@@ -1,0 +1,31 @@
+import type { Config } from "../documents/config.ts";
+import type { WrittenArtifact } from "../documents/manifest.ts";
+import type { PackageType } from "../documents/package-types.ts";
+import type { Code, Place, Problem } from "../errors.ts";
+import type { ParsedRelease } from "../project/parse.ts";
+import type { Path } from "../project/source.ts";
+
+/** One artifact of a manifest, as a rule sees it. */
+export interface ArtifactInRelease {
+  artifact: WrittenArtifact;
+  file: string;
+  /** undefined when the package type is not in the table; another rule says so. */
+  type: PackageType | undefined;
+  version: string;
+  release: ParsedRelease;
+  config: Config;
+  /** The place of a field of this artifact; of the artifact itself for []. */
+  place(path: Path, part?: "key" | "value"): Place;
+}
+
+/** A named rule: yields what it finds wrong. */
+export type ArtifactRule = (context: ArtifactInRelease) => Iterable<Problem>;
+export type ReleaseRule = (release: ParsedRelease, config: Config) => Iterable<Problem>;
+
+export function error(code: Code, at: Place, message: string, hint: string): Problem {
+  return { code, severity: "error", message, hint, at };
+}
+
+export function warning(code: Code, at: Place, message: string, hint: string): Problem {
+  return { code, severity: "warning", message, hint, at };
+}

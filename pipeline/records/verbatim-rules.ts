@@ -1,0 +1,92 @@
+import type { Code, Problem } from "../errors.ts";
+import { checkShape, display } from "../project/document.ts";
+import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";
+import { outOfOrder, recordShape } from "./verbatim.ts";
+
+/**
+ * What an imported record breaks is told like any other mistake: releases/exceptions.yaml accepts what was
+ * imported, and nobody else can use `verbatim` to say what the rules forbid.
+ */
+const verbatimBreaksRules: ArtifactRule = function* (context) {
+  const { artifact, place } = context;
+  for (const [field, value] of Object.entries(artifact.verbatim ?? {})) {
+    if (identityFields.includes(field)) continue;
+    const at = place(["verbatim", field], "key");
+    const problems = shapeProblems(field, value, context);
+    yield* problems.map((problem) => ({ ...problem, at }));
+    if (problems.length > 0 || differsFromType(field, context) || datesOutOfOrder(context)) continue;
+    const message = `verbatim.${field} is ${display(value)}, which a manifest can say itself`;
+    yield error(
+      "verbatim-needless",
+      at,
+      message,
+      "Write it as a field of the artifact; verbatim is for what breaks a rule.",
+    );
+  }
+};
+
+function shapeProblems(field: string, value: unknown, { config }: ArtifactInRelease): Problem[] {
+  const syntax = { value: { [field]: value }, locate: () => 0, spelling: () => undefined };
+  return checkShape({ file: "", text: "" }, syntax, recordShape(config.wire)).problems;
+}
+
+/** Other rules report these two: the entry shows them as if the manifest said so. */
+const differsFromType = (field: string, { artifact, type }: ArtifactInRelease) =>
+  type !== undefined &&
+  (field === "operating_system" || field === "platform") &&
+  artifact[field] !== type[field];
+
+const datesOutOfOrder = ({ artifact: { verbatim } }: ArtifactInRelease) =>
+  verbatim !== undefined && outOfOrder(verbatim.created_date, verbatim.modified_date);
+
+const datesInOrder: ArtifactRule = function* (context) {
+  if (!datesOutOfOrder(context)) return;
+  const { created_date, modified_date } = context.artifact.verbatim ?? {};
+  const message = `modified_date is ${display(modified_date)}, before created_date ${display(created_date)}`;
+  const hint = "The catalog it was imported from has it so.";
+  yield error("date-order", context.place(["verbatim", "modified_date"], "key"), message, hint);
+};
+
+const noFieldAbsent: ArtifactRule = function* ({ artifact, place }) {
+  for (const [index, field] of (artifact.absent ?? []).entries()) {
+    const message = `the field ${field} is missing from the record`;
+    yield error(
+      "missing-key",
+      place(["absent", index]),
+      message,
+      "The catalog it was imported from has none.",
+    );
+  }
+};
+
+const identityFields: readonly string[] = ["id", "version"];
+
+/** Id and version are what a record is; their fields cannot be anything else. */
+const identityNotVerbatim: ArtifactRule = function* ({ artifact, place }) {
+  for (const field of identityFields) {
+    if (!Object.hasOwn(artifact.verbatim ?? {}, field)) continue;
+    const message = `verbatim.${field} stands in an artifact, but the ${field} of a record cannot be chosen`;
+    yield error("verbatim-needless", place(["verbatim", field], "key"), message, "Remove it.");
+  }
+};
+
+/** The one checksum a manifest may leave open is that of an imported record that has none. */
+const checksumKnown: ArtifactRule = function* ({ artifact, place }) {
+  if (artifact.sha256 !== "unknown" || Object.hasOwn(artifact.verbatim ?? {}, "checksum")) return;
+  const code: Code = "checksum-format";
+  const message = 'sha256 is "unknown", expected 64 lowercase hexadecimal characters';
+  yield error(
+    code,
+    place(["sha256"]),
+    message,
+    "Only imported records may lack it, with what they have in verbatim.checksum.",
+  );
+};
+
+export const verbatimRules: readonly ArtifactRule[] = [
+  verbatimBreaksRules,
+  datesInOrder,
+  noFieldAbsent,
+  identityNotVerbatim,
+  checksumKnown,
+];

@@ -1,0 +1,26 @@
+import type { OutputFile } from "../../documents/published.ts";
+import { textFile } from "../output.ts";
+import type { AssetName, Templates } from "./templates.ts";
+
+/** Where pages find what they load, relative to the site's root. */
+export interface AssetNames {
+  style: string;
+  script: string;
+  icon: string;
+}
+
+/** The published names of style sheet, script and icon. */
+export const assetNames = (templates: Templates): AssetNames => ({
+  style: templates.assetPath("style.css"),
+  script: templates.assetPath("script.js"),
+  icon: templates.assetPath("favicon.svg"),
+});
+
+/** Style sheet, script, icon and robots.txt. */
+export function assetFiles(templates: Templates): OutputFile[] {
+  const names: readonly AssetName[] = ["style.css", "script.js", "favicon.svg"];
+  return [
+    ...names.map((name) => textFile(templates.assetPath(name), templates.asset(name))),
+    textFile("robots.txt", "User-agent: *\nAllow: /\n"),
+  ];
+}

@@ -1,0 +1,35 @@
+import { bdi, escapeHtml } from "../escape.ts";
+
+/** Letters and marks that are written from right to left, or that say so. */
+const turnsDirection =
+  /[\u0590-\u08FF\u200E\u200F\u202A-\u202E\u2066-\u2069\uFB1D-\uFDFF\uFE70-\uFEFF]|[\uD802\uD803\uD83A\uD83B]/;
+const jsonString = /"(?:[^"\\]|\\.)*"/g;
+
+/**
+ * A record as indented JSON for the browsable list: escaped, its id leading to its page, web addresses
+ * as links.
+ * @param page the address of the record's page
+ */
+export function browsableRecord(record: object, page: string): string {
+  // As the only element of an array it is indented a step further; the brackets' lines are cut off.
+  const text = JSON.stringify([record], null, 4).slice(2, -2);
+  const marked = turnsDirection.test(text) || text.includes('"http') ? markStrings(text) : escapeHtml(text);
+  return marked.replace(/: (\d+)/, `: <a href="${escapeHtml(page)}">$1</a>`);
+}
+
+function markStrings(text: string): string {
+  let html = "";
+  let end = 0;
+  for (const match of text.matchAll(jsonString)) {
+    html += escapeHtml(text.slice(end, match.index)) + markString(match[0]);
+    end = match.index + match[0].length;
+  }
+  return html + escapeHtml(text.slice(end));
+}
+
+function markString(literal: string): string {
+  const value = literal.slice(1, -1);
+  const shown = turnsDirection.test(value) ? bdi(value) : escapeHtml(value);
+  if (!/^https?:\/\/[^\s/\\][^\s\\]*$/.test(value)) return `&quot;${shown}&quot;`;
+  return `&quot;<a href="${escapeHtml(value)}">${shown}</a>&quot;`;
+}

@@ -1,0 +1,170 @@
+import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
+import { digestOf } from "../output.ts";
+import { artifactsUnit } from "./artifact-view.ts";
+import { browsablePages } from "./browsable-pages.ts";
+import { type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
+import { page, pageLayout, rootOf } from "./page-layout.ts";
+import type { PageModel } from "./page-models.ts";
+import { type PagePieces, relinked } from "./page-pieces.ts";
+import { platformLinks, platformPages } from "./platform-pages.ts";
+import type { Templates } from "./templates.ts";
+
+export { type PagePieces, releasePieces } from "./page-pieces.ts";
+
+/**
+ * The pages that span releases, made of each release's pieces. Those of past months stay under their keys.
+ * @param pieces newest first
+ * @param basis digest of configuration and templates
+ */
+export function* pageGroups(
+  pieces: readonly PagePieces[],
+  basis: string,
+  config: SiteConfig,
+  templates: Templates,
+): Generator<OutputGroup> {
+  const parts = listParts(pieces);
+  for (const part of parts) {
+    const others = partsBelow(part, parts);
+    const key = digestOf(basis, slicesOf(part), others.map(slicesOf));
+    yield { name: `month ${part.folder}`, key, files: [monthPage(part, others, config, templates)] };
+  }
+  const all = digestOf(basis, ...pieces.map(({ key }) => key));
+  yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
+  for (const { part, others, file } of browsablePages(parts, config, templates)) {
+    const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
+    yield { name: `browsable ${file.path}`, key, files: [file] };
+  }
+  const files = [
+    latestRedirect(pieces, config, templates),
+    releasesIndex(pieces, config, templates),
+    notFound(config, templates),
+    home(pieces, parts, config, templates),
+  ];
+  yield { name: "entrances", key: all, files };
+}
+
+/** What a page shows of a part. */
+const slicesOf = ({ label, folder, slices }: ListPart) => [
+  label,
+  folder,
+  slices.map(({ release, from, to }) => [release.key, from, to]),
+];
+
+/** The month's other parts, which its newest one leads to. */
+const partsBelow = ({ folder }: ListPart, parts: readonly ListPart[]): ListPart[] =>
+  isPart(folder) ? [] : parts.filter((other) => other.folder !== folder && other.folder.startsWith(folder));
+
+const isPart = (folder: string) => folder.split("/").length > 2;
+
+const provisionalVersions = (pieces: readonly PagePieces[]): string[] =>
+  pieces.filter((piece) => piece.provisional).map((piece) => piece.version);
+
+const versionsIn = ({ slices }: ListPart): string[] =>
+  provisionalVersions(slices.map(({ release }) => release));
+
+function home(
+  pieces: readonly PagePieces[],
+  parts: readonly ListPart[],
+  config: SiteConfig,
+  templates: Templates,
+): OutputFile {
+  const [newest] = pieces;
+  const [first] = parts;
+  const head = { title: "", filtered: true, provisional: first ? versionsIn(first) : [] };
+  return page("index.html", "home", templates, () => ({
+    layout: pageLayout("index.html", head, config, templates),
+    newest: newest
+      ? { version: newest.version, date: newest.date, href: `releases/${newest.version}/` }
+      : null,
+    platforms: platformLinks(pieces, config, "platforms/"),
+    releases: (first?.slices ?? []).map((slice) => listed(slice, "")),
+    months: parts.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),
+    all: "releases/",
+  }));
+}
+
+/** A month's page names no other month, its parts only the newest: they stay as they are when releases come after them. */
+function monthPage(
+  { folder, label, slices }: ListPart,
+  others: readonly ListPart[],
+  config: SiteConfig,
+  templates: Templates,
+): OutputFile {
+  const path = `page/${folder}index.html`;
+  const root = rootOf(path);
+  const head = {
+    title: `Releases of ${label}`,
+    filtered: true,
+    provisional: versionsIn({ folder, label, slices }),
+  };
+  return page(path, "month", templates, () => ({
+    layout: pageLayout(path, head, config, templates),
+    month: label,
+    releases: slices.map((slice) => listed(slice, root)),
+    parts: others.map((other) => ({ href: other.folder.slice(folder.length), text: other.label })),
+    newest: isPart(folder) ? "../" : "",
+    home: root,
+    all: `${root}releases/`,
+  }));
+}
+
+function releasesIndex(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
+  const path = "releases/index.html";
+  const head = { title: "Releases", provisional: provisionalVersions(pieces) };
+  return page(path, "releases", templates, () => ({
+    layout: pageLayout(path, head, config, templates),
+    releases: pieces.map((piece) => ({
+      ...shownOf(piece, "../"),
+      href: `${piece.version}/`,
+      count: piece.packageCount,
+      unit: artifactsUnit(piece.packageCount),
+    })),
+  }));
+}
+
+function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
+  const path = "releases/latest/index.html";
+  const newest = pieces[0] && { version: pieces[0].version, href: `../${pieces[0].version}/` };
+  return page(path, "latest", templates, () => ({
+    layout: pageLayout(path, { title: "Newest release", refresh: newest?.href }, config, templates),
+    newest: newest ?? null,
+    all: "../",
+  }));
+}
+
+/** Shown at any depth, so its links start at the site's base path. */
+function notFound(config: SiteConfig, templates: Templates): OutputFile {
+  const base = new URL(config.baseUrl).pathname.replace(/^\/+|\/+$/g, "");
+  const root = base === "" ? "/" : `/${base}/`;
+  return page("404.html", "not-found", templates, () => ({
+    layout: pageLayout("404.html", { title: "Page not found", root }, config, templates),
+    home: root,
+    all: `${root}releases/`,
+    platforms: `${root}platforms/`,
+  }));
+}
+
+/** What every list says of a release. */
+const shownOf = ({ version, date, provisional, retractedCount, summaryHtml }: PagePieces, root: string) => ({
+  version,
+  date,
+  provisional,
+  withdrawn: retractedCount,
+  summaryHtml: relinked(summaryHtml(), root),
+});
+
+/** @param root the path from the page to the site's root */
+const listed = (
+  { release, from, to }: ReleaseSlice,
+  root: string,
+): PageModel<"month">["releases"][number] => ({
+  ...shownOf(release, root),
+  href: `${root}releases/${release.version}/`,
+  count: to - from,
+  continued: from > 0,
+  rowsHtml: release
+    .rows()
+    .slice(from, to)
+    .map((row) => relinked(row, root))
+    .join(""),
+});

@@ -1,0 +1,53 @@
+import { isObject } from "../../documents/is-object.ts";
+import type { WireRecord } from "../../documents/package-record.ts";
+import type { SiteConfig } from "../../documents/published.ts";
+import type { ArtifactView } from "./page-models.ts";
+
+type Statement = ArtifactView["origin"][number];
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Who signed an artifact and what it was built from, as its record states it: in short, and in full. */
+export function provenanceOf(
+  { data }: WireRecord,
+  config: SiteConfig,
+): Pick<ArtifactView, "origin" | "provenance"> {
+  const attestation = objectIn(data.attestation);
+  const signature = objectIn(attestation.signature);
+  const key = textIn(attestation.key_id);
+  const signer = textIn(signature.signer);
+  const revision = textIn(objectIn(data[config.wire.vendor]).rev);
+  const files = attestation.file_signatures;
+  return {
+    origin: [
+      signedBy(signer, key) ?? { words: "No signature stated", value: "", isHash: false },
+      ...said("Built from source revision", revision, true),
+    ],
+    provenance: [
+      ...said("Signed by", signer),
+      ...said("Signing key", key, true),
+      ...said("Signature", textIn(signature.display) ?? ((signer ?? key) ? undefined : "none stated")),
+      ...said("Signed inside", Array.isArray(files) ? filesText(files.length) : undefined),
+      ...said("Source revision", revision, true),
+      ...said("Build output", textIn(objectIn(data.store).path), true),
+    ],
+  };
+}
+
+/** Imported records may carry data of any shape: what does not fit is not shown. */
+const objectIn = (value: unknown): Fields => (isObject(value) ? value : {});
+
+const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value !== "" ? value : undefined;
+
+/** A key may be a fingerprint, or the name of an identity. */
+function signedBy(signer: string | undefined, key: string | undefined): Statement | undefined {
+  if (signer !== undefined) return { words: "Signed by", value: signer, isHash: false };
+  if (key === undefined) return undefined;
+  const isHash = /^[0-9a-f]+$/i.test(key);
+  return { words: isHash ? "Signed with key" : "Signed with", value: key, isHash };
+}
+
+const said = (words: string, value: string | undefined, isHash = false): Statement[] =>
+  value === undefined ? [] : [{ words, value, isHash }];
+
+const filesText = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import Handlebars from "handlebars";
+import { failure, RelcatError } from "../../errors.ts";
+import { visible } from "../escape.ts";
+import { type PageModel, type PageName, pageModels } from "./page-models.ts";
+
+/** Files beside the templates that pages load. */
+export type AssetName = "style.css" | "script.js" | "favicon.svg";
+
+/** The site's templates, compiled once. */
+export interface Templates {
+  /**
+   * A page as HTML, without control characters.
+   * @throws RelcatError `template` where the template asks for what the page does not have
+   */
+  render<Name extends PageName>(page: Name, model: PageModel<Name>): string;
+  asset(name: AssetName): string;
+  /** Where an asset is published: under a name that changes with its content. */
+  assetPath(name: AssetName): string;
+}
+
+const pages = Object.keys(pageModels) as PageName[];
+const assets: readonly AssetName[] = ["style.css", "script.js", "favicon.svg"];
+
+const options: CompileOptions = {
+  strict: true,
+  knownHelpersOnly: true,
+  // if, each, unless and with stay known; these two would let data choose a name.
+  knownHelpers: { log: false, lookup: false },
+  preventIndent: true,
+};
+
+/**
+ * Compiles the files of templates/: one `.hbs` per page, every other `.hbs` a partial, and the assets. Folders in
+ * it are others'.
+ * @param sources file name and text
+ * @throws RelcatError `template` for a missing file or a syntax error
+ */
+export function compileTemplates(sources: ReadonlyMap<string, string>): Templates {
+  const needed = [...pages.map((page) => `${page}.hbs`), ...assets];
+  const missing = needed.filter((name) => !sources.has(name));
+  if (missing.length > 0) {
+    throw failure(
+      "template",
+      `templates/ lacks ${missing.join(", ")}`,
+      "Restore them from relcat's own templates.",
+    );
+  }
+  const environment = Handlebars.create();
+  const compiled = new Map<string, Handlebars.TemplateDelegate>();
+  for (const [file, source] of sources) {
+    if (!file.endsWith(".hbs") || file.includes("/")) continue;
+    const name = file.slice(0, -".hbs".length);
+    const template = inTemplate(file, () => environment.compile(parsed(source), options));
+    if (name in pageModels) compiled.set(name, template);
+    else environment.registerPartial(name, template);
+  }
+  const asset = (name: AssetName) => sources.get(name) ?? "";
+  const paths = new Map(assets.map((name) => [name, publishedPath(name, asset(name))]));
+  return {
+    render: (page, model) => render(page, compiled.get(page), model),
+    asset,
+    assetPath: (name) => paths.get(name) ?? name,
+  };
+}
+
+/** Compiling is lazy in Handlebars; parsing shows a syntax error before any page is made. */
+const parsed = (source: string) => Handlebars.parse(source);
+
+/** What the models are is checked where they are tested: here it would cost a tenth of a build. */
+function render<Name extends PageName>(
+  page: Name,
+  template: Handlebars.TemplateDelegate | undefined,
+  model: PageModel<Name>,
+): string {
+  return inTemplate(`${page}.hbs`, () => {
+    const html = template?.(model) ?? "";
+    // A row comes into a page, which is looked through as a whole.
+    return page === "row" ? html : visible(html);
+  });
+}
+
+function inTemplate<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (cause) {
+    if (cause instanceof RelcatError) throw cause;
+    const message = cause instanceof Error ? cause.message : String(cause);
+    throw failure(
+      "template",
+      `templates/${file}: ${message}`,
+      "Compare it with relcat's own template.",
+      undefined,
+      cause,
+    );
+  }
+}
+
+function publishedPath(name: AssetName, text: string): string {
+  if (name === "favicon.svg") return name;
+  const digest = createHash("sha256").update(text).digest("hex").slice(0, 8);
+  return `assets/${name.replace(".", `.${digest}.`)}`;
+}

@@ -1,0 +1,177 @@
+import { createHash } from "node:crypto";
+import { type BigIntStats, closeSync, fstatSync, openSync, read, readSync, statSync } from "node:fs";
+import { basename } from "node:path";
+import { setImmediate } from "node:timers/promises";
+import { promisify } from "node:util";
+import { failure } from "../errors.ts";
+import { type ByteSource, refuseBeyond, release } from "../inspect/bytes/byte-source.ts";
+import { accessFailure } from "./access-failure.ts";
+
+/**
+ * A file of any size, in the memory of two chunks and of the largest piece that is read out of order.
+ * Everything throws RelcatError file-access, and file-changed when the file did not stand still meanwhile.
+ */
+export interface FileSource extends ByteSource {
+  /** Of all bytes: what the first whole pass gave, or one that is made now. */
+  sha256(): Promise<string>;
+  close(): void;
+}
+
+/**
+ * How all of a file is read: `ahead`, a chunk while the one before it is taken, for who has the processor alone; or
+ * `in-turn`, which is less work in all, for where another thread has a file of its own.
+ */
+export type Pace = "ahead" | "in-turn";
+
+/** @throws RelcatError file-access */
+export function fileSource(path: string, pace: Pace = "ahead"): FileSource {
+  const descriptor = attempt(path, () => openSync(path, "r"));
+  const before = fstatSync(descriptor, { bigint: true });
+  const at = { name: basename(path), size: Number(before.size) };
+  let sha256: string | undefined;
+  let piece = Buffer.alloc(0);
+  let held: Uint8Array | undefined;
+
+  // Of the open file and of the path: a build that renames a new file into place changes only the second.
+  const refuseChanged = () =>
+    attempt(path, () => {
+      for (const after of [fstatSync(descriptor, { bigint: true }), statSync(path, { bigint: true })])
+        if (!isSame(before, after)) throw changed(path);
+    });
+
+  /** All of a short file: each trip to the system takes as long as reading it does. */
+  function short(): Uint8Array {
+    if (held) return held;
+    const bytes = Buffer.allocUnsafeSlow(at.size + 1);
+    if (attempt(path, () => readSync(descriptor, bytes, 0, bytes.length, 0)) !== at.size) throw changed(path);
+    refuseChanged();
+    held = bytes.subarray(0, at.size);
+    return held;
+  }
+
+  async function pass(take: Take): Promise<void> {
+    if (at.size <= shortSize) {
+      const bytes = short();
+      if (bytes.length > 0) await take(bytes, 0);
+      return;
+    }
+    const read = pace === "ahead" ? readAhead : readInTurn;
+    const done = await read(descriptor, at.size, take).catch((error) => {
+      throw asAccessFailure(path, error);
+    });
+    if (done !== at.size) throw changed(path);
+  }
+
+  async function each(take: Take): Promise<void> {
+    const hash = sha256 === undefined ? createHash("sha256") : undefined;
+    await pass((chunk, from) => {
+      hash?.update(chunk);
+      return take(chunk, from);
+    });
+    refuseChanged();
+    sha256 ??= hash?.digest("hex");
+  }
+
+  return {
+    ...at,
+    read(from, length) {
+      refuseBeyond(at, from, length);
+      if (at.size <= shortSize) return short().subarray(from, from + length);
+      if (piece.length < length) piece = Buffer.allocUnsafeSlow(length);
+      const count = attempt(path, () => readSync(descriptor, piece, 0, length, from));
+      if (count !== length) throw changed(path);
+      return piece.subarray(0, length);
+    },
+    each,
+    async sha256() {
+      if (sha256 === undefined) await each(() => {});
+      refuseChanged();
+      return sha256 ?? "";
+    },
+    close: () => closeSync(descriptor),
+  };
+}
+
+/** Smaller ones take more memory, not less: each leaves promises to the collector. */
+const chunkSize = 1024 * 1024;
+/** As much memory as two of them. */
+const shortSize = 2 * chunkSize;
+const readInto = promisify(read);
+
+type Take = (chunk: Uint8Array, at: number) => void | Promise<void>;
+
+/**
+ * Reads to the end, or to the first byte that was not there before; one chunk is taken while the next is read.
+ * @returns bytes that were read
+ */
+async function readAhead(descriptor: number, total: number, take: Take): Promise<number> {
+  let full = Buffer.allocUnsafeSlow(chunkSize);
+  let spare = Buffer.allocUnsafeSlow(chunkSize);
+  let done = 0;
+  let reading = readInto(descriptor, full, 0, chunkSize, 0);
+  try {
+    for (;;) {
+      const { bytesRead } = await reading;
+      if (bytesRead === 0 || done > total) return done;
+      reading = readInto(descriptor, spare, 0, chunkSize, done + bytesRead);
+      const taken = take(full.subarray(0, bytesRead), done);
+      if (taken) await taken;
+      done += bytesRead;
+      [full, spare] = [spare, full];
+    }
+  } finally {
+    await reading.catch(() => {}); // Nobody waits for it any more; its failure must not end the process.
+    for (const buffer of [full, spare]) release(buffer);
+  }
+}
+
+/** Stays in the cache of one core. */
+const turnSize = 256 * 1024;
+const turnsInARow = 16;
+
+/**
+ * Reads to the end, or to the first byte that was not there before.
+ * @returns bytes that were read
+ */
+async function readInTurn(descriptor: number, total: number, take: Take): Promise<number> {
+  const buffer = Buffer.allocUnsafeSlow(turnSize);
+  let done = 0;
+  try {
+    for (let turn = 1; ; turn++) {
+      const count = readSync(descriptor, buffer, 0, turnSize, done);
+      if (count === 0 || done > total) return done;
+      const taken = take(buffer.subarray(0, count), done);
+      if (taken) await taken;
+      done += count;
+      if (turn % turnsInARow === 0) await setImmediate(); // Other threads have something to say.
+    }
+  } finally {
+    release(buffer);
+  }
+}
+
+const isSame = (a: BigIntStats, b: BigIntStats) =>
+  a.size === b.size &&
+  a.mtimeNs === b.mtimeNs &&
+  a.ctimeNs === b.ctimeNs &&
+  a.ino === b.ino &&
+  a.dev === b.dev;
+
+function attempt<T>(path: string, work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw asAccessFailure(path, error);
+  }
+}
+
+const asAccessFailure = (path: string, error: unknown) =>
+  (error as NodeJS.ErrnoException).syscall ? accessFailure(`cannot read ${path}`, error) : error;
+
+const changed = (path: string) =>
+  failure(
+    "file-changed",
+    `${path} was changed while it was read`,
+    "Wait until the build has finished, then run the command again.",
+    { file: path, line: 1, column: 1 },
+  );

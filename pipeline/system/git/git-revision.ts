@@ -1,0 +1,90 @@
+import { distance } from "fastest-levenshtein";
+import { failure } from "../../errors.ts";
+import { git } from "./git.ts";
+
+/**
+ * A file as a git revision has it; "" when that revision exists and has no such file.
+ * @param folder the folder the path is relative to
+ * @param option how people name another revision
+ * @throws RelcatError git-missing, git-revision
+ */
+export async function showFile(
+  folder: string,
+  revision: string,
+  path: string,
+  option = "--ledger-base",
+): Promise<string> {
+  const shown = await git(folder, ["show", `${await resolveCommit(folder, revision, option)}:./${path}`]);
+  if (shown.exitCode === 0) return shown.stdout;
+  if (/does not exist|exists on disk, but not in/.test(shown.stderr)) return "";
+  throw failure("git-revision", `git cannot show ${path} of ${revision}: ${shown.stderr.trim()}`);
+}
+
+/**
+ * The full id of the commit a revision names.
+ * @throws RelcatError git-missing, git-revision
+ */
+export async function resolveCommit(
+  folder: string,
+  revision: string,
+  option = "--ledger-base",
+): Promise<string> {
+  // A revision may never be read as an option, and ends with the commit it names.
+  const resolved = await git(folder, [
+    "rev-parse",
+    "--verify",
+    "--quiet",
+    "--end-of-options",
+    `${revision}^{commit}`,
+  ]);
+  if (resolved.exitCode !== 0) throw await unresolved(folder, revision, option);
+  return resolved.stdout;
+}
+
+async function unresolved(folder: string, revision: string, option: string) {
+  const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
+  if (inside.exitCode !== 0) {
+    const none =
+      option === "--ledger-base" ? ", or give --ledger-base none to say that nothing is settled" : "";
+    return failure(
+      "git-revision",
+      `this folder is not in a git repository, so ${revision} cannot be looked up`,
+      `Run it in a clone${none}.`,
+    );
+  }
+  const near = similar(revision, await linesOf(folder, ["for-each-ref", "--format=%(refname:short)"]));
+  const hint = [
+    await wayToGet(folder, revision),
+    ...(near.length > 0 ? [`Did you mean ${near.join(" or ")}?`] : []),
+    `Another one is named with ${option}, for good with ledger: { base: … } in catalog.yaml.`,
+  ];
+  return failure("git-revision", `git does not know the revision ${revision}`, hint.join(" "));
+}
+
+/** A full clone that is fetched with a depth becomes shallow, and nothing can be merged in it any more. */
+async function wayToGet(folder: string, revision: string): Promise<string> {
+  const remotes = await linesOf(folder, ["remote"]);
+  const remote = remotes.find((name) => revision.startsWith(`${name}/`) && revision !== `${name}/`);
+  if (remote === undefined)
+    return "It is no branch, tag or commit of this clone, nor a branch of a remote it has.";
+  const branch = revision.slice(remote.length + 1);
+  const [isShallow] = await linesOf(folder, ["rev-parse", "--is-shallow-repository"]);
+  const depth = isShallow === "true" ? "--depth=1 " : "";
+  return `Fetch it: git fetch ${depth}${remote} ${branch}:refs/remotes/${remote}/${branch}.`;
+}
+
+/** Names that differ in few letters, or that are the same branch without its remote. */
+function similar(revision: string, refs: readonly string[]): string[] {
+  const branch = revision.slice(revision.indexOf("/") + 1);
+  const far = (ref: string) =>
+    Math.min(distance(ref, revision), ref === branch || ref.endsWith(`/${revision}`) ? 1 : 99);
+  return refs
+    .filter((ref) => far(ref) <= Math.max(2, revision.length / 4))
+    .sort((a, b) => far(a) - far(b))
+    .slice(0, 3);
+}
+
+async function linesOf(folder: string, args: readonly string[]): Promise<string[]> {
+  const { exitCode, stdout } = await git(folder, args);
+  return exitCode === 0 ? stdout.split("\n").filter((line) => line !== "") : [];
+}

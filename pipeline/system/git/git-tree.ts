@@ -1,0 +1,72 @@
+import { failure } from "../../errors.ts";
+import { git } from "./git.ts";
+import { resolveCommit } from "./git-revision.ts";
+
+/** The files of a folder as one commit has them. */
+export interface GitTree {
+  commit: string;
+  /** By path relative to the folder. */
+  files: Map<string, Uint8Array>;
+}
+
+/** Why git knows nothing of a folder; undefined where it does. */
+export async function withoutGit(folder: string): Promise<"not-installed" | "no-repository" | undefined> {
+  try {
+    const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
+    return inside.exitCode === 0 ? undefined : "no-repository";
+  } catch {
+    return "not-installed";
+  }
+}
+
+/**
+ * Reads a folder of a revision whole, without a checkout and without the network.
+ * @throws RelcatError git-missing, git-revision
+ */
+export async function readTree(folder: string, revision: string): Promise<GitTree> {
+  const commit = await resolveCommit(folder, revision);
+  const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit]);
+  if (exitCode !== 0) throw unreadable(revision, stderr);
+  // 100644 and 100755: links and submodules are not files of the catalog.
+  const entries = stdout.split("\0").flatMap((line) => {
+    const [, blob, path] = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
+    return blob !== undefined && path !== undefined ? [{ blob, path }] : [];
+  });
+  const contents = await readBlobs(
+    folder,
+    revision,
+    entries.map(({ blob }) => blob),
+  );
+  return {
+    commit,
+    files: new Map(entries.map(({ path }, index) => [path, contents[index] ?? new Uint8Array()])),
+  };
+}
+
+async function readBlobs(folder: string, revision: string, blobs: readonly string[]): Promise<Uint8Array[]> {
+  const { execa } = await import("execa");
+  const { stdout, exitCode, stderr } = await execa("git", ["-C", folder, "cat-file", "--batch"], {
+    input: blobs.map((blob) => `${blob}\n`).join(""),
+    encoding: "buffer",
+    stripFinalNewline: false,
+    maxBuffer: Number.MAX_SAFE_INTEGER,
+    reject: false,
+  });
+  if (exitCode !== 0) throw unreadable(revision, new TextDecoder().decode(stderr));
+  let at = 0;
+  return blobs.map(() => {
+    const end = stdout.indexOf(0x0a, at);
+    const header = new TextDecoder().decode(stdout.subarray(at, end));
+    const size = Number(/ blob (\d+)$/.exec(header)?.[1]);
+    if (Number.isNaN(size)) throw unreadable(revision, header);
+    at = end + 1 + size + 1;
+    return stdout.subarray(end + 1, end + 1 + size);
+  });
+}
+
+const unreadable = (revision: string, reason: string) =>
+  failure(
+    "git-revision",
+    `git cannot read the files of ${revision}: ${reason.trim()}`,
+    "Fetch the revision again; git fsck says what is missing.",
+  );

@@ -1,0 +1,193 @@
+import { createHash, type Hash } from "node:crypto";
+import { linkSync, renameSync, rmSync, statSync } from "node:fs";
+import { type FileHandle, mkdir, open } from "node:fs/promises";
+import { dirname } from "node:path";
+import { setTimeout as pauseFor } from "node:timers/promises";
+import { failure, RelcatError } from "../../errors.ts";
+import { accessFailure } from "../access-failure.ts";
+import { exists } from "../files.ts";
+import { hashFile } from "../hash-file.ts";
+import { type ArtifactStream, openArtifact } from "./download-stream.ts";
+
+export interface FileDownload {
+  /** URL, or the file that it is copied from. */
+  place: string;
+  file: string;
+  sha256: string;
+  /** null: nobody said. */
+  size: number | null;
+  /** What a file of unknown size may have. */
+  mostBytes: number;
+  /** Bytes that are there so far. */
+  onBytes: (done: number) => void;
+  pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
+}
+
+const attempts = 4;
+const firstPause = 500;
+
+/**
+ * Downloads a file, goes on from what an earlier try left in FILE.part, and gives it its name only when its length and
+ * its SHA-256 are right: a wrong file never stands under the right name.
+ * @throws RelcatError file-exists, site-tampered, artifact-missing, network, file-access
+ */
+export async function downloadTo(
+  request: FileDownload,
+): Promise<{ result: "downloaded" | "present"; size: number }> {
+  const { file, sha256, pause = pauseFor } = request;
+  if (exists(file)) return presentFile(file, sha256);
+  const progress: Progress = { etag: undefined, isFromBefore: exists(partOf(file)) };
+  for (let attempt = 1; ; ) {
+    try {
+      const size = await fetchPart(request, progress);
+      if (size !== undefined) return { result: "downloaded", size };
+    } catch (error) {
+      if (!(error instanceof RelcatError) || error.code !== "network" || attempt >= attempts) throw error;
+      await pause(firstPause * 2 ** (attempt++ - 1));
+    }
+  }
+}
+
+interface Progress {
+  /** Of the bytes that are in the part. */
+  etag: string | undefined;
+  /** Whether bytes in the part are an earlier run's, of which nothing else is known. */
+  isFromBefore: boolean;
+}
+
+const partOf = (file: string): string => `${file}.part`;
+
+async function presentFile(file: string, sha256: string): Promise<{ result: "present"; size: number }> {
+  const there = await hashFile(file);
+  if (there.sha256 === sha256) return { result: "present", size: there.size };
+  throw failure(
+    "file-exists",
+    `${file} exists already, with other bytes`,
+    "Nothing was overwritten: move it away, or give another name with --out.",
+  );
+}
+
+/** @returns undefined where what an earlier run left was of no use, and all of it must be fetched */
+async function fetchPart(request: FileDownload, progress: Progress): Promise<number | undefined> {
+  const part = await openPart(partOf(request.file));
+  try {
+    await fill(part, request, progress);
+    if (part.hash.digest("hex") === request.sha256 && (request.size ?? part.size) === part.size) {
+      await part.handle.sync();
+      takeName(request.file);
+      return part.size;
+    }
+  } finally {
+    await part.handle.close();
+  }
+  rmSync(partOf(request.file), { force: true });
+  if (!progress.isFromBefore) throw wrongBytes(request, part.size);
+  Object.assign(progress, { isFromBefore: false, etag: undefined });
+  return undefined;
+}
+
+interface Part {
+  handle: FileHandle;
+  hash: Hash;
+  size: number;
+}
+
+async function openPart(path: string): Promise<Part> {
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const handle = await open(path, statSync(path, { throwIfNoEntry: false }) ? "r+" : "wx+");
+    const hash = createHash("sha256");
+    let size = 0;
+    const buffer = Buffer.allocUnsafe(512 * 1024);
+    for (;;) {
+      const { bytesRead } = await handle.read(buffer, 0, buffer.length, size);
+      if (bytesRead === 0) return { handle, hash, size };
+      hash.update(buffer.subarray(0, bytesRead));
+      size += bytesRead;
+    }
+  } catch (error) {
+    throw accessFailure(`cannot write ${path}`, error);
+  }
+}
+
+async function fill(part: Part, request: FileDownload, progress: Progress): Promise<void> {
+  const { place, file, size: wanted, mostBytes, onBytes } = request;
+  const limit = wanted ?? mostBytes;
+  if (part.size > limit) await restart(part);
+  if (part.size > 0 && part.size === wanted) return;
+  const stream = await openStream(place, part, progress);
+  try {
+    progress.etag = stream.etag;
+    if (stream.length !== undefined && part.size + stream.length > limit)
+      throw tooMuch(request, part.size + stream.length, limit);
+    for await (const chunk of stream.chunks) {
+      if (part.size + chunk.length > limit) throw tooMuch(request, part.size + chunk.length, limit);
+      await part.handle.write(chunk, 0, chunk.length, part.size).catch((error: unknown) => {
+        throw accessFailure(`cannot write ${partOf(file)}`, error);
+      });
+      part.hash.update(chunk);
+      part.size += chunk.length;
+      onBytes(part.size);
+    }
+  } finally {
+    stream.end();
+  }
+}
+
+/** From where the part ends, where the server can; from the beginning otherwise. */
+async function openStream(place: string, part: Part, progress: Progress): Promise<ArtifactStream> {
+  let stream = await openArtifact(place, part.size, progress.etag);
+  if (stream.status === 416) {
+    stream.end();
+    await restart(part);
+    stream = await openArtifact(place);
+  } else if (stream.status === 200 && part.size > 0) await restart(part);
+  if (part.size === 0) progress.isFromBefore = false;
+  if (stream.status === 200 || stream.status === 206) return stream;
+  stream.end();
+  throw failure(
+    "artifact-missing",
+    `${place} answered ${stream.status}`,
+    "The catalog lists it, but it is not there: tell whoever publishes it.",
+  );
+}
+
+async function restart(part: Part): Promise<void> {
+  await part.handle.truncate(0);
+  part.hash = createHash("sha256");
+  part.size = 0;
+}
+
+/** In one step, and over nothing that came there meanwhile. */
+function takeName(file: string): void {
+  try {
+    linkSync(partOf(file), file);
+    rmSync(partOf(file));
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === "EEXIST")
+      throw failure("file-exists", `${file} exists already`, `What was downloaded is ${partOf(file)}.`);
+    // Not every file system has links.
+    if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS")
+      throw accessFailure(`cannot write ${file}`, error);
+    renameSync(partOf(file), file);
+  }
+}
+
+function tooMuch({ place, file }: FileDownload, size: number, limit: number): RelcatError {
+  rmSync(partOf(file), { force: true });
+  return failure(
+    "site-tampered",
+    `${place} has ${size} bytes or more, expected at most ${limit}`,
+    "Nothing of it was kept; tell whoever publishes it.",
+  );
+}
+
+const wrongBytes = ({ place, sha256, size }: FileDownload, got: number) =>
+  failure(
+    "site-tampered",
+    size !== null && size !== got
+      ? `${place} has ${got} bytes, expected ${size}`
+      : `${place} is not the file that was signed: its SHA-256 is not ${sha256}`,
+    "Nothing of it was kept; tell whoever publishes it.",
+  );

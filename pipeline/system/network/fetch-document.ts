@@ -1,0 +1,41 @@
+import { failure } from "../../errors.ts";
+import { readLimited } from "./download-request.ts";
+
+const patience = 30_000;
+
+/**
+ * The bytes of a document at a URL.
+ * @throws RelcatError network with the status or the reason; usage for a URL that anybody on the way could change
+ */
+export async function fetchDocument(url: string, limit: number): Promise<Uint8Array> {
+  refusePlaintext(url);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
+    refusePlaintext(response.url); // A redirect may lead away from https.
+    if (!response.ok) throw refused(url, `answered ${response.status} ${response.statusText}`.trim());
+    return await readLimited(response, limit, () => refused(url, `has more than ${limit} bytes`));
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw refused(url, `cannot be read: ${reason || error.message}`, error);
+  }
+}
+
+function refusePlaintext(url: string): void {
+  const { protocol, hostname } = new URL(url);
+  if (protocol === "https:" || /^(127\.0\.0\.1|localhost|\[::1\])$/.test(hostname)) return;
+  throw failure(
+    "usage",
+    `${url} is not an https URL`,
+    "Over http, anybody on the way could change what is read.",
+  );
+}
+
+const refused = (url: string, what: string, cause?: unknown) =>
+  failure(
+    "network",
+    `${url} ${what}`,
+    "Check the URL and the network, then run the command again.",
+    undefined,
+    cause,
+  );

@@ -1,0 +1,110 @@
+import { setTimeout as pause } from "node:timers/promises";
+import { failure, RelcatError } from "../../errors.ts";
+import {
+  Attention,
+  follow,
+  isTemporary,
+  networkProblem,
+  readLimited,
+  redirection,
+  unreachable,
+} from "./download-request.ts";
+
+/** How long and how often a server is asked. */
+export interface Patience {
+  /** Milliseconds without any answer, and between two parts of one. */
+  silence: number;
+  /** Requests in all, when the server fails or cannot be reached. */
+  attempts: number;
+  /** Milliseconds before the second request; doubled before each later one. */
+  pause: number;
+}
+
+export const usualPatience: Patience = { silence: 30_000, attempts: 4, pause: 500 };
+
+const headers = { accept: "application/json, */*;q=0.1" };
+
+/**
+ * The body of a document, whole or not at all.
+ * @param limit bytes, counted after decompression
+ * @throws RelcatError network, file-size
+ */
+export async function fetchBytes(
+  url: string,
+  limit: number,
+  patience: Patience = usualPatience,
+): Promise<Uint8Array> {
+  return retried(url, patience, async (attention) => {
+    const response = await follow(url, { headers }, attention, refused);
+    if (!response.ok) throw statusProblem(url, response);
+    const tooLong = () =>
+      failure("file-size", `${url} has more than ${limit} bytes`, "Is it the address of the list?");
+    return readLimited(response, limit, tooLong, attention);
+  });
+}
+
+/** What a server answers about a download that it may send elsewhere. */
+export interface Redirection {
+  status: number;
+  /** Absolute; undefined when the answer is none of another address. */
+  location: URL | undefined;
+}
+
+/**
+ * Asks where an address leads, without going there.
+ * @throws RelcatError network
+ */
+export async function findRedirect(url: string, patience: Patience = usualPatience): Promise<Redirection> {
+  return retried(url, patience, async (attention) => {
+    let response = await request(url, "HEAD", attention);
+    if (response.status === 405 || response.status === 501) response = await request(url, "GET", attention);
+    if (isTemporary(response.status)) throw statusProblem(url, response);
+    return { status: response.status, location: redirection(response, url) };
+  });
+}
+
+/** Asks without reading what the answer holds. */
+async function request(url: string, method: "GET" | "HEAD", attention: Attention): Promise<Response> {
+  const response = await fetch(url, { method, headers, redirect: "manual", signal: attention.signal });
+  attention.heard();
+  await response.body?.cancel();
+  return response;
+}
+
+async function retried<T>(
+  url: string,
+  patience: Patience,
+  ask: (attention: Attention) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    const attention = new Attention(patience.silence);
+    try {
+      return await ask(attention);
+    } catch (error) {
+      const failed = networkProblem(url, error, attention);
+      if (attempt >= patience.attempts || isFinal(failed)) throw failed;
+    } finally {
+      attention.end();
+    }
+    await pause(patience.pause * 2 ** (attempt - 1));
+  }
+}
+
+/** A server that answers, and says no, will say no again. */
+const isFinal = (error: unknown) =>
+  !(error instanceof RelcatError) || error.code !== "network" || error.cause === final;
+const final = Symbol("final");
+
+function statusProblem(url: string, { status, statusText }: Response): RelcatError {
+  const text = `answered ${status} ${statusText}`.trim();
+  return isTemporary(status) ? unreachable(url, text) : refused(url, text);
+}
+
+const refused = (url: string, what: string) =>
+  failure(
+    "network",
+    `${url} ${what}`,
+    "Check the address; a list that needs a login can be saved and given as a file.",
+    undefined,
+    final,
+  );

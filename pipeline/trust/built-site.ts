@@ -1,0 +1,42 @@
+import { join } from "node:path";
+import { relativePath } from "../documents/relative-path.ts";
+import { type BuildDocument, buildSchema } from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import { exists, readIfPresent } from "../system/files.ts";
+import { rootFolder } from "../system/root-folder.ts";
+import { refuseHostilePaths } from "./parsed-state.ts";
+
+/** What a built site says of itself, and the bytes that say it. */
+export interface Build {
+  document: BuildDocument;
+  bytes: Uint8Array;
+}
+
+/** @throws RelcatError folder-missing, folder-not-ours */
+export function readBuild(out: string): Build {
+  const bytes = readIfPresent(rootFolder(out)(relativePath("build.json")));
+  if (!bytes) throw missing(out);
+  let document: unknown;
+  try {
+    document = JSON.parse(new TextDecoder().decode(bytes));
+  } catch (error) {
+    throw notABuild(out, error);
+  }
+  const parsed = buildSchema.safeParse(document);
+  if (parsed.success) return { document: parsed.data, bytes };
+  refuseHostilePaths(parsed.error, join(out, "build.json"), rebuild);
+  throw notABuild(out, parsed.error);
+}
+
+const rebuild = "Build it again: relcat build --released";
+
+const notABuild = (out: string, cause: unknown) =>
+  failure("folder-not-ours", `${out}/build.json is not a build of relcat's`, rebuild, undefined, cause);
+
+/** Asked before a folder is locked: locking makes it. @throws RelcatError folder-missing */
+export function requireBuild(out: string): void {
+  if (!exists(join(out, "build.json"))) throw missing(out);
+}
+
+const missing = (out: string) =>
+  failure("folder-missing", `${out} holds no built site`, "Build one first: relcat build --released");

@@ -1,0 +1,64 @@
+import { createHash } from "node:crypto";
+import { buildCatalog, type Site } from "../build.ts";
+import { readLedgerNow } from "../deliver.ts";
+import type { Config } from "../documents/config.ts";
+import type { OutputFile } from "../documents/published.ts";
+import type { BuildDocument } from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import { earlierCommit } from "../ledger/earlier-commit.ts";
+import { refuseStaleBuild } from "../publish/guards.ts";
+
+/**
+ * Builds the site again from the checkout, without the cache, and compares it with a build that is about to be
+ * signed: a wrong cache, or a job before this one, must not get content into a signed site.
+ * @param out the build's folder, for the message
+ * @throws RelcatError build-unproved, naming the first file that the checkout makes differently; build-stale
+ */
+export async function refuseOtherThanCheckout(
+  releases: string,
+  config: Config,
+  out: string,
+  document: BuildDocument,
+): Promise<void> {
+  const ledger = readLedgerNow(releases);
+  refuseStaleBuild(document, ledger);
+  const { base_url, at } = document;
+  const name = [...config.sites.values()].find(({ baseUrl }) => baseUrl === base_url)?.name;
+  const earlier = at === undefined ? undefined : await earlierCommit(releases, at, ledger);
+  const { site } = await buildCatalog(releases, { released: true, site: name }, earlier?.files);
+  if (site.config.baseUrl !== base_url)
+    throw unproved(out, `is built for ${base_url}, which is the address of no site in catalog.yaml`);
+  if (at !== undefined && earlier?.commit !== at)
+    throw unproved(out, `names ${at}, which is not a whole commit id`);
+  const differing = differingFiles(site, document);
+  const [first] = differing;
+  if (first === undefined) return;
+  const more = differing.length > 1 ? `, and so are ${differing.length - 1} more files` : "";
+  throw unproved(`${out}/${first}`, `is not what this checkout builds${more}`);
+}
+
+/** Paths whose bytes, or whose presence, are not what the site makes; ascending. */
+function differingFiles({ leaves, indexes }: Site, { files }: BuildDocument): string[] {
+  const missing = new Set(Object.keys(files));
+  const differing: string[] = [];
+  for (const groups of [leaves, indexes])
+    for (const group of groups)
+      for (const file of group.files) {
+        const known = missing.delete(file.path) ? files[file.path] : undefined;
+        if (known?.sha256 !== digestOf(file)) differing.push(file.path);
+      }
+  return [...differing, ...missing].sort();
+}
+
+function digestOf({ chunks }: OutputFile): string {
+  const hash = createHash("sha256");
+  for (const chunk of chunks) hash.update(chunk);
+  return hash.digest("hex");
+}
+
+const unproved = (what: string, reason: string) =>
+  failure(
+    "build-unproved",
+    `${what} ${reason}`,
+    "Nothing was signed. Build again from this checkout, with this version of relcat: relcat build --released. If that changes nothing, remove .relcat-cache.",
+  );

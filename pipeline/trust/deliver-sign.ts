@@ -1,0 +1,215 @@
+import { z } from "zod";
+import type { Surroundings } from "../deliver.ts";
+import type { Config } from "../documents/config.ts";
+import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
+import type { BuildDocument } from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import { loadConfiguration } from "../project/configuration.ts";
+import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
+import { withOutputLock } from "../system/lock.ts";
+import { type RootFolder, rootFolder } from "../system/root-folder.ts";
+import { type Build, readBuild, requireBuild } from "./built-site.ts";
+import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
+import { requireTrust } from "./deliver-trust.ts";
+import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata } from "./live-metadata.ts";
+import { metadataPath, type SignedRoot, type SignedTargets, sha256 } from "./metadata.ts";
+import { parsedAs } from "./parsed-state.ts";
+import { decideSigning, type SignedFile } from "./sign.ts";
+import { isHosting, isSigned } from "./site-files.ts";
+import { metadataAt } from "./stores/metadata-source.ts";
+import { openSigner } from "./stores/signer.ts";
+
+/** Lists what signing added, and for which build. */
+export const signedList = "metadata/signed.json";
+
+const signedListSchema = z.object({
+  schema_version: z.literal(1),
+  build: z.string(),
+  files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.number() })),
+});
+export type SignedList = z.infer<typeof signedListSchema>;
+
+export interface SignDelivery {
+  /** The build's id. */
+  build: string;
+  written: number;
+  unchanged: number;
+  removed: number;
+  /** When the metadata ends that ends first. */
+  expires: string;
+}
+
+export interface SignOptions {
+  /** Address, folder or metadata of where this site is live; otherwise only what was signed here before counts. */
+  live?: string | MetadataSource | undefined;
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/**
+ * Signs the site in `out`, once the checkout has proved every file of it. It adds files and touches none of the build's.
+ * @throws RelcatError build-unproved, build-stale, and what `signProved` throws
+ */
+export async function signSite(
+  releases: string,
+  out: string,
+  options: SignOptions,
+  surroundings: Pick<Surroundings, "pid" | "onWait">,
+): Promise<SignDelivery> {
+  requireBuild(out);
+  const config = await loadConfiguration(releases, undefined);
+  requireSigning(config);
+  requireTrust(releases);
+  const { document, bytes } = readBuild(out);
+  if (document.provisional.length === 0) await refuseOtherThanCheckout(releases, config, out, document);
+  return signProved(releases, out, sha256(bytes), options, surroundings);
+}
+
+/** @throws RelcatError trust-missing */
+export function requireSigning({ trust }: Config): void {
+  if (trust.profile !== "none") return;
+  throw failure(
+    "trust-missing",
+    "catalog.yaml has trust: none, so nothing is signed",
+    "Begin with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml",
+  );
+}
+
+/**
+ * Signs a build that is proved already, by the checkout or by our own signatures.
+ * @param proved SHA-256 of its build.json
+ * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable, key-untrusted,
+ * versions-exhausted, lock-held
+ */
+export async function signProved(
+  releases: string,
+  out: string,
+  proved: string,
+  options: SignOptions,
+  surroundings: Pick<Surroundings, "pid" | "onWait">,
+): Promise<SignDelivery> {
+  const config = await loadConfiguration(releases, undefined);
+  requireSigning(config);
+  const trust = requireTrust(releases);
+  const online = openSigner(config.trust, options.environment);
+  const root = trust.roots.at(-1) as SignedRoot;
+  const source = typeof options.live === "string" ? metadataAt(options.live) : options.live;
+  const live = source === undefined ? nothingLive : await readLiveMetadata(source, root);
+  return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
+    const { document: build, bytes: buildBytes } = readWholeBuild(out, proved);
+    const files = await decideSigning({
+      build,
+      buildBytes,
+      read: (path) => requireBuilt(out, path, build),
+      trust,
+      live: newer(await readLiveMetadata(metadataAt(out), root), live),
+      online,
+      principal: `releases@${config.authority}`,
+      builder: config.builder,
+      vendor: config.wire.vendor,
+      now: options.now,
+    });
+    return deliver(out, sha256(buildBytes), files);
+  });
+}
+
+/** Metadata that was signed here and is not published yet, or that is published: the later one. */
+function newer(here: LiveMetadata, there: LiveMetadata): LiveMetadata {
+  const version = ({ timestamp }: LiveMetadata) => timestamp?.metadata.signed.version ?? 0;
+  const highest = new Map(here.highest);
+  for (const [role, number] of there.highest) highest.set(role, Math.max(number, highest.get(role) ?? 0));
+  const later = version(there) >= version(here) ? there : here;
+  // A file that is broken there keeps its name: only a later number replaces it.
+  const isBroken = (role: string, { metadata }: SignedTargets) =>
+    there.unverified.includes(metadataPath(role, metadata.signed.version));
+  const roles = [...later.roles].filter(([role, part]) => !isBroken(role, part));
+  return { ...later, roles: new Map(roles), highest };
+}
+
+/** @throws RelcatError build-changed where a file is not what build.json says, or build.json is another one */
+function readWholeBuild(out: string, proved: string): Build {
+  const build = readBuild(out);
+  const at = rootFolder(out);
+  // A site in a bucket keeps no hosting/ to go back to.
+  const isAbsentHosting = (path: string) => isHosting(path) && !exists(at(relativePath(path)));
+  const changed = Object.keys(build.document.files).filter(
+    (path) => !isAbsentHosting(path) && !builtBytes(at, path, build.document),
+  );
+  if (sha256(build.bytes) !== proved) changed.unshift("build.json");
+  const [first] = changed;
+  if (first !== undefined) throw buildChanged(out, first, changed.length - 1);
+  return build;
+}
+
+const builtBytes = (at: RootFolder, path: string, { files }: BuildDocument): Uint8Array | undefined => {
+  const bytes = readIfPresent(at(relativePath(path)));
+  return bytes && sha256(bytes) === files[path]?.sha256 ? bytes : undefined;
+};
+
+/** Read once more when it is signed: it must still be what was compared. @throws RelcatError build-changed */
+function requireBuilt(out: string, path: string, build: BuildDocument): Uint8Array {
+  const bytes = builtBytes(rootFolder(out), path, build);
+  if (bytes) return bytes;
+  throw buildChanged(out, path, 0);
+}
+
+function buildChanged(out: string, path: string, others: number) {
+  const more = others > 0 ? `, and ${others} more` : "";
+  return failure(
+    "build-changed",
+    `${out}/${path} is not what the build made${more}`,
+    "Build it again: relcat build --released",
+  );
+}
+
+/** What an earlier signing left. @throws RelcatError site-tampered */
+export function readSignedList(out: string): SignedList | undefined {
+  const file = rootFolder(out)(relativePath(signedList));
+  const bytes = readIfPresent(file);
+  return bytes && parsedAs(signedListSchema, () => bytes, file, "Remove it, and sign again: relcat sign");
+}
+
+/** Whether a path has the form of those that signing adds. */
+const isAddition = (path: string): boolean =>
+  isSigned(path) ||
+  /^(allowed_signers|metadata\/timestamp[.]json|releases\/[^/]+\/(SHA256SUMS[.]sig|provenance[.]json))$/.test(
+    path,
+  );
+
+/** Targets before metadata, timestamp.json and the list of all last. */
+function deliver(out: string, build: string, files: readonly SignedFile[]): SignDelivery {
+  const before = readSignedList(out);
+  const at = rootFolder(out);
+  const counts = { written: 0, unchanged: 0, removed: 0 };
+  const listed: SignedList["files"] = {};
+  for (const { path, bytes } of files) {
+    listed[path] = { sha256: sha256(bytes), size: bytes.length };
+    const place = at(relativePath(path));
+    const there = readIfPresent(place);
+    if (there && Buffer.compare(there, bytes) === 0) counts.unchanged++;
+    else {
+      replaceDurably(place, bytes);
+      counts.written++;
+    }
+  }
+  for (const path of Object.keys(before?.files ?? {})) {
+    // The earlier list may be forged: it removes only what signing adds.
+    if (Object.hasOwn(listed, path) || !isAddition(path)) continue;
+    const file = at(relativePath(path));
+    if (!exists(file)) continue;
+    removeFile(file);
+    counts.removed++;
+  }
+  const sorted = Object.fromEntries(Object.entries(listed).sort(([a], [b]) => (a < b ? -1 : 1)));
+  const list: SignedList = { schema_version: 1, build, files: sorted };
+  replaceDurably(at(relativePath(signedList)), new TextEncoder().encode(`${JSON.stringify(list)}\n`));
+  return { build, ...counts, expires: earliest(files) };
+}
+
+function earliest(files: readonly SignedFile[]): string {
+  const ends = files
+    .filter(({ path }) => path.startsWith("metadata/"))
+    .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)).signed.expires as string);
+  return ends.sort()[0] ?? "";
+}

@@ -1,0 +1,189 @@
+import { join } from "node:path";
+import { readLedgerNow } from "../deliver.ts";
+import { rootKeys, type TrustProfile } from "../documents/trust.ts";
+import { failure } from "../errors.ts";
+import { isInRepository } from "../system/git/git.ts";
+import { keyId, type Signer } from "./keys.ts";
+import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsFrom } from "./renewal.ts";
+import { folderSigners, newKeyPem, signerOfPem } from "./stores/signer.ts";
+import {
+  readTrust,
+  type StoredTrust,
+  trustFolder,
+  trustMissing,
+  writeKeys,
+  writeTrust,
+} from "./stores/trust-folder.ts";
+
+/** What was written, and what still waits for a key. */
+export interface TrustDelivery {
+  /** Files for git. */
+  written: string[];
+  /** Private keys that were made. */
+  keys: string[];
+  missing: TrustChange["missing"];
+}
+
+const nothingMissing = { root: 0, targets: false };
+
+/**
+ * Begins the trust of a site: private keys into a folder that git never sees, what everybody may know into
+ * `releases/trust/`.
+ * @param now milliseconds since 1970
+ * @throws RelcatError trust-exists, key-exposed, file-exists, file-access
+ */
+export async function beginSiteTrust(
+  releases: string,
+  { keys: folder, profile }: { keys: string; profile: Exclude<TrustProfile, "none"> },
+  now: number,
+): Promise<TrustDelivery> {
+  if (readTrust(releases)) {
+    throw failure(
+      "trust-exists",
+      `${trustFolder(releases)} has a root already`,
+      "Change its keys instead: relcat trust rotate",
+    );
+  }
+  await refuseExposed(folder);
+  const { count } = rootKeys[profile];
+  const names = [...rootNames(count), "targets", "online"];
+  const made = names.map((name) => ({ file: `${name}.pem`, pem: newKeyPem() }));
+  writeKeys(folder, Object.fromEntries(made.map(({ file, pem }) => [file, pem])));
+  const signers = made.map(({ pem, file }) => signerOfPem(pem, file));
+  const [targets, online] = signers.slice(count) as [Signer, Signer];
+  const begun = await beginTrust(
+    profile,
+    { roots: signers.slice(0, count), targets, online: online.publicKey },
+    years(releases, now),
+    now,
+  );
+  return {
+    written: writeTrust(releases, begun),
+    // biome-ignore lint/plugin: relcat gives keys their names.
+    keys: made.map(({ file }) => join(folder, file)),
+    missing: nothingMissing,
+  };
+}
+
+const rootNames = (count: number): string[] =>
+  count === 1 ? ["root"] : Array.from({ length: count }, (_, index) => `root-${index + 1}`);
+
+/** A private key in a work tree is one commit away from being everybody's. */
+async function refuseExposed(folder: string): Promise<void> {
+  if (!(await isInRepository(folder))) return;
+  throw failure(
+    "key-exposed",
+    `${folder} lies in a git work tree, expected a place that is never committed`,
+    "Such as ~/.config/relcat/keys, or a stick that is taken out.",
+  );
+}
+
+/** From the first year that has releases. */
+function years(releases: string, now: number): string[] {
+  const versions = [...readLedgerNow(releases).versions];
+  const first = versions.reduce(
+    (least, version) => Math.min(least, 2000 + Number(version.slice(0, 2))),
+    new Date(now).getUTCFullYear(),
+  );
+  return yearsFrom(first, now);
+}
+
+export type RotatedRole = "root" | "targets" | "online";
+
+/**
+ * Exchanges one key. What cannot be signed with the keys at hand waits in `root.pending.json`.
+ * @param replaced beginning of the root key's id, where there are several
+ * @throws RelcatError trust-missing, key-untrusted, key-exposed, file-exists, file-access
+ */
+export async function rotateKey(
+  releases: string,
+  { role, keys: folder, replaced }: { role: RotatedRole; keys: string; replaced: string | undefined },
+  now: number,
+): Promise<TrustDelivery> {
+  const trust = requireTrust(releases);
+  await refuseExposed(folder);
+  const known = keysOf((trust.pending ?? trust.roots.at(-1) ?? missing(releases)).metadata.signed);
+  const out = role === "root" ? chosenRoot(known.root.keys, replaced) : undefined;
+  const version = trust.roots.length + 1;
+  const made = newKeyPem();
+  const file = `${role}-v${version}.pem`;
+  writeKeys(folder, { [file]: made });
+  const { publicKey } = signerOfPem(made, file);
+  const keys = {
+    ...known,
+    ...(role === "root" && {
+      root: { ...known.root, keys: known.root.keys.map((key) => (key === out ? publicKey : key)) },
+    }),
+    ...(role === "targets" && { targets: publicKey }),
+    ...(role === "online" && { online: publicKey }),
+  };
+  const change = await changeKeys(trust, keys, folderSigners(folder), years(releases, now), now);
+  // biome-ignore lint/plugin: relcat gives keys their names.
+  return { ...delivered(releases, change), keys: [join(folder, file)] };
+}
+
+function chosenRoot(keys: readonly Uint8Array[], id: string | undefined): Uint8Array {
+  const found = id === undefined ? keys : keys.filter((key) => keyId(key).startsWith(id));
+  const [only] = found;
+  if (found.length === 1 && only) return only;
+  throw failure(
+    "key-untrusted",
+    id === undefined
+      ? `there are ${keys.length} root keys, expected to be told which one goes`
+      : `${found.length} root keys begin with ${id}, expected one`,
+    `Name it with --replace: ${keys.map((key) => keyId(key).slice(0, 16)).join(", ")}`,
+  );
+}
+
+/**
+ * Signs what waits, or renews what ends, with the keys of a folder.
+ * @throws RelcatError trust-missing, key-unusable, file-access
+ */
+export async function signTrust(
+  releases: string,
+  { keys: folder }: { keys: string },
+  now: number,
+): Promise<TrustDelivery> {
+  const change = await signOffline(requireTrust(releases), folderSigners(folder), years(releases, now), now);
+  return delivered(releases, change);
+}
+
+function delivered(releases: string, change: TrustChange): TrustDelivery {
+  return { written: writeTrust(releases, change), keys: [], missing: change.missing };
+}
+
+/** @throws RelcatError trust-missing */
+export const requireTrust = (releases: string): StoredTrust => readTrust(releases) ?? missing(releases);
+
+function missing(releases: string): never {
+  throw trustMissing(releases);
+}
+
+/** A role that is signed offline. */
+export interface TrustedRole {
+  role: string;
+  version: number;
+  threshold: number;
+  /** Ids of the keys that sign it. */
+  keys: readonly string[];
+  expires: string;
+}
+
+/** Who signs what, as the newest root says. @throws RelcatError trust-missing */
+export function describeTrust(releases: string): { roles: TrustedRole[]; pending: number | undefined } {
+  const { roots, targets, pending } = requireTrust(releases);
+  const { signed: root } = (roots.at(-1) ?? missing(releases)).metadata;
+  const described = (
+    role: string,
+    { version, expires }: { version: number; expires: string },
+  ): TrustedRole => {
+    const { keyIDs = [], threshold = 1 } = root.roles[role] ?? {};
+    return { role, version, threshold, keys: keyIDs, expires };
+  };
+  const roles = [
+    described("root", root),
+    described("targets", targets.metadata.signed),
+    { ...described("timestamp", root), role: "online" },
+  ];
+  return { roles, pending: pending?.metadata.signed.version };
+}

@@ -1,0 +1,56 @@
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { relativePath } from "../../documents/relative-path.ts";
+import { failure } from "../../errors.ts";
+import { exists, readIfPresent } from "../../system/files.ts";
+import { rootFolder } from "../../system/root-folder.ts";
+import type { MetadataSource } from "../live-metadata.ts";
+
+const patience = 30_000;
+/** No metadata of a catalog is as large. */
+const mostBytes = 8 * 1024 * 1024;
+
+/** Where signed metadata is published: the address of a site, or its folder. */
+export function metadataAt(place: string): MetadataSource {
+  return /^https?:\/\//.test(place) ? metadataAtUrl(place.replace(/\/$/, "")) : metadataIn(place);
+}
+
+/** Signed metadata below a folder. */
+export function metadataIn(folder: string): MetadataSource {
+  return {
+    read: async (path) => readIfPresent(rootFolder(folder)(relativePath(path))),
+    names: async () => {
+      const metadata = join(folder, "metadata");
+      return exists(metadata) ? readdirSync(metadata).map((name) => `metadata/${name}`) : [];
+    },
+  };
+}
+
+/** A file host lists nothing, so only what is live counts. */
+function metadataAtUrl(url: string): MetadataSource {
+  return { names: async () => [], read: (path) => download(`${url}/${relativePath(path)}`) };
+}
+
+/** @returns undefined for what is not there @throws RelcatError network: then nobody knows what is live */
+async function download(url: string): Promise<Uint8Array | undefined> {
+  const unreachable = (what: string, cause?: unknown) =>
+    failure(
+      "network",
+      `${url} ${what}`,
+      "What is live must be known, for versions only ever grow. Try again.",
+      undefined,
+      cause,
+    );
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
+    if (response.status === 404 || response.status === 403) return undefined;
+    if (!response.ok) throw unreachable(`answered ${response.status}`);
+    const bytes = new Uint8Array(await response.arrayBuffer());
+    if (bytes.length > mostBytes) throw unreachable(`has more than ${mostBytes} bytes`);
+    return bytes;
+  } catch (error) {
+    if (!(error instanceof TypeError || error instanceof DOMException)) throw error;
+    const reason = error.cause instanceof Error ? error.cause.message : error.message;
+    throw unreachable(`cannot be read: ${reason}`, error);
+  }
+}

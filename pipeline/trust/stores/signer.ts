@@ -1,0 +1,109 @@
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign, verify } from "node:crypto";
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import type { Config } from "../../documents/config.ts";
+import { failure } from "../../errors.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
+
+/**
+ * Opens a key for signing: a PEM file, a PEM in a variable, or a program that has it.
+ * @throws RelcatError key-unusable, with where it was looked for
+ */
+export function openSigner(
+  { online: spec, folder }: Config["trust"],
+  environment: Readonly<Record<string, string | undefined>>,
+): Signer {
+  if ("exec" in spec) return programSigner(spec.exec, folder, Buffer.from(spec.public, "base64"));
+  if ("file" in spec) return fileSigner(spec.file);
+  const pem = environment[spec.env];
+  if (pem === undefined || pem === "") {
+    throw failure(
+      "key-unusable",
+      `${spec.env} is not set, expected an Ed25519 key as PEM`,
+      `Put it there, or name another place in catalog.yaml: trust.online`,
+    );
+  }
+  return signerOfPem(pem, spec.env);
+}
+
+/** @throws RelcatError key-unusable; file-access */
+export function fileSigner(file: string): Signer {
+  const { pem, mode } = readKey(file);
+  if ((mode & 0o077) !== 0) {
+    throw failure("key-unusable", `${file} can be read by others, expected mode 0600`, `chmod 600 ${file}`);
+  }
+  return signerOfPem(pem, file);
+}
+
+function readKey(file: string): { pem: string; mode: number } {
+  try {
+    return { pem: readFileSync(file, "utf8"), mode: statSync(file).mode };
+  } catch (error) {
+    throw accessFailure(`cannot read the key ${file}`, error);
+  }
+}
+
+/** Every key of a folder: whoever signs offline brings theirs together in one. */
+export function folderSigners(folder: string): Signer[] {
+  const names = readNames(folder).filter((name) => name.endsWith(".pem"));
+  return names.sort().map((name) => fileSigner(join(folder, name)));
+}
+
+function readNames(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch (error) {
+    throw accessFailure(`cannot read the keys in ${folder}`, error);
+  }
+}
+
+export function signerOfPem(pem: string, where: string): Signer {
+  let key: KeyObject;
+  let publicKey: Uint8Array;
+  try {
+    key = createPrivateKey(pem);
+    publicKey = publicBytes(key);
+  } catch (error) {
+    const reason = error instanceof TypeError ? error.message : "it is no private key in PEM";
+    throw failure(
+      "key-unusable",
+      `${where} cannot sign: ${reason}`,
+      "An Ed25519 key without a passphrase, as relcat trust init makes it.",
+    );
+  }
+  return { id: keyId(publicKey), publicKey, sign: async (bytes) => sign(null, bytes, key) };
+}
+
+/** A program is given what to sign on stdin and prints the signature in base64; what it prints is checked. */
+function programSigner(command: readonly string[], folder: string, publicKey: Uint8Array): Signer {
+  const [program = "", ...args] = command;
+  return {
+    id: keyId(publicKey),
+    publicKey,
+    async sign(bytes) {
+      const { execa } = await import("execa");
+      const result = await execa(program, args, {
+        cwd: folder,
+        input: bytes,
+        reject: false,
+        stripFinalNewline: true,
+        timeout: 60_000,
+      });
+      const signature = Buffer.from(String(result.stdout ?? ""), "base64");
+      if (!result.failed && verify(null, bytes, publicKeyObject(publicKey), signature)) return signature;
+      const reason = result.failed
+        ? result.shortMessage
+        : "what it printed is no signature of its public key";
+      throw failure(
+        "key-unusable",
+        `the signer ${program} failed: ${reason}`,
+        "It must print the base64 of an Ed25519 signature of its stdin.",
+      );
+    },
+  };
+}
+
+/** A new private key as PEM (PKCS #8). */
+export const newKeyPem = (): string =>
+  generateKeyPairSync("ed25519").privateKey.export({ format: "pem", type: "pkcs8" }).toString();

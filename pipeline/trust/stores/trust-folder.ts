@@ -1,0 +1,108 @@
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { failure, type RelcatError } from "../../errors.ts";
+import { shellWord } from "../../project/shell-word.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { replaceDurably } from "../../system/files.ts";
+import { refuseForeignLink } from "../../system/project-links.ts";
+import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../metadata.ts";
+
+/** Where the public half of the trust lies, in git: `N.root.json`, `targets.json`, and a root that waits for signatures. */
+export const trustFolder = (releases: string): string => join(releases, "trust");
+
+export interface StoredTrust {
+  roots: SignedRoot[];
+  targets: SignedTargets;
+  /** A root that has too few signatures yet. */
+  pending: SignedRoot | undefined;
+}
+
+const targetsFile = "targets.json";
+const pendingFile = "root.pending.json";
+
+/** @returns undefined where nobody began it @throws RelcatError trust-damaged, file-access */
+export function readTrust(releases: string): StoredTrust | undefined {
+  const folder = trustFolder(releases);
+  if (!existsSync(folder)) return undefined;
+  const names = readdirSync(folder);
+  const numbers = names.flatMap((name) => /^([1-9]\d*)\.root\.json$/.exec(name)?.[1] ?? []).map(Number);
+  if (numbers.length === 0) return undefined;
+  numbers.sort((a, b) => a - b);
+  const gap = numbers.find((number, index) => number !== index + 1);
+  if (gap !== undefined) throw damaged(folder, `${gap - 1}.root.json is missing`);
+  return {
+    roots: numbers.map((number) => read(folder, `${number}.root.json`, readRoot)),
+    targets: read(folder, targetsFile, readTargets),
+    pending: names.includes(pendingFile) ? read(folder, pendingFile, readRoot) : undefined,
+  };
+}
+
+/** The newest root; undefined where trust was not set up. @throws RelcatError trust-damaged, file-access */
+export const findRoot = (releases: string): SignedRoot | undefined => readTrust(releases)?.roots.at(-1);
+
+/** @throws RelcatError trust-missing, trust-damaged, file-access */
+export function requireRoot(releases: string): SignedRoot {
+  const root = findRoot(releases);
+  if (root) return root;
+  throw trustMissing(releases);
+}
+
+export const trustMissing = (releases: string): RelcatError =>
+  failure(
+    "trust-missing",
+    `${trustFolder(releases)} has no root`,
+    "Begin with: relcat trust init KEYS-FOLDER",
+  );
+
+function read<T>(folder: string, name: string, parse: (bytes: Uint8Array) => T): T {
+  refuseForeignLink(folder, name);
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(join(folder, name));
+  } catch (error) {
+    throw accessFailure(`cannot read ${join(folder, name)}`, error);
+  }
+  try {
+    return parse(bytes);
+  } catch (error) {
+    throw damaged(folder, `${name} cannot be read: ${error instanceof Error ? error.message : error}`);
+  }
+}
+
+const damaged = (folder: string, reason: string) =>
+  failure(
+    "trust-damaged",
+    `${folder}: ${reason}`,
+    `Take the folder as git has it: git checkout -- ${shellWord(folder)}`,
+  );
+
+/** Writes what changed, the root first: targets of a key that no root knows would be of no use. */
+export function writeTrust(
+  releases: string,
+  { root, targets, pending }: { root?: SignedRoot; targets?: SignedTargets; pending?: SignedRoot | null },
+): string[] {
+  const folder = trustFolder(releases);
+  mkdirSync(folder, { recursive: true });
+  const written: string[] = [];
+  const put = (name: string, bytes: Uint8Array) => {
+    replaceDurably(join(folder, name), bytes);
+    written.push(join(folder, name));
+  };
+  if (root) put(`${root.metadata.signed.version}.root.json`, root.bytes);
+  if (targets) put(targetsFile, targets.bytes);
+  if (pending) put(pendingFile, pending.bytes);
+  // Last: while both are there, the same root is only signed once more.
+  if (pending === null) rmSync(join(folder, pendingFile), { force: true });
+  return written;
+}
+
+/** Private keys are written once, for their owner alone. @throws RelcatError file-exists, file-access */
+export function writeKeys(folder: string, keys: Readonly<Record<string, string>>): void {
+  try {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    for (const [name, pem] of Object.entries(keys))
+      writeFileSync(join(folder, name), pem, { mode: 0o600, flag: "wx" });
+  } catch (error) {
+    throw accessFailure(`cannot write keys into ${folder}`, error);
+  }
+}

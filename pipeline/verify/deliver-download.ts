@@ -1,0 +1,126 @@
+import { z } from "zod";
+import { name as nameSchema } from "../documents/fields.ts";
+import type { PackageRecord } from "../documents/package-record.ts";
+import type { ReleaseDocument } from "../documents/site.ts";
+import { failure } from "../errors.ts";
+import { downloadTo } from "../system/network/download-file.ts";
+import { mostArtifactBytes, placeOf } from "./artifacts.ts";
+import { readTarget, versionsOf } from "./documents.ts";
+import { chooseRecord, isVersion, type Wanted, whyNone } from "./download.ts";
+import type { KnownPlace } from "./place.ts";
+import { siteAt } from "./stores/site-reader.ts";
+import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
+
+export interface DownloadRequest extends Wanted {
+  /** Where it is written; default: its name in the catalog, here. */
+  out?: string | undefined;
+  /** What a file whose size nobody said may have. */
+  mostBytes?: number | undefined;
+  onProgress?: ((progress: { file: string; done: number; total: number }) => void) | undefined;
+  pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
+}
+
+export interface DownloadDelivery {
+  result: "downloaded" | "present";
+  file: string;
+  id: number;
+  version: string;
+  package_type: string;
+  sha256: string;
+  size: number;
+}
+
+/**
+ * Downloads the one file that is meant: the metadata first, then the file, which gets its name once it is right.
+ * @throws RelcatError artifact-withdrawn, artifact-missing, version-unknown, build-provisional, file-exists, site-tampered,
+ * site-stale, site-expired, clock, network
+ */
+export async function downloadArtifact(
+  known: Omit<KnownPlace, "firstUse">,
+  request: DownloadRequest,
+): Promise<DownloadDelivery> {
+  const { place, root, state, settles } = known;
+  if (settles === false) throw notSettled(place, "settles: false");
+  const trusted = await openTrustedSite(siteAt(place), root, state);
+  const delivery = await deliver(trusted, request);
+  known.rememberFirst();
+  return delivery;
+}
+
+const notSettled = (place: string, why: string) =>
+  failure(
+    "build-provisional",
+    `${place} has what may still change (${why})`,
+    "Download from the site that is published for good.",
+  );
+
+async function deliver(trusted: TrustedSite, request: DownloadRequest): Promise<DownloadDelivery> {
+  const { site, headers } = trusted;
+  const provisional = headers["x-relcat-provisional"];
+  if (provisional !== undefined) throw notSettled(site.place, `X-Relcat-Provisional: ${provisional}`);
+  const { record, release } = await find(trusted, request);
+  const artifact = release.artifacts[record.id];
+  if (release.provisional) throw notSettled(site.place, `${record.version} is provisional`);
+  if (!artifact || !/^[0-9a-f]{64}$/.test(record.checksum))
+    throw failure(
+      "artifact-missing",
+      `nobody knows the SHA-256 of ${artifact?.file ?? record.name}`,
+      "It was taken over from an older catalog without one; it cannot be verified.",
+    );
+  const file = request.out ?? harmlessName(trusted, artifact.file);
+  const done = await downloadTo({
+    place: placeOf(artifact, site, await baseOf(trusted)),
+    file,
+    sha256: record.checksum,
+    size: artifact.size,
+    mostBytes: request.mostBytes ?? mostArtifactBytes,
+    onBytes: (bytes) => request.onProgress?.({ file, done: bytes, total: artifact.size ?? bytes }),
+    pause: request.pause,
+  });
+  const { id, version, package_type, checksum } = record;
+  return { ...done, file, id, version, package_type, sha256: checksum };
+}
+
+/** A name that a signer chose must not lead out of the folder that people are in. */
+function harmlessName({ site }: TrustedSite, file: string): string {
+  if (nameSchema.safeParse(file).success) return file;
+  throw failure(
+    "site-tampered",
+    `${site.place}: ${JSON.stringify(file)} is no name of a file`,
+    "Use nothing of it, and tell whoever publishes it.",
+  );
+}
+
+/** The record, as the list and its release's document say it alike. */
+async function find(
+  trusted: TrustedSite,
+  wanted: Wanted,
+): Promise<{ record: PackageRecord; release: ReleaseDocument }> {
+  const read = async (version: string) =>
+    (await readTarget(trusted, `releases/${version}/release.json`)) as ReleaseDocument;
+  const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];
+  const record = chooseRecord(list, wanted);
+  if (!record) {
+    const versions = await versionsOf(trusted);
+    const release = versions.includes(wanted.which) ? await read(wanted.which) : undefined;
+    throw whyNone(wanted, isVersion(wanted.which) ? release : undefined, list, versions);
+  }
+  const release = await read(record.version);
+  const own = release.packages.find(({ id }) => id === record.id);
+  if (JSON.stringify(own) === JSON.stringify(record)) return { record, release };
+  throw failure(
+    "site-tampered",
+    `${trusted.site.place}: releases/${record.version}/release.json says something else of package ${record.id} than the list`,
+    "Use nothing of it, and tell whoever publishes it.",
+  );
+}
+
+const buildBase = z.object({ base_url: z.string() });
+
+/** The address a folder's build was made for; undefined where nothing says, or it says it wrongly. */
+async function baseOf({ site }: TrustedSite): Promise<string | undefined> {
+  if (site.isRemote) return undefined;
+  const { status, bytes } = await site.read("build.json", 64 * 1024 * 1024);
+  if (status !== 200) return undefined;
+  return buildBase.safeParse(JSON.parse(new TextDecoder().decode(bytes))).data?.base_url;
+}

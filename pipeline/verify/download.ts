@@ -1,0 +1,123 @@
+import type { PackageRecord } from "../documents/package-record.ts";
+import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
+import { failure, type RelcatError } from "../errors.ts";
+import { shellWord } from "../project/shell-word.ts";
+import { isFilter } from "../selection/fields.ts";
+import { readListQuery } from "../selection/query.ts";
+import { indexRecords, type Row } from "../selection/record-index.ts";
+import { chooseLatest } from "../selection/select.ts";
+
+/** Which file somebody wants. */
+export interface Wanted {
+  /** A version, a month, or `latest`. */
+  which: string;
+  packageType: string;
+  /** `field=value` that tell several apart. */
+  settings: readonly string[];
+  /** The options of the command that say where from, for a hint that repeats them. */
+  origin?: string;
+}
+
+/**
+ * The one record that is wanted: of a version, or of the newest of a month or of all that has such a file.
+ * @throws RelcatError usage where several fit, artifact-missing, version-unknown
+ */
+export function chooseRecord(list: readonly PackageRecord[], wanted: Wanted): PackageRecord | undefined {
+  const query = readListQuery(new URLSearchParams(parametersOf(wanted)));
+  const choice = chooseLatest(indexRecords(list as unknown as Row[]), query);
+  if (choice.kind === "none") return undefined;
+  if (choice.kind === "one") return list[choice.position];
+  const fitting = choice.positions.flatMap((position) => list[position] ?? []);
+  throw ambiguous(wanted, fitting, choice.distinguishing as (keyof PackageRecord)[]);
+}
+
+export const isVersion = (which: string): boolean => /^\d{2}\.\d{2}\.\d{3}$/.test(which);
+export const isLine = (which: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])$/.test(which);
+
+function parametersOf({ which, packageType, settings }: Wanted): [string, string][] {
+  if (!isVersion(which) && !isLine(which) && which !== "latest")
+    throw failure(
+      "usage",
+      `${JSON.stringify(which)} is no version, no month and not latest`,
+      "Such as 26.08.002, 26.08 for the newest of that month, or latest.",
+    );
+  const given = settings.map((setting): [string, string] => {
+    const [name = "", ...value] = setting.split("=");
+    if (isFilter(name) && value.length > 0) return [name, value.join("=")];
+    throw failure(
+      "usage",
+      `--set ${setting} is no field=value of a record`,
+      "Such as --set min_os_version=22.04",
+    );
+  });
+  const when: [string, string][] = isVersion(which)
+    ? [["version", which]]
+    : isLine(which)
+      ? [["line", which]]
+      : [];
+  return [...given, ["package_type", packageType], ...when];
+}
+
+function ambiguous(
+  { packageType }: Wanted,
+  fitting: readonly PackageRecord[],
+  fields: readonly (keyof PackageRecord)[],
+): RelcatError {
+  const [first] = fitting;
+  const kinds = fields.filter((field) => field !== "id" && field !== "name");
+  const settings = (record: PackageRecord, of: readonly (keyof PackageRecord)[]) =>
+    of.map((field) => `--set ${shellWord(`${field}=${record[field] ?? ""}`)}`).join(" ");
+  const byKind = fitting.map((record) => settings(record, kinds));
+  const isAlone = (text: string) => byKind.filter((each) => each === text).length === 1;
+  const rows = fitting.map((record, index) => {
+    const kind = byKind[index] ?? "";
+    return `${record.name} (${isAlone(kind) ? kind : settings(record, ["name"])})`;
+  });
+  const alike = byKind.filter((text) => !isAlone(text)).length;
+  const names = alike > 0 ? ` Only their names tell ${alike} of them apart.` : "";
+  return failure(
+    "usage",
+    `${fitting.length} files of ${first?.version} are of type ${packageType}: ${rows.join(", ")}`,
+    `Repeat the command with the options behind a file.${names}`,
+  );
+}
+
+/** Why there is no such record. @param release the document of the version that was named, where there is one */
+export function whyNone(
+  { which, packageType, origin }: Wanted,
+  release: ReleaseDocument | undefined,
+  list: readonly PackageRecord[],
+  versions: readonly string[],
+): RelcatError {
+  if (isVersion(which) && !release) {
+    const hint = `The newest are ${versions.slice(-5).join(", ")}.`;
+    return failure("version-unknown", `there is no release ${which} in this catalog`, hint);
+  }
+  const gone = release?.retracted.find((entry) => entry.package_type === packageType);
+  if (gone) return withdrawn(gone, list, origin);
+  const here = release
+    ? release.packages
+    : list.filter(({ version }) => !isLine(which) || version.startsWith(`${which}.`));
+  const types = [...new Set(here.map((record) => record.package_type))].sort();
+  return failure(
+    "artifact-missing",
+    `there is no ${packageType} in ${which} that fits`,
+    types.length === 0 ? `${which} has no files at all.` : `There are ${types.join(", ")}.`,
+  );
+}
+
+/** Nobody gets what was withdrawn, whatever the reason. */
+function withdrawn(
+  entry: RetractedRecord,
+  list: readonly PackageRecord[],
+  origin: string | undefined,
+): RelcatError {
+  const instead = list.find(({ id }) => id === entry.replaced_by);
+  return failure(
+    "artifact-withdrawn",
+    `${entry.file} was withdrawn: ${entry.reason}`,
+    instead
+      ? `Take ${instead.name} instead: ${["relcat download", instead.version, instead.package_type, origin ?? []].flat().join(" ")}`
+      : "Nothing replaces it yet.",
+  );
+}

@@ -1,0 +1,112 @@
+import { mkdirSync, readFileSync, rmSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { failure } from "../../errors.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { readIfPresent, replaceDurably } from "../../system/files.ts";
+import { readRoot, sha256 } from "../../trust/metadata.ts";
+import type { TrustMemory } from "../tuf-workflow.ts";
+
+/** The root that somebody pins. @throws RelcatError root-missing, file-access */
+export function readRootFile(file: string): Uint8Array {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw accessFailure(`cannot read ${file}`, error);
+  }
+  return asRoot(bytes, file);
+}
+
+/** @param where the root comes from @throws RelcatError root-missing */
+export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
+  try {
+    readRoot(bytes);
+    return bytes;
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw failure(
+      "root-missing",
+      `${where} is no root metadata: ${reason}`,
+      "Give the root.json that you got from somebody you trust.",
+      undefined,
+      error,
+    );
+  }
+}
+
+type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * Where it is remembered what was seen of sites.
+ * @param environment for XDG_STATE_HOME
+ */
+export const trustBase = (folder: string | undefined, environment: Environment): string =>
+  folder ?? join(environment.XDG_STATE_HOME || join(homedir(), ".local/state"), "relcat/trust");
+
+/** The part of one site: another root, or another place, begins anew. @param base see trustBase */
+export function trustState(base: string, place: string, root: Uint8Array): string {
+  const bytes = Buffer.concat([new TextEncoder().encode(`${plain(place)}\n`), root]);
+  return join(base, sha256(bytes).slice(0, 32));
+}
+
+const plain = (place: string): string => place.replace(/\/+$/, "");
+
+/** The root that a place had when it was believed for the first time. */
+const firstRootFile = (base: string, place: string): string =>
+  join(base, `first-${sha256(new TextEncoder().encode(plain(place))).slice(0, 32)}.root.json`);
+
+export const readFirstRoot = (base: string, place: string): Uint8Array | undefined =>
+  readIfPresent(firstRootFile(base, place));
+
+export function rememberFirstRoot(base: string, place: string, root: Uint8Array): void {
+  mkdirSync(base, { recursive: true, mode: 0o700 });
+  replaceDurably(firstRootFile(base, place), root);
+}
+
+/**
+ * What was verified of a site at earlier times, one file a role. Each is replaced as a whole.
+ * @throws RelcatError trust-damaged, file-access
+ */
+export function openMemory(folder: string): TrustMemory {
+  const fileOf = (role: string) => join(folder, `${fileName(role)}.json`);
+  const read = (role: string) => (isKept(role) ? readIfPresent(fileOf(role)) : undefined);
+  refuseDamaged(read("root"), fileOf("root"));
+  return {
+    read,
+    write(role, bytes) {
+      const before = read(role);
+      if (!isKept(role) || (before && Buffer.compare(before, bytes) === 0)) return;
+      mkdirSync(folder, { recursive: true, mode: 0o700 });
+      replaceDurably(fileOf(role), bytes);
+    },
+    forget: (role) => rmSync(fileOf(role), { force: true }),
+  };
+}
+
+function refuseDamaged(root: Uint8Array | undefined, file: string): void {
+  try {
+    if (root) readRoot(root);
+  } catch (error) {
+    throw failure(
+      "trust-damaged",
+      `${file} cannot be read as the root that was seen before`,
+      "Remove that folder: what was seen of this site is then forgotten, and the pinned root counts again.",
+      undefined,
+      error,
+    );
+  }
+}
+
+/** Delegations choose role names: percent-encoded, no name leaves the folder, is hidden, or differs by case alone. */
+const fileName = (role: string): string =>
+  [...Buffer.from(role)]
+    .map((byte, index) => {
+      const letter = String.fromCharCode(byte);
+      const isPlain = /[a-z0-9_-]/.test(letter) || (letter === "." && index > 0);
+      return isPlain ? letter : `%${byte.toString(16).toUpperCase().padStart(2, "0")}`;
+    })
+    .join("");
+
+/** File systems take 255 bytes and replacing adds some; a longer role is asked for each time. */
+const isKept = (role: string): boolean => fileName(role).length <= 200;

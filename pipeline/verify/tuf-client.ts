@@ -1,0 +1,209 @@
+import { createHash } from "node:crypto";
+import { type Metadata, Root, type Snapshot, type TargetFile, Targets, type Timestamp } from "@tufjs/models";
+import { failure, RelcatError } from "../errors.ts";
+import {
+  readRoot,
+  readSnapshot,
+  readTargets,
+  readTimestamp,
+  type SignedRoot,
+  type SignedSnapshot,
+  type SignedTargets,
+  type SignedTimestamp,
+  signingDate,
+  targetName,
+} from "../trust/metadata.ts";
+import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
+import { openMemory } from "./stores/trust-state.ts";
+import { type Asked, explained, tampered } from "./tuf-refusals.ts";
+import { followWorkflow } from "./tuf-workflow.ts";
+
+/** A site whose metadata was checked from a pinned root on. */
+export interface TrustedSite {
+  site: SiteReader;
+  root: SignedRoot;
+  timestamp: SignedTimestamp;
+  snapshot: SignedSnapshot;
+  /** Metadata as the site answered it now, by path; what was known already is not asked for again. */
+  answered: ReadonlyMap<string, Uint8Array>;
+  /** What its answers with metadata said beside it. */
+  headers: Answer["headers"];
+  /** A role's metadata, checked; undefined where nobody lets it speak. @throws RelcatError site-tampered, site-expired */
+  role(name: string): Promise<SignedTargets | undefined>;
+  /** What the responsible role says of a target; undefined where nobody speaks for it. */
+  describe(path: string): Promise<TargetDescription | undefined>;
+  /** The bytes of a target, checked; undefined where nobody speaks for one. @throws RelcatError site-tampered */
+  target(path: string): Promise<Uint8Array | undefined>;
+}
+
+/** @property hashes by algorithm, in hexadecimal digits; one is enough, more are all compared */
+export interface TargetDescription {
+  hashes: Readonly<Record<string, string>>;
+  size: number;
+}
+
+/** No target that verifying reads is larger: the whole list of a very large catalog. */
+const mostTargetBytes = 1024 * 1024 * 1024;
+
+/**
+ * Checks a site's metadata: roots, timestamp, snapshot, targets. What is verified is remembered at once, whatever is
+ * refused later, as TUF 1.0.34 says.
+ * @param root bytes of the root that the user trusts
+ * @param state folder of what was seen at earlier times
+ * @throws RelcatError site-tampered, site-stale, site-expired, clock, network, each naming the role
+ */
+export async function openTrustedSite(
+  site: SiteReader,
+  root: Uint8Array,
+  state: string,
+): Promise<TrustedSite> {
+  const memory = openMemory(state);
+  const asked: Asked = { path: "metadata/root.json" };
+  const answered = new Map<string, Uint8Array>();
+  let headers: Answer["headers"] = {};
+  const ask = async (path: string, role: string, limit: number) => {
+    asked.path = path;
+    const answer = await site.read(path, limit);
+    if (answer.status !== 200) return undefined;
+    answered.set(path, answer.bytes);
+    headers = { ...headers, ...answer.headers };
+    refuseUnfit(site, role, answer.bytes);
+    return answer.bytes;
+  };
+  const inWords = <T>(doing: () => Promise<T>) => worded(site, asked, doing);
+  const workflow = await inWords(() => followWorkflow(root, memory, ask));
+  const bytesOf = (role: string) => workflow.bytes.get(role) ?? new Uint8Array();
+  const timestamp = readTimestamp(bytesOf("timestamp"));
+  refuseClock(site, timestamp);
+  const describe = async (path: string) => {
+    const role = await inWords(() => workflow.find(path));
+    const target = role?.signed.targets[path];
+    return target && describeTarget(site, target);
+  };
+  return {
+    site,
+    answered,
+    headers,
+    root: readRoot(bytesOf("root")),
+    timestamp,
+    snapshot: readSnapshot(bytesOf("snapshot")),
+    describe,
+    async role(name) {
+      if (name !== "targets") await describe(pathInside(name));
+      const bytes = workflow.bytes.get(name);
+      return bytes && readTargets(bytes);
+    },
+    async target(path) {
+      const known = await describe(path);
+      const { consistentSnapshot } = workflow.store.root.signed;
+      return (
+        known && readTarget(site, consistentSnapshot ? storedName(path, known) : `targets/${path}`, known)
+      );
+    },
+  };
+}
+
+/** A path that the role, or one below it, is asked about: that makes the client load it. */
+const pathInside = (role: string): string =>
+  role === "catalog"
+    ? "catalog/index.json"
+    : `releases/${role.slice("releases-".length).padEnd(5, ".00")}.000/release.json`;
+
+/** Those that nobody can find a second file for, and that this program can compute. */
+const algorithms = ["sha256", "sha384", "sha512"];
+
+function describeTarget(site: SiteReader, { path, length, hashes }: TargetFile): TargetDescription {
+  if (!algorithms.some((algorithm) => Object.hasOwn(hashes, algorithm)))
+    throw tampered(site, path, `has no hash of ${algorithms.join(", ")} in the signed metadata`);
+  // A hash becomes part of a file's name.
+  if (!Object.values(hashes).every((hash) => /^[0-9a-f]+$/.test(hash)))
+    throw tampered(site, path, "has a hash that is not in hexadecimal digits");
+  return { hashes, size: length };
+}
+
+async function readTarget(site: SiteReader, stored: string, { hashes, size }: TargetDescription) {
+  const address = site.isRemote ? addressOf(stored) : stored;
+  const { status, bytes } = await site.read(address, Math.min(size, mostTargetBytes));
+  if (status !== 200) throw tampered(site, stored, `is missing (${status})`);
+  const isRight = algorithms.every((algorithm) => {
+    const expected = Object.hasOwn(hashes, algorithm) ? hashes[algorithm] : undefined;
+    return expected === undefined || createHash(algorithm).update(bytes).digest("hex") === expected;
+  });
+  if (bytes.length !== size || !isRight) throw tampered(site, stored, "is not what was signed");
+  return bytes;
+}
+
+/** The file that has a target. */
+export const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
+  targetName(path, Object.values(hashes)[0] ?? "");
+
+type AnyContent = Root | Timestamp | Snapshot | Targets;
+
+const readers = new Map<string, (bytes: Uint8Array) => { metadata: { signed: AnyContent } }>([
+  ["root", readRoot],
+  ["timestamp", readTimestamp],
+  ["snapshot", readSnapshot],
+]);
+
+/** Refuses metadata that no client should take, whoever signed it. @throws RelcatError site-tampered */
+function refuseUnfit(site: SiteReader, role: string, bytes: Uint8Array): void {
+  const { signed } = (readers.get(role) ?? readTargets)(bytes).metadata;
+  if (!Number.isSafeInteger(signed.version) || signed.version < 1)
+    throw tampered(site, "metadata", `has the version ${signed.version}, expected a whole number from 1 on`);
+  refuseDoubledKeys(site, role, signed);
+}
+
+async function worded<T>(site: SiteReader, asked: Asked, doing: () => Promise<T>): Promise<T> {
+  try {
+    return await doing();
+  } catch (error) {
+    throw error instanceof RelcatError ? error : explained(site, asked.path, error);
+  }
+}
+
+/** Hours that a clock may be behind: those of a time zone that was set for another. */
+const mostBehind = 24 * 3_600_000;
+
+/** Nothing expires for a clock that is behind. How long a timestamp is valid says nothing of the clock. */
+function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
+  const signedAt = signingDate(metadata.signed);
+  if (signedAt === undefined || signedAt <= Date.now() + mostBehind) return;
+  throw failure(
+    "clock",
+    `${site.place}: the timestamp was signed on ${new Date(signedAt).toISOString()}, which is yet to come by your clock`,
+    "Set the clock: with a wrong one nobody can say whether a signature has expired.",
+  );
+}
+
+/** A key that goes by two names would count twice towards a threshold. */
+function refuseDoubledKeys(site: SiteReader, role: string, content: AnyContent): void {
+  const { keys, roles } = keysAndRoles(content);
+  for (const [name, { keyIDs }] of Object.entries(roles ?? {})) {
+    const values = keyIDs.flatMap((id) => keys?.[id]?.keyVal.public ?? []);
+    const distinct = new Set(values.map((value) => value.replace(/\s/g, "").toLowerCase()));
+    if (distinct.size === values.length) continue;
+    throw tampered(site, "metadata", `(role ${role}) gives ${name} the same key under two names`);
+  }
+}
+
+function keysAndRoles(content: AnyContent): {
+  keys?: Root["keys"];
+  roles?: Readonly<Record<string, { keyIDs: string[] }>> | undefined;
+} {
+  if (content instanceof Targets) return content.delegations ?? {};
+  return content instanceof Root ? content : {};
+}
+
+/** Whose valid signatures a role's metadata has. */
+export function signersOf(delegator: Metadata<Root> | Metadata<Targets>, name: string, role: SignedTargets) {
+  const { keys, roles } = keysAndRoles(delegator.signed);
+  const ids = roles?.[name]?.keyIDs ?? [];
+  return ids.filter((id) => {
+    try {
+      keys?.[id]?.verifySignature(role.metadata);
+      return keys?.[id] !== undefined;
+    } catch {
+      return false;
+    }
+  });
+}

@@ -1,0 +1,186 @@
+import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
+import { sha256 } from "../trust/metadata.ts";
+import { buildFindings, disagreements } from "./agreement.ts";
+import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
+import { readDocuments, type SignedDocuments } from "./documents.ts";
+import { compareFiles } from "./files.ts";
+import type { Finding } from "./finding.ts";
+import { hostingFindings } from "./hosting.ts";
+import type { InspectAgain, Inspections } from "./inspect-again.ts";
+import { listAddressFindings } from "./list-address.ts";
+import { metadataFindings } from "./metadata-form.ts";
+import type { ProjectPolicy } from "./project-policy.ts";
+import { chosen, type Sample } from "./sample.ts";
+import { findStale } from "./staleness.ts";
+import { type SiteReader, siteAt } from "./stores/site-reader.ts";
+import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
+
+export type { Finding } from "./finding.ts";
+export type { Sample } from "./sample.ts";
+
+/** How a site stands to what was signed; only the first says that all of it was compared and is right. */
+export type Judgement = "ok" | "sampled" | "converging" | "refused" | "stale" | "tampered";
+
+export interface Verdict {
+  verdict: Judgement;
+  /** The id of the build that is signed now. */
+  build: string;
+  findings: Finding[];
+  /** Files that were compared. */
+  files: number;
+  releases: number;
+  packages: number;
+  /** Files for download that were read; null where nobody asked for it. */
+  artifacts: number | null;
+  /** What became of inspecting them again; null where they were not read. */
+  policy: PolicyVerdict | null;
+  /** What the sample was taken from; null where all of it was compared. */
+  sample: { seed: string; files: number; artifacts: number | null } | null;
+  /** What lags behind: how many builds, and since when; null where nothing does. */
+  stale: { builds: number; since: string } | null;
+  /** Records that break the published schema in a detail, as imported ones may. */
+  irregular: number;
+}
+
+/** Whether artifacts were inspected again, under whose policy, and what of them is refused is among the findings. */
+export type PolicyVerdict =
+  | ({ applied: true; catalog: string; refused: number } & Omit<Inspections, "refused">)
+  | { applied: false; reason: string };
+
+export interface VerifyRequest {
+  /** Address or folder. */
+  place: string;
+  root: Uint8Array;
+  /** Folder of what was seen at earlier times. */
+  state: string;
+  /** Whether the files for download are read too. */
+  artifacts?: boolean | undefined;
+  /** What they are inspected for once more; default: they are not. */
+  policy?: ProjectPolicy | undefined;
+  /** Only some of the files. */
+  sample?: Sample | undefined;
+  /** Milliseconds for which caches may lag behind. */
+  grace?: number | undefined;
+  /** Milliseconds since 1970. */
+  now?: number | undefined;
+  /** Called with each file that was compared. */
+  onFile?: ((done: number, all: number) => void) | undefined;
+  onArtifact?: ((progress: ArtifactProgress) => void) | undefined;
+}
+
+/** A quarter of an hour: what CDNs keep at most. */
+export const usualGrace = 15 * 60_000;
+
+/**
+ * Checks a published site against what was signed: metadata, then every listed file by its hash, headers and
+ * encodings where there are any, and that list, release documents and records say the same.
+ * @throws RelcatError site-tampered, site-stale, site-expired, clock for the metadata itself; network
+ */
+export async function verifySite(request: VerifyRequest): Promise<Verdict> {
+  return verifyTrusted(await openTrustedSite(siteAt(request.place), request.root, request.state), request);
+}
+
+async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Promise<Verdict> {
+  const { site } = trusted;
+  const { sample, onFile = () => {} } = request;
+  const documents = await readDocuments(trusted);
+  const paths = chosen(Object.keys(documents.listed), sample);
+  const artifacts = artifactsOf(documents.releases);
+  const downloads = request.artifacts ? chosen([...artifacts.keys()], sample) : [];
+  const now = request.now ?? Date.now();
+  const again = await inspecting(request, now);
+  const build = (await readListed(site, documents, "build.json")) as BuildDocument | undefined;
+  const found = [
+    ...(await metadataFindings(trusted, request.root)),
+    ...documents.findings,
+    ...disagreements(documents),
+    ...(await indexFindings(site, documents, build)),
+    ...(await compareFiles(site, paths, documents.listed, onFile)),
+    ...(await listAddressFindings(site, documents.listed)),
+    ...(await compareArtifacts(
+      artifacts,
+      downloads,
+      (artifact) => placeOf(artifact, site, build?.base_url),
+      request.onArtifact ?? (() => {}),
+      again,
+    )),
+  ];
+  const { findings: unlike, behind, since } = await findStale(trusted, documents, found);
+  const findings = [...unlike, ...(again?.inspections().refused ?? [])];
+  const isPart = paths.length < Object.keys(documents.listed).length || isLess(downloads, artifacts, request);
+  const late = now - since > (request.grace ?? usualGrace);
+  const verdict = judge(findings, late, isPart);
+  return {
+    verdict,
+    build: documents.build,
+    findings,
+    files: paths.length,
+    releases: documents.releases.size,
+    packages: documents.list.length,
+    artifacts: request.artifacts ? downloads.length : null,
+    policy: request.artifacts ? policyVerdict(request, again) : null,
+    sample:
+      sample && isPart
+        ? {
+            seed: sample.seed,
+            files: Object.keys(documents.listed).length,
+            artifacts: request.artifacts ? artifacts.size : null,
+          }
+        : null,
+    stale: behind === undefined ? null : { builds: behind, since: new Date(since).toISOString() },
+    irregular: documents.irregular,
+  };
+}
+
+/** Nothing that inspects is loaded where no policy counts. */
+async function inspecting(
+  { artifacts, policy }: VerifyRequest,
+  now: number,
+): Promise<InspectAgain | undefined> {
+  if (!artifacts || !policy?.project) return undefined;
+  const { inspectAgain } = await import("./inspect-again.ts");
+  return inspectAgain(policy.project, now);
+}
+
+function policyVerdict({ policy }: VerifyRequest, again: InspectAgain | undefined): PolicyVerdict {
+  const reason = policy?.project === undefined ? policy?.reason : undefined;
+  if (!again) return { applied: false, reason: reason ?? "none was given" };
+  const { refused, ...rest } = again.inspections();
+  return { applied: true, catalog: again.catalog, refused: refused.length, ...rest };
+}
+
+const isLess = (some: readonly unknown[], all: ReadonlyMap<string, unknown>, { artifacts }: VerifyRequest) =>
+  artifacts === true && some.length < all.size;
+
+function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Judgement {
+  const isStale = findings.some(({ stale }) => stale);
+  if (findings.some(({ stale, refused }) => !stale && !refused)) return "tampered";
+  if (isStale && late) return "stale";
+  if (findings.some(({ refused }) => refused)) return "refused";
+  if (isStale) return "converging";
+  return isPart ? "sampled" : "ok";
+}
+
+/** The site's own lists of its releases and its files, which no target repeats. */
+async function indexFindings(
+  site: SiteReader,
+  documents: SignedDocuments,
+  build: BuildDocument | undefined,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const index = (await readListed(site, documents, "api/v1/release/index.json")) as ReleaseIndex | undefined;
+  const versions = index?.releases.map(({ version }) => version).sort();
+  if (versions && versions.join() !== [...documents.releases.keys()].join())
+    findings.push({ path: "api/v1/release/index.json", what: "has other releases than are signed" });
+  if (!build) return findings;
+  return [...findings, ...buildFindings(build, documents), ...hostingFindings(site, build)];
+}
+
+/** undefined where it is not what was signed: comparing the files says that. */
+async function readListed(site: SiteReader, { listed }: SignedDocuments, path: string): Promise<unknown> {
+  const known = listed[path];
+  if (!known) return undefined;
+  const { status, bytes } = await site.read(path, known.size + 1024 * 1024);
+  if (status !== 200 || sha256(bytes) !== known.sha256) return undefined;
+  return JSON.parse(new TextDecoder().decode(bytes));
+}

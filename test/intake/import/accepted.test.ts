@@ -1,0 +1,65 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { RelcatError } from "../../../pipeline/index.ts";
+import { prove } from "../../../pipeline/intake/import/prove.ts";
+import { artifact, project, release } from "../../support/project.ts";
+import { complaints, liveProject, messy } from "./importing.ts";
+
+async function imported() {
+  const made = liveProject(messy());
+  const { stderr } = await made.succeed("import", "live.json", "--accept-violations");
+  return { made, stderr };
+}
+
+test("without a template the addresses are said to be guesses", async () => {
+  const { stderr } = await imported();
+  expect(stderr).toContain("warning[download-address] the download addresses of ");
+  expect(stderr).toContain(
+    "are guesses, made from artifact_url of catalog.yaml\n  hint: Set artifact_url, or run the import again with --resolve-downloads or --download-url TEMPLATE.",
+  );
+});
+
+test.each([
+  [1, 0, "warning[exceptions-unused]", /\d+ problems of .* are accepted, but there are only \d+$/],
+  [-1, 1, "error[exceptions-exceeded]", /\d+ problems are .*, but only \d+ are accepted$/],
+])("a count that is off by %i exits %i: %s", async (offset, status, code, sentence) => {
+  const { made } = await imported();
+  const text = made.read("releases/exceptions.yaml");
+  const count = Number(/count: (\d+)/.exec(text)?.[1]);
+  expect(count).toBeGreaterThan(0);
+  made.write("releases/exceptions.yaml", text.replace(`count: ${count}`, `count: ${count + offset}`));
+  const { exitCode, stdout } = await made.run("check");
+  expect(exitCode).toBe(status);
+  const found = complaints(stdout).filter((line) => line.includes(code));
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatch(sentence);
+});
+
+test("exceptions.yaml that was lost is named beside what it accepted", async () => {
+  const { made } = await imported();
+  rmSync(join(made.folder, "releases/exceptions.yaml"));
+  const { exitCode, stdout } = await made.run("check");
+  expect(exitCode).toBe(1);
+  const hints = stdout.split("\n").filter((line) => line.startsWith("  hint:"));
+  const lost = "Was it imported so? Restore releases/exceptions.yaml from version control.";
+  expect(hints.filter((hint) => hint.endsWith(lost)).length).toBeGreaterThan(1);
+});
+
+test("verbatim is for what breaks a rule, not a way around the manifest", async () => {
+  const entry = artifact("tool-26.08.001.rpm", "rpm", "a", { verbatim: { description: "plain" } });
+  const made = project(release("26.08.001", [entry]));
+  const { stdout } = await made.run("check");
+  expect(complaints(stdout).join("\n")).toContain(
+    'error[verbatim-needless] verbatim.description is "plain", which a manifest can say itself',
+  );
+});
+
+test("a record that would come out differently stops the import", () => {
+  const [record] = messy();
+  const nothing = { added: [], revised: [], restored: [], unchanged: [], kept: [], gone: [], problems: [] };
+  const catalog = { releases: [], byId: new Map(), before: [], found: [], problems: [] };
+  const attempt = () => prove([record as never], nothing, catalog, { events: [], before: "", after: "" });
+  expect(attempt).toThrow(expect.objectContaining({ name: RelcatError.name, code: "import-mismatch" }));
+  expect(attempt).toThrow(/^import-mismatch: record \d+ .* would come out differently: the whole record$/);
+});

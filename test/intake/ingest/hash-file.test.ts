@@ -1,0 +1,77 @@
+import { createHash } from "node:crypto";
+import { appendFileSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { RelcatError } from "../../../pipeline/errors.ts";
+import { hashFile } from "../../../pipeline/system/hash-file.ts";
+import { temporaryFolder } from "../../support/run.ts";
+
+const chunk = 1024 * 1024;
+/** Files of up to two chunks are read at once. */
+const chunksOf = (size: number) => (size > 2 * chunk ? Math.ceil(size / chunk) : Math.min(size, 1));
+
+function fileOf(size: number): { path: string; bytes: Buffer } {
+  const path = join(temporaryFolder(), "artifact");
+  const bytes = Buffer.alloc(size);
+  for (let at = 0; at < size; at++) bytes[at] = (at * 31 + (at >> 8)) & 255;
+  writeFileSync(path, bytes);
+  return { path, bytes };
+}
+
+const codeOf = (work: Promise<unknown>) =>
+  work.then(
+    () => "no error",
+    (error: unknown) => {
+      if (!(error instanceof RelcatError)) throw error;
+      return `${error.code}: ${error.problems[0]?.message.replace(/\/[^ ]*\/relcat-test-[^ ]*\//, "")}`;
+    },
+  );
+
+test.each([0, 1, chunk, 2 * chunk, 2 * chunk + 1, 3 * chunk, 3 * chunk + 17])(
+  "%i bytes: digest, size and progress",
+  async (size) => {
+    const { path, bytes } = fileOf(size);
+    const seen: [number, number][] = [];
+    const measured = await hashFile(path, (done, total) => seen.push([done, total]));
+    expect(measured).toEqual({ sha256: createHash("sha256").update(bytes).digest("hex"), size });
+    expect(seen).toHaveLength(chunksOf(size));
+    if (size > 0) expect(seen.at(-1)).toEqual([size, size]);
+  },
+);
+
+test.each<[string, (path: string) => void]>([
+  ["grows", (path) => appendFileSync(path, "more")],
+  ["shrinks", (path) => writeFileSync(path, "less")],
+  ["is written again with the same size", (path) => writeFileSync(path, Buffer.alloc(3 * chunk, 1))],
+  [
+    "is replaced by another",
+    (path) => {
+      writeFileSync(`${path}.new`, Buffer.alloc(3 * chunk));
+      renameSync(`${path}.new`, path);
+    },
+  ],
+  [
+    "is touched back to its old time",
+    (path) => {
+      writeFileSync(path, Buffer.alloc(3 * chunk, 1));
+      utimesSync(path, 1, 1);
+    },
+  ],
+])("a file that %s while it is read is an error", async (_, change) => {
+  const { path } = fileOf(3 * chunk);
+  utimesSync(path, 1, 1);
+  let changes = 0;
+  const hashing = hashFile(path, () => {
+    if (changes++ === 0) change(path);
+  });
+  expect(await codeOf(hashing)).toBe("file-changed: artifact was changed while it was read");
+});
+
+test("a file that is removed while it is read, or cannot be read at all", async () => {
+  const { path } = fileOf(3 * chunk);
+  expect(await codeOf(hashFile(path, () => rmSync(path, { force: true })))).toBe(
+    "file-access: cannot read artifact: there is no such file",
+  );
+  expect(await codeOf(hashFile(path))).toBe("file-access: cannot read artifact: there is no such file");
+  expect(await codeOf(hashFile("/tmp"))).toBe("file-access: cannot read /tmp: it is a folder");
+});

@@ -1,0 +1,77 @@
+import { expect, test } from "vitest";
+import { showReading } from "../../../cli/intake/reading-progress.ts";
+
+function watch(columns: number | undefined) {
+  let time = 0;
+  const written: string[] = [];
+  const output = {
+    write: (text: string) => written.push(text),
+    style: (_: unknown, text: string) => text,
+    columns,
+  };
+  const reading = showReading(output, () => time);
+  const total = 4_000_000_000;
+  return {
+    written,
+    reading,
+    /** Reads 200 MB a second, a chunk every 50 ms. */
+    until(end: number) {
+      for (; time < end; time += 50)
+        reading.onProgress({ file: "controller.qcow2", done: time * 200_000, total });
+    },
+  };
+}
+
+test("on a terminal a bar after one second, ten times a second, taken away at the end", () => {
+  const { written, reading, until } = watch(80);
+  until(1000);
+  expect(written).toEqual([]);
+  until(3050);
+  expect(written).toHaveLength(21);
+  expect(written.at(-1)).toBe(
+    "\r[#####.........................] 15 % of 4.0 GB, 200.0 MB/s controller.qcow2\x1b[K",
+  );
+  reading.end();
+  expect(written.at(-1)).toBe("\r\x1b[K");
+});
+
+test("elsewhere a plain line every ten seconds", () => {
+  const { written, reading, until } = watch(undefined);
+  until(10_000);
+  expect(written).toEqual([]);
+  until(20_050);
+  reading.end();
+  expect(written).toEqual([
+    "Reading controller.qcow2: 2.0 GB of 4.0 GB (50 %)\n",
+    "Reading controller.qcow2: 4.0 GB of 4.0 GB (100 %)\n",
+  ]);
+});
+
+test("what is done with the files is named", () => {
+  const written: string[] = [];
+  const output = { write: (text: string) => written.push(text), style: () => "", columns: undefined };
+  let time = 0;
+  const sending = showReading(output, () => time, "Uploading");
+  time = 10_000;
+  sending.onProgress({ file: "kvm.qcow2", done: 1_000, total: 4_000 });
+  expect(written).toEqual(["Uploading kvm.qcow2: 1.0 kB of 4.0 kB (25 %)\n"]);
+});
+
+test("what fits no narrow terminal is left out, and no name reaches it unmasked", () => {
+  for (const columns of [10, 20, 40, 60]) {
+    const { written, until } = watch(columns);
+    until(1050);
+    expect(written[0]?.replace("\r", "").replace("\x1b[K", "").length).toBeLessThan(columns);
+  }
+  const written: string[] = [];
+  const output = {
+    write: (text: string) => written.push(text),
+    style: (_: unknown, text: string) => text,
+    columns: undefined,
+  };
+  let time = 0;
+  const reading = showReading(output, () => time);
+  time = 10_000;
+  reading.onProgress({ file: "a\x1b[2Jb", done: 0, total: 0 });
+  expect(written).toEqual(["Reading a\uFFFD[2Jb: 0 bytes of 0 bytes (100 %)\n"]);
+});

@@ -1,0 +1,155 @@
+import { execFileSync } from "node:child_process";
+import { copyFileSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { recognise } from "../../../pipeline/intake/ingest/formats/recognise.ts";
+import { temporaryFolder } from "../../support/run.ts";
+import { file, image, ingest, ingestImage, problemsOf } from "./ingesting.ts";
+
+const accepted =
+  "Accepted: nix build --json, nix path-info --json, nix derivation show, nix flake metadata --json, Hydra RunCommand JSON, nix-support/image-info.json, GoReleaser dist/artifacts.json, GoReleaser dist/metadata.json, a build output manifest, a .narinfo, an output folder, a file for download. A file that is itself for download needs a rule in ingest: of catalog.yaml.";
+
+test.each([
+  ["object.json", 'an object with "apiVersion", "kind", "items", "metadata"'],
+  ["list.json", "a list of 3, the first a number"],
+  ["empty-list.json", "an empty list"],
+  ["empty-object.json", "an empty object"],
+  ["document.yaml", 'an object with "kind", "spec"'],
+])("%s is none of ours: what was seen, and what is accepted", async (name, seen) => {
+  const message = `${seen} is no build output that relcat knows`;
+  expect(await problemsOf([`unknown/${name}`])).toEqual([
+    `unknown/${name}:1:1 input-unknown: ${message}\n→ ${accepted}`,
+  ]);
+});
+
+test.each([
+  ["syntax.json", "1:13 json-syntax"],
+  ["duplicate.json", "1:10 duplicate-key"],
+])("%s cannot be read", async (name, problem) => {
+  const [found] = await problemsOf([`unknown/${name}`]);
+  expect(found).toContain(`unknown/${name}:${problem}: `);
+});
+
+test("the form decides, never the name", async () => {
+  const folder = temporaryFolder();
+  for (const [from, to] of [
+    ["nix-build/array.json", "path-info.json"],
+    ["nix-path-info/map.json", "build.txt"],
+    ["nix-derivation/full-path.json", "manifest"],
+    ["narinfo/unsigned.narinfo", "info"],
+  ]) {
+    copyFileSync(file(from ?? ""), join(folder, to ?? ""));
+  }
+  const { manifest } = await ingestImage([folder, image.file]);
+  expect(manifest.artifacts[0]?.store).toEqual({ path: image.path, size: image.size });
+});
+
+test("a version number that nobody knows yet changes nothing", () => {
+  const text = readFileSync(file("nix-path-info/version-3.json"), "utf8").replaceAll(
+    '"version": 3',
+    '"version": 9',
+  );
+  expect(recognise("info.json", Buffer.from(text))).toMatchObject({
+    known: { objects: [{ narSize: image.size }] },
+  });
+});
+
+test("a pipe can be a document", async () => {
+  const folder = temporaryFolder();
+  const pipe = join(folder, "pipe");
+  execFileSync("mkfifo", [pipe]);
+  const written = import("node:fs/promises").then(({ writeFile }) =>
+    writeFile(pipe, readFileSync(file("nix-build/array.json"))),
+  );
+  const { manifest } = await ingestImage([pipe, image.file]);
+  await written;
+  expect(manifest.artifacts[0]?.vendor?.image?.drv).toBe(image.drv);
+});
+
+test("a JSON file for download needs a rule, and then it is one", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "policy.json"), '{"kind":"Policy"}\n');
+  const config = join(folder, "catalog.yaml");
+  writeFileSync(config, 'ingest: [{ match: "policy.json", package_type: helm }]\n');
+  const { manifest } = await ingest([join(folder, "policy.json")], { config });
+  expect(manifest.artifacts[0]).toMatchObject({ name: "policy.json", package_type: "helm", size: 18 });
+});
+
+test("text of another encoding is told by its name; a binary file that begins like JSON is for download", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "build.json"), Buffer.from("\ufeff[]"));
+  writeFileSync(join(folder, "client.rpm"), Buffer.from([0x7b, 0xff, 0x00]));
+  expect((await ingest([join(folder, "client.rpm")])).manifest.artifacts).toHaveLength(1);
+  const problems = await problemsOf([join(folder, "build.json")]);
+  expect(problems.map((problem) => problem.replace(/\/\S*\/relcat-test-\S*\//, ""))).toMatchInlineSnapshot(`
+    [
+      "build.json:1:1 file-encoding: the file starts with a byte order mark, expected UTF-8 text
+    → Save it as UTF-8 without BOM.",
+    ]
+  `);
+});
+
+test("files of a folder are inputs of their own; dot files are nobody's", async () => {
+  const folder = temporaryFolder();
+  copyFileSync(file("plain/client-x86_64.rpm"), join(folder, "client-x86_64.rpm"));
+  copyFileSync(file("plain/client-x86_64.rpm"), join(folder, ".hidden.rpm"));
+  expect((await ingest([folder])).manifest.artifacts.map(({ name }) => name)).toEqual(["client-x86_64.rpm"]);
+});
+
+test("a finished manifest, JSON or YAML, is checked, ordered and written again", async () => {
+  const [json, yaml] = await Promise.all([
+    ingest(["finished/manifest.json"]),
+    ingest(["finished/manifest.yaml"]),
+  ]);
+  expect(json.text).toBe(yaml.text);
+  expect(json.text).toBe(readFileSync(file("finished/manifest.json"), "utf8"));
+  const both = await ingest(["finished/manifest.yaml", "finished/manifest.json"], { release: undefined });
+  expect(both.text).toBe(json.text);
+});
+
+test("a finished manifest of another release, or with mistakes, is refused", async () => {
+  expect(await problemsOf(["finished/other-release.json"])).toMatchInlineSnapshot(`
+    [
+      "finished/other-release.json:2:14 release-mismatch: the release is 26.08.001 here, but 26.08.002 in --release
+    → Give only inputs that belong together.",
+    ]
+  `);
+  expect(
+    await problemsOf(["finished/other-release.json", "finished/manifest.json"], { release: undefined }),
+  ).toMatchInlineSnapshot(`
+    [
+      "finished/other-release.json:2:14 ingest-conflict: the release is 26.08.001 here, but 26.08.002 in finished/manifest.json:2
+    → The inputs of one call must come from one build.",
+    ]
+  `);
+  expect(await problemsOf(["finished/broken.json"])).toMatchInlineSnapshot(`
+    [
+      "finished/broken.json:4:5 missing-key: the key sha256 is missing in artifacts.0, expected 64 lowercase hexadecimal characters",
+      "finished/broken.json:7:7 unknown-key: the key "sha526" is not known in artifacts.0
+    → Did you mean sha256?",
+    ]
+  `);
+});
+
+test("two manifests that describe one file in two ways name both and the fields", async () => {
+  const other = join(temporaryFolder(), "other.json");
+  writeFileSync(
+    other,
+    readFileSync(file("finished/manifest.json"), "utf8").replace('"headless": true', '"headless": false'),
+  );
+  const problems = await problemsOf(["finished/manifest.json", other]);
+  expect(problems.map((problem) => problem.replace(/\/\S*\/relcat-test-\S*\//, ""))).toMatchInlineSnapshot(`
+    [
+      "finished/manifest.json:4:5 ingest-conflict: client.msi is described differently in other.json:4: headless false ↔ true
+    → One file has one description: correct or leave out one of the two.",
+    ]
+  `);
+});
+
+test("an image a manifest describes joins what Nix knows of it", async () => {
+  const manifest = join(temporaryFolder(), "manifest.json");
+  const { text } = await ingestImage(["nix-build/array.json", image.file]);
+  writeFileSync(manifest, text);
+  const again = await ingest([manifest, "nix-path-info/map.json"], { revision: undefined });
+  expect(again.manifest.artifacts[0]?.store).toEqual({ path: image.path, size: image.size });
+});

@@ -1,0 +1,63 @@
+import { isDeepStrictEqual } from "node:util";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { parseJson } from "../../pipeline/project/json.ts";
+import { parseYaml } from "../../pipeline/project/yaml.ts";
+import { jsonAuthority, refused, verdictOf, yamlAuthority } from "./agreement.ts";
+import { jsonText } from "./json-texts.ts";
+import { yamlText } from "./yaml-texts.ts";
+
+const sample = (texts: fc.Arbitrary<string>) => fc.sample(texts, { numRuns: 20_000, seed: 20_260_819 });
+
+test("20,000 YAML documents are accepted and read as the yaml library does", { tags: ["long"] }, () => {
+  let accepted = 0;
+  for (const text of sample(yamlText)) {
+    const verdict = verdictOf(parseYaml, text);
+    expect(isDeepStrictEqual(verdict, yamlAuthority(text)), text).toBe(true);
+    if (verdict.accepted) accepted++;
+  }
+  expect(accepted).toBeGreaterThan(5_000);
+  expect(accepted).toBeLessThan(15_000);
+});
+
+test("20,000 JSON texts are accepted and read as JSON.parse does, but for keys that stand twice", {
+  tags: ["long"],
+}, () => {
+  let accepted = 0;
+  let onlyRepeated = 0;
+  for (const text of sample(jsonText)) {
+    const verdict = verdictOf(parseJson, text);
+    expect(isDeepStrictEqual(verdict, jsonAuthority(text)), text).toBe(true);
+    if (verdict.accepted) accepted++;
+    else if (isJson(text)) onlyRepeated++;
+  }
+  expect(accepted).toBeGreaterThan(5_000);
+  expect(onlyRepeated).toBeGreaterThan(500);
+});
+
+test.each(["text:\n#c\n  x\nname: 1\n", "- 'a'b: 0\n", "|1\n a\n", "a: 1e400\n", " ---\n", "...\na"])(
+  "%j, on which YAML readers disagree, is read as the yaml library does",
+  (text) => {
+    expect(verdictOf(parseYaml, text)).toEqual(yamlAuthority(text));
+  },
+);
+
+test("the authorities refuse what they are asked to refuse", () => {
+  expect(yamlAuthority("a: 1\na: 2")).toBe(refused);
+  expect(yamlAuthority("11: a")).toBe(refused);
+  expect(jsonAuthority('{"a": 1, "\\u0061": 2}')).toBe(refused);
+});
+
+test("a key with an escape is the key it spells, whatever was parsed before", () => {
+  verdictOf(parseJson, '{"h":[],"\\\\":0}');
+  expect(parseJson('{"h":1,"\\"":2}').value).toEqual({ h: 1, '"': 2 });
+});
+
+const isJson = (text: string) => {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+};

@@ -1,0 +1,95 @@
+import type { IncomingMessage } from "node:http";
+import { jsonOf, type Tree, textOf } from "../../../support/tree.ts";
+import { servedArtifacts } from "../contract-artifacts.ts";
+import type { Home } from "../run-contract.ts";
+import { listen, sendObject, storedObject } from "./file-server.ts";
+import { preparedAnswers } from "./prepared.ts";
+
+/** CloudFront's functions in front of a store of files, in the order CloudFront runs them. No cache, no AWS. */
+export const cloudfront: Home = {
+  name: "CloudFront",
+  exceptions: [
+    ...preparedAnswers,
+    {
+      part: "errors",
+      exchanges: ["a missing document of the API"],
+      reason: "a missing document below `api/` gets the page too: a distribution has one error page",
+      instead: { status: 404, file: "404.html" },
+    },
+    {
+      part: "encodings",
+      exchanges: ["brotli", "gzip", "brotli before gzip", "a filtered list"],
+      reason: "CloudFront compresses by itself, where its cache policy says so; not run here",
+    },
+    {
+      part: "artifacts",
+      exchanges: servedArtifacts,
+      reason: "it gives ranges, and needs a behaviour without compression; not run here",
+    },
+  ],
+  start: ({ tree }) => serveThrough(functionsOf(tree), tree),
+};
+
+type Handler = (event: object) => Promise<FunctionRequest & FunctionResponse>;
+
+interface FunctionRequest {
+  uri: string;
+}
+
+interface FunctionResponse {
+  statusCode?: number;
+  headers: Record<string, { value: string }>;
+  body?: { data: string };
+}
+
+/** The emitted functions, with the emitted table as their store. */
+function functionsOf(tree: Tree): { onRequest: Handler; onResponse: Handler } {
+  const { data } = jsonOf(tree, "hosting/cloudfront/redirects.json");
+  const entries = new Map(data.map(({ key, value }: { key: string; value: string }) => [key, value]));
+  const get = async (key: string) => {
+    if (!entries.has(key)) throw new Error("KeyNotFound");
+    return entries.get(key);
+  };
+  const load = (name: string): Handler => {
+    const code = textOf(tree, `hosting/cloudfront/${name}`).replace(/^import cf from "cloudfront";$/m, "");
+    return new Function("cf", `${code}\nreturn handler;`)({ kvs: () => ({ get }) });
+  };
+  return { onRequest: load("viewer-request.js"), onResponse: load("viewer-response.js") };
+}
+
+function serveThrough({ onRequest, onResponse }: ReturnType<typeof functionsOf>, tree: Tree) {
+  return listen(async (request, response) => {
+    const event = { request: eventRequest(request) };
+    const decided = await onRequest(event);
+    if (decided.statusCode !== undefined) {
+      response.writeHead(decided.statusCode, plain(decided.headers)).end(decided.body?.data ?? "");
+      return;
+    }
+    const object = storedObject(tree, decodeURIComponent(decided.uri.slice(1)));
+    const errorPage = storedObject(tree, "404.html");
+    if (!object) return errorPage && sendObject(request, response, errorPage, 404);
+    const answered = await onResponse({
+      request: decided,
+      response: { statusCode: 200, headers: wrapped(object.headers) },
+    });
+    sendObject(request, response, { ...object, headers: plain(answered.headers) });
+  });
+}
+
+function eventRequest({ url = "", method, headers }: IncomingMessage) {
+  const [uri, search = ""] = url.split(/\?(.*)/s);
+  const querystring: Record<string, { value: string; multiValue?: { value: string }[] }> = {};
+  for (const part of search.split("&").filter(Boolean)) {
+    const [name = "", value = ""] = part.split(/=(.*)/s);
+    const before = querystring[name];
+    const values = [...(before?.multiValue ?? (before ? [{ value: before.value }] : [])), { value }];
+    querystring[name] = values.length > 1 ? { value, multiValue: values } : { value };
+  }
+  return { uri, method, querystring, headers: wrapped(headers as Record<string, string>) };
+}
+
+const wrapped = (headers: Record<string, string>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, { value }]));
+
+const plain = (headers: Record<string, { value: string }>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name, value]));

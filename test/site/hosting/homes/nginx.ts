@@ -1,0 +1,54 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { freePort } from "../../../support/port.ts";
+import { temporaryFolder } from "../../../support/run.ts";
+import type { Home } from "../run-contract.ts";
+import { preparedAnswers } from "./prepared.ts";
+
+/** Debian's nginx with the lines that its file says a person adds. */
+export const nginx: Home = {
+  name: "nginx",
+  exceptions: preparedAnswers,
+  start: ({ folder }) => startNginx(folder, join(folder, "hosting")),
+};
+
+/** @param hosting what relcat says to web servers of the site */
+export async function startNginx(site: string, hosting: string) {
+  const [home, port] = [temporaryFolder(), await freePort()];
+  const path = join(home, "nginx.conf");
+  writeFileSync(path, configuration({ site, hosting, home, port }));
+  const { stderr } = await execa("nginx", ["-t", "-p", home, "-c", path]);
+  if (/\[(?!notice)\w+\]/.test(stderr)) throw new Error(`nginx -t: ${stderr}`);
+  await execa("nginx", ["-p", home, "-c", path]);
+  // It listens before this command has ended, but may write its pid file after that, and before it answers.
+  const pid = () => Number(readFileSync(join(home, "nginx.pid"), "utf8"));
+  return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid(), "SIGQUIT") };
+}
+
+const configuration = ({
+  site,
+  hosting,
+  home,
+  port,
+}: {
+  site: string;
+  hosting: string;
+  home: string;
+  port: number;
+}) => `
+load_module /usr/lib/nginx/modules/ngx_http_brotli_static_module.so;
+user root;
+pid ${home}/nginx.pid;
+error_log ${home}/error.log warn;
+events {}
+http {
+  access_log off;
+  include ${hosting}/nginx/*.map;
+  server {
+    listen 127.0.0.1:${port};
+    root ${site};
+    include ${hosting}/nginx/nginx.conf;
+  }
+}
+`;

@@ -1,0 +1,35 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { repository } from "../../support/run.ts";
+import { fileOf, servedSite } from "./catalog.ts";
+import { origin } from "./homes/origin.ts";
+import { hasPrograms, runInstaller } from "./installers.ts";
+import { runContract } from "./run-contract.ts";
+
+runContract(origin);
+
+test.runIf(hasPrograms)("the README's lines download a file with curl", async () => {
+  const readme = readFileSync(join(repository, "README.md"), "utf8");
+  const lines = readme
+    .split("\n")
+    .filter((line) => /^(id=\$\()?curl .*127\.0\.0\.1:8080\/api/.test(line))
+    .map((line) => line.replace("http://127.0.0.1:8080", "$CATALOG").replaceAll("'", '"'));
+  expect(lines).toHaveLength(2);
+  // The first line's quotes are those of jq too.
+  const [choose = "", download = ""] = lines;
+  const running = await origin.start(await servedSite(""));
+  try {
+    const script = [
+      choose.replace(/jq -r ".*"\)$/, "jq -r '.[0].id')"),
+      download.replace(/^curl/, "$CURL -sS"),
+    ];
+    const said = await runInstaller(
+      { lines: ['cd "$(mktemp -d)"', ...script, "cat client.deb"], file: "core20" },
+      running.origin,
+    );
+    expect([fileOf("core20"), fileOf("gui20"), fileOf("core22"), fileOf("gui22")]).toContain(said);
+  } finally {
+    await running.stop();
+  }
+});

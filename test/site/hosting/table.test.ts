@@ -1,0 +1,50 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import * as answers from "../../../pipeline/site/hosting/answers.ts";
+import { catalogRoutes } from "../../../service/catalog/routes.ts";
+import { contentSecurityPolicy, caching as serviceCaching } from "../../../service/http/answers.ts";
+import { repository } from "../../support/run.ts";
+import { servedSite } from "./catalog.ts";
+import { exchanges } from "./run-contract.ts";
+import { hostingTable } from "./table.ts";
+
+const page = readFileSync(join(repository, "docs/hosting.md"), "utf8");
+
+test("docs/hosting.md says what the runs prove", async () => {
+  const made = page.replace(/^\| {2}\| [\s\S]*?\n(?=\n## )/m, () => `${hostingTable()}\n`);
+  expect(page).toContain("## What each can do");
+  await expect(made).toMatchFileSnapshot(join(repository, "docs/hosting.md"));
+});
+
+test("the README's table says the same, without the exceptions", () => {
+  const rowsOf = (text: string) =>
+    text.split("\n").filter((line) => line.startsWith("| ") && / (yes|no) /.test(line));
+  const proved = rowsOf(hostingTable().replaceAll(/ \(\d+\)/g, ""));
+  const readme = readFileSync(join(repository, "README.md"), "utf8");
+  const said = rowsOf(readme.slice(readme.indexOf("## Over HTTP"), readme.indexOf("## What is written")));
+  expect(said.length).toBeGreaterThan(8);
+  expect(proved).toEqual(expect.arrayContaining(said));
+});
+
+test("it shows the lines that the emitted files ask for", async () => {
+  const { tree } = await servedSite("");
+  for (const path of ["hosting/nginx/nginx.conf", "hosting/caddy/Caddyfile"]) {
+    const lines = [...String(tree.get(path)).matchAll(/^# {3}(\s*\S.*)$/gm)].map(([, line = ""]) => line);
+    expect(lines.length).toBeGreaterThan(2);
+    expect(page).toContain(lines.join("\n"));
+  }
+});
+
+test("every exchange has a name of its own", () => {
+  const names = exchanges.map(({ part, name }) => `${part}: ${name}`);
+  expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
+  expect(names.length).toBeGreaterThanOrEqual(60);
+});
+
+test("prepared answers say what the handler says", () => {
+  const described = catalogRoutes.map(({ name, description }) => [name, description]);
+  expect(described.slice(0, 5)).toEqual(Object.values(answers.descriptions));
+  expect(answers.contentSecurityPolicy).toBe(contentSecurityPolicy);
+  expect(answers.caching).toEqual(serviceCaching);
+});

@@ -1,0 +1,84 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { listParts, mostRecords } from "../../../pipeline/site/pages/list-parts.ts";
+import type { PagePieces } from "../../../pipeline/site/pages/page-pieces.ts";
+
+const piece = (version: string, count: number): PagePieces => ({
+  key: version,
+  version,
+  date: "2026-08-19",
+  provisional: false,
+  packageCount: count,
+  retractedCount: 0,
+  platforms: [],
+  artifacts: Array.from({ length: count }, () => ({ platform: 1, packageType: "deb" })),
+  summaryHtml: () => "",
+  rows: () => Array.from({ length: count }, (_, index) => `${version} row ${index}`),
+  records: () => [],
+});
+
+/** Releases of one month with so many artifacts, newest first. */
+const month = (counts: readonly number[], name = "26.08") =>
+  counts.map((count, index) => piece(`${name}.${String(counts.length - index).padStart(3, "0")}`, count));
+
+const rowsOf = (pieces: readonly PagePieces[]) =>
+  listParts(pieces).flatMap(({ slices }) =>
+    slices.flatMap(({ release, from, to }) => release.rows().slice(from, to)),
+  );
+
+const shape = (pieces: readonly PagePieces[]) =>
+  listParts(pieces).map(({ folder, slices }) => [
+    folder,
+    ...slices.map(({ release, from, to }) => `${release.version.slice(-1)}: ${from}-${to}`),
+  ]);
+
+test("a month is one page, several months are several", () => {
+  expect(shape([...month([2, 0], "26.09"), ...month([3])])).toEqual([
+    ["26.09/", "2: 0-2", "1: 0-0"],
+    ["26.08/", "1: 0-3"],
+  ]);
+  expect(listParts(month([3])).map(({ label }) => label)).toEqual(["26.08"]);
+});
+
+test("a month of more records has parts, filled from its oldest release", () => {
+  expect(shape(month([10, 300, 200, 300]))).toEqual([
+    ["26.08/", "4: 0-10", "3: 0-300"],
+    ["26.08/1/", "2: 0-200", "1: 0-300"],
+  ]);
+  expect(listParts(month([300, 300])).map(({ label }) => label)).toEqual(["26.08, part 2", "26.08, part 1"]);
+});
+
+test("a release that is too long for a page has pages of its own, its oldest artifacts first", () => {
+  expect(shape(month([5, 1200, 5]))).toEqual([
+    ["26.08/", "3: 0-5", "2: 0-200"],
+    ["26.08/3/", "2: 200-700"],
+    ["26.08/2/", "2: 700-1200"],
+    ["26.08/1/", "1: 0-5"],
+  ]);
+});
+
+const counts = fc.array(fc.integer({ min: 0, max: 1300 }), { minLength: 1, maxLength: 12 });
+
+test("every artifact is on one page, in order, and no page has too many", () => {
+  fc.assert(
+    fc.property(counts, (some) => {
+      const pieces = month(some);
+      expect(rowsOf(pieces)).toEqual(pieces.flatMap(({ rows }) => rows()));
+      const parts = listParts(pieces);
+      for (const { slices } of parts)
+        expect(slices.reduce((sum, { from, to }) => sum + to - from, 0)).toBeLessThanOrEqual(mostRecords);
+      expect(new Set(parts.map(({ folder }) => folder)).size).toBe(parts.length);
+    }),
+  );
+});
+
+test("a new release leaves the older parts of its month as they are", () => {
+  fc.assert(
+    fc.property(counts, (some) => {
+      const pieces = month(some);
+      const before = listParts(pieces.slice(1)).slice(1);
+      const after = listParts(pieces);
+      expect(after.slice(after.length - before.length)).toEqual(before);
+    }),
+  );
+});

@@ -1,0 +1,64 @@
+import type { OutputFile, PublishedRelease, ReleaseOutline } from "../../../pipeline/documents/published.ts";
+import { digestOf } from "../../../pipeline/site/output.ts";
+import { pageGroups, releasePieces } from "../../../pipeline/site/pages/list-pages.ts";
+import type { Templates } from "../../../pipeline/site/pages/templates.ts";
+import {
+  attributeOf,
+  configOf,
+  elementsOf,
+  packageOf,
+  releaseOf,
+  retractedOf,
+  templates,
+  textOf,
+  wordsOf,
+} from "./factory.ts";
+
+export const config = configOf();
+
+/** The pages that span releases. */
+export function pagesOf(
+  of: readonly PublishedRelease[],
+  changed = config,
+  using: Templates = templates,
+): OutputFile[] {
+  const pieces = of.map((release) => releasePieces(outlineOf(release), changed, using));
+  return [...pageGroups(pieces, digestOf(changed), changed, using)].flatMap(({ files }) => [...files]);
+}
+
+const outlineOf = (release: PublishedRelease): ReleaseOutline => {
+  const { version, date, summary, provisional, packages, retracted } = release;
+  const listed = packages.map(({ record: { id, platform, package_type } }) => {
+    return { id, platform, packageType: package_type };
+  });
+  const key = digestOf(release);
+  return { key, version, date, summary, provisional, packages: listed, retracted, open: () => release };
+};
+
+export const siteOf = (of: readonly PublishedRelease[], changed = config): Map<string, string> =>
+  new Map(pagesOf(of, changed).map((file) => [file.path, textOf(file)]));
+
+export const pageOf = (site: Map<string, string>, path: string): string => {
+  const html = site.get(path);
+  if (html === undefined) throw new Error(`no ${path} among ${[...site.keys()].join(" ")}`);
+  return html;
+};
+
+const deb = { package_type: "deb", platform: 7, operating_system: "linux" };
+export const releases = [
+  releaseOf("26.09.001", { packages: [packageOf(32), packageOf(31, { ...deb, name: "new.deb" })] }),
+  releaseOf("26.08.002", { packages: [packageOf(22)], summary: "See [the notes](#notes)." }),
+  releaseOf("26.08.001", {
+    packages: [
+      packageOf(12, { package_type: "qcow-efi", name: "efi.qcow2" }),
+      packageOf(11, { ...deb, name: "old.deb" }),
+    ],
+    retracted: [retractedOf(10, { package_type: "xen" })],
+  }),
+];
+export const site = siteOf(releases);
+
+export const rowsOf = (html: string): string[] =>
+  elementsOf(html, "tr")
+    .filter((row) => attributeOf(row, "data-type") !== undefined)
+    .map((row) => wordsOf(row));
