@@ -9,8 +9,14 @@ import { display } from "./document.ts";
 import type { Path } from "./source.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
 
-/** What a rule of catalog.yaml finds wrong, and at which key. */
-export type ConfigReport = (code: Code, path: Path, message: string, hint: string) => void;
+/** What a rule of catalog.yaml finds wrong, and where: at the key unless the value is what is wrong. */
+export type ConfigReport = (
+  code: Code,
+  path: Path,
+  message: string,
+  hint: string,
+  part?: "key" | "value",
+) => void;
 export type ConfigRule = (config: WrittenConfig, report: ConfigReport) => void;
 
 /** What {placeholders} artifact_url may use. */

@@ -100,9 +100,9 @@ export function useConfig(document: Located<unknown>): UsableConfig {
   const unusable = new Set<string>();
   const written = fittingSections(document.value, unusable);
   const problems: Problem[] = [];
-  const report: ConfigReport = (code, path, message, hint) => {
+  const report: ConfigReport = (code, path, message, hint, part = "key") => {
     unusable.add(String(path[0]));
-    const { excerpt, ...at } = document.place(path, "key");
+    const { excerpt, ...at } = document.place(path, part);
     const shown = code === "nix-key" ? undefined : excerpt;
     problems.push({
       code,

@@ -139,7 +139,7 @@ function* describe(
 
 function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Problem {
   const known = keysAt(schema, path);
-  const where = path.length > 0 ? ` in ${dotted(path)}` : "";
+  const where = path.length > 0 ? ` in ${pathText(path)}` : "";
   const near = nearest(key, known);
   const hint = near
     ? `Did you mean ${near}?`
@@ -165,14 +165,14 @@ function nearest(key: string, known: readonly string[]): string | undefined {
 }
 
 function missingKey(path: Path, issue: Issue, at: Place): Problem {
-  const parent = path.length > 1 ? ` in ${dotted(path.slice(0, -1))}` : "";
-  const message = `the key ${dotted(path.slice(-1))} is missing${parent}, expected ${wordingOf(issue).expected}`;
+  const parent = path.length > 1 ? ` in ${pathText(path.slice(0, -1))}` : "";
+  const message = `the key ${pathText(path.slice(-1))} is missing${parent}, expected ${wordingOf(issue).expected}`;
   return { code: "missing-key", severity: "error", message, at };
 }
 
 function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: Place): Problem {
   const { code, expected } = wordingOf(issue);
-  const what = issue.path.length > 0 ? dotted(issue.path as Path) : "the document";
+  const what = issue.path.length > 0 ? pathText(issue.path as Path) : "the document";
   const isEmpty = value === null && issue.path.length === 0 && !/null|~/i.test(at.excerpt ?? "");
   const bare = spelling !== undefined && wantsText(issue);
   if (bare && typeof value === "number") {
@@ -273,9 +273,16 @@ function lookUp(root: unknown, path: Path): { found: boolean; value: unknown } {
   return { found: true, value };
 }
 
-/** `artifacts.0.sha256`, as the fields of a problem are named everywhere. */
-export const dotted = (path: Path) =>
-  path.map((key) => (/^[\w-]+$/.test(String(key)) ? key : display(key))).join(".");
+const pathKey = (key: string | number) => (/^[\w-]+$/.test(String(key)) ? String(key) : display(key));
+
+/** `artifacts[0].sha256`, as messages name a part of a document. */
+export const pathText = (path: Path): string =>
+  path
+    .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index > 0 ? "." : ""}${pathKey(key)}`))
+    .join("");
+
+/** `artifacts.0.sha256`, as answers over HTTP name a field. */
+export const fieldName = (path: Path): string => path.map(pathKey).join(".");
 
 /** Controls that JSON leaves as they are, and marks that turn the direction of text. */
 const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;

@@ -1,6 +1,6 @@
 import { type Node, parseTree } from "jsonc-parser";
 import { syntaxProblem } from "./json-faults.ts";
-import { maxDepth, type Path, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
+import { duplicateKey, maxDepth, type Path, type Syntax, tooDeep } from "./source.ts";
 
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
@@ -28,7 +28,10 @@ export function parseJson(text: string): Syntax {
   // JSON.parse of Node 24 and 26 can mistake a key with an escape for another (nodejs/node#63785).
   const doubtful = escapedKey || countMembers(value) !== colons;
   const repeated = doubtful ? findDuplicate(tree().root) : undefined;
-  if (repeated) throw duplicateKey(repeated);
+  if (repeated) {
+    const { first, second } = repeated;
+    throw duplicateKey(second.value, text, first.offset, second.offset);
+  }
   return {
     value: doubtful ? plainValue(tree().root) : value,
     locate: (path, part) => tree().locate(path, part),
@@ -77,21 +80,13 @@ function countMembers(value: unknown): number {
   return count;
 }
 
-function duplicateKey(key: Node): SyntaxProblem {
-  return new SyntaxProblem(
-    "duplicate-key",
-    key.offset,
-    `the key ${JSON.stringify(key.value)} stands twice in one object`,
-    "Remove one of them: readers of JSON disagree about which one counts.",
-  );
-}
-
-function findDuplicate(node: Node | undefined): Node | undefined {
-  const seen = new Set<string>();
+function findDuplicate(node: Node | undefined): { first: Node; second: Node } | undefined {
+  const seen = new Map<string, Node>();
   for (const child of node?.children ?? []) {
     const key = node?.type === "object" ? child.children?.[0] : undefined;
-    if (key && seen.has(key.value)) return key;
-    if (key) seen.add(key.value);
+    const first = key && seen.get(key.value);
+    if (first) return { first, second: key };
+    if (key) seen.set(key.value, key);
     const deeper = findDuplicate(child);
     if (deeper) return deeper;
   }

@@ -130,6 +130,17 @@ export class SyntaxProblem extends Error {
   }
 }
 
+/** @param first offset of the key's first occurrence, @param second of the one that is reported */
+export function duplicateKey(key: unknown, text: string, first: number, second: number): SyntaxProblem {
+  const { line, column } = placeAt({ file: "", text }, first);
+  return new SyntaxProblem(
+    "duplicate-key",
+    second,
+    `the key ${JSON.stringify(key)} occurs twice in one object, first at line ${line}, column ${column}`,
+    "Remove one of them: readers disagree about which one counts.",
+  );
+}
+
 export const maxDepth = 64;
 export const tooDeep = (offset: number) =>
   new SyntaxProblem(

@@ -15,6 +15,7 @@ export const expectedTypes: ConfigRule = (config, report) => {
       typeof entry === "string" ? ["expected", index] : ["expected", index, "package_type"],
       message,
       unknownTypeHint(type, known),
+      "value",
     );
   }
 };
@@ -29,6 +30,7 @@ export const ingestTypes: ConfigRule = (config, report) => {
       ["ingest", index, "package_type"],
       `the package type ${type} is not known`,
       unknownTypeHint(type, types.keys()),
+      "value",
     );
   }
 };

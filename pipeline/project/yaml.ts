@@ -12,7 +12,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import { withoutBlockTexts } from "./block-texts.ts";
-import { maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
+import { duplicateKey, maxDepth, type Syntax, SyntaxProblem, tooDeep } from "./source.ts";
 import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
 import { startOf, YamlTree } from "./yaml-tree.ts";
 
@@ -162,7 +162,7 @@ function checkNodes(document: Document, text: string): void {
     Node(_, node) {
       const tagged = "tag" in node && node.tag;
       if (tagged) throw new SyntaxProblem("yaml-syntax", startOfTag(text, startOf(node)), ...noTags);
-      if (isMap(node)) checkKeys(node);
+      if (isMap(node)) checkKeys(node, text);
     },
   });
 }
@@ -173,12 +173,14 @@ function startOfTag(text: string, value: number): number {
   return text[mark - 1] === "!" ? mark - 1 : mark;
 }
 
-function checkKeys(map: YAMLMap): void {
-  const seen = new Set<string>();
+function checkKeys(map: YAMLMap, text: string): void {
+  const seen = new Map<string, number>();
   for (const pair of map.items) {
     const key = textKey(pair, map);
-    if (seen.has(key)) throw duplicateKey(key, startOf(pair.key, map));
-    seen.add(key);
+    const offset = startOf(pair.key, map);
+    const first = seen.get(key);
+    if (first !== undefined) throw duplicateKey(key, text, first, offset);
+    seen.set(key, offset);
   }
 }
 
@@ -202,14 +204,6 @@ function textKey({ key }: Pair, map: YAMLMap): string {
     "Write the keys out, or use a whole alias as a value.",
   );
 }
-
-const duplicateKey = (key: string, offset: number) =>
-  new SyntaxProblem(
-    "duplicate-key",
-    offset,
-    `the key ${JSON.stringify(key)} stands twice in one object`,
-    "Remove one of them.",
-  );
 
 function toValue(document: Document): unknown {
   try {

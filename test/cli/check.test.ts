@@ -38,10 +38,10 @@ test("every problem at once, by file and line, with the line, a caret and the wa
   expect(exitCode).toBe(1);
   expect(
     text,
-  ).toBe(`releases/26.09.001/manifests/all.json:4:60 error[checksum-format] artifacts.0.sha256 is "ABC", expected 64 lowercase hexadecimal characters
+  ).toBe(`releases/26.09.001/manifests/all.json:4:60 error[checksum-format] artifacts[0].sha256 is "ABC", expected 64 lowercase hexadecimal characters
     4 |     { "name": "tool.msi", "package_type": "msi", "sha256": "ABC" },
       |                                                            ^
-releases/26.09.001/manifests/all.json:5:15 error[name-format] artifacts.1.name is "a/b.rpm", expected 1 to 255 characters without slash, backslash or control characters, not . or ..
+releases/26.09.001/manifests/all.json:5:15 error[name-format] artifacts[1].name is "a/b.rpm", expected 1 to 255 characters without slash, backslash or control characters, not . or ..
     5 |     { "name": "a/b.rpm", "package_type": "rpm", "sha256": "4444444444444444444444444444444444444444444444444444…
       |               ^
 releases/26.09.001/release.yaml:3:1 error[unknown-key] the key "sumary" is not known

@@ -58,7 +58,7 @@ describe("--format sarif", () => {
         ruleIndex: 0,
         level: "error",
         message: {
-          text: `artifacts.0.sha256 is "${"A".repeat(64)}", expected 64 lowercase hexadecimal characters`,
+          text: `artifacts[0].sha256 is "${"A".repeat(64)}", expected 64 lowercase hexadecimal characters`,
         },
         locations: [
           {
@@ -105,7 +105,7 @@ describe("annotations", () => {
     expect(exitCode).toBe(1);
     expect(stdout.split("\n")).toEqual([
       expect.stringMatching(
-        /^::error file=releases\/26\.09\.001\/manifests\/all\.json,line=1,col=\d+,title=checksum-format::artifacts\.0\.sha256 is "A{64}", expected 64 lowercase hexadecimal characters$/,
+        /^::error file=releases\/26\.09\.001\/manifests\/all\.json,line=1,col=\d+,title=checksum-format::artifacts\[0\]\.sha256 is "A{64}", expected 64 lowercase hexadecimal characters$/,
       ),
       "::warning file=releases/26.10.001/release.yaml,line=1,col=12,title=release-empty::the release has no artifacts yet%0APut build output manifests into releases/26.10.001/manifests/.",
     ]);

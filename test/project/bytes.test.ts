@@ -124,7 +124,7 @@ test("JSON cut off before its last brace is never taken for a document", () => {
 test("half of a surrogate pair is refused where text belongs", () => {
   const half = manifest([chart({ name: "a\ud83d.tgz" })]);
   expect(saidOfManifest("json", json(half))).toMatch(
-    /^5:15 name-format artifacts\.0\.name is "a\\ud83d\.tgz", expected/,
+    /^5:15 name-format artifacts\[0\]\.name is "a\\ud83d\.tgz", expected/,
   );
   expect(saidOfManifest("yaml", JSON.stringify(half))).toMatch(/^1:\d+ name-format/);
 });

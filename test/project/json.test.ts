@@ -35,24 +35,28 @@ const troubles: [string, string, string][] = [
   [
     "a key that stands twice",
     '{"a": 1,\n "a": 2}',
-    '2:2 duplicate-key the key "a" stands twice in one object',
+    '2:2 duplicate-key the key "a" occurs twice in one object, first at line 1, column 2',
   ],
   [
     "a key that stands twice, deep inside",
     '[{"b": {"a": 1, "a": 1}}]',
-    '1:17 duplicate-key the key "a" stands twice in one object',
+    '1:17 duplicate-key the key "a" occurs twice in one object, first at line 1, column 9',
   ],
   [
     "a key that stands twice, once escaped",
     '{"\\u0061": 1, "a": 2}',
-    '1:15 duplicate-key the key "a" stands twice in one object',
+    '1:15 duplicate-key the key "a" occurs twice in one object, first at line 1, column 2',
   ],
   [
     "__proto__ twice",
     '{"__proto__": 1, "__proto__": 2}',
-    '1:18 duplicate-key the key "__proto__" stands twice in one object',
+    '1:18 duplicate-key the key "__proto__" occurs twice in one object, first at line 1, column 2',
   ],
-  ["an empty key twice", '{"": 1, "": 2}', '1:9 duplicate-key the key "" stands twice in one object'],
+  [
+    "an empty key twice",
+    '{"": 1, "": 2}',
+    '1:9 duplicate-key the key "" occurs twice in one object, first at line 1, column 2',
+  ],
 ];
 
 test.each(troubles)("%s is reported where it stands", (_, text, expected) => {

@@ -7,21 +7,25 @@ const said = (text: string) => saidOf("yaml", text);
 
 /** What is wrong, the text, what is said. */
 const troubles: [string, string, string][] = [
-  ["a key that stands twice", "a: 1\nb: 2\na: 3", '3:1 duplicate-key the key "a" stands twice in one object'],
+  [
+    "a key that stands twice",
+    "a: 1\nb: 2\na: 3",
+    '3:1 duplicate-key the key "a" occurs twice in one object, first at line 1, column 1',
+  ],
   [
     "a key that stands twice in flow style",
     "{ a: 1, 'a': 2 }",
-    '1:9 duplicate-key the key "a" stands twice in one object',
+    '1:9 duplicate-key the key "a" occurs twice in one object, first at line 1, column 3',
   ],
   [
     "a key that stands twice, spelled differently",
     'a: 1\n"\\x61": 2',
-    '2:1 duplicate-key the key "a" stands twice in one object',
+    '2:1 duplicate-key the key "a" occurs twice in one object, first at line 1, column 1',
   ],
   [
     "__proto__ twice",
     "__proto__: 1\n__proto__: 2",
-    '2:1 duplicate-key the key "__proto__" stands twice in one object',
+    '2:1 duplicate-key the key "__proto__" occurs twice in one object, first at line 1, column 1',
   ],
   ["a merge key", "a: &a { b: 1 }\nc:\n  <<: *a", "3:3 yaml-syntax merge keys (<<) are not part of YAML 1.2"],
   ["a number as key", "a:\n  11: KVM", "2:3 key-not-text a key is the bare 11, expected text"],
@@ -181,7 +185,7 @@ test.each([
   expect(problems).toMatchObject([
     {
       code: "unquoted-number",
-      message: `a.0 ${message}, expected text`,
+      message: `a[0] ${message}, expected text`,
       hint: `Quote it: ${hint}.`,
       at: { line: 2, column: 5 },
     },

@@ -107,11 +107,11 @@ describe("a manifest", () => {
     );
     expect(told(await post(bad))).toEqual({
       status: 400,
-      "artifacts.0.size": ['artifacts.0.size is "1", expected a whole number of bytes.'],
+      "artifacts.0.size": ['artifacts[0].size is "1", expected a whole number of bytes.'],
       "artifacts.1.attestation.sha256": [
-        'artifacts.1.attestation.sha256 is "y", expected 64 lowercase hexadecimal characters.',
+        'artifacts[1].attestation.sha256 is "y", expected 64 lowercase hexadecimal characters.',
       ],
-      "artifacts.1.nmae": ['the key "nmae" is not known in artifacts.1. Did you mean name?'],
+      "artifacts.1.nmae": ['the key "nmae" is not known in artifacts[1]. Did you mean name?'],
     });
     const wrong = posted(
       client({ name: "z-26.08.001.deb", max_os_version: "24.04" }),

@@ -129,7 +129,7 @@ describe("the form of a body", () => {
     [
       "a duplicate key deep inside",
       '{"artifacts":[{"name":"a",\n"name":"b"}]}',
-      'the key "name" stands twice in one object: line 2 column 1',
+      'the key "name" occurs twice in one object, first at line 1, column 16: line 2 column 1',
     ],
     [
       "nesting",

@@ -104,7 +104,7 @@ function shapeProblems({ artifact, at }: Described, version: string): Problem[] 
   const { problems } = checkShape({ file: "the manifest", text: "" }, syntax, manifestSchema);
   return problems.map((found: Problem) => ({
     ...found,
-    message: found.message.replace(/^artifacts\.0\./, ""),
+    message: found.message.replace(/^artifacts\[0\]\./, ""),
     at: at(),
   }));
 }

@@ -1,5 +1,5 @@
 import type { Problem } from "../../errors.ts";
-import { dotted } from "../../project/document.ts";
+import { fieldName } from "../../project/document.ts";
 import type { Path } from "../../project/source.ts";
 
 /** unreadable: no JSON that could be checked; conflict: right by itself, but something stands against it. */
@@ -61,7 +61,7 @@ export function refuseConflicts(conflicts: readonly string[]): void {
   throw new PostRefused("conflict", `${first}${more}`, { conflicts: shown });
 }
 
-const nameOf = (path: Path) => (path.length > 0 ? dotted(path) : noField);
+const nameOf = (path: Path) => (path.length > 0 ? fieldName(path) : noField);
 
 /** What a person or a program reads: the sentence, and the way out where there is one. */
 export function messageOf({ code, message, hint }: Problem): string {

@@ -38,7 +38,7 @@ test("a rule's package type must be in the table; names of nixpkgs may stand the
   ).toEqual([]);
   expect(complaints('ingest:\n  - { match: "*.snap", package_type: snap }\n')).toMatchInlineSnapshot(`
     [
-      "2:24 package-type-unknown: the package type snap is not known
+      "2:38 package-type-unknown: the package type snap is not known
     → Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
     ]
   `);

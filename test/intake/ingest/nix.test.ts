@@ -46,7 +46,7 @@ test("nix build --json without outputs built nothing", async () => {
 test("a malformed build is located", async () => {
   expect(await problemsOf(["nix-build/malformed.json", file])).toMatchInlineSnapshot(`
     [
-      "nix-build/malformed.json:5:14 path-format: 0.outputs.out is "result", expected a store path such as /nix/store/<32 characters>-<name>",
+      "nix-build/malformed.json:5:14 path-format: [0].outputs.out is "result", expected a store path such as /nix/store/<32 characters>-<name>",
     ]
   `);
 });

@@ -124,8 +124,8 @@ test("a finished manifest of another release, or with mistakes, is refused", asy
   `);
   expect(await problemsOf(["finished/broken.json"])).toMatchInlineSnapshot(`
     [
-      "finished/broken.json:4:5 missing-key: the key sha256 is missing in artifacts.0, expected 64 lowercase hexadecimal characters",
-      "finished/broken.json:7:7 unknown-key: the key "sha526" is not known in artifacts.0
+      "finished/broken.json:4:5 missing-key: the key sha256 is missing in artifacts[0], expected 64 lowercase hexadecimal characters",
+      "finished/broken.json:7:7 unknown-key: the key "sha526" is not known in artifacts[0]
     → Did you mean sha256?",
     ]
   `);

@@ -121,13 +121,13 @@ export const configCases: Case[] = [
     behaviour: "a host that relcat writes nothing for is reported",
     files: config({ hosts: ["nginx", "apache"] }),
     problems: [
-      'catalog.yaml:4:5 error[option-value] hosts.1 is "apache", expected one of nginx, caddy, cloudflare, cloudfront',
+      'catalog.yaml:4:5 error[option-value] hosts[1] is "apache", expected one of nginx, caddy, cloudflare, cloudfront',
     ],
   },
   {
     behaviour: "an encoding that is not known is reported",
     files: config({ precompress: ["gzip"] }),
-    problems: ['catalog.yaml:3:5 error[option-value] precompress.0 is "gzip", expected one of gz, br, zst'],
+    problems: ['catalog.yaml:3:5 error[option-value] precompress[0] is "gzip", expected one of gz, br, zst'],
   },
   {
     behaviour: "a base path that would mean something in a host's patterns is reported",
@@ -159,7 +159,7 @@ export const configCases: Case[] = [
     problems: [
       "catalog.yaml:3:5 error[package-type-unknown] the package type snap is not known" +
         "\n  Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
-      "catalog.yaml:8:7 error[package-type-unknown] the package type snap is not known" +
+      "catalog.yaml:8:23 error[package-type-unknown] the package type snap is not known" +
         "\n  Register it in catalog.yaml: package_types: { snap: { operating_system: linux, platform: 17, kind: client, description: … } }",
     ],
   },

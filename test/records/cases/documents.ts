@@ -123,8 +123,8 @@ export const documentCases: Case[] = [
     behaviour: "a key that stands twice in YAML is reported at its second place",
     files: withYaml(...chartLines, "  name: again"),
     problems: [
-      '26.08.001/manifests/hand.yaml:6:3 error[duplicate-key] the key "name" stands twice in one object' +
-        "\n  Remove one of them.",
+      '26.08.001/manifests/hand.yaml:6:3 error[duplicate-key] the key "name" occurs twice in one object, first at line 3, column 3' +
+        "\n  Remove one of them: readers disagree about which one counts.",
     ],
   },
   {
@@ -133,8 +133,8 @@ export const documentCases: Case[] = [
       "26.08.001/manifests/client.json": '{ "release": "26.08.001",\n"\\u0072elease": "", "artifacts": [] }',
     },
     problems: [
-      '26.08.001/manifests/client.json:2:1 error[duplicate-key] the key "release" stands twice in one object' +
-        "\n  Remove one of them: readers of JSON disagree about which one counts.",
+      '26.08.001/manifests/client.json:2:1 error[duplicate-key] the key "release" occurs twice in one object, first at line 1, column 3' +
+        "\n  Remove one of them: readers disagree about which one counts.",
     ],
   },
   {
@@ -164,7 +164,7 @@ export const documentCases: Case[] = [
     behaviour: "a version that YAML reads as a number is reported with its spelling",
     files: withYaml(...chartLines, "  min_os_version: 22.10"),
     problems: [
-      "26.08.001/manifests/hand.yaml:6:19 error[unquoted-number] artifacts.0.min_os_version is the number 22.1, expected text" +
+      "26.08.001/manifests/hand.yaml:6:19 error[unquoted-number] artifacts[0].min_os_version is the number 22.1, expected text" +
         '\n  Quote it: "22.10" (YAML reads 22.10 as 22.1).',
     ],
   },
@@ -172,7 +172,7 @@ export const documentCases: Case[] = [
     behaviour: "a checksum of digits alone is reported where YAML reads it as a number",
     files: withYaml("- name: extra.tgz", "  package_type: helm", `  sha256: ${"5".repeat(64)}`),
     problems: [
-      "26.08.001/manifests/hand.yaml:5:11 error[unquoted-number] artifacts.0.sha256 is the number 5.5555555555555555e+63, expected text" +
+      "26.08.001/manifests/hand.yaml:5:11 error[unquoted-number] artifacts[0].sha256 is the number 5.5555555555555555e+63, expected text" +
         '\n  Quote it: "5555555555555555555555555555555555555555555555555555555555555555" (YAML reads 5555555555555555555555555555555555555555555555555555555555555555 as 5.5555555555555555e+63).',
     ],
   },
@@ -180,7 +180,7 @@ export const documentCases: Case[] = [
     behaviour: "a word that YAML reads as true is reported where text belongs",
     files: withYaml(...chartLines, "  description: true"),
     problems: [
-      "26.08.001/manifests/hand.yaml:6:16 error[text-format] artifacts.0.description is true, expected text" +
+      "26.08.001/manifests/hand.yaml:6:16 error[text-format] artifacts[0].description is true, expected text" +
         '\n  If it is meant as text, quote it: "true".',
     ],
   },
@@ -188,7 +188,7 @@ export const documentCases: Case[] = [
     behaviour: "a key without a value is reported",
     files: withYaml(...chartLines, "  description:"),
     problems: [
-      "26.08.001/manifests/hand.yaml:6:15 error[text-format] artifacts.0.description is null, expected text" +
+      "26.08.001/manifests/hand.yaml:6:15 error[text-format] artifacts[0].description is null, expected text" +
         "\n  Write a value, or leave the key out.",
     ],
   },
@@ -196,7 +196,7 @@ export const documentCases: Case[] = [
     behaviour: "an unknown key is reported with the key it resembles",
     files: withClient({ pakage_type: "deb" }),
     problems: [
-      '26.08.001/manifests/client.json:30:7 error[unknown-key] the key "pakage_type" is not known in artifacts.0' +
+      '26.08.001/manifests/client.json:30:7 error[unknown-key] the key "pakage_type" is not known in artifacts[0]' +
         "\n  Did you mean package_type?",
     ],
   },
@@ -219,14 +219,14 @@ export const documentCases: Case[] = [
     behaviour: "a missing key is reported at the object that lacks it",
     files: withClient({ package_type: undefined }),
     problems: [
-      "26.08.001/manifests/client.json:4:5 error[missing-key] the key package_type is missing in artifacts.0, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called",
+      "26.08.001/manifests/client.json:4:5 error[missing-key] the key package_type is missing in artifacts[0], expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called",
     ],
   },
   {
     behaviour: "a value of the wrong type is reported",
     files: withClient({ gui_only: "yes" }),
     problems: [
-      '26.08.001/manifests/client.json:30:19 error[wrong-type] artifacts.0.gui_only is "yes", expected true or false',
+      '26.08.001/manifests/client.json:30:19 error[wrong-type] artifacts[0].gui_only is "yes", expected true or false',
     ],
   },
   {
