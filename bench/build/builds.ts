@@ -55,8 +55,11 @@ async function makeReference(
   return reference;
 }
 
-/** Builds as the installed package makes them: of everything, after one release was added, and of what is built already. */
-function wholeSite(project: Project, relcat: string, work: string, reference: string): Entry {
+/**
+ * Builds as the installed package makes them: of everything, after one release was added, and of what is built already.
+ * @param reference outputs that the first round compares the site with
+ */
+export function wholeSite(project: Project, relcat: string, work: string, reference?: string): Entry {
   const outs = join(work, "outs");
   const command = siteCommand(project, relcat);
   const idle: Command = { ...command, argv: [process.execPath, "-e", "0"] };
@@ -66,7 +69,7 @@ function wholeSite(project: Project, relcat: string, work: string, reference: st
     async run(round) {
       withdrawAdded(project);
       const ofAll = await build();
-      if (round === 0) requireSameSite(reference, join(project.folder, "dist"));
+      if (round === 0 && reference) requireSameSite(reference, join(project.folder, "dist"));
       addRelease(project);
       const ofOne = await build();
       // What changed within the last two seconds is never taken for unchanged by its times.

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writ
 import { join } from "node:path";
 import { execa } from "execa";
 
-const repository = join(import.meta.dirname, "../..");
+export const repository = join(import.meta.dirname, "../..");
 const longest = 600_000;
 
 /** What `npm pack` compiles and packs. */
@@ -21,12 +21,13 @@ const packed = [
 /**
  * Packs and installs relcat as users have it. A copy is compiled: the clone's own build/ stays as it is.
  * @param work an existing folder
+ * @param checkout the sources with their node_modules
  * @returns the path of the installed relcat.mjs
  */
-export async function installRelcat(work: string): Promise<string> {
+export async function installRelcat(work: string, checkout = repository): Promise<string> {
   const source = emptied(join(work, "source"));
-  for (const name of packed) cpSync(join(repository, name), join(source, name), { recursive: true });
-  symlinkSync(join(repository, "node_modules"), join(source, "node_modules"));
+  for (const name of packed) cpSync(join(checkout, name), join(source, name), { recursive: true });
+  symlinkSync(join(checkout, "node_modules"), join(source, "node_modules"));
   await npm(source, "pack", "--pack-destination", source);
   const tarball = readdirSync(source).find((name) => name.endsWith(".tgz"));
   if (!tarball) throw new Error(`npm pack left no package in ${source}`);
@@ -51,7 +52,7 @@ export async function installEleventy(work: string): Promise<{ folder: string; c
 export const versionOf = (folder: string, name: string): string =>
   JSON.parse(readFileSync(join(folder, "node_modules", name, "package.json"), "utf8")).version;
 
-const npm = (cwd: string, ...args: string[]) =>
+export const npm = (cwd: string, ...args: string[]) =>
   execa("npm", [...args, "--no-audit", "--no-fund"], { cwd, timeout: longest });
 
 function emptied(folder: string): string {

@@ -3,6 +3,7 @@ import { loadavg, tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { hardware, quietRounds } from "../http/machine.ts";
+import { compareRevisions } from "./against.ts";
 import { aims } from "./aims.ts";
 import { buildsOf, coldBuild } from "./builds.ts";
 import { makeProject } from "./catalog.ts";
@@ -11,13 +12,15 @@ import { lacking } from "./debian.ts";
 import { hashingGroup } from "./hashing.ts";
 import { installRelcat } from "./installed.ts";
 import { aimsTable } from "./outcomes.ts";
+import { commitOf } from "./revision.ts";
 import { type Group, measureRounds } from "./rounds.ts";
 import { startupGroup } from "./startup.ts";
 import { groupTables } from "./tables.ts";
 
 /**
  * `npm run bench [-- --rounds 5 --sizes 10,100,1000 --large --folder FOLDER]`: relcat's build beside what people would
- * write instead. A run over all sizes writes bench/RESULTS.md; what it made lies in the folder for the next one.
+ * write instead. A run over all sizes writes bench/RESULTS.md; the next run uses the catalogs in the folder again.
+ * `npm run bench -- --against REV`: the working tree and another revision of relcat in turn, without other programs.
  */
 const usual = { rounds: "5", sizes: "10,100,1000", folder: join(tmpdir(), "relcat-bench-build") };
 const { values: options } = parseArgs({
@@ -26,6 +29,7 @@ const { values: options } = parseArgs({
     sizes: { type: "string", default: usual.sizes },
     large: { type: "boolean", default: false },
     folder: { type: "string", default: usual.folder },
+    against: { type: "string" },
   },
 });
 const folder = resolve(options.folder);
@@ -33,19 +37,27 @@ const rounds = Number(options.rounds);
 const sizes = options.sizes.split(",").map(Number);
 if (![rounds, ...sizes].every((count) => Number.isInteger(count) && count > 0))
   throw new Error("--rounds and --sizes take whole numbers above 0, such as --rounds 3 --sizes 10,100");
+if (options.against !== undefined) commitOf(options.against);
 const remedy = lacking(["time", "openssl", "findutils"]);
 if (remedy) throw new Error(`nothing can be measured without it: ${remedy}`);
 
-const begun = loadavg()[0] ?? 0;
 mkdirSync(folder, { recursive: true });
-const relcat = await installRelcat(folder);
-const field = await gatherContenders(folder);
-for (const line of field.leftOut) process.stderr.write(`left out: ${line}\n`);
-const results = await measureRounds(await groups(), rounds);
-const text = `# The build
+if (options.against === undefined) await measurePeers();
+else {
+  const tables = await compareRevisions(options.against, { folder, sizes, rounds });
+  process.stdout.write(`${tables}\n${hardware()}; ${quietRounds()}.\n`);
+}
 
-Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${hardware()}. Load average ${begun.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end; ${quietRounds()}.
-Medians of ${rounds} interleaved rounds after one that warms up; ratios are medians of the rounds' ratios of wall time. Short runs are repeated in a row, for about two seconds. The page cache is warm.
+async function measurePeers(): Promise<void> {
+  const loadBefore = loadavg()[0] ?? 0;
+  const relcat = await installRelcat(folder);
+  const field = await gatherContenders(folder);
+  for (const line of field.leftOut) process.stderr.write(`left out: ${line}\n`);
+  const results = await measureRounds(await groups(field, relcat), rounds);
+  const text = `# The build
+
+Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${hardware()}. Load average ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end; ${quietRounds()}.
+Medians of ${rounds} interleaved rounds after a warm-up round; ratios are medians of the rounds' ratios of wall time. Short runs are repeated in a row for about two seconds. The page cache is warm.
 
 ## Aims
 
@@ -55,10 +67,11 @@ ${groupTables(results)}
 
 ${about(field)}
 `;
-if (options.sizes === usual.sizes) writeFileSync(join(import.meta.dirname, "../RESULTS.md"), text);
-process.stdout.write(text);
+  if (options.sizes === usual.sizes) writeFileSync(join(import.meta.dirname, "../RESULTS.md"), text);
+  process.stdout.write(text);
+}
 
-async function groups(): Promise<Group[]> {
+async function groups(field: Field, relcat: string): Promise<Group[]> {
   const made: Group[] = [];
   for (const size of sizes) {
     const project = await makeProject(folder, size, relcat);

@@ -77,3 +77,10 @@ test("the comparison finds a page that is missing", () => {
   rmSync(join(changed, "releases/16.01.002.html"));
   expect(() => requireSameOutputs(outputs("same-outputs.ts"), changed)).toThrow("has 3 files, expected 4");
 });
+
+test("a comparison with a revision that git does not know names the revision", async () => {
+  const args = ["bench/build/run.ts", "--against", "no-such-commit", "--folder", temporaryFolder()];
+  const { exitCode, stderr } = await execa(process.execPath, args, { cwd: repository, reject: false });
+  expect(exitCode).not.toBe(0);
+  expect(stderr).toContain('--against takes a commit, and git knows none that is named "no-such-commit"');
+});
