@@ -290,7 +290,7 @@ async function refuseByState(
   if (!site.settles || action === "refresh") return;
   refuseOlderLedger(ledger, state, site);
   if (isOvertaken) await refuseOvertaken(isOvertaken, state, site);
-  if (action === "publish" && !releaseHold) refuseHeld(local.document, state, site);
+  if (action === "publish" && !releaseHold) refuseHeld(local, state, site);
 }
 
 /** Live is what the state says and the store really has. */

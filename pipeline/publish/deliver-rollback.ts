@@ -96,7 +96,7 @@ export async function rollbackSite(
     // Built here, under today's ledger: its lines become public as with any publish.
     if (options.out !== undefined && site.settles) await provePushed(releases, config, ledger, options);
     const { commit } = earlier;
-    refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(commit));
+    refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(name, commit));
     await options.onStep?.("sign");
     if (isSigned && !(options.dryRun && options.out)) {
       const signing = { live: metadataOf(store), environment, now: now() };
@@ -121,8 +121,11 @@ export async function rollbackSite(
   });
 }
 
-const anewWithoutWithdrawn = (commit: string | null): string =>
-  `Make it anew under today's ledger, and go back to that: relcat build --released --at ${commit?.slice(0, 12) ?? "COMMIT"} --out earlier, then relcat rollback with --out earlier`;
+const anewWithoutWithdrawn = (name: string, commit: string | null): string =>
+  `Make it anew under today's ledger, and go back to that: ${madeAnew(name, { commit })}`;
+
+const madeAnew = (name: string, entry: Pick<HistoryEntry, "commit">): string =>
+  `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
 
 /** The build that a rollback makes live again. */
 interface EarlierBuild {
@@ -152,7 +155,7 @@ async function restoreChosen(
 ): Promise<EarlierBuild> {
   const { name } = request.site;
   const root = isSigned ? requireRoot(releases) : undefined;
-  const wayOut = `Go back to another build with --to, or make this one again from its commit: relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
+  const wayOut = `Go back to another build with --to, or make this one again from its commit: ${madeAnew(name, entry)}`;
   const { id, document, list } = await restoreBuild({ ...request, entry, root, wayOut }, work);
   if (request.site.place.kind === "dir") await compressAgain(work, document, precompress);
   return { document, list, commit: document.at ?? entry.commit, proved: id };
@@ -172,7 +175,7 @@ async function compressAgain(folder: string, { files }: BuildDocument, encodings
 }
 
 /** The history is storage's word: only what has a commit's form is repeated. */
-export const commitOf = ({ commit }: HistoryEntry): string =>
+export const commitOf = ({ commit }: Pick<HistoryEntry, "commit">): string =>
   commit !== null && /^[0-9a-f]{40}$/.test(commit) ? commit.slice(0, 12) : "COMMIT";
 
 function builtEarlier(out: string): EarlierBuild {

@@ -4,6 +4,7 @@ import type { SiteSettings } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter, ledgerMark } from "../ledger/ledger-mark.ts";
+import { shellWord } from "../project/shell-word.ts";
 
 /** Host names as URL parsers write them: 127.1 is 127.0.0.1 by then, 0 is 0.0.0.0, capitals are small. */
 const ownMachine =
@@ -77,13 +78,17 @@ export async function refuseOvertaken(
 }
 
 /** A site that somebody went back on, and a build that goes back. @throws RelcatError site-held, build-stale */
-export function refuseHeld(build: BuildDocument, state: SiteState, site: SiteSettings): void {
+export function refuseHeld(
+  { document: build, folder }: { document: BuildDocument; folder: string },
+  state: SiteState,
+  site: SiteSettings,
+): void {
   const { hold } = state;
   if (build.at !== undefined && build.at !== hold?.commit) {
     throw failure(
       "build-stale",
       `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} does not stand at that`,
-      `To go back to it: relcat rollback ${site.name} --out FOLDER --reason TEXT`,
+      `To go back to it: relcat rollback ${site.name} --out ${shellWord(folder)} --reason TEXT`,
     );
   }
   if (!hold || build.at !== undefined) return;

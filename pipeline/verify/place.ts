@@ -2,6 +2,7 @@ import { dirname, join } from "node:path";
 import type { Config } from "../documents/config.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { loadConfiguration } from "../project/configuration.ts";
+import { shellWord } from "../project/shell-word.ts";
 import { exists, isBelow } from "../system/files.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { isSite, type ProjectPolicy, projectPolicy } from "./project-policy.ts";
@@ -66,13 +67,13 @@ export async function findPlace(releases: string, word: string, options: PlaceOp
     const state = trustState(base, place, root);
     return { place, root, state, settles, policy, firstUse: undefined, rememberFirst: () => {} };
   }
-  if (!options.trustFirstUse) throw withoutRoot();
+  if (!options.trustFirstUse) throw withoutRoot(releases);
   return { ...(await firstUse(base, place)), settles, policy };
 }
 
 /** The project's own root counts for its sites, and for folders inside the project: what it built, say. */
 function ownRoot(releases: string, word: string, config: Config | undefined): string | undefined {
-  const file = join(releases, "trust/1.root.json");
+  const file = firstRoot(releases);
   if (config?.sites.has(word)) return file;
   const isOwn = (config && isSite(word, config)) || isInside(dirname(releases), word);
   return isOwn && exists(file) ? file : undefined;
@@ -104,11 +105,13 @@ function unknownPlace(word: string, config: Config | undefined): RelcatError {
   );
 }
 
-const withoutRoot = () =>
+const firstRoot = (releases: string) => join(releases, "trust/1.root.json");
+
+const withoutRoot = (releases: string) =>
   failure(
     "usage",
     "nothing says whose signatures count",
-    "Give the root you trust: --root releases/trust/1.root.json, or a copy of it from somebody you trust. " +
+    `Give the root you trust: --root ${shellWord(firstRoot(releases))}, or a copy of it from somebody you trust. ` +
       "In the project, its own root counts for its sites and the folders in it. --trust-first-use takes the site's own.",
   );
 

@@ -116,7 +116,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     );
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Make it anew under today's ledger, and go back to that: relcat build --site prod --released --at [0-9a-f]{12} --out earlier, then relcat rollback with --out earlier$/,
+      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Make it anew under today's ledger, and go back to that: relcat build --released --site prod --at [0-9a-f]{12} --out earlier, then relcat rollback prod --out earlier --reason TEXT$/,
     );
   });
 
@@ -148,7 +148,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "earlier");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-stale\] the build is of an earlier commit, [0-9a-f]{12}, and prod does not stand at that\n {2}hint: To go back to it: relcat rollback prod --out FOLDER --reason TEXT$/,
+      /^error\[build-stale\] the build is of an earlier commit, [0-9a-f]{12}, and prod does not stand at that\n {2}hint: To go back to it: relcat rollback prod --out earlier --reason TEXT$/,
     );
     await project.succeed("rollback", "prod", "--out", "earlier", "--reason", "again", "--yes");
     expect(isWithdrawn(7)).toBe(true);
