@@ -1,6 +1,6 @@
 import { build, type Catalog, type Delivery, eventTime, exitStatus } from "../../pipeline/index.ts";
 import { beforeBuild, rememberBuild } from "../../pipeline/journal/unchanged-build.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
 import { countProblems, tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, fileSize, folderName, listed, shellWord } from "../terminal/words.ts";
@@ -167,11 +167,11 @@ function report(
   if (left_out.private > 0)
     say(host, `Left out, because without a ledger line: ${count(left_out.private, "private artifact")}.`);
   if (warnings > 0)
-    say(
+    sayCommand(
       host,
       `${countProblems({ errors: 0, warnings })}: relcat check shows ${warnings === 1 ? "it" : "them"}.`,
     );
-  say(
+  sayCommand(
     host,
     `To look at it: ${serveCommand(out, host)}, then open http://127.0.0.1:8080${new URL(base_url).pathname.replace(/\/?$/, "/")}`,
   );

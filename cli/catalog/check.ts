@@ -38,9 +38,10 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const counts = countCatalog(catalog);
   if (format === "sarif") print(host, documentText(sarif(problems, host)));
   else if (format === "github") host.data.write(annotations(problems, host));
-  else if (host.json) printDocument(host, { ...found, ...document(counts, ledgerBase, problems) });
+  else if (host.json)
+    printDocument(host, { ...found, ...document(counts, ledgerBase), problems: problemRows(problems, host) });
   else {
-    host.data.write(renderProblems(problems, host.data));
+    host.data.write(renderProblems(problems, host, host.data));
     print(host, `${countProblems(found)}${lookedAt(counts)}`);
     const isProved = ledgerBase !== undefined && ledgerBase !== "none" && history.length === 0;
     if (isProved) print(host, `the ledger only grew since ${ledgerBase}`);
@@ -74,14 +75,12 @@ type Counts = ReturnType<typeof countCatalog>;
 const document = (
   { releases, artifacts, private: hidden, nextNotes }: Counts,
   ledgerBase: string | undefined,
-  problems: readonly Problem[],
 ) => ({
   releases,
   artifacts,
   private: hidden,
   next_notes: nextNotes,
   ledger_base: ledgerBase ?? null,
-  problems: problemRows(problems),
 });
 
 function lookedAt({ releases, artifacts, private: hidden, nextNotes }: Counts): string {

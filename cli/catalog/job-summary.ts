@@ -1,6 +1,7 @@
 import { appendFileSync, statSync } from "node:fs";
 import type { Problem } from "../../pipeline/index.ts";
 import { isOnGitHub } from "../terminal/annotations.ts";
+import { problemsAsGiven } from "../terminal/as-given.ts";
 import { type Host, say } from "../terminal/host.ts";
 import { bytes, codeCell, fitSections, type Measure } from "../terminal/markdown.ts";
 import { byPlace, countProblems, tally } from "../terminal/render.ts";
@@ -33,7 +34,7 @@ export function summarizeProblems(problems: readonly Problem[], looked: string, 
     const found = `**${countProblems(tally(problems))}${looked}**`;
     const head = `## relcat\n\n${found}\n`;
     if (problems.length === 0) return head;
-    const rows = [...problems]
+    const rows = [...problemsAsGiven(problems, host.given)]
       .sort(byPlace)
       .map(({ at, severity, code, message, hint }) => [
         at ? codeCell(`${path(at.file) ?? at.file}:${at.line}:${at.column}`) : "",

@@ -59,7 +59,7 @@ export class LedgerGuard {
 
   /** The warnings and the line. */
   async report(ledger?: Pick<Ledger, "events">, host = this.#host): Promise<void> {
-    host.messages.write(renderProblems(await this.warnings(), host.messages));
+    host.messages.write(renderProblems(await this.warnings(), host));
     await this.sayUnproved(ledger, host);
   }
 }

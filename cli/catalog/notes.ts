@@ -31,8 +31,8 @@ export async function showNotes(which: string, format: NotesFormat, host: Host):
 export async function lintNotes(host: Host): Promise<number> {
   const problems = noteProblems((await loadCatalog(host.releases)).problems);
   const found = tally(problems);
-  answer(host, { ...found, problems: problemRows(problems) }, () => {
-    return `${renderProblems(problems, host.data)}${countProblems(found)} in the notes`;
+  answer(host, { ...found, problems: problemRows(problems, host) }, () => {
+    return `${renderProblems(problems, host, host.data)}${countProblems(found)} in the notes`;
   });
   sayNext(host, found.errors > 0 ? "correct the notes named above, then relcat notes lint" : "relcat check");
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;

@@ -7,6 +7,7 @@ import {
   writeText,
 } from "../../pipeline/index.ts";
 import { annotate } from "../terminal/annotations.ts";
+import { problemsAsGiven } from "../terminal/as-given.ts";
 import { type Host, print, printDocument, sayNext, surroundings } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
@@ -44,9 +45,10 @@ export async function plan(versions: readonly string[], options: PlanOptions, ho
   };
   const { plan: decided } = await planCatalog(host.releases, request, surroundings(host, now));
   if (out !== undefined) writeText(out, `${JSON.stringify(decided, null, 2)}\n`);
-  show(decided, options, host);
+  const pasted = withPastedHints(decided, host);
+  show(decided, pasted, options, host);
   annotate(problemsOf(decided), host);
-  summarize(host, (limit, measure) => planMarkdown(decided, limit, measure));
+  summarize(host, (limit, measure) => planMarkdown(pasted, limit, measure));
   sayNext(host, nextAfter(decided, versions, options));
   if (decided.forbidden.length + decided.refused.length > 0) return exitStatus.problems;
   return options.detailedExitcode && hasChanges(decided) ? changesStatus : exitStatus.done;
@@ -66,10 +68,17 @@ function refuseContradictions({ against, ledgerBase, format, limit }: PlanOption
     throw new UsageError(`--limit ${limit} is too small for a plan`, `Give ${smallestLimit} or more.`);
 }
 
-function show(decided: Plan, { format, limit = commentLimit }: PlanOptions, host: Host): void {
-  if (format === "markdown") host.data.write(planMarkdown(decided, limit));
+/** For people: a plan as a document is the same in every folder. */
+const withPastedHints = (decided: Plan, { given }: Host): Plan => ({
+  ...decided,
+  forbidden: [...problemsAsGiven(decided.forbidden, given)],
+  refused: [...problemsAsGiven(decided.refused, given)],
+});
+
+function show(decided: Plan, pasted: Plan, { format, limit = commentLimit }: PlanOptions, host: Host): void {
+  if (format === "markdown") host.data.write(planMarkdown(pasted, limit));
   else if (host.json) printDocument(host, { ...decided });
-  else print(host, planText(decided, host.data));
+  else print(host, planText(pasted, host.data));
 }
 
 const problemsOf = ({ forbidden, refused }: Plan): Problem[] =>

@@ -1,4 +1,5 @@
 import type { Problem } from "../../pipeline/index.ts";
+import { problemsAsGiven } from "../terminal/as-given.ts";
 import type { Host } from "../terminal/host.ts";
 import { byPlace } from "../terminal/render.ts";
 import { type RepositoryPath, repositoryPaths } from "../terminal/repository-path.ts";
@@ -6,7 +7,7 @@ import { type RepositoryPath, repositoryPaths } from "../terminal/repository-pat
 /** Problems as SARIF 2.1.0, the form that code scanning and editors read. */
 export function sarif(
   problems: readonly Problem[],
-  host: Pick<Host, "environment" | "own" | "releases">,
+  host: Pick<Host, "environment" | "given" | "own" | "releases">,
 ): object {
   const path = repositoryPaths(host);
   const rules = [...new Set(problems.map(({ code }) => code))].sort();
@@ -23,7 +24,9 @@ export function sarif(
           },
         },
         columnKind: "utf16CodeUnits",
-        results: [...problems].sort(byPlace).map((problem) => result(problem, rules, path)),
+        results: [...problemsAsGiven(problems, host.given)]
+          .sort(byPlace)
+          .map((problem) => result(problem, rules, path)),
       },
     ],
   };

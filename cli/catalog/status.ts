@@ -46,7 +46,7 @@ export async function status(
     describe({ releases, counts, errors, warnings, next }, sites, inspected, host),
   );
   // Without its lines the ledger makes what is permanent look open.
-  host.messages.write(renderProblems(lost, host.messages));
+  host.messages.write(renderProblems(lost, host));
   await guard.report(catalog.ledger);
   return lost.length > 0 ? exitStatus.problems : exitStatus.done;
 }
@@ -90,11 +90,11 @@ function describe(
   const rows = releases.map((release) => [release.version, release.standing, release.date, details(release)]);
   const problems =
     errors + warnings > 0
-      ? `${countProblems({ errors, warnings })}: relcat check shows ${errors + warnings === 1 ? "it" : "them"}`
+      ? `${countProblems({ errors, warnings })}: ${asGiven("relcat check", host.given)} shows ${errors + warnings === 1 ? "it" : "them"}`
       : "no problems";
   return [
     ...(rows.length > 0 ? [table(rows)] : ["no releases yet"]),
-    ...(sites.length > 0 ? [table(sites.map(siteRow))] : []),
+    ...(sites.length > 0 ? [table(sites.map((site) => siteRow(site, host)))] : []),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
     inspected,
     `${host.data.style("dim", "Next:")} ${next.command === null ? "nothing to do" : asGiven(next.command, host.given)} (${next.why})`,
@@ -116,7 +116,10 @@ function details({ packages, private: hidden, retracted, added, revised, missing
 /** Days before an end that are worth a word. */
 const soon = 3;
 
-function siteRow({ name, live, unreachable, unpublished, ends, unverified }: SiteStatus): string[] {
+function siteRow(
+  { name, live, unreachable, unpublished, ends, unverified }: SiteStatus,
+  { given }: Host,
+): string[] {
   if (unreachable !== undefined) return [name, "unknown", "", unreachable];
   if (!live) return [name, "empty", "", "nothing was published there yet"];
   const [first] = ends;
@@ -130,7 +133,7 @@ function siteRow({ name, live, unreachable, unpublished, ends, unverified }: Sit
       ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
       ...(live.hold ? [`held: ${live.hold.reason}`] : []),
       ...(unverified.length > 0 ? [`${listed(unverified, 3)} ${unverifiedText}`] : []),
-      ...(first ? [endText(first)] : unverified.length > 0 ? [] : ["not signed"]),
+      ...(first ? [asGiven(endText(first), given)] : unverified.length > 0 ? [] : ["not signed"]),
     ].join(", "),
   ];
 }

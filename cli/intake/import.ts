@@ -32,7 +32,7 @@ export async function importRecords(source: string, options: ImportOptions, host
     (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
   );
   answer(host, document(done, host), () => describe(done, host));
-  host.messages.write(renderProblems(done.warnings, host.messages));
+  host.messages.write(renderProblems(done.warnings, host));
   await guard.report();
   sayNext(
     host,
@@ -79,7 +79,7 @@ function wireName(text: string): [key: string, name: string] {
 
 const isNothing = ({ plan }: Import) => plan.files.length === 0 && plan.ledger.events.length === 0;
 
-function document({ plan, records, warnings }: Import, { releases }: Host): Record<string, unknown> {
+function document({ plan, records, warnings }: Import, host: Host): Record<string, unknown> {
   const { match, ledger, changes, wire, versions, violations, hidden, files } = plan;
   return {
     records: records.length,
@@ -95,8 +95,8 @@ function document({ plan, records, warnings }: Import, { releases }: Host): Reco
     catalog: changes,
     accepted: Object.fromEntries(countByRule(violations)),
     ledger_lines: ledger.events.length,
-    files: files.map(({ path }) => `${releases}/${path}`),
-    warnings: problemRows(warnings),
+    files: files.map(({ path }) => `${host.releases}/${path}`),
+    warnings: problemRows(warnings, host),
   };
 }
 

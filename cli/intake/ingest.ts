@@ -62,7 +62,7 @@ function report(delivered: Delivered, host: Host): void {
   const { file, result, ingested } = delivered;
   const { version, manifest, text, leftOut, warnings } = ingested;
   if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
-  host.messages.write(renderProblems(warnings, host.messages));
+  host.messages.write(renderProblems(warnings, host));
   if (file === undefined) return void host.data.write(text);
   const document = {
     release: version,
@@ -75,7 +75,7 @@ function report(delivered: Delivered, host: Host): void {
       sha256,
     })),
     left_out: leftOut,
-    warnings: problemRows(warnings),
+    warnings: problemRows(warnings, host),
   };
   answer(host, document, () => describe(delivered));
   sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));

@@ -1,6 +1,6 @@
 import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../../pipeline/index.ts";
 import { showProgress } from "../intake/reading-progress.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
@@ -50,7 +50,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
     await publishing.finally(progress.end);
   const { trust, isCommitted = true, unproved, ...delivery } = done;
   if (trust === "none")
-    say(host, "This site is not signed: nobody can check what they get. relcat trust init");
+    sayCommand(host, "This site is not signed: nobody can check what they get. relcat trust init");
   if (!isCommitted && delivery.result !== "unchanged")
     say(
       host,

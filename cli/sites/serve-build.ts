@@ -18,7 +18,7 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
     ...problem,
     severity: "warning" as const,
   }));
-  host.messages.write(renderProblems([...catalog.problems, ...lost], host.messages));
+  host.messages.write(renderProblems([...catalog.problems, ...lost], host));
   say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
 }
 
@@ -34,7 +34,7 @@ export function rebuildOnChange(folder: string, origin: Origin, host: Host, guar
       .then(() => origin.refresh())
       .catch((error: unknown) => {
         if (!(error instanceof RelcatError)) throw error;
-        host.messages.write(renderProblems(error.problems, host.messages));
+        host.messages.write(renderProblems(error.problems, host));
         say(host, "Not built: the last good site is still served.");
       });
   });

@@ -7,7 +7,7 @@ import {
   signTrust,
   type TrustDelivery,
 } from "../../pipeline/index.ts";
-import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
 
@@ -97,7 +97,7 @@ export async function listTrust(host: Host): Promise<number> {
       .join("\n"),
   );
   if (pending !== undefined)
-    say(host, `root.pending.json, version ${pending}, waits for signatures: relcat trust sign`);
+    sayCommand(host, `root.pending.json, version ${pending}, waits for signatures: relcat trust sign`);
   return exitStatus.done;
 }
 

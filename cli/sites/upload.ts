@@ -62,10 +62,10 @@ function report(
       ? { file: manifest.file, result: manifest.result, not_given: manifest.notGiven }
       : null,
     left_out: leftOut,
-    warnings: problemRows(warnings),
+    warnings: problemRows(warnings, host),
   };
   if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
-  host.messages.write(renderProblems(warnings, host.messages));
+  host.messages.write(renderProblems(warnings, host));
   answer(host, document, () => describe(delivered, site, dryRun));
   if (manifest && manifest.notGiven.length > 0)
     say(host, `Not given, and so not uploaded: ${listed(manifest.notGiven, 10)}.`);

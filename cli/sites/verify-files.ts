@@ -19,9 +19,9 @@ export async function verifyFiles(
   known.rememberFirst();
   const problems = answers.flatMap((each) => problemOf(each) ?? []);
   const good = answers.filter(({ verdict }) => verdict === "listed");
-  const document = { from, files: answers.map(rowOf), problems: problemRows(problems) };
+  const document = { from, files: answers.map(rowOf), problems: problemRows(problems, host) };
   if (host.json || good.length > 0) answer(host, document, () => good.map(sentence).join("\n"));
-  host.messages.write(renderProblems(problems, host.messages));
+  host.messages.write(renderProblems(problems, host));
   if (answers.some(({ verdict }) => verdict === "unlisted")) return exitStatus.tampered;
   return problems.length > 0 ? exitStatus.problems : exitStatus.done;
 }

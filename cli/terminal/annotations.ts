@@ -1,4 +1,5 @@
 import type { Problem } from "../../pipeline/index.ts";
+import { problemsAsGiven } from "./as-given.ts";
 import { harmless } from "./cells.ts";
 import type { Host } from "./host.ts";
 import { byPlace } from "./render.ts";
@@ -13,10 +14,10 @@ export const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean 
 /** Problems as workflow commands, as many as are shown. */
 export function annotations(
   problems: readonly Problem[],
-  host: Pick<Host, "environment" | "releases">,
+  host: Pick<Host, "environment" | "given" | "releases">,
 ): string {
   const path = repositoryPaths(host);
-  const sorted = [...problems].sort(byPlace);
+  const sorted = [...problemsAsGiven(problems, host.given)].sort(byPlace);
   const of = (severity: Problem["severity"]) =>
     sorted.filter((problem) => problem.severity === severity).slice(0, most);
   return [...of("error"), ...of("warning")].map((problem) => annotation(problem, path)).join("");

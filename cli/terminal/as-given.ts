@@ -23,6 +23,13 @@ const verbs =
 /** A command in a sentence, with its words up to where the next sentence part begins. */
 const command = new RegExp(`\\brelcat (${verbs})(?![\\w-])((?:(?![,;:)]|\\.(?:\\s|$)|\\brelcat\\b).)*)`, "g");
 
+/** Problems with the commands of their hints as they can be pasted. Every form that shows problems takes them from here. */
+export const problemsAsGiven = <P extends { hint?: string | null }>(
+  problems: readonly P[],
+  given: Given,
+): readonly P[] =>
+  problems.map((problem) => (problem.hint ? { ...problem, hint: asGiven(problem.hint, given) } : problem));
+
 /** The commands of a hint or a "Next" line with the options that the running command was given, so that they can be pasted. */
 export function asGiven(text: string, given: Given): string {
   const folder = given.folder === undefined ? "" : ` -C ${shellWord(given.folder)}`;

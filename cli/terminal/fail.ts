@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import type { Problem } from "../../pipeline/index.ts";
 import { summarizeProblems } from "../catalog/job-summary.ts";
 import { annotate } from "./annotations.ts";
-import { asGiven } from "./as-given.ts";
 import { type Host, printDocument, say } from "./host.ts";
 import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { UsageError } from "./usage.ts";
@@ -20,15 +19,12 @@ export async function fail(error: unknown, host: Host): Promise<number> {
   return what === undefined ? reportBug(error, host) : fail(accessFailure(what, error), host);
 }
 
-function refuse(found: readonly Problem[], status: number, host: Host): number {
-  const problems = found.map((problem) =>
-    problem.hint === undefined ? problem : { ...problem, hint: asGiven(problem.hint, host.given) },
-  );
-  host.messages.write(renderProblems(problems, host.messages));
+function refuse(problems: readonly Problem[], status: number, host: Host): number {
+  host.messages.write(renderProblems(problems, host));
   annotate(problems, host);
   summarizeProblems(problems, "", host);
   if (problems.length > 1) say(host, countProblems(tally(problems)));
-  if (host.json) printDocument(host, { problems: problemRows(problems) });
+  if (host.json) printDocument(host, { problems: problemRows(problems, host) });
   return status;
 }
 

@@ -62,9 +62,14 @@ export function say(host: Host, text: string): void {
   host.messages.write(`${text}\n`);
 }
 
+/** Says something with a command in it that can be pasted. */
+export function sayCommand(host: Host, text: string): void {
+  say(host, asGiven(text, host.given));
+}
+
 /** Names the command that usually comes after this one. */
 export function sayNext(host: Host, text: string): void {
-  say(host, `${host.messages.style("dim", "Next:")} ${asGiven(text, host.given)}`);
+  sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
 /** Text for people, or one document for programs, whichever was asked for. */

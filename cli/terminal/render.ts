@@ -1,6 +1,7 @@
 import type { Place, Problem } from "../../pipeline/index.ts";
+import { problemsAsGiven } from "./as-given.ts";
 import { cells, cellsOf, characters, harmless } from "./cells.ts";
-import type { Output } from "./host.ts";
+import type { Host, Output } from "./host.ts";
 import { count } from "./words.ts";
 
 /** Equal problems that are shown each; of more, the first ones and a count. */
@@ -11,8 +12,12 @@ const shownOfMany = 3;
  * Problems as text, by file and line: place, severity, code and sentence, the line with a caret, the way out. Many that
  * have one way out are shown as one.
  */
-export function renderProblems(problems: readonly Problem[], output: Output): string {
-  const sorted = [...problems].sort(byPlace);
+export function renderProblems(
+  problems: readonly Problem[],
+  { given, messages }: Pick<Host, "given" | "messages">,
+  output = messages,
+): string {
+  const sorted = [...problemsAsGiven(problems, given)].sort(byPlace);
   const equal = Map.groupBy(sorted, kindOf);
   return sorted
     .map((problem) => {
@@ -144,8 +149,8 @@ export function countProblems({ errors, warnings }: Tally): string {
 }
 
 /** Problems in JSON documents: every key always there. */
-export const problemRows = (problems: readonly Problem[]) =>
-  [...problems].sort(byPlace).map(({ code, severity, message, hint, at }) => ({
+export const problemRows = (problems: readonly Problem[], { given }: Pick<Host, "given">) =>
+  [...problemsAsGiven(problems, given)].sort(byPlace).map(({ code, severity, message, hint, at }) => ({
     code,
     severity,
     message,

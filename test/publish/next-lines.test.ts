@@ -100,6 +100,36 @@ test("hints repeat them too, in the order in which the commands are needed", asy
   const absolute = join(folder, "p/releases/26.09.001/manifests/b.json");
   const ingested = await run("-C", "p", "ingest", "--release", "26.09.001", "--out", absolute, "out");
   expect(ingested.stderr).toContain("Next: relcat -C p check");
+  const path = join(folder, "p/out/tool-26.09.001.rpm");
+  const uploaded = await run("-C", "p", "upload", "--site", "prod", "--manifest", absolute, path);
+  expect([uploaded.exitCode, uploaded.stderr]).toEqual([
+    0,
+    expect.stringMatching(/\nNext: relcat -C p check$/),
+  ]);
+});
+
+test("findings of check, plan and notes lint, and warnings, repeat -C", async () => {
+  const { run, write } = await elsewhere();
+  const version = "26.09.001";
+  const manifest = (digit: string) =>
+    write(`p/releases/${version}/manifests/a.json`, {
+      release: version,
+      artifacts: [artifact("tool-26.09.001.rpm", "rpm", digit)],
+    });
+  manifest("1");
+  await run("-C", "p", "cut", "--all");
+  manifest("2");
+  const way = "or, while nobody has them, take the cut back (relcat -C p uncut 26.09.001)";
+  const said = async (...words: string[]) => (await run("-C", "p", ...words)).stdout;
+  expect(await said("check")).toContain(way);
+  expect(await said("check", "--json")).toContain(way);
+  expect(await said("check", "--format", "github")).toContain(way);
+  expect(await said("check", "--format", "sarif")).toContain(way);
+  expect(await said("plan")).toContain(way);
+  expect(await said("plan", "--format", "markdown")).toContain(way);
+  // A plan as a document is the same in every folder.
+  expect(await said("plan", "--json")).toContain(way.replace(" -C p", ""));
+  expect(await said("status", "--offline")).toContain("1 error: relcat -C p check shows it");
 });
 
 test.each([
