@@ -1,8 +1,11 @@
 import { cpSync, lchownSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { cutCatalog, firstCut, project, release, smallCatalog } from "../support/project.ts";
-import { relcat, temporaryFolder } from "../support/run.ts";
+import { conflicting, cutBranch, records, settledProject } from "../ledger-rebase/branches.ts";
+import { liveRecord, rows } from "../support/live-catalog.ts";
+import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
+import { program, relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
 
 /** Folders of a project to work in, each with the project's folder relative to it. */
@@ -113,6 +116,100 @@ test("upload, sign, publish, history and verify: places, keys and programs are t
   expect(await run("verify ../www/current")).toContain("../www/current");
   expect(await run("status")).toContain("nothing to do");
   expect(made.list("out")).toEqual(["tool-26.09.001.rpm"]);
+  const taken = await run("download latest rpm --from ../www/current --out copy.rpm");
+  expect(taken).toContain("Downloaded copy.rpm: rpm of 26.09.001");
+  made.write("releases/26.09.001/notes/late.yaml", note("Said later."));
+  for (const command of ["build --released --site prod", "sign --site prod", "publish prod"])
+    await run(command);
+  const page = () => made.read("www/current/releases/26.09.001/index.html");
+  expect(page()).toContain("Said later.");
+  await run("rollback prod --reason Wrong --yes");
+  expect(page()).not.toContain("Said later.");
+  expect(made.read("hook.log")).toBe(`${realpathSync(made.folder)}\n`.repeat(3));
+  // The root that a hint names is the project's, as it is called from here.
+  const address = ["verify", "https://elsewhere.example.com"];
+  const hint = "hint: Give the root you trust: --root ../releases/trust/1.root.json, or ";
+  expect((await relcat(join(made.folder, "out"), address)).stderr).toContain(hint);
+});
+
+test("retract, reinstate and uncut write the project's ledger", async () => {
+  const made = await cutCatalog();
+  const there = join(made.folder, "releases/26.08.001");
+  const ledger = () => made.read("releases/ledger.jsonl").trimEnd().split("\n");
+  const run = async (...words: string[]) => {
+    const { exitCode, stderr } = await relcat(there, words);
+    expect([exitCode, stderr]).toEqual([0, expect.stringContaining("Next: ")]);
+    return stderr;
+  };
+  expect(await run("retract", "1", "--reason", "Bad.", "--yes")).toContain(
+    "commit ../../releases/ledger.jsonl, then",
+  );
+  expect(ledger().at(-1)).toContain('{"event":"retract","id":1,');
+  await run("reinstate", "1", "--yes");
+  expect(ledger().at(-1)).toContain('{"event":"reinstate","id":1,');
+  made.write("releases/26.10.001/release.yaml", { version: "26.10.001", date: "2026-10-15" });
+  made.write("releases/26.10.001/manifests/all.json", {
+    release: "26.10.001",
+    artifacts: [artifact("tool-26.10.001.rpm", "rpm", "6")],
+  });
+  await run("cut", "26.10.001");
+  expect(ledger()).toHaveLength(8);
+  await run("uncut", "26.10.001", "--ledger-base", "none");
+  expect(ledger()).toHaveLength(7);
+});
+
+test("ledger rebase joins the project's ledgers", async () => {
+  const made = await settledProject();
+  await cutBranch(made, "first", "26.09.001", "3", "2026-09-02T10:00:00Z");
+  await cutBranch(made, "second", "26.09.002", "4", "2026-09-03T10:00:00Z");
+  await conflicting(made, "merge", "first");
+  const { exitCode, stderr } = await relcat(join(made.folder, "releases/26.08.001"), [
+    ...["ledger", "rebase", "--onto", "first"],
+  ]);
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringContaining("Next: git add ../../releases/ledger.jsonl, then git merge --continue, "),
+  ]);
+  expect(records(made).slice(2)).toEqual([
+    "3 26.09.001 tool-26.09.001.msi",
+    "4 26.09.001 tool-26.09.001.rpm",
+    "5 26.09.002 tool-26.09.002.msi",
+    "6 26.09.002 tool-26.09.002.rpm",
+  ]);
+});
+
+test("import reads a file of the current folder into the project", async () => {
+  const [row] = rows;
+  if (!row) throw new Error("no row");
+  const live = liveRecord({ id: 2, version: "26.05.001", row, name: "tool", created: firstCut });
+  const made = project({ "releases/catalog.yaml": { require: {} }, "out/live.json": [live] });
+  const { exitCode, stderr } = await relcat(join(made.folder, "out"), [
+    ...["import", "live.json", "--accept-violations"],
+  ]);
+  expect([exitCode, stderr]).toEqual([
+    0,
+    expect.stringContaining("Next: relcat check, commit ../releases/, then relcat build --released"),
+  ]);
+  expect(made.list("releases/26.05.001")).toEqual(["manifests", "release.yaml"]);
+  expect(made.list("out")).toEqual(["live.json"]);
+});
+
+test("serve serves the project's site", async () => {
+  const made = await cutCatalog();
+  await made.succeed("build");
+  const running = execa(process.execPath, [program, "serve", "--json", "--port", "0"], {
+    cwd: join(made.folder, "releases"),
+    reject: false,
+  });
+  let said = "";
+  for await (const chunk of running.stdout) {
+    said += chunk;
+    if (said.includes('"url"')) break;
+  }
+  const { url } = JSON.parse(said) as { url: string };
+  expect(await (await fetch(new URL("build.json", url))).text()).toBe(made.read("dist/build.json"));
+  running.kill("SIGTERM");
+  expect((await running).exitCode).toBe(0);
 });
 
 test("a plan and a commit are those of the project", async () => {
