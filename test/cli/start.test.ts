@@ -75,7 +75,7 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
     expect([...new Set(packages)].sort()).toEqual(needed);
     // Quoting a word for the shell is a file of three lines that imports nothing.
     const pipeline = read("seen").match(/\/pipeline\/\S+/g) ?? [];
-    expect(pipeline.filter((file) => file !== "/pipeline/shell-word.ts")).toEqual([]);
+    expect(pipeline.filter((file) => file !== "/pipeline/project/shell-word.ts")).toEqual([]);
   },
 );
 
