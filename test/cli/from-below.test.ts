@@ -2,7 +2,7 @@ import { cpSync, lchownSync, realpathSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
-import { conflicting, cutBranch, records, settledProject } from "../ledger-rebase/branches.ts";
+import { conflicting, cutBranch, records, settledProject } from "../ledger/rebase/branches.ts";
 import { liveRecord, rows } from "../support/live-catalog.ts";
 import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
 import { program, relcat, temporaryFolder } from "../support/run.ts";
