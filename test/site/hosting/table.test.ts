@@ -22,7 +22,7 @@ test("the README's table says the same, without the exceptions", () => {
     text.split("\n").filter((line) => line.startsWith("| ") && / (yes|no) /.test(line));
   const proved = rowsOf(hostingTable().replaceAll(/ \(\d+\)/g, ""));
   const readme = readFileSync(join(repository, "README.md"), "utf8");
-  const said = rowsOf(readme.slice(readme.indexOf("## Over HTTP"), readme.indexOf("## What is written")));
+  const said = rowsOf(readme.slice(readme.indexOf("## Over HTTP"), readme.indexOf("## Files")));
   expect(said.length).toBeGreaterThan(8);
   expect(proved).toEqual(expect.arrayContaining(said));
 });
