@@ -1,26 +1,24 @@
 import type { Config } from "./documents/config.ts";
-import { type Exception, exceptionsSchema } from "./documents/exceptions.ts";
 import { noteSchema } from "./documents/note.ts";
-import type { OutputGroup } from "./documents/published.ts";
-import { type Problem, RelcatError, throwErrors } from "./errors.ts";
+import { type Problem, throwErrors } from "./errors.ts";
 import { collectMuch } from "./journal/heap.ts";
 import type { ReleaseCache } from "./journal/release-cache.ts";
-import { type Allocate, type Identified, idAssignment } from "./ledger/assign-ids.ts";
+import { type Allocate, idAssignment } from "./ledger/assign-ids.ts";
+import type { Catalog } from "./ledger/catalog.ts";
 import { completenessCheck } from "./ledger/completeness.ts";
 import { refuseUnknown } from "./ledger/cut.ts";
-import { acceptedOnce, applyExceptions, checkExceptions, type Finding } from "./ledger/exceptions.ts";
-import { type Ledger, readLedgerPieces, restore as restoreLedger } from "./ledger/ledger.ts";
+import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./ledger/exceptions.ts";
+import { loadLedger } from "./ledger/ledger-file.ts";
 import { type AuthoredFiles, filesIn } from "./project/authored-files.ts";
 import { type Discovered, discover, type ReleaseFiles } from "./project/discover.ts";
-import type { Located } from "./project/document.ts";
-import { readBytes, readDocuments } from "./project/parse.ts";
+import { readDocuments } from "./project/parse.ts";
 import { configIn } from "./project/project-folder.ts";
 import { readConfig } from "./project/read-config.ts";
 import { siteNamed } from "./project/site-named.ts";
-import { decodePieces } from "./project/source.ts";
 import type { Release } from "./records/normalize.ts";
 import { readReleases } from "./records/read-releases.ts";
 import { checkFragment } from "./records/release-rules.ts";
+import type { Site } from "./site/site.ts";
 import { readSchemas, readTemplates } from "./site/stores/templates.ts";
 import { requireFolder } from "./system/files.ts";
 
@@ -39,36 +37,6 @@ export interface Selection {
 
 /** Opens what earlier runs kept of releases, once it is known which files there are. */
 export type Remember = (found: Discovered, files: AuthoredFiles) => ReleaseCache;
-
-/** A catalog's authored input, read, checked and normalized. */
-export interface Catalog {
-  folder: string;
-  config: Config;
-  /** Where an entry of the configuration stands. */
-  configPlace: Located<unknown>["place"];
-  ledger: Ledger;
-  releases: Release[];
-  identified: Identified;
-  /** Version folders that were left out. */
-  openVersions: string[];
-  /** Note fragments of the next release. */
-  nextNotes: number;
-  /** Everything found, warnings included; errors among them do not throw here. */
-  problems: Problem[];
-}
-
-/** A decided site: nothing is written yet. */
-export interface Site {
-  config: Config;
-  /** Versions that are not permanent, ascending. */
-  provisional: string[];
-  releaseCount: number;
-  packageCount: number;
-  /** Files that lead to no others, a group for each release among them; made as they are asked for. */
-  leaves: readonly OutputGroup[];
-  /** What spans releases and leads to the leaves, in the order in which readers may meet it. */
-  indexes: Iterable<OutputGroup>;
-}
 
 /**
  * The whole way from authored files to a site: discover → parse → check → normalize → assign ids → emit.
@@ -183,41 +151,6 @@ const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Dis
 function allocation({ released, versions }: Selection, chosen: ReadonlySet<string>): Allocate {
   if (released || versions !== undefined) return (version) => chosen.has(version);
   return () => true;
-}
-
-/** What imported history may break; a missing file accepts nothing. */
-export function readExceptions(
-  { folder, exceptions }: Pick<Discovered, "folder" | "exceptions">,
-  files: AuthoredFiles = filesIn(folder),
-): {
-  document: Located<Exception[]> | undefined;
-  problems: Problem[];
-} {
-  const file = `${folder}/exceptions.yaml`;
-  const bytes = exceptions === undefined ? undefined : files.read(exceptions);
-  if (!bytes) return { document: undefined, problems: [] };
-  const { document, problems, raw } = readBytes(file, bytes, exceptionsSchema);
-  if (raw?.value === null) return { document: undefined, problems: [] };
-  return { document, problems: document ? checkExceptions(document) : problems };
-}
-
-/** The ledger of a releases folder; a missing one is empty. */
-export function loadLedger(
-  { folder, ledger }: Pick<Discovered, "folder" | "ledger">,
-  files: AuthoredFiles = filesIn(folder),
-): {
-  ledger: Ledger;
-  problems: Problem[];
-} {
-  const file = `${folder}/ledger.jsonl`;
-  const bytes = ledger === undefined ? undefined : files.read(ledger);
-  try {
-    return readLedgerPieces(file, bytes ? decodePieces(file, bytes) : []);
-  } catch (error) {
-    if (!(error instanceof RelcatError)) throw error;
-    const problems = error.problems.map((problem) => ({ ...problem, hint: restoreLedger }));
-    return { ledger: readLedgerPieces(file, []).ledger, problems };
-  }
 }
 
 async function checkNextNotes(found: Discovered, files: AuthoredFiles, config: Config): Promise<Problem[]> {

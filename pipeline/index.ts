@@ -2,17 +2,8 @@
  * relcat as a library: the functions the command line itself is made of. Everything takes what it needs
  * as arguments (folder, clock, process id) and throws RelcatError for what a user can mend.
  */
-export { buildCatalog, type Catalog, loadCatalog, type Selection, type Site } from "./build.ts";
-export {
-  build,
-  type CutRequest,
-  cut,
-  readLedgerNow,
-  reinstate,
-  retract,
-  type Surroundings,
-  uncut,
-} from "./deliver.ts";
+export { buildCatalog, loadCatalog, type Selection } from "./build.ts";
+export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
@@ -40,20 +31,17 @@ export { countByRule, type Violation } from "./intake/import/violations.ts";
 export type { Ingested, IngestRequest, IngestSurroundings } from "./intake/ingest/ingest.ts";
 export { maxPostedBytes } from "./intake/post/read-posted.ts";
 export { PostRefused } from "./intake/post/refused.ts";
+export type { Catalog } from "./ledger/catalog.ts";
+export type { LedgerChange } from "./ledger/change.ts";
 export { ledgerGrowthProblems, unresolvedMergeProblems } from "./ledger/check-ledger.ts";
-export {
-  type Cut,
-  type CutOptions,
-  decideCut,
-  decideReinstate,
-  decideRetract,
-  decideUncut,
-  type LedgerChange,
-  type RetractOptions,
-} from "./ledger/cut.ts";
+export { type Cut, type CutOptions, decideCut } from "./ledger/cut.ts";
 export { type RebasedLedger, rebaseLedger } from "./ledger/deliver-rebase.ts";
 export type { Ledger } from "./ledger/ledger.ts";
+export { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
 export type { Entry } from "./ledger/ledger-records.ts";
+export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
+export { decideUncut, uncut } from "./ledger/uncut.ts";
+export { type CutRequest, cut } from "./plan/cut.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
 export { readPlan } from "./plan/read-plan.ts";
@@ -99,10 +87,12 @@ export {
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
 export type { Delivery } from "./site/deliver-site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
+export type { Site } from "./site/site.ts";
 export { packageFolder } from "./site/stores/templates.ts";
 export { accessFailure } from "./system/access-failure.ts";
 export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
+export type { Surroundings } from "./system/surroundings.ts";
 export { watchFolder } from "./system/watch-folder.ts";
 export { type SignDelivery, signSite } from "./trust/deliver-sign.ts";
 export {

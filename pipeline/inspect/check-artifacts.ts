@@ -1,5 +1,5 @@
-import type { Catalog } from "../build.ts";
 import type { Problem } from "../errors.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 
 /**
  * What the artifacts at hand are refused for by the policies of catalog.yaml; those that are not there are left out.

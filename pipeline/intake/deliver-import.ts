@@ -1,6 +1,6 @@
-import { deliverLedger, type Surroundings } from "../deliver.ts";
 import type { Config } from "../documents/config.ts";
 import type { Problem } from "../errors.ts";
+import { deliverLedger, type LedgerSurroundings } from "../ledger/ledger-file.ts";
 import { schemasSeenFrom } from "../project/deliver-authored.ts";
 import { eventTime } from "../project/event-time.ts";
 import { decode, type Source } from "../project/source.ts";
@@ -54,7 +54,7 @@ const mostBytes = 256 * 1024 * 1024;
 export async function importCatalog(
   folder: string,
   request: ImportRequest,
-  surroundings: Surroundings,
+  surroundings: LedgerSurroundings,
   onResolve: (count: number) => void,
 ): Promise<Import> {
   if (request.downloadUrl !== undefined) checkTemplate(request.downloadUrl);

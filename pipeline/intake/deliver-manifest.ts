@@ -1,8 +1,8 @@
-import type { Surroundings } from "../deliver.ts";
 import { failure } from "../errors.ts";
 import { requireRelease } from "../project/configuration.ts";
 import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { withLock } from "../system/lock.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest/ingest.ts";
 
 /** What became of the manifest's file. */

@@ -1,7 +1,7 @@
-import type { Surroundings } from "../deliver.ts";
 import { replaceDurably, requireFolder } from "../system/files.ts";
 import { withLock } from "../system/lock.ts";
 import { runCommand } from "../system/run-command.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import { readPosted } from "./post/read-posted.ts";
 import { decidePost, type PostDecision } from "./post-manifest.ts";
 

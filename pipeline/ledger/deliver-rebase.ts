@@ -1,9 +1,10 @@
-import { deliverLedger, type Surroundings } from "../deliver.ts";
 import { filesIn } from "../project/authored-files.ts";
 import { eventTime } from "../project/event-time.ts";
 import { requireFolder } from "../system/files.ts";
 import { isMergedIn, type Operation } from "../system/git/git-merge.ts";
 import { withLock } from "../system/lock.ts";
+import type { Surroundings } from "../system/surroundings.ts";
+import { deliverLedger } from "./ledger-file.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
 import { findSides } from "./rebase-sides.ts";
 

@@ -1,6 +1,9 @@
-import { type Exception, exceptableRules } from "../documents/exceptions.ts";
+import { type Exception, exceptableRules, exceptionsSchema } from "../documents/exceptions.ts";
 import type { Problem } from "../errors.ts";
+import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
+import type { Discovered } from "../project/discover.ts";
 import type { Located } from "../project/document.ts";
+import { readBytes } from "../project/parse.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** What a rule about records found in one release. */
@@ -101,4 +104,20 @@ export function checkExceptions(document: Located<Exception[]>): Problem[] {
       { code: "option-value", severity: "error", message, hint: `Write ${last}..${first}.`, at },
     ] satisfies Problem[];
   });
+}
+
+/** What imported history may break; a missing file accepts nothing. */
+export function readExceptions(
+  { folder, exceptions }: Pick<Discovered, "folder" | "exceptions">,
+  files: AuthoredFiles = filesIn(folder),
+): {
+  document: Located<Exception[]> | undefined;
+  problems: Problem[];
+} {
+  const file = `${folder}/exceptions.yaml`;
+  const bytes = exceptions === undefined ? undefined : files.read(exceptions);
+  if (!bytes) return { document: undefined, problems: [] };
+  const { document, problems, raw } = readBytes(file, bytes, exceptionsSchema);
+  if (raw?.value === null) return { document: undefined, problems: [] };
+  return { document, problems: document ? checkExceptions(document) : problems };
 }

@@ -1,6 +1,6 @@
 import type { LedgerEvent } from "../documents/ledger.ts";
 import { throwErrors } from "../errors.ts";
-import type { LedgerChange } from "./cut.ts";
+import type { LedgerChange } from "./change.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 import { type MovedRecord, type OwnLedger, Replay, type Start } from "./rebase-replay.ts";
 

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import type { Catalog } from "../build.ts";
 import type { Config } from "../documents/config.ts";
 import { assignIds, type IdentifiedRelease } from "../ledger/assign-ids.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { emitSite, type Sources } from "../site/emit.ts";

@@ -1,7 +1,7 @@
-import type { Catalog } from "../build.ts";
 import type { ForbiddenChange, Plan } from "../documents/plan.ts";
 import { failure, type Place, type Problem } from "../errors.ts";
 import { bytesChanged, recordPrivate, recordVanished } from "../ledger/assign-ids.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import { checkGrowth, compareGrowth } from "../ledger/growth.ts";
 import { display } from "../project/document.ts";
 import type { Baseline } from "./baseline.ts";

@@ -1,5 +1,5 @@
-import type { Catalog } from "../build.ts";
 import type { Package } from "../ledger/assign-ids.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { readListQuery } from "../selection/query.ts";
 import { indexRecords, type Row } from "../selection/record-index.ts";

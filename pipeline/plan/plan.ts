@@ -1,6 +1,7 @@
-import { type Catalog, loadCatalog } from "../build.ts";
+import { loadCatalog } from "../build.ts";
 import type { Plan } from "../documents/plan.ts";
 import { throwErrors } from "../errors.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, decideCut, refuseUnknown } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";
 import { eventTime } from "../project/event-time.ts";

@@ -1,5 +1,6 @@
-import { type Catalog, loadCatalog } from "../build.ts";
+import { loadCatalog } from "../build.ts";
 import { type Problem, RelcatError } from "../errors.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { filesOf } from "../project/authored-files.ts";
 import type { Sources } from "../site/emit.ts";

@@ -1,6 +1,6 @@
-import type { Catalog } from "../build.ts";
 import type { Plan } from "../documents/plan.ts";
 import { type Problem, throwErrors } from "../errors.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { isPrivate } from "../records/normalize.ts";
 import { problemRow } from "./problem-row.ts";

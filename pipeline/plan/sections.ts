@@ -1,5 +1,5 @@
-import type { Catalog } from "../build.ts";
 import type { FieldChange, LedgerState, Plan } from "../documents/plan.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
 import type { Cut } from "../ledger/cut.ts";
 import { compareGrowth } from "../ledger/growth.ts";

@@ -1,7 +1,8 @@
-import { type Catalog, loadCatalog } from "../build.ts";
+import { loadCatalog } from "../build.ts";
 import type { Config } from "../documents/config.ts";
 import type { PublishedRelease } from "../documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "../errors.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import { versionUnknown } from "../ledger/cut.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { loadConfiguration } from "../project/configuration.ts";

@@ -1,5 +1,5 @@
-import type { Catalog } from "../build.ts";
 import type { IdentifiedRelease, Package } from "../ledger/assign-ids.ts";
+import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
 import { isPrivate } from "../records/normalize.ts";
 

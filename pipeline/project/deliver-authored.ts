@@ -1,10 +1,11 @@
 import { join } from "node:path";
-import { readLedgerNow, type Surroundings } from "../deliver.ts";
 import { failure } from "../errors.ts";
+import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfig, requireVersions } from "../plan/show-release.ts";
 import { createFile, exists, requireFolder } from "../system/files.ts";
 import { listFolders, moveFile } from "../system/folders.ts";
 import { withLock } from "../system/lock.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import { discover } from "./discover.ts";
 import { eventTime } from "./event-time.ts";
 import { composeNote, type NewNote } from "./note-fragment.ts";

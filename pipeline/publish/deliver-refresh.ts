@@ -1,8 +1,9 @@
-import { readLedgerNow, type Surroundings } from "../deliver.ts";
 import type { SiteStore } from "../documents/site-store.ts";
 import { failure } from "../errors.ts";
+import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { requireSigning, signProved } from "../trust/deliver-sign.ts";
 import { newerThanLive, readLiveMetadata } from "../trust/live-metadata.ts";

@@ -1,4 +1,3 @@
-import { readLedgerNow, type Surroundings } from "../deliver.ts";
 import type { Config } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
@@ -6,10 +5,12 @@ import { type HistoryEntry, type SiteState, timestampOf } from "../documents/sit
 import type { SiteStore, StoredState } from "../documents/site-store.ts";
 import { failure } from "../errors.ts";
 import { precompression } from "../journal/precompress.ts";
+import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { readIfPresent } from "../system/files.ts";
 import { rootFolder } from "../system/root-folder.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
 import { signProved, signSite } from "../trust/deliver-sign.ts";

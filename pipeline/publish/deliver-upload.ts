@@ -1,5 +1,4 @@
 import { basename } from "node:path/posix";
-import type { Surroundings } from "../deliver.ts";
 import type { Config } from "../documents/config.ts";
 import { cacheControl, mediaType } from "../documents/file-headers.ts";
 import { type Manifest, manifestSchema } from "../documents/manifest.ts";
@@ -17,6 +16,7 @@ import { siteNamed } from "../project/site-named.ts";
 import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { lookAt } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import type { lookAtUploads, Standard } from "./look-at-uploads.ts";
 import { artifactFolder } from "./stores/artifact-folder.ts";
 import { objectTaken } from "./stores/object-taken.ts";

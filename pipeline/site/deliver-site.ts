@@ -1,4 +1,3 @@
-import type { Site } from "../build.ts";
 import type { OutputFile, OutputGroup } from "../documents/published.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import type { LedgerMark } from "../documents/site-state.ts";
@@ -8,6 +7,7 @@ import { type MadeFiles, madeFiles } from "../journal/made-files.ts";
 import type { MadeFile } from "../journal/output-table.ts";
 import { largeTables } from "./hosting/table-size.ts";
 import { joinedFile } from "./output.ts";
+import type { Site } from "./site.ts";
 import { openSiteFolder, type SiteFolder } from "./stores/site-folder.ts";
 
 /** What a build changed in its folder. */

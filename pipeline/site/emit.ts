@@ -1,4 +1,3 @@
-import type { Site } from "../build.ts";
 import type { Config } from "../documents/config.ts";
 import type { OutputFile, OutputGroup, PublishedPackage, ReleaseOutline } from "../documents/published.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
@@ -19,6 +18,7 @@ import { compileTemplates, type Templates } from "./pages/templates.ts";
 import { releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { openApiFile, schemaFiles } from "./schemas.ts";
+import type { Site } from "./site.ts";
 
 /** The files a site is made with, by name. */
 export interface Sources {

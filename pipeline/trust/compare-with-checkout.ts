@@ -1,12 +1,13 @@
 import { createHash } from "node:crypto";
-import { buildCatalog, type Site } from "../build.ts";
-import { readLedgerNow } from "../deliver.ts";
+import { buildCatalog } from "../build.ts";
 import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
+import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { refuseStaleBuild } from "../publish/guards.ts";
+import type { Site } from "../site/site.ts";
 
 /**
  * Builds the site again from the checkout, without the cache, and compares it with a build that is about to be

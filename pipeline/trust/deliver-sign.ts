@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Surroundings } from "../deliver.ts";
 import type { Config } from "../documents/config.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
@@ -8,6 +7,7 @@ import { loadConfiguration } from "../project/configuration.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
 import { withOutputLock } from "../system/lock.ts";
 import { type RootFolder, rootFolder } from "../system/root-folder.ts";
+import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
 import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
 import { requireTrust } from "./deliver-trust.ts";

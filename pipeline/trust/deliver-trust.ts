@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { readLedgerNow } from "../deliver.ts";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
 import { failure } from "../errors.ts";
+import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { isInRepository } from "../system/git/git.ts";
 import { keyId, type Signer } from "./keys.ts";
 import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsFrom } from "./renewal.ts";

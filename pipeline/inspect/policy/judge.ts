@@ -1,7 +1,7 @@
-import type { Catalog } from "../../build.ts";
 import type { Kind } from "../../documents/package-types.ts";
 import type { Policy } from "../../documents/policy.ts";
 import type { Code, Problem } from "../../errors.ts";
+import type { Catalog } from "../../ledger/catalog.ts";
 import type { Artifact } from "../../records/normalize.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { openWithNeighbours } from "../beside.ts";

@@ -1,10 +1,11 @@
-import { loadLedger, readExceptions } from "../../build.ts";
 import { type Config, configSchema, type WrittenConfig } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
 import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 import { throwErrors } from "../../errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
+import { readExceptions } from "../../ledger/exceptions.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { loadLedger } from "../../ledger/ledger-file.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
 import { type Discovered, discover } from "../../project/discover.ts";

@@ -2,7 +2,7 @@ import type { Config } from "../../documents/config.ts";
 import type { LedgerEvent } from "../../documents/ledger.ts";
 import { failure, type Problem, throwErrors } from "../../errors.ts";
 import { recordPrivate } from "../../ledger/assign-ids.ts";
-import type { LedgerChange } from "../../ledger/cut.ts";
+import type { LedgerChange } from "../../ledger/change.ts";
 import { ledgerLine } from "../../ledger/ledger.ts";
 import type { Entry } from "../../ledger/ledger-records.ts";
 import { takenWireNames } from "../../project/config-rules.ts";

@@ -1,6 +1,6 @@
 import { type Problem, RelcatError } from "../../errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
-import type { LedgerChange } from "../../ledger/cut.ts";
+import type { LedgerChange } from "../../ledger/change.ts";
 import { readLedger } from "../../ledger/ledger.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
 import { display } from "../../project/document.ts";

@@ -1,6 +1,6 @@
-import { loadLedger } from "../../build.ts";
 import { throwErrors } from "../../errors.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { loadLedger } from "../../ledger/ledger-file.ts";
 import { filesIn, filesOf } from "../../project/authored-files.ts";
 
 /** The last one: a server would read the same thousands of lines with every post, and answer nobody meanwhile. */

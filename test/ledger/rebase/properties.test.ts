@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import type { AddEvent, LedgerEvent } from "../../../pipeline/documents/ledger.ts";
-import { decideReinstate, decideRetract } from "../../../pipeline/ledger/cut.ts";
 import { type Ledger, ledgerLine, readLedger } from "../../../pipeline/ledger/ledger.ts";
 import { type Entry, identity } from "../../../pipeline/ledger/ledger-records.ts";
 import { decideRebase } from "../../../pipeline/ledger/rebase.ts";
+import { decideReinstate, decideRetract } from "../../../pipeline/ledger/retract.ts";
 import { eventTime } from "../../../pipeline/project/event-time.ts";
 import { often } from "../../support/effort.ts";
 

@@ -1,0 +1,54 @@
+import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
+import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
+import type { Discovered } from "../project/discover.ts";
+import { decodePieces } from "../project/source.ts";
+import { replaceDurably } from "../system/files.ts";
+import type { Surroundings } from "../system/surroundings.ts";
+import { type LedgerChange, throwIfUnsound } from "./change.ts";
+import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
+
+/** What commands that write the ledger take from the process. */
+export interface LedgerSurroundings extends Surroundings {
+  /** Refuses a ledger that lost lines, before anything is written by it. Undefined: it is not compared with git. */
+  proveLedger?: ((ledger: Ledger) => Promise<void>) | undefined;
+}
+
+/** The ledger of a releases folder; a missing one is empty. */
+export function loadLedger(
+  { folder, ledger }: Pick<Discovered, "folder" | "ledger">,
+  files: AuthoredFiles = filesIn(folder),
+): {
+  ledger: Ledger;
+  problems: Problem[];
+} {
+  const file = `${folder}/ledger.jsonl`;
+  const bytes = ledger === undefined ? undefined : files.read(ledger);
+  try {
+    return readLedgerPieces(file, bytes ? decodePieces(file, bytes) : []);
+  } catch (error) {
+    if (!(error instanceof RelcatError)) throw error;
+    const problems = error.problems.map((problem) => ({ ...problem, hint: restore }));
+    return { ledger: readLedgerPieces(file, []).ledger, problems };
+  }
+}
+
+/** @throws RelcatError when the ledger is not sound */
+export function readLedgerNow(folder: string): Ledger {
+  const { ledger, problems } = loadLedger({ folder, ledger: "ledger.jsonl" });
+  throwErrors(problems);
+  return ledger;
+}
+
+/**
+ * Replaces the ledger in one durable step. It was decided on what was read under the same lock; that the
+ * text still stands is checked all the same.
+ */
+export function deliverLedger(folder: string, change: LedgerChange): void {
+  const file = `${folder}/ledger.jsonl`;
+  const present = filesIn(folder).read("ledger.jsonl");
+  if ((present ? new TextDecoder().decode(present) : "") !== change.before) {
+    throw failure("lock-held", `${file} was changed by something else meanwhile`, "Run the command again.");
+  }
+  throwIfUnsound(change, file);
+  if (change.after !== change.before) replaceDurably(file, new TextEncoder().encode(change.after));
+}

@@ -1,0 +1,141 @@
+import { line } from "../documents/fields.ts";
+import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
+import { type Problem, throwErrors } from "../errors.ts";
+import { display } from "../project/document.ts";
+import { eventTime } from "../project/event-time.ts";
+import { requireFolder } from "../system/files.ts";
+import { withLock } from "../system/lock.ts";
+import type { Surroundings } from "../system/surroundings.ts";
+import { append, type LedgerChange } from "./change.ts";
+import type { Ledger } from "./ledger.ts";
+import { deliverLedger, readLedgerNow } from "./ledger-file.ts";
+
+/** Appends the lines that withdraw records. */
+export async function retract(
+  folder: string,
+  options: RetractOptions,
+  surroundings: Surroundings,
+): Promise<LedgerChange> {
+  return changeLedger(folder, surroundings, (ledger, at) => decideRetract(ledger, options, at));
+}
+
+/** Appends the lines that undo retractions. */
+export async function reinstate(
+  folder: string,
+  ids: readonly number[],
+  surroundings: Surroundings,
+): Promise<LedgerChange> {
+  return changeLedger(folder, surroundings, (ledger, at) => decideReinstate(ledger, ids, at));
+}
+
+async function changeLedger(
+  folder: string,
+  surroundings: Surroundings,
+  decide: (ledger: Ledger, at: string) => LedgerChange,
+): Promise<LedgerChange> {
+  requireFolder(folder);
+  return withLock(folder, surroundings.pid, surroundings.onWait, () => {
+    const ledger = readLedgerNow(folder);
+    const change = decide(ledger, eventTime(surroundings.clock, surroundings.explicitTime, ledger.newest));
+    deliverLedger(folder, change);
+    return change;
+  });
+}
+
+export interface RetractOptions {
+  ids: readonly number[];
+  reason: string;
+  replacedBy?: number | null | undefined;
+}
+
+/**
+ * Decides the lines that withdraw records. Retracting again may change the reason and the replacement.
+ * @throws RelcatError nothing-to-retract, replacement-unknown, text-format for the reason
+ */
+export function decideRetract(
+  ledger: Ledger,
+  { ids, reason, replacedBy }: RetractOptions,
+  at: string,
+): LedgerChange {
+  const problems = [...reasonProblems(reason), ...replacementProblems(ledger, replacedBy, ids)];
+  const events: RetractEvent[] = [];
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    const entry = ledger.byId.get(id);
+    if (!entry) {
+      problems.push(noSuchId(id));
+      continue;
+    }
+    const { retraction } = entry;
+    const replaced_by = replacedBy === undefined ? (retraction?.replaced_by ?? null) : replacedBy;
+    const unchanged = retraction?.reason === reason && retraction.replaced_by === replaced_by;
+    if (!unchanged) events.push({ event: "retract", id, reason, replaced_by, at });
+  }
+  throwErrors(problems);
+  return append(ledger, events);
+}
+
+function reasonProblems(reason: string): Problem[] {
+  if (line.safeParse(reason).success) return [];
+  const message = `the reason is ${display(reason)}, expected one line of text`;
+  return [
+    { code: "text-format", severity: "error", message, hint: "Say in one sentence what is wrong with it." },
+  ];
+}
+
+/**
+ * People who are sent to a replacement must be able to see and install it. One that stands already may have
+ * been withdrawn since: its own page says so.
+ */
+function replacementProblems(
+  ledger: Ledger,
+  replacement: number | null | undefined,
+  withdrawn: readonly number[],
+): Problem[] {
+  if (replacement === null || replacement === undefined) return [];
+  const entry = ledger.byId.get(replacement);
+  const fault = withdrawn.includes(replacement)
+    ? "it is withdrawn by the same command"
+    : !entry
+      ? "there is no such id"
+      : entry.retraction
+        ? "it is retracted itself"
+        : entry.private
+          ? "it is not public"
+          : undefined;
+  if (!fault) return [];
+  const message = `the id ${replacement} cannot be the replacement: ${fault}`;
+  const hint = "Name another public record, or leave --replaced-by for later.";
+  return [{ code: "replacement-unknown", severity: "error", message, hint }];
+}
+
+/**
+ * Decides the lines that undo retractions.
+ * @throws RelcatError nothing-to-retract for ids that are unknown or not retracted
+ */
+export function decideReinstate(ledger: Ledger, ids: readonly number[], at: string): LedgerChange {
+  const problems: Problem[] = [];
+  const events: ReinstateEvent[] = [];
+  for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
+    const entry = ledger.byId.get(id);
+    if (!entry) problems.push(noSuchId(id));
+    else if (entry.retraction) events.push({ event: "reinstate", id, at });
+    else {
+      const message = `the id ${id} is not retracted`;
+      problems.push({
+        code: "nothing-to-reinstate",
+        severity: "error",
+        message,
+        hint: "There is nothing to undo: relcat list --all shows which records are withdrawn.",
+      });
+    }
+  }
+  throwErrors(problems);
+  return append(ledger, events);
+}
+
+const noSuchId = (id: number): Problem => ({
+  code: "nothing-to-retract",
+  severity: "error",
+  message: `no record has the id ${id}`,
+  hint: "ledger.jsonl names the ids there are; an id is permanent only after relcat cut.",
+});

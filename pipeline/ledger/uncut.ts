@@ -1,0 +1,75 @@
+import { failure } from "../errors.ts";
+import { requireFolder } from "../system/files.ts";
+import { showFile } from "../system/git/git-revision.ts";
+import { withLock } from "../system/lock.ts";
+import type { LedgerChange } from "./change.ts";
+import type { Ledger } from "./ledger.ts";
+import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "./ledger-file.ts";
+
+/**
+ * Takes the last cut back while nobody has it.
+ * @param base git revision whose lines are settled; "none": nothing is
+ */
+export async function uncut(
+  folder: string,
+  version: string,
+  base: string,
+  surroundings: LedgerSurroundings,
+): Promise<LedgerChange> {
+  requireFolder(folder);
+  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+    const settled = base === "none" ? "" : await showFile(folder, base, "ledger.jsonl");
+    const ledger = readLedgerNow(folder);
+    await surroundings.proveLedger?.(ledger);
+    const change = decideUncut(ledger, version, settled, base);
+    deliverLedger(folder, change);
+    return change;
+  });
+}
+
+/**
+ * Decides a ledger without the lines of a version, which must be its last and not settled.
+ * @param settled text of the ledger at the settled revision; its lines stay
+ * @throws RelcatError version-unknown, version-settled, version-not-last
+ */
+export function decideUncut(
+  ledger: Ledger,
+  version: string,
+  settled: string,
+  revision: string,
+): LedgerChange {
+  const entries = ledger.ofVersion(version);
+  if (entries.length === 0) {
+    throw failure(
+      "version-unknown",
+      `the ledger has no line of ${version}`,
+      "It is not cut; there is nothing to take back.",
+    );
+  }
+  const first = Math.min(...entries.map((entry) => entry.line)) - 1;
+  const lines = ledger.text.split("\n");
+  const known = new Set(settled.split("\n"));
+  if (lines.slice(first, -1).some((line) => known.has(line))) {
+    throw failure(
+      "version-settled",
+      `${version} is settled: ${revision} has its lines`,
+      `Withdraw single packages instead (relcat retract ${version} --type … --reason …), or publish a new version.`,
+    );
+  }
+  const ids = new Set(entries.map((entry) => entry.add.id));
+  const events = ledger.events.slice(first);
+  const other = events.find((event) => !("id" in event) || !ids.has(event.id));
+  if (other) {
+    const what =
+      other.event === "add"
+        ? other.version
+        : `the ${other.event} of id ${"id" in other ? other.id : other.next_id}`;
+    throw failure(
+      "version-not-last",
+      `${version} is not the last in the ledger: ${what} came after it`,
+      "Ids are given in order and never reused; take the later lines back first.",
+    );
+  }
+  const after = lines.slice(0, first).map((line) => `${line}\n`);
+  return { events, before: ledger.text, after: after.join("") };
+}
