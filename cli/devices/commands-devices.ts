@@ -17,18 +17,22 @@ export function addDevices(program: CommandUnknownOpts, run: Run): void {
   addFiles(devices, run);
 }
 
-const selector = "id, serial number or name that only one device has";
+const selector = "id, serial number or unique name";
 
 function addReading(devices: CommandUnknownOpts, run: Run): void {
-  row(devices, "list", "Show devices, in order of creation.", "relcat devices list --state pending")
+  row(devices, "list", "List devices in order of creation.", "relcat devices list --state pending")
     .addOption(
-      new Option("--state <state>", "only these").choices(["pending", "accepted", "rejected"] as const),
+      new Option("--state <state>", "only devices in this state").choices([
+        "pending",
+        "accepted",
+        "rejected",
+      ] as const),
     )
-    .option("--serial <serial>", "only with this serial number")
-    .option("--search <text>", "part of a name, a serial number or an id")
+    .option("--serial <serial>", "only devices with this serial number")
+    .option("--search <text>", "part of a name, serial number or id")
     .addOption(atUrl())
     .action((options) => run(async (host) => (await import("./devices-list.ts")).listDevices(options, host)));
-  row(devices, "show", "Show all that is known of a device.", "relcat devices show laptop-7")
+  row(devices, "show", "Show everything known about a device.", "relcat devices show laptop-7")
     .argument("<device>", selector)
     .addOption(atUrl())
     .action((word, options) =>
@@ -45,9 +49,9 @@ function addReading(devices: CommandUnknownOpts, run: Run): void {
     .action((word, options) =>
       run(async (host) => (await import("./devices-list.ts")).showHistory(word, options, host)),
     );
-  row(devices, "watch", "Print what happens to devices, as it happens.", "relcat devices watch --json")
-    .option("--after <id>", "begin after this event; default: from now on", asCount)
-    .option("--count <count>", "end after so many", asCount)
+  row(devices, "watch", "Print device events as they happen.", "relcat devices watch --json")
+    .option("--after <id>", "start after this event; default: now", asCount)
+    .option("--count <count>", "stop after this many events", asCount)
     .addOption(atUrl())
     .action((options) =>
       run(async (host) => (await import("./devices-watch.ts")).watchDevices(options, host)),
@@ -66,18 +70,18 @@ function addStates(devices: CommandUnknownOpts, run: Run): void {
   ] as const) {
     const command = row(devices, name, what, line)
       .argument("[device...]", selector)
-      .option("--serials <file>", "those of a list: one a line, or CSV; - for standard input")
-      .option("--column <name>", "of the CSV, where its name does not say serial number")
-      .option("--all-pending", "all that wait for a decision")
-      .option("--reason <text>", "for the history")
-      .option("--dry-run", "only say what would be done")
-      .option("--yes", "do not ask, however many there are")
+      .option("--serials <file>", "file with serial numbers, one per line, or CSV; - for standard input")
+      .option("--column <name>", "name of the CSV column with serial numbers, if it is not recognized")
+      .option("--all-pending", "all pending devices")
+      .option("--reason <text>", "reason for the history")
+      .option("--dry-run", "show what would be done, and change nothing")
+      .option("--yes", "do not ask for confirmation")
       .addOption(atUrl());
     const preapprove = new Option(
       "--preapprove",
-      "with --serials: accept the unknown ones when they call, once each",
+      "with --serials: also accept unknown devices when they call, one per serial number",
     );
-    const includeRejected = new Option("--include-rejected", "with --serials: accept rejected ones too");
+    const includeRejected = new Option("--include-rejected", "with --serials: also accept rejected devices");
     if (state === "rejected") for (const option of [preapprove, includeRejected]) option.hideHelp();
     command
       .addOption(preapprove)
@@ -89,24 +93,29 @@ function addStates(devices: CommandUnknownOpts, run: Run): void {
 }
 
 function addChanges(devices: CommandUnknownOpts, run: Run): void {
-  row(devices, "rename", "Give a device another name.", "relcat devices rename SN-1001 laptop-8")
+  row(devices, "rename", "Rename a device.", "relcat devices rename SN-1001 laptop-8")
     .argument("<device>", selector)
-    .argument("<name>", "the new one")
+    .argument("<name>", "new name")
     .addOption(atUrl())
     .action((word, name, options) =>
       run(async (host) => (await import("./devices-change.ts")).renameDevice(word, name, options, host)),
     );
-  row(devices, "assign", "Say whose a device is.", "relcat devices assign laptop-7 --user ann@example.com")
+  row(
+    devices,
+    "assign",
+    "Assign a device to a user.",
+    "relcat devices assign laptop-7 --user ann@example.com",
+  )
     .argument("<device>", selector)
     .option("--user <user>", "email address, user name or id")
-    .option("--nobody", "nobody's any more")
+    .option("--nobody", "remove the assignment")
     .addOption(atUrl())
     .action((word, options) =>
       run(async (host) => (await import("./devices-change.ts")).assignDevice(word, options, host)),
     );
   row(devices, "delete", "Delete rejected devices.", "relcat devices delete laptop-7")
     .argument("<device...>", selector)
-    .option("--yes", "do not ask")
+    .option("--yes", "do not ask for confirmation")
     .addOption(atUrl())
     .action((words, options) =>
       run(async (host) => (await import("./devices-change.ts")).deleteDevices(words, options, host)),
@@ -117,10 +126,10 @@ function addFiles(devices: CommandUnknownOpts, run: Run): void {
   row(
     devices,
     "export",
-    "Write all devices, a JSON object a line.",
+    "Export all devices, one JSON object per line.",
     "relcat devices export --out devices.jsonl",
   )
-    .option("--out <file>", "there instead of standard output")
+    .option("--out <file>", "file to write instead of standard output")
     .addOption(atUrl())
     .action((options) =>
       run(async (host) => (await import("./devices-export.ts")).exportDevices(options, host)),
@@ -128,25 +137,25 @@ function addFiles(devices: CommandUnknownOpts, run: Run): void {
   row(
     devices,
     "import",
-    "Set names, owners and states of an export.",
+    "Set names, owners and states from an export.",
     "relcat devices import devices.jsonl --dry-run",
   )
-    .argument("<file>", "of relcat devices export, or - for standard input")
-    .option("--dry-run", "only say what would be done")
-    .option("--yes", "do not ask")
+    .argument("<file>", "file from relcat devices export, or - for standard input")
+    .option("--dry-run", "show what would be done, and change nothing")
+    .option("--yes", "do not ask for confirmation")
     .addOption(atUrl())
     .action((file, options) =>
       run(async (host) => (await import("./devices-import.ts")).importDevices(file, options, host)),
     );
   const enrolled = "relcat devices enroll --url https://controller.example.com --serial SN-1001 --wait";
-  row(devices, "enroll", "Be a device: a sample of what an agent does.", enrolled)
-    .option("--name <name>", "default: this machine's")
+  row(devices, "enroll", "Act as a device: a sample agent.", enrolled)
+    .option("--name <name>", "device name; default: the name of this machine")
     .option("--serial <serial>", "serial number")
-    .option("--type <type>", "such as laptop")
-    .option("--os <os>", "such as linux")
-    .option("--key-file <file>", "the device's private key; made if it is not there")
-    .option("--wait", "until somebody decides")
-    .option("--every <seconds>", "between two questions, with --wait", asSeconds, 5)
+    .option("--type <type>", "device type; for example laptop")
+    .option("--os <os>", "operating system; for example linux")
+    .option("--key-file <file>", "private key of the device; created if it does not exist")
+    .option("--wait", "wait until the device is accepted or rejected")
+    .option("--every <seconds>", "interval between requests with --wait", asSeconds, 5)
     .addOption(atUrl())
     .action((options) =>
       run(async (host) => (await import("./devices-enroll.ts")).enrollDevice(options, host)),

@@ -18,4 +18,4 @@ export const row = (parent: CommandUnknownOpts, name: string, description: strin
   parent.command(name).description(description).addHelpText("after", example(line));
 
 /** Of the commands that refuse a ledger which lost lines. */
-export const noBase = ["--no-base", "do not compare the ledger with the one that git has"] as const;
+export const noBase = ["--no-base", "do not compare the ledger with the one in git"] as const;

@@ -102,7 +102,7 @@ zpty -d shell
 
   test("commands with what they do, versions with what they hold", async () => {
     expect(await screen("relcat u", "uncut")).toContain("uncut");
-    expect(await screen("relcat notes ", "show ")).toMatch(/add +-- Write a note fragment/);
+    expect(await screen("relcat notes ", "show ")).toMatch(/add +-- Add a note for the next release/);
     expect(await screen("relcat cut 26.", "not cut")).toMatch(
       /26\.08\.001 +-- 2 records in the ledger.*26\.10\.001 +-- not cut/s,
     );
