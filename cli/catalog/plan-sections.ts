@@ -1,5 +1,5 @@
 import type { FieldChange, Plan, PlanRow } from "../../pipeline/index.ts";
-import { count } from "../terminal/words.ts";
+import { count, naturally } from "../terminal/words.ts";
 
 /** Part of a plan as people read it: a title, rows with the same columns, and what changes in each. */
 export interface PlanSection {
@@ -179,7 +179,9 @@ function documents({ baseline, documents: paths }: Plan): PlanSection {
   return {
     title: `Documents: ${kinds.map((kind) => `${paths?.[kind].length} ${kind}`).join(", ")}`,
     columns: ["change", "path"],
-    rows: kinds.flatMap((kind) => (paths?.[kind] ?? []).map((path) => ({ cells: [kind, path] }))),
+    rows: kinds.flatMap((kind) =>
+      (paths?.[kind] ?? []).toSorted(naturally).map((path) => ({ cells: [kind, path] })),
+    ),
     isLong: true,
   };
 }

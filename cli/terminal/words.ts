@@ -28,3 +28,8 @@ export function listed(items: readonly string[], limit = Number.POSITIVE_INFINIT
 /** A folder as it is shown: with one slash at its end. */
 export const folderName = (path: string): string =>
   `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");
+
+const numbersInText = new Intl.Collator("en", { numeric: true });
+
+/** Order of names as people expect it: `package/2` before `package/10`. */
+export const naturally = (a: string, b: string): number => numbersInText.compare(a, b);

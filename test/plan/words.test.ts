@@ -44,6 +44,23 @@ Private records, not shown: 1 to get an id.
 The ledger gets 4 lines, dated 2026-10-02T10:00:00.000000Z; the next free id is then 9.`);
 });
 
+test("documents are listed as people count: 9 before 10", async () => {
+  const made = await settledProject();
+  const digits = ["6", "7", "8", "9", "a", "b"];
+  writeAll(
+    made,
+    release(
+      "26.10.001",
+      digits.map((digit) => artifact(`tool-${digit}.rpm`, "rpm", digit)),
+    ),
+  );
+  const { stdout } = await made.run("plan", ...now, "--format", "markdown");
+  const added = [...stdout.matchAll(/added.*api\/v1\/package\/(\d+)\/index\.json/g)].map(([, id]) =>
+    Number(id),
+  );
+  expect(added).toEqual([6, 7, 8, 9, 10, 11]);
+});
+
 test("for programs: a document that fits its schema, the same as the file's", async () => {
   const made = await settledProject();
   writeAll(made, { ...october, ...edited({ description: "Better", size: 3, attestation: {} }) });
