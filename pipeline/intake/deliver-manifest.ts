@@ -4,6 +4,7 @@ import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { withLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest/ingest.ts";
+import { refuseSecondManifest } from "./other-manifest.ts";
 
 /** What became of the manifest's file. */
 export interface Delivered {
@@ -19,7 +20,7 @@ export type Destination = { kind: "release" } | { kind: "file"; path: string } |
 /**
  * Writes what a build left behind as a manifest. Files are read before the lock is taken: hashing an image may
  * take minutes, and nobody else needs to wait for it.
- * @throws RelcatError with every problem of the inputs; folder-missing; lock-held
+ * @throws RelcatError with every problem of the inputs; folder-missing; lock-held; artifact-conflict
  */
 export async function ingest(
   folder: string,
@@ -30,11 +31,14 @@ export async function ingest(
   const elsewhere = destination.kind !== "release";
   const ingested = await ingestBuild(folder, { ...request, elsewhere }, surroundings);
   if (destination.kind === "caller") return { ingested, file: undefined, result: "written" };
-  if (destination.kind === "file")
+  if (destination.kind === "file") {
+    await refuseSecondManifest(folder, destination.path, ingested);
     return { ingested, file: destination.path, result: put(destination.path, ingested) };
-  return withLock(folder, surroundings.pid, surroundings.onWait, () => {
+  }
+  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     requireRelease(folder, ingested.version); // Somebody may have renamed it meanwhile.
     const file = `${folder}/${ingested.version}/manifests/${ingested.fileName}`;
+    await refuseSecondManifest(folder, file, ingested);
     return { ingested, file, result: put(file, ingested) };
   });
 }

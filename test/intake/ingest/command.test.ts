@@ -5,6 +5,7 @@ import {
   mkdirSync,
   readdirSync,
   readFileSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -88,6 +89,30 @@ test("ingesting again changes nothing, other bytes replace the file, other files
   const job = await ingest("--job", "linux", "dist/other.rpm");
   expect([other.result, job.result]).toEqual(["written", "written"]);
   expect(new Set([first.file, other.file, job.file]).size).toBe(3);
+});
+
+test("a second manifest of the same files in one release is refused, by either way of naming it", async () => {
+  const folder = openRelease();
+  const named = "releases/26.08.002/manifests/clients.json";
+  const ingest = (...args: string[]) =>
+    relcat(folder, ["ingest", ...release, "--job", "clients", ...args, "dist"]);
+  expect((await ingest("--out", named)).exitCode).toBe(0);
+  expect(await ingest()).toMatchObject({
+    exitCode: 1,
+    stderr:
+      `error[artifact-conflict] ${named} has the same artifacts already, and a second manifest would conflict with it\n` +
+      `  hint: Write into it with --out ${named}, or remove it first.`,
+  });
+  expect((await ingest("--out", named)).exitCode).toBe(0);
+  expect(manifests(folder)).toEqual(["clients.json"]);
+  rmSync(join(folder, named));
+  await ingest();
+  const { exitCode, stderr } = await ingest("--out", named);
+  expect({ exitCode, stderr }).toEqual({
+    exitCode: 1,
+    stderr: expect.stringContaining("clients-c1cf757f.json"),
+  });
+  expect(manifests(folder)).toEqual(["clients-c1cf757f.json"]);
 });
 
 test("without an open release nothing is written, and relcat new is named", async () => {
