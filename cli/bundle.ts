@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 
 /** Loaded by few commands: from node_modules as they are, the native ones and those that look for others at run time. */
-const apart = /^(@aws-sdk\/|@napi-rs\/|asn1js$|openpgp$|pg$|pkijs$)/;
+const apart = /^(@aws-sdk\/|@napi-rs\/|openpgp$|pg$)/;
 
 /** Programs of other threads, by the name of their file beside the chunks; who starts one finds it there. */
 const threads: Readonly<Record<string, string>> = {

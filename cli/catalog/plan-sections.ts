@@ -10,7 +10,7 @@ export interface PlanSection {
   isLong?: true;
 }
 
-export interface SectionRow {
+interface SectionRow {
   cells: readonly string[];
   /** Lines below the row. */
   details?: readonly string[];
@@ -126,7 +126,7 @@ function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
 const mostFields = 12;
 
 /** `description: "a" → "b"`, one a line. */
-export function fieldLines(fields: readonly FieldChange[]): string[] {
+function fieldLines(fields: readonly FieldChange[]): string[] {
   const lines = fields.map(
     (change) => `${change.field}: ${shownValue(change, "from")} → ${shownValue(change, "to")}`,
   );

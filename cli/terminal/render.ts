@@ -91,7 +91,7 @@ function frame({ line, column }: Place, excerpt: string, output: Output): string
  * The part of a line around an offset that fits a width, and the cell the offset stands in.
  * @param offset in UTF-16 units, from 0
  */
-export function cutAround(line: string, offset: number, width: number): { text: string; caret: number } {
+function cutAround(line: string, offset: number, width: number): { text: string; caret: number } {
   const room = Math.max(20, width);
   // A manifest on one line can have megabytes: only what could be shown is looked at.
   const window = room * 4;

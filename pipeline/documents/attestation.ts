@@ -36,7 +36,7 @@ export const cryptolibPostSchema = object({
     .meta({ description: "macOS: the expected self-check hash of each architecture." }),
 });
 
-export const fileSignatureSchema = object({
+const fileSignatureSchema = object({
   name: line.meta({ description: "File name or path inside the package." }),
   signature: object({
     signer: line.optional().meta({ description: "Who signed the file." }),

@@ -192,7 +192,8 @@ export const configSchema = object({
 }).meta({ title: "Catalog configuration" });
 
 export { key as configKey };
-export type SignerSpec = z.infer<typeof signer>;
+
+type SignerSpec = z.infer<typeof signer>;
 export type WrittenConfig = z.infer<typeof configSchema>;
 
 /** An artifact a release must have; absent fields are not compared. */

@@ -46,7 +46,7 @@ export const exceptableRules = [
 
 const bound = String.raw`\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}`;
 
-export const exceptionSchema = object({
+const exceptionSchema = object({
   rule: z
     .enum(
       exceptableRules,

@@ -40,7 +40,7 @@ export const reviseSchema = object({
   imported: z.literal(true).optional(),
 });
 
-export const retractSchema = object({
+const retractSchema = object({
   event: z.literal("retract"),
   id,
   reason: line,
@@ -48,10 +48,10 @@ export const retractSchema = object({
   at: timestamp,
 });
 
-export const reinstateSchema = object({ event: z.literal("reinstate"), id, at: timestamp });
+const reinstateSchema = object({ event: z.literal("reinstate"), id, at: timestamp });
 
 /** Later ids start at next_id: ids below it belong to records the public list does not show. */
-export const reserveSchema = object({ event: z.literal("reserve"), next_id: id, at: timestamp });
+const reserveSchema = object({ event: z.literal("reserve"), next_id: id, at: timestamp });
 
 /** One line of releases/ledger.jsonl; key order is the order of the bytes. */
 export const ledgerEventSchema = z

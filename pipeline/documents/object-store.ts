@@ -17,7 +17,7 @@ export interface ListedObject {
   modified: number;
 }
 
-export interface StoredObject {
+interface StoredObject {
   bytes: Uint8Array;
   etag: string;
   contentType: string;

@@ -17,7 +17,7 @@ import {
 } from "./fields.ts";
 
 /** `data` of a record; absent parts are absent, never null (section 2.3). */
-export const recordDataSchema = object({
+const recordDataSchema = object({
   store: storeSchema.optional(),
   vendor: vendorSchema.optional(),
   attestation: attestationSchema.optional(),

@@ -5,7 +5,7 @@ import { expects, line, list, object, text } from "./fields.ts";
  * Verdicts that a project may accept beside `ok`. What is damaged, was forged, could be forged or is by a revoked key is
  * refused whatever is written.
  */
-export const acceptable = [
+const acceptable = [
   "ok",
   "unsigned",
   "adhoc",

@@ -73,7 +73,7 @@ export interface ReleaseOutline {
   open(): PublishedRelease;
 }
 
-export interface Replacement {
+interface Replacement {
   version: string;
   name: string;
 }

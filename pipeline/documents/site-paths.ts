@@ -17,8 +17,5 @@ const ownFolders = new Set([
 export const isInOwnFolder = (path: string): boolean =>
   path.includes("/") && ownFolders.has(path.slice(0, path.indexOf("/")));
 
-/** Whether an address leads to an artifact: into a folder that is none of relcat's own, wherever artifact_url leads. */
-export const isArtifactPath = (path: string): boolean => /^[^/]+\/./.test(path) && !isInOwnFolder(path);
-
 /** The same folders in a pattern that nginx, Caddy and JavaScript read alike: it matches after the first slash. */
 export const documentFolders = `(?:${[...ownFolders].join("|")})/`;

@@ -51,7 +51,7 @@ const publishedNote = object({
   security: flag,
 });
 
-export const retractedSchema = object({
+const retractedSchema = object({
   id,
   name,
   file: name,

@@ -8,7 +8,7 @@ import { inspectArtifact } from "./inspect.ts";
 import type { Inspection } from "./inspection.ts";
 import { type Keys, readKeys } from "./keys.ts";
 
-export type { FileSignature, Inspection, Verdict } from "./inspection.ts";
+export type { FileSignature, Inspection } from "./inspection.ts";
 
 export interface InspectRequest {
   files: readonly string[];

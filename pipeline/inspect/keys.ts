@@ -4,7 +4,7 @@ import { type OpenPgpCertificate, readOpenPgpCertificates } from "./signatures/o
 import { readCertificate } from "./signatures/x509.ts";
 
 /** When a key may have signed; open where undefined. Milliseconds since 1970. */
-export interface Window {
+interface Window {
   notBefore?: number | undefined;
   notAfter?: number | undefined;
 }

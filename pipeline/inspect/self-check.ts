@@ -16,7 +16,7 @@ export interface SelfCheckFinder {
   found(): SelfCheck;
 }
 
-export interface SelfCheck {
+interface SelfCheck {
   cryptolib_post: CryptolibPost | null;
   /** The file it stands in. */
   file: string | null;

@@ -81,7 +81,7 @@ async function fromHeads(folder: string, operation: Operation | undefined): Prom
 }
 
 /** The two texts between conflict markers that nobody resolved, committed ones too. */
-export function fromMarkers(working: string): Conflict | undefined {
+function fromMarkers(working: string): Conflict | undefined {
   const texts = { all: "", head: "", shared: "", other: "" };
   const names = { head: "", other: "" };
   let place: "all" | "head" | "shared" | "other" = "all";

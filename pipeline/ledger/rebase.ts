@@ -72,7 +72,7 @@ function meansTheSame(event: LedgerEvent, own: Ledger, base: Ledger): boolean {
 }
 
 /** @throws RelcatError when relcat did not write it so */
-export function soundLedger(source: Side): Ledger {
+function soundLedger(source: Side): Ledger {
   const { ledger, problems } = readLedger(source);
   throwErrors(problems);
   return ledger;

@@ -7,7 +7,7 @@ import { select } from "../selection/select.ts";
 import { refuseTerms, type Term } from "./list-terms.ts";
 
 /** cut: permanent; revised: cut, with changes that are not; provisional: its id may still change. */
-export type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
+type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
 
 /** A public record, what its release document says of its file, and what the ledger says of it. */
 export interface ListedRecord {

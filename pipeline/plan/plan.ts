@@ -73,7 +73,7 @@ export async function planCatalog(
 }
 
 /** Decides a plan from two states of a catalog; a pure function. */
-export function decidePlan(
+function decidePlan(
   { catalog, cut, refused }: Omit<Decided, "plan">,
   baseline: Baseline,
   after: CutReleases,

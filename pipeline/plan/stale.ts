@@ -3,7 +3,7 @@ import { failure } from "../errors.ts";
 import { digest } from "../ledger/ledger.ts";
 
 /** Whether the ledger has the lines of a plan already: a job that runs a second time has nothing to write. */
-export const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;
+const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;
 
 /** @throws RelcatError plan-stale when lines came or went since */
 export function refuseOtherLedger(plan: Plan, text: string): void {

@@ -20,15 +20,7 @@ export type ConfigReport = (
 export type ConfigRule = (config: WrittenConfig, report: ConfigReport) => void;
 
 /** What {placeholders} artifact_url may use. */
-export const urlPlaceholders = [
-  "base_url",
-  "version",
-  "file",
-  "name",
-  "package_type",
-  "id",
-  "checksum",
-] as const;
+const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
 
 /** What is published to one site must not become public at another. */
 const sitePlaces: ConfigRule = (config, report) => {

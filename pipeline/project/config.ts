@@ -16,7 +16,7 @@ const strict: NonNullable<WrittenConfig["require"]> = {
 };
 
 /** Fills in every default. The written configuration must have passed checkConfig. */
-export function normalizeConfig(written: WrittenConfig): Config {
+function normalizeConfig(written: WrittenConfig): Config {
   const baseUrl = (written.base_url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
   // What is written replaces the strict form whole: `require: {}` asks for nothing.
   const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;

@@ -276,7 +276,7 @@ function lookUp(root: unknown, path: Path): { found: boolean; value: unknown } {
 const pathKey = (key: string | number) => (/^[\w-]+$/.test(String(key)) ? String(key) : display(key));
 
 /** `artifacts[0].sha256`, as messages name a part of a document. */
-export const pathText = (path: Path): string =>
+const pathText = (path: Path): string =>
   path
     .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index > 0 ? "." : ""}${pathKey(key)}`))
     .join("");

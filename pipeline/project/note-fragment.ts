@@ -51,7 +51,7 @@ function requireKnown(what: "component" | "kind", value: string, known: readonly
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
 /** The first words of a text as a file name. */
-export function slugOf(text: string): string {
+function slugOf(text: string): string {
   const words = text
     .normalize("NFKD")
     .replace(/\p{M}/gu, "")

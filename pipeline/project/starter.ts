@@ -17,7 +17,7 @@ export interface StarterOptions {
 const schemas = "node_modules/relcat/schemas";
 
 /** The version of a project's first release: the first of its month. */
-export const firstVersion = (opened: string): string => `${opened.slice(2, 7).replace("-", ".")}.001`;
+const firstVersion = (opened: string): string => `${opened.slice(2, 7).replace("-", ".")}.001`;
 
 /** The files of a new project, in the order they are written. */
 export function starterFiles({ opened, relcat }: StarterOptions): StarterFile[] {

@@ -6,7 +6,7 @@ import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "
 import { isHosting, publicFiles, sourceOf, timestampPath, withListAddress } from "../trust/site-files.ts";
 
 /** What signing added to a build, as its list tells. */
-export interface SignedAdditions {
+interface SignedAdditions {
   build: string;
   files: Readonly<Record<string, { sha256: string; size: number }>>;
 }

@@ -141,7 +141,7 @@ function readableData(data: unknown, wire: Wire): Partial<WrittenArtifact> {
 }
 
 /** A value without whatever in it does not fit its schema; undefined when nothing is left. */
-export function salvage<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> | undefined {
+function salvage<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> | undefined {
   const copy = structuredClone(value);
   for (let result = schema.safeParse(copy); ; result = schema.safeParse(copy)) {
     if (result.success) return result.data;

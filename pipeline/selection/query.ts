@@ -1,6 +1,6 @@
 import { type Field, isField, isFilter } from "./fields.ts";
 
-export interface Filter {
+interface Filter {
   field: Field;
   /** As it stands in the query, decoded. */
   text: string;

@@ -1,7 +1,7 @@
 import { Column, type Matches, ranksOf } from "./column.ts";
 import { type Field, recordFields, sortKey } from "./fields.ts";
 
-export { type Matches, matcher } from "./column.ts";
+export { matcher } from "./column.ts";
 
 /** A record as it is published. */
 export type Row = Readonly<Record<string, unknown>>;

@@ -4,7 +4,7 @@ import { Metadata, MetadataKind, MetaFile, Root, Snapshot, Targets, Timestamp } 
 import { type Signer, tufKey, tufSignature } from "./keys.ts";
 import { dateOf, expiryOf, pathsOf } from "./roles.ts";
 
-export const specVersion = "1.0.31";
+const specVersion = "1.0.31";
 
 /** A signed document: its bytes are what is hashed, stored and served. */
 export interface Signed<T extends Root | Targets | Snapshot | Timestamp> {

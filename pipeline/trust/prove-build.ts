@@ -15,7 +15,7 @@ import {
 import { pathsOf } from "./roles.ts";
 
 /** A file as a signature covers it. */
-export interface ProvedFile {
+interface ProvedFile {
   sha256: string;
   size: number;
 }

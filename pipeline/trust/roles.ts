@@ -1,5 +1,5 @@
 /** Days that metadata of a role is good for. The offline ones outlive holidays, the online ones no stolen server. */
-export const lifetimes = {
+const lifetimes = {
   root: 365,
   targets: 365,
   catalog: 30,

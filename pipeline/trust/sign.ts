@@ -26,7 +26,7 @@ import { isHosting } from "./site-files.ts";
 import { allowedSigner, sshSignature } from "./ssh-signature.ts";
 
 /** What people with offline keys signed: it lies in releases/trust/. */
-export interface Trust {
+interface Trust {
   /** All of them, ascending. */
   roots: readonly SignedRoot[];
   targets: SignedTargets;

@@ -83,7 +83,7 @@ export async function liveBuild(trusted: TrustedSite): Promise<string> {
   return (await readFiles(trusted, "catalog/files.json"))["build.json"]?.sha256 ?? "";
 }
 
-export async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
+async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
   const read = filesSchema.safeParse(await readTarget(trusted, path));
   if (!read.success) throw notAsDescribed(trusted, path, `is no list of files: ${firstIssue(read.error)}`);
   return read.data.files;

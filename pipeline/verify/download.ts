@@ -32,7 +32,7 @@ export function chooseRecord(list: readonly PackageRecord[], wanted: Wanted): Pa
 }
 
 export const isVersion = (which: string): boolean => /^\d{2}\.\d{2}\.\d{3}$/.test(which);
-export const isLine = (which: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])$/.test(which);
+const isLine = (which: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])$/.test(which);
 
 function parametersOf({ which, packageType, settings }: Wanted): [string, string][] {
   if (!isVersion(which) && !isLine(which) && which !== "latest")

@@ -15,7 +15,7 @@ export type FileAnswer = { file: string; sha256: string; size: number } & (
   | { verdict: "unlisted"; nearest: { file: string; version: string; isSameName: boolean } | null }
 );
 
-export interface Listing {
+interface Listing {
   id: number;
   version: string;
   packageType: string;
@@ -26,7 +26,7 @@ export interface Listing {
   signedBy: string[];
 }
 
-export interface Replacement {
+interface Replacement {
   id: number;
   version: string | null;
   name: string | null;

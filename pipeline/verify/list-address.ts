@@ -5,7 +5,7 @@ import type { Answer, SiteReader } from "./stores/site-reader.ts";
 /** Where installers ask for the list, and people for a page of it. */
 const path = "api/v1/package/";
 /** The file that has the list's bytes. */
-export const listFile = "api/v1/package/index.json";
+const listFile = "api/v1/package/index.json";
 /** A page of the list is small; what is longer is not read. */
 const mostPageBytes = 16 * 1024 * 1024;
 

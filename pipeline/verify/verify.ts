@@ -16,10 +16,9 @@ import { type SiteReader, siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 
 export type { Finding } from "./finding.ts";
-export type { Sample } from "./sample.ts";
 
 /** How a site stands to what was signed; only the first says that all of it was compared and is right. */
-export type Judgement = "ok" | "sampled" | "converging" | "refused" | "stale" | "tampered";
+type Judgement = "ok" | "sampled" | "converging" | "refused" | "stale" | "tampered";
 
 export interface Verdict {
   verdict: Judgement;
@@ -43,7 +42,7 @@ export interface Verdict {
 }
 
 /** Whether artifacts were inspected again, under whose policy, and what of them is refused is among the findings. */
-export type PolicyVerdict =
+type PolicyVerdict =
   | ({ applied: true; catalog: string; refused: number } & Omit<Inspections, "refused">)
   | { applied: false; reason: string };
 

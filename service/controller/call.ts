@@ -63,7 +63,7 @@ export function principalOf({ principal }: Call): Principal {
 }
 
 /** Whoever asks, as the audit log names them. */
-export function actorOf({ actor, principal, caller: { remote: ip }, requestId: request }: Call): Actor {
+function actorOf({ actor, principal, caller: { remote: ip }, requestId: request }: Call): Actor {
   if (actor) return actor;
   if (!principal) return { kind: "nobody", id: null, name: null, ip, request };
   if (principal.kind === "session")

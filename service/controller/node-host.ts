@@ -18,7 +18,7 @@ import { controllerRoutes } from "./routes.ts";
 import { blank, insertUser } from "./users/users.ts";
 
 /** What was answered, as over HTTP. */
-export interface HostAnswer {
+interface HostAnswer {
   status: number;
   /** Parsed JSON. */
   body: unknown;

@@ -104,7 +104,7 @@ const routesAt = (prefix: string) =>
   controllerRoutes.map((route) => ({ ...route, path: `${prefix}${route.path}` }));
 
 /** The controller's OpenAPI 3.1 description. */
-export const controllerOpenApi = (): object =>
+const controllerOpenApi = (): object =>
   openApiOf(routesAt("/-net/api/v0"), {
     title: "Device management",
     version: "v0",

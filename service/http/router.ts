@@ -1,4 +1,4 @@
-export interface Found<Route> {
+interface Found<Route> {
   route: Route;
   params: Readonly<Record<string, string>>;
 }

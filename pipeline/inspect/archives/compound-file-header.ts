@@ -14,7 +14,7 @@ export interface CompoundHeader {
   uncovered: readonly Uncovered[];
 }
 
-export const compoundMagic = Buffer.from("d0cf11e0a1b11ae1", "hex");
+const compoundMagic = Buffer.from("d0cf11e0a1b11ae1", "hex");
 /** What stands in the table where no sector follows. */
 export const marks = { difat: 0xfffffffc, fat: 0xfffffffd, end: 0xfffffffe, free: 0xffffffff } as const;
 

@@ -33,7 +33,7 @@ export interface XarFile {
   parts: readonly XarContent[];
 }
 
-export interface XarContent extends Part {
+interface XarContent extends Part {
   /** `application/octet-stream`: it lies there as it is. */
   encoding: string;
   unpackedSize: number;
@@ -48,7 +48,7 @@ interface Part {
   size: number;
 }
 
-export const xarMagic = Buffer.from("xar!");
+const xarMagic = Buffer.from("xar!");
 const headerSize = 28;
 const algorithms = new Map<number, Digest>([
   [1, digests.sha1],

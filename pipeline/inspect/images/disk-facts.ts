@@ -15,7 +15,7 @@ export type DiskFacts = {
 };
 
 /** @param told gets the notes @throws Fault */
-export function readDiskFacts(source: Bytes, format: DiskFormat, told: Told): DiskFacts {
+function readDiskFacts(source: Bytes, format: DiskFormat, told: Told): DiskFacts {
   const disk = format.read(source);
   const { boot, notes } = bootOf(disk);
   told.notes.push(...disk.notes, ...notes);

@@ -10,7 +10,7 @@ export interface RpmHeader {
   tags: ReadonlyMap<number, RpmValue>;
 }
 
-export interface RpmValue {
+interface RpmValue {
   type: RpmType;
   count: number;
   /** Where in the file the bytes stand. */

@@ -4,7 +4,7 @@ import { isObject } from "../../documents/is-object.ts";
 import { defaultPackageTypes, type Kind } from "../../documents/package-types.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-export type TypeRow = NonNullable<WrittenConfig["package_types"]>[string];
+type TypeRow = NonNullable<WrittenConfig["package_types"]>[string];
 
 /** What catalog.yaml lacks to describe the records. */
 export interface CatalogRows {

@@ -38,7 +38,7 @@ export interface ImportOptions extends Downloads {
 }
 
 /** A file to be written, relative to the releases folder. */
-export interface PlannedFile {
+interface PlannedFile {
   path: string;
   text: string;
 }

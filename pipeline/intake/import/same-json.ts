@@ -1,7 +1,7 @@
 import { isObject } from "../../documents/is-object.ts";
 
 /** Whether two JSON values say the same; the order of keys says nothing. */
-export function sameJson(a: unknown, b: unknown): boolean {
+function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((item, index) => sameJson(item, b[index]));

@@ -4,7 +4,6 @@ import type { Problem } from "../../errors.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 export type WireKey = keyof Config["wire"];
-export const wireKeys: readonly WireKey[] = ["vendor", "cryptolib_post"];
 
 /** A key name inside `data`, and how it became known. */
 export interface WireName {

@@ -217,7 +217,7 @@ async function readHere(
 }
 
 /** Hashing and looking share one pass: whoever reads all of a file first gives it its digest. */
-export async function readCopy(
+async function readCopy(
   path: string,
   onBytes: (done: number) => void,
   look: (opened: FileWithNeighbours) => Promise<Seen | undefined>,

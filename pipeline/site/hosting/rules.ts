@@ -56,7 +56,7 @@ export const parameters = {
 } as const;
 
 /** Parameters that filter the list, those of them that files answer, and those that only `latest/` answers. */
-export const filters: readonly string[] = [...filterFields, "line"];
+const filters: readonly string[] = [...filterFields, "line"];
 export const ready: readonly string[] = Object.values(facetParameters);
 export const variants: readonly string[] = ["gui_only", "headless"];
 

@@ -20,7 +20,7 @@ export interface Patience {
   pause: number;
 }
 
-export const usualPatience: Patience = { silence: 30_000, attempts: 4, pause: 500 };
+const usualPatience: Patience = { silence: 30_000, attempts: 4, pause: 500 };
 
 const headers = { accept: "application/json, */*;q=0.1" };
 

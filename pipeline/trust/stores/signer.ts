@@ -28,7 +28,7 @@ export function openSigner(
 }
 
 /** @throws RelcatError key-unusable; file-access */
-export function fileSigner(file: string): Signer {
+function fileSigner(file: string): Signer {
   const { pem, mode } = readKey(file);
   if ((mode & 0o077) !== 0) {
     throw failure("key-unusable", `${file} can be read by others, expected mode 0600`, `chmod 600 ${file}`);

@@ -7,7 +7,7 @@ import type { DeviceRow, Schema } from "../store/schema.ts";
 export { serialKey } from "./serials.ts";
 
 /** The members of a device, in the order they are told. */
-export const deviceMembers = [
+const deviceMembers = [
   "id",
   "name",
   "state",

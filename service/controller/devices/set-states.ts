@@ -157,11 +157,7 @@ const updateStates = prepared(
  * whoever is accepted gets it free again.
  * @returns what was done, for the audit log
  */
-export async function apply(
-  call: Call,
-  transaction: Kysely<Schema>,
-  moves: readonly Move[],
-): Promise<Deed[]> {
+async function apply(call: Call, transaction: Kysely<Schema>, moves: readonly Move[]): Promise<Deed[]> {
   if (moves.length === 0) return [];
   const [now, by] = [at(call.now), nameOf(call)];
   await update(transaction, moves, now, by);

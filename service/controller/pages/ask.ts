@@ -20,7 +20,7 @@ interface Given {
   query?: Record<string, string | undefined>;
   body?: unknown;
 }
-export interface Answered<Body> {
+interface Answered<Body> {
   body: Body;
   headers: Readonly<Record<string, string>>;
 }

@@ -69,7 +69,7 @@ export function page(
   return wholeAnswer(status, { ...headers, ...pageHeaders, ...more }, render(name, { layout, ...model }));
 }
 
-export const productOf = ({ settings }: Pick<Controller, "settings">): string =>
+const productOf = ({ settings }: Pick<Controller, "settings">): string =>
   settings.organisation ?? "Device management";
 
 const navigationOf = (me: Me, path: string) =>

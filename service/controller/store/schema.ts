@@ -69,7 +69,7 @@ export interface KeyRow {
   last_used_at: Moment | null;
 }
 
-export interface SessionRow {
+interface SessionRow {
   digest: string;
   user_id: string;
   created_at: Moment;

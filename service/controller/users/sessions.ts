@@ -39,7 +39,7 @@ export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Pro
 }
 
 /** @throws Refused in the same words, after the same work, whatever is wrong */
-export async function requirePassword(
+async function requirePassword(
   call: Call,
   name: string,
   password: string,
@@ -81,7 +81,7 @@ function requireNoWait(seconds: number): void {
 }
 
 /** @returns the session's secret, and the cookie that carries it */
-export async function openSession(call: Call, user: UserRow): Promise<{ secret: string; cookie: string }> {
+async function openSession(call: Call, user: UserRow): Promise<{ secret: string; cookie: string }> {
   const secret = newSession();
   const actor: Actor = {
     kind: "user",
@@ -114,7 +114,7 @@ export async function openSession(call: Call, user: UserRow): Promise<{ secret: 
 }
 
 /** Secure wherever the browser would send it over a network. */
-export function cookieOf({ request, caller }: Call, value: string, seconds: number): string {
+function cookieOf({ request, caller }: Call, value: string, seconds: number): string {
   const secure = originOf(request, caller).startsWith("https:") ? "; Secure" : "";
   return `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;
 }

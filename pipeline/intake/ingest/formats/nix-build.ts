@@ -15,7 +15,7 @@ const built = z.union(
 );
 
 /** Nothing but a path: how older versions wrote a store path that they did not build. */
-export const isOpaque = (item: unknown): boolean =>
+const isOpaque = (item: unknown): boolean =>
   isObject(item) && Object.keys(item).length === 1 && isStorePath(item.path);
 
 /** `nix build --json`: a list of recipes and their outputs; a bare path is an output whose recipe is unknown. */

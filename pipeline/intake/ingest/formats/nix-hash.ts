@@ -1,7 +1,7 @@
 const alphabet = "0123456789abcdfghijklmnpqrsvwxyz";
 
 /** Nix's own base-32 writing of bytes: the last five bits come first. */
-export function nix32(bytes: Uint8Array): string {
+function nix32(bytes: Uint8Array): string {
   const length = Math.ceil((bytes.length * 8) / 5);
   let text = "";
   for (let n = length - 1; n >= 0; n--) {

@@ -95,7 +95,7 @@ function recogniseValue(source: Source): Recognised {
 }
 
 /** A value as an error describes it: its kind and its keys. */
-export function describe(value: unknown): string {
+function describe(value: unknown): string {
   if (Array.isArray(value)) {
     const first = value[0];
     return value.length === 0 ? "an empty list" : `a list of ${value.length}, the first ${describe(first)}`;

@@ -30,7 +30,7 @@ export const isSums = (text: string): boolean =>
   forms.some((form) => form.test(text.trimStart().split("\n", 1)[0]?.trim() ?? ""));
 
 /** A SHA256SUMS file. Folders before a name are left away: artifacts are known by their file names. */
-export function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
+function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
   const sums = new Map<string, { sha256?: string; size?: number; at: At }>();
   const problems: Problem[] = [];
   for (const line of source.text.matchAll(/^.*\S.*$/gm)) {
