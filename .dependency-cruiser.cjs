@@ -22,9 +22,9 @@ module.exports = {
     layer("cli-imports-the-library", "cli/", [
       "cli/",
       "pipeline/index",
-      "pipeline/inspect/deliver-inspect",
-      "pipeline/intake/deliver-manifest",
-      "pipeline/publish/deliver-upload",
+      "pipeline/inspect/inspect-files",
+      "pipeline/intake/ingest/store-manifest",
+      "pipeline/publish/upload-artifacts",
       "pipeline/(errors|project/shell-word|journal/unchanged-build)\\.",
       "service/catalog/node",
       "service/controller/node",

@@ -3,10 +3,10 @@ import { enableCompileCache } from "node:module";
 import { styleText } from "node:util";
 import type { CommanderError, CommandUnknownOpts } from "@commander-js/extra-typings";
 import type { Given } from "./terminal/as-given.ts";
-import { outputAtOnce } from "./terminal/at-once.ts";
 import type { Host, Output, OwnPackage } from "./terminal/host.ts";
 import { findProject } from "./terminal/project.ts";
 import type { Globals } from "./terminal/rows.ts";
+import { outputAtOnce } from "./terminal/unbuffered-output.ts";
 
 /** Runs the command line of this process. The only place that touches `process`. */
 export async function main(own: OwnPackage): Promise<void> {

@@ -22,23 +22,34 @@ export {
   throwErrors,
 } from "./errors.ts";
 export { artifactProblems } from "./inspect/check-artifacts.ts";
-export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/deliver-inspect.ts";
-export { type Import, type ImportRequest, importCatalog } from "./intake/deliver-import.ts";
-export { type Delivered, type Destination, ingest } from "./intake/deliver-manifest.ts";
-export { type PostedManifest, postManifest, runAfterPost } from "./intake/deliver-post.ts";
+export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/inspect-files.ts";
+export { addNote, init, openRelease } from "./intake/authoring/new-files.ts";
+export type { NewNote } from "./intake/authoring/note-fragment.ts";
+export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./intake/import/import.ts";
+export { type Import, type ImportRequest, importCatalog } from "./intake/import/import-catalog.ts";
 export { countByRule, type Violation } from "./intake/import/violations.ts";
 export type { Ingested, IngestRequest, IngestSurroundings } from "./intake/ingest/ingest.ts";
+export { type Delivered, type Destination, ingest } from "./intake/ingest/store-manifest.ts";
+export { type PostedManifest, postManifest, runAfterPost } from "./intake/post/post-manifest.ts";
 export { maxPostedBytes } from "./intake/post/read-posted.ts";
 export { PostRefused } from "./intake/post/refused.ts";
 export type { Catalog } from "./ledger/catalog.ts";
 export type { LedgerChange } from "./ledger/change.ts";
 export { ledgerGrowthProblems, unresolvedMergeProblems } from "./ledger/check-ledger.ts";
 export { type Cut, type CutOptions, decideCut } from "./ledger/cut.ts";
-export { type RebasedLedger, rebaseLedger } from "./ledger/deliver-rebase.ts";
 export type { Ledger } from "./ledger/ledger.ts";
+export {
+  findLedgerBase,
+  isShallowInCi,
+  type LedgerBase,
+  lostLines,
+  shallowWarning,
+  whyNotCompared,
+} from "./ledger/ledger-base.ts";
 export { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
 export type { Entry } from "./ledger/ledger-records.ts";
+export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
@@ -56,35 +67,24 @@ export {
   type ReleaseStatus,
 } from "./plan/status.ts";
 export { loadConfiguration } from "./project/configuration.ts";
-export { addNote, init, openRelease } from "./project/deliver-authored.ts";
 export { eventTime, timeGiven } from "./project/event-time.ts";
 export { parseJson } from "./project/json.ts";
-export type { NewNote } from "./project/note-fragment.ts";
-export type { Opening, OpenReleaseOptions } from "./project/open-release.ts";
 export { SyntaxProblem } from "./project/source.ts";
 export {
   type ChangedFile,
   type PublishDelivery,
   type PublishOptions,
   publishSite,
-} from "./publish/deliver-publish.ts";
-export { refreshSite } from "./publish/deliver-refresh.ts";
+} from "./publish/publish.ts";
+export { refreshSite } from "./publish/refresh.ts";
 export {
   metadataAtSite,
   type RollbackOptions,
   readSiteState,
   rollbackSite,
-} from "./publish/deliver-rollback.ts";
-export { type UploadDelivery, type UploadRequest, upload } from "./publish/deliver-upload.ts";
-export {
-  findLedgerBase,
-  isShallowInCi,
-  type LedgerBase,
-  lostLines,
-  shallowWarning,
-  whyNotCompared,
-} from "./publish/guard-ledger.ts";
+} from "./publish/rollback.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
+export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
 export type { Delivery } from "./site/deliver-site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
 export type { Site } from "./site/site.ts";
@@ -94,7 +94,7 @@ export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
 export type { Surroundings } from "./system/surroundings.ts";
 export { watchFolder } from "./system/watch-folder.ts";
-export { type SignDelivery, signSite } from "./trust/deliver-sign.ts";
+export { type SignDelivery, signSite } from "./trust/sign-site.ts";
 export {
   beginSiteTrust,
   describeTrust,
@@ -102,8 +102,8 @@ export {
   rotateKey,
   signTrust,
   type TrustDelivery,
-} from "./trust/deliver-trust.ts";
-export { type DownloadDelivery, downloadArtifact } from "./verify/deliver-download.ts";
+} from "./trust/site-trust.ts";
+export { type DownloadDelivery, downloadArtifact } from "./verify/download-artifact.ts";
 export { awaitBuild } from "./verify/expect-build.ts";
 export { type FileAnswer, identifyFiles } from "./verify/identify.ts";
 export { findPlace, type KnownPlace } from "./verify/place.ts";

@@ -1,7 +1,7 @@
 // Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
 
 import { exitStatus } from "../../pipeline/errors.ts";
-import { ingest } from "../../pipeline/intake/deliver-manifest.ts";
+import { ingest } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";

@@ -1,7 +1,7 @@
 // Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
 
 import { exitStatus } from "../../pipeline/errors.ts";
-import { type InspectedFile, inspectFiles } from "../../pipeline/inspect/deliver-inspect.ts";
+import { type InspectedFile, inspectFiles } from "../../pipeline/inspect/inspect-files.ts";
 import { harmless, table } from "../terminal/cells.ts";
 import { answer, type Host, type Output, type Style, say } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";

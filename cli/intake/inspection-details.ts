@@ -1,4 +1,4 @@
-import type { FileSignature, Inspection } from "../../pipeline/inspect/deliver-inspect.ts";
+import type { FileSignature, Inspection } from "../../pipeline/inspect/inspect-files.ts";
 import { checksOf } from "./inspection-checks.ts";
 
 export interface Detail {

@@ -2,7 +2,7 @@ import { downloadArtifact, exitStatus } from "../../pipeline/index.ts";
 import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { fileSize, shellWord } from "../terminal/words.ts";
-import { knownPlace, type TrustOptions } from "./known-place.ts";
+import { knownPlace, type TrustOptions } from "./trusted-place.ts";
 
 export interface DownloadOptions extends TrustOptions {
   from: string;

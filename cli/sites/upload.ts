@@ -1,7 +1,7 @@
 // Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
 
 import { exitStatus } from "../../pipeline/errors.ts";
-import { type UploadDelivery, upload } from "../../pipeline/publish/deliver-upload.ts";
+import { type UploadDelivery, upload } from "../../pipeline/publish/upload-artifacts.ts";
 import { handOver, isInReleases } from "../intake/manifest-place.ts";
 import { showReading } from "../intake/reading-progress.ts";
 import { table } from "../terminal/cells.ts";

@@ -2,7 +2,7 @@ import { exitStatus, type FileAnswer, identifyFiles, type Problem } from "../../
 import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
-import { knownPlace, type TrustOptions } from "./known-place.ts";
+import { knownPlace, type TrustOptions } from "./trusted-place.ts";
 
 /** `relcat verify FILE… --from PLACE`: what the catalog says of files that somebody has. */
 export async function verifyFiles(

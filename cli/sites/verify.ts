@@ -11,7 +11,7 @@ import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
-import { knownPlace, type TrustOptions } from "./known-place.ts";
+import { knownPlace, type TrustOptions } from "./trusted-place.ts";
 import { verifyFiles } from "./verify-files.ts";
 
 export interface VerifyOptions extends TrustOptions {

@@ -1,4 +1,4 @@
-import type { ByteSource } from "./bytes/byte-source.ts";
+import type { ByteSource } from "../system/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "./inspection.ts";
 import { isMachO } from "./packages/macho.ts";
 

@@ -1,4 +1,4 @@
-import { lastUpTo } from "../documents/last-up-to.ts";
+import { lastUpTo } from "../selection/binary-search.ts";
 
 /** Which row of a table is whose: the folders and files of listings, one after another. */
 export interface InputRows {

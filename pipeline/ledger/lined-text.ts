@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { lastUpTo } from "../documents/last-up-to.ts";
+import { lastUpTo } from "../selection/binary-search.ts";
 
 /** Blocks that stay unpacked: who asks for a line asks for its neighbours, and for what was said of them later. */
 const unpackedAtOnce = 4;

@@ -1,6 +1,7 @@
 import type { Config } from "../documents/config.ts";
 import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
 import { failure, throwErrors } from "../errors.ts";
+import { nextVersion } from "../intake/authoring/open-release.ts";
 import { readLedger } from "../ledger/ledger.ts";
 import { exists, readIfPresent } from "../system/files.ts";
 import { listFolders } from "../system/folders.ts";
@@ -8,7 +9,6 @@ import { fetchDocument } from "../system/network/fetch-document.ts";
 import { refuseScheme } from "../system/read-input.ts";
 import { filesIn } from "./authored-files.ts";
 import type { Located } from "./document.ts";
-import { nextVersion } from "./open-release.ts";
 import { readBytes } from "./parse.ts";
 import { configIn } from "./project-folder.ts";
 import { readConfig } from "./read-config.ts";

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
-import { lastUpTo } from "../documents/last-up-to.ts";
 import { type Code, failure, type Place, type RelcatError } from "../errors.ts";
+import { lastUpTo } from "../selection/binary-search.ts";
 
 /** One authored file. `file` is the path people see: relative to where the command runs. */
 export interface Source {

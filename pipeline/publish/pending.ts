@@ -3,8 +3,8 @@ import { type Changes, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { runHook } from "../system/hooks.ts";
 import { listAddress } from "../trust/site-files.ts";
+import { announcement, purgeLines } from "./announcements.ts";
 import type { LocalBuild } from "./local-build.ts";
-import { announcement, purgeLines } from "./news.ts";
 import type { Turn } from "./turn.ts";
 
 type Trust = Config["trust"];

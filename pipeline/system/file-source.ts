@@ -4,8 +4,8 @@ import { basename } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { failure } from "../errors.ts";
-import { type ByteSource, refuseBeyond, release } from "../inspect/bytes/byte-source.ts";
 import { accessFailure } from "./access-failure.ts";
+import { type ByteSource, refuseBeyond, release } from "./byte-source.ts";
 
 /**
  * A file of any size, in the memory of two chunks and of the largest piece that is read out of order.

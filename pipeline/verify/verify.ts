@@ -1,7 +1,7 @@
 import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
 import { sha256 } from "../trust/metadata.ts";
-import { buildFindings, disagreements } from "./agreement.ts";
 import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
+import { buildFindings, disagreements } from "./consistency.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
 import { compareFiles } from "./files.ts";
 import type { Finding } from "./finding.ts";

@@ -7,7 +7,7 @@ import { routerOf } from "../http/router.ts";
 import { allowOf, operationOf, type Route } from "../http/routes.ts";
 import { type Alias, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, noteUse } from "./auth/authenticate.ts";
-import { brakeOf, countFailure, tellFailure } from "./auth/brake.ts";
+import { brakeOf, countFailure, tellFailure } from "./auth/login-throttle.ts";
 import { requireSameSite } from "./auth/same-site.ts";
 import type { Answer, Call, Caller } from "./call.ts";
 import { type Contract, contracts } from "./contract.ts";

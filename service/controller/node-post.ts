@@ -1,5 +1,5 @@
 import { identify } from "./auth/authenticate.ts";
-import { tellFailure } from "./auth/brake.ts";
+import { tellFailure } from "./auth/login-throttle.ts";
 import type { Controller } from "./controller.ts";
 
 /**

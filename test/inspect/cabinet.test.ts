@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { openCabinet } from "../../pipeline/inspect/archives/cabinet.ts";
-import { bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import { Fault } from "../../pipeline/inspect/inspection.ts";
+import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { cabinet, type Packed } from "../support/cabinet.ts";
 
 const limit = 1 << 24;

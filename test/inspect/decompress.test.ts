@@ -5,8 +5,8 @@ import { execa } from "execa";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
 import { compressionOf, decompress } from "../../pipeline/inspect/archives/decompress.ts";
-import { type ByteSource, bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import { Fault } from "../../pipeline/inspect/inspection.ts";
+import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
 import { bytesOf } from "../support/artifacts.ts";
 
 const text = Buffer.from("hello ".repeat(50));
@@ -289,7 +289,7 @@ describe("the framing of xz", () => {
 test("where the decoder's binary part is missing, that is what is said", async () => {
   const script = `
     import { decompress } from ${JSON.stringify(import.meta.resolve("../../pipeline/inspect/archives/decompress.ts"))};
-    import { bytesSource } from ${JSON.stringify(import.meta.resolve("../../pipeline/inspect/bytes/byte-source.ts"))};
+    import { bytesSource } from ${JSON.stringify(import.meta.resolve("../../pipeline/system/byte-source.ts"))};
     const bytes = Buffer.from(process.argv[1], "base64");
     await decompress(bytesSource(bytes, "file"), "xz", 1 << 20, () => {}).catch((error) => {
       const [{ code, message, hint }] = error.problems;

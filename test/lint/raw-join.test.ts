@@ -28,7 +28,7 @@ test.each([
   ["pipeline/system/new-store.ts", "join(folder, path)"],
   ["pipeline/system/new-store.ts", 'join(folder, "state/" + path)'],
   ["pipeline/publish/restore.ts", 'join(folder, "builds", path)'],
-  ["pipeline/trust/deliver-sign.ts", "join(folder, path)"],
+  ["pipeline/trust/sign-site.ts", "join(folder, path)"],
   ["service/catalog/node-more.ts", "join(folder, path)"],
 ])("in %s, %s is refused", async (file, argument) => {
   const answer = await lint(file, joins(argument));

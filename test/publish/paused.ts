@@ -2,7 +2,7 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { lease, type PublishStep } from "../../pipeline/documents/publish-turn.ts";
 import { metadataAtSite, publishSite, refreshSite, rollbackSite } from "../../pipeline/index.ts";
-import { signProved } from "../../pipeline/trust/deliver-sign.ts";
+import { signProved } from "../../pipeline/trust/sign-site.ts";
 import { sha256 } from "./forged-site.ts";
 import { addRelease, type PublishingProject } from "./support.ts";
 

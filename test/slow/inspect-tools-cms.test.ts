@@ -4,12 +4,12 @@ import { join, resolve } from "node:path";
 import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openXar } from "../../pipeline/inspect/archives/xar.ts";
-import { bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
 import { slicesOf } from "../../pipeline/inspect/packages/macho.ts";
 import { blobsOf, slots } from "../../pipeline/inspect/packages/macho-blobs.ts";
 import { inspectMsi } from "../../pipeline/inspect/packages/msi.ts";
 import { inspectPe } from "../../pipeline/inspect/packages/pe.ts";
+import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { cases } from "../inspect/cms-readers.ts";
 import {
   allowedKeys,

@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { type ByteSource, bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
 import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
+import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
 
 /** Artifacts that other tools made, signed and damaged, with what inspection must say of them and what those tools say. */
 const root = resolve(import.meta.dirname, "../fixtures/artifacts");

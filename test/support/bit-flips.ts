@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { bytesSource } from "../../pipeline/inspect/bytes/byte-source.ts";
 import type { InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
+import { bytesSource } from "../../pipeline/system/byte-source.ts";
 
 /** RELCAT_EVERY=1 turns every bit; otherwise a sample, the same in each run. */
 const isEvery = process.env.RELCAT_EVERY !== undefined;

@@ -1,5 +1,5 @@
 import { inflateRawSync } from "node:zlib";
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed } from "../inspection.ts";
 
 /** A cabinet (MS-CAB): files that lie one after the other in folders, which are compressed in blocks. */

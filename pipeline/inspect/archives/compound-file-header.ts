@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed, type Uncovered } from "../inspection.ts";
 
 /** The header of a compound file (MS-CFB, 2.2). Counts are of sectors. */

@@ -1,5 +1,5 @@
+import type { ByteSource } from "../../system/byte-source.ts";
 import { extend, openRuns, placesOf, type Run, runsSource } from "../bytes/byte-runs.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import { malformed, type Uncovered } from "../inspection.ts";
 import { type CompoundHeader, marks } from "./compound-file-header.ts";
 

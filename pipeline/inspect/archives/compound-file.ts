@@ -1,5 +1,5 @@
+import type { ByteSource } from "../../system/byte-source.ts";
 import { openRuns, placesOf, type Run, runsSource, sizeOf } from "../bytes/byte-runs.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import { malformed, type Uncovered } from "../inspection.ts";
 import { type DirectoryEntry, directoryTree, entrySize, type Folder } from "./compound-file-directory.ts";
 import { type CompoundHeader, compoundHeader } from "./compound-file-header.ts";

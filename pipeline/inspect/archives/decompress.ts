@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault } from "../inspection.ts";
 import { beyond, type Take } from "./unpacking.ts";
 import { unpackXz } from "./xz.ts";

@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
 import { malformed } from "../inspection.ts";
 import { type Compression, decompress } from "./decompress.ts";

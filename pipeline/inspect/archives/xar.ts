@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
-import { type ByteSource, partOf } from "../bytes/byte-source.ts";
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { gaps, overlap, shifted } from "../bytes/ranges.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { Fault, malformed, type Uncovered } from "../inspection.ts";

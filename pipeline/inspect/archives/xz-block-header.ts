@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { bytesSource } from "../bytes/byte-source.ts";
+import { bytesSource } from "../../system/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
 import { Fault } from "../inspection.ts";
 import { mostDictionary, needsMemory } from "./unpacking.ts";

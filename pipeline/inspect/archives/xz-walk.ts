@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
 import { Fault } from "../inspection.ts";
 import { readBlockHeader } from "./xz-block-header.ts";

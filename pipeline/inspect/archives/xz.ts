@@ -1,5 +1,5 @@
 import { failure } from "../../errors.ts";
-import { type ByteSource, release } from "../bytes/byte-source.ts";
+import { type ByteSource, release } from "../../system/byte-source.ts";
 import { Fault } from "../inspection.ts";
 import { beyond, short, stopped, type Take } from "./unpacking.ts";
 import { walkXz } from "./xz-walk.ts";

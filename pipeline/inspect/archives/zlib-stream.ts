@@ -7,7 +7,7 @@ import {
   type ZstdDecompress,
   zstdDecompressSync,
 } from "node:zlib";
-import { type ByteSource, release } from "../bytes/byte-source.ts";
+import { type ByteSource, release } from "../../system/byte-source.ts";
 import { Fault } from "../inspection.ts";
 import { mostDictionary, needsMemory, short, stopped, type Take } from "./unpacking.ts";
 import { frameEnds } from "./zstd-walk.ts";

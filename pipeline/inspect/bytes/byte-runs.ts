@@ -1,6 +1,6 @@
-import { lastUpTo } from "../../documents/last-up-to.ts";
+import { lastUpTo } from "../../selection/binary-search.ts";
+import { type ByteSource, refuseBeyond } from "../../system/byte-source.ts";
 import type { Uncovered } from "../inspection.ts";
-import { type ByteSource, refuseBeyond } from "./byte-source.ts";
 
 /** Bytes that lie together in a file, and where they are among the joined ones. */
 export interface Run {

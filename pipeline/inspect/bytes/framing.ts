@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault } from "../inspection.ts";
-import type { ByteSource } from "./byte-source.ts";
 
 /** Reads how compressed data is framed, from front to back. What is not as expected is bad-digest: nothing tells damage apart. */
 export interface FramingCursor {

@@ -1,5 +1,5 @@
 import type { Hash } from "node:crypto";
-import type { ByteSource } from "./byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 
 /** A hash, and the bytes of a source that it takes: up to `to`, exclusively. */
 export interface HashedRange {

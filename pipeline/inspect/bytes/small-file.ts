@@ -1,5 +1,5 @@
+import type { ByteSource } from "../../system/byte-source.ts";
 import { malformed } from "../inspection.ts";
-import type { ByteSource } from "./byte-source.ts";
 
 /** Longer than any signature, list of checksums or description of a package that is read whole. */
 export const mostBytes = 1 << 20;

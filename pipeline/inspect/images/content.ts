@@ -1,5 +1,5 @@
+import type { ByteSource } from "../../system/byte-source.ts";
 import type { TarEntry } from "../archives/tar.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import type { Fact, InspectOptions, Verdict } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 

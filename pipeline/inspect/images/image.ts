@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { compressionOf, decompress } from "../archives/decompress.ts";
 import { blockSize as headSize, isTarHeader } from "../archives/tar-header.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import { Fault, type InspectOptions, type Reader, settled, type Verdict } from "../inspection.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import type { Content, OpenContent, Told } from "./content.ts";

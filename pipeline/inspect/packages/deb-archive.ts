@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { malformed } from "../inspection.ts";
 
 /** A member of an ar archive, as deb(5) allows it. */

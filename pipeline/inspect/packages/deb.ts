@@ -1,5 +1,5 @@
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { type PackedTar, readPackedTar } from "../archives/packed-tar.ts";
-import { type ByteSource, partOf } from "../bytes/byte-source.ts";
 import { hashRanges } from "../bytes/hash-ranges.ts";
 import { readSmall } from "../bytes/small-file.ts";
 import {

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { textInTar } from "../archives/packed-tar.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
 import { readSmall } from "../bytes/small-file.ts";
 import { Fault, type InspectOptions, malformed, type Reader, settled, type Verdict } from "../inspection.ts";

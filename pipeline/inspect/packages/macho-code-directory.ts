@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed } from "../inspection.ts";
 import type { Digest } from "../signatures/digest.ts";
 import { digests } from "../signatures/digest.ts";

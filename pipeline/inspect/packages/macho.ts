@@ -1,4 +1,4 @@
-import { type ByteSource, partOf } from "../bytes/byte-source.ts";
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { overlap } from "../bytes/ranges.ts";
 import { Fault, malformed } from "../inspection.ts";
 

@@ -1,6 +1,6 @@
+import { bytesSource } from "../../system/byte-source.ts";
 import { type CabinetFile, cabinetMagic, type FileSink, openCabinet } from "../archives/cabinet.ts";
 import type { Storage, Stream } from "../archives/compound-file.ts";
-import { bytesSource } from "../bytes/byte-source.ts";
 import { heldFile, tooLarge } from "../bytes/held-file.ts";
 import {
   Fault,

@@ -1,5 +1,5 @@
+import type { ByteSource } from "../../system/byte-source.ts";
 import type { Storage } from "../archives/compound-file.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import { malformed } from "../inspection.ts";
 
 /** The tables of an installer's database. They are streams, by columns, and their texts are numbers of one pool. */

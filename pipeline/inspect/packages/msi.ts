@@ -1,6 +1,6 @@
+import type { ByteSource } from "../../system/byte-source.ts";
 import { openCompoundFile, type Storage, type Stream } from "../archives/compound-file.ts";
 import { placesOf } from "../bytes/byte-runs.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
 import {
   Fault,
   type Found,

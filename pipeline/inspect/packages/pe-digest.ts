@@ -1,5 +1,5 @@
 import { createHash, type Hash } from "node:crypto";
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
 import { Fault, malformed } from "../inspection.ts";
 import type { PeLayout } from "./pe-layout.ts";

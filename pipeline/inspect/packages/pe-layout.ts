@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed } from "../inspection.ts";
 
 /** Where things lie in an executable of Windows (PE Format, Microsoft). Offsets are those of the file. */

@@ -1,6 +1,6 @@
 import { inflateSync } from "node:zlib";
+import { partOf } from "../../system/byte-source.ts";
 import type { Xar } from "../archives/xar.ts";
-import { partOf } from "../bytes/byte-source.ts";
 import { mostBytes, readSmall, utf8 } from "../bytes/small-file.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { type Fact, malformed } from "../inspection.ts";

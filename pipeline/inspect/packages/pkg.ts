@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { openXar, type Xar } from "../archives/xar.ts";
-import { type ByteSource, partOf } from "../bytes/byte-source.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
 import {
   Fault,

@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
 import { Fault, malformed } from "../inspection.ts";
 

@@ -1,4 +1,4 @@
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
 import { Fault, malformed, type Uncovered } from "../inspection.ts";
 import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes } from "./rpm-header.ts";

@@ -1,6 +1,6 @@
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { cpioReader } from "../archives/cpio.ts";
 import { compressionOf, decompress } from "../archives/decompress.ts";
-import { type ByteSource, partOf } from "../bytes/byte-source.ts";
 import { Fault } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 import { longOf } from "./rpm-checks.ts";

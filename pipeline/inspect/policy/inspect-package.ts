@@ -1,5 +1,5 @@
 import type { Kind } from "../../documents/package-types.ts";
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { inspectArtifact } from "../inspect.ts";
 import type { Inspection, InspectOptions } from "../inspection.ts";
 

@@ -4,7 +4,7 @@ import type { Code, Problem } from "../../errors.ts";
 import type { Catalog } from "../../ledger/catalog.ts";
 import type { Artifact } from "../../records/normalize.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
-import { openWithNeighbours } from "../beside.ts";
+import { openWithNeighbours } from "../sibling-files.ts";
 import { inspectPackage } from "./inspect-package.ts";
 import { policyProblems } from "./refusals.ts";
 import { readSigners, type Signers } from "./signers.ts";

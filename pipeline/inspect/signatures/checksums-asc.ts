@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ByteSource } from "../bytes/byte-source.ts";
+import type { ByteSource } from "../../system/byte-source.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
 import { readSmall, utf8 } from "../bytes/small-file.ts";
 import { Fault, type InspectOptions, malformed, type Verdict } from "../inspection.ts";

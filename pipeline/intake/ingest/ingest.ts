@@ -10,10 +10,10 @@ import { readSumFiles, unusedSums } from "./formats/sums.ts";
 import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
 import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
+import { tellStory } from "./merge-evidence.ts";
 import { type Environment, statedRevision } from "./revision.ts";
 import { unmatchedHint } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
-import { tellStory } from "./story.ts";
 
 /** What is asked for. */
 export interface IngestRequest {
@@ -60,7 +60,7 @@ export interface Ingested {
 
 /**
  * From what builds leave behind to a manifest: read → join → describe and check → measure → describe and check.
- * Decides everything and writes nothing; deliver-manifest.ts writes.
+ * Decides everything and writes nothing; store-manifest.ts writes.
  * @param folder the releases folder; it may be absent where `elsewhere` is asked for
  * @throws RelcatError with every problem that can be found before files are read, then with the rest
  */
@@ -116,7 +116,7 @@ async function lookFor(
   now: number,
 ): Promise<Looking | undefined> {
   if (config.policies.size === 0) return undefined;
-  const { lookAtArtifacts } = await import("./look.ts");
+  const { lookAtArtifacts } = await import("./apply-policy.ts");
   const into = await lookAtArtifacts(config, catalogFile(folder, request.config), manifest, now);
   const held = manifest.artifacts.filter(({ package_type }) => config.policies.has(package_type));
   return { into, files: new Set(held.map(({ file, name }) => file ?? name)) };

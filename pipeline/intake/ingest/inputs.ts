@@ -19,7 +19,7 @@ import { baseOf } from "./formats/store-path.ts";
 import type { Sum } from "./formats/sums.ts";
 import { mainOutputs } from "./join-store.ts";
 import { isIgnored, ruleFor } from "./rules.ts";
-import { signedBeside } from "./signed-beside.ts";
+import { signedBeside } from "./signed-file.ts";
 
 interface Reading {
   config: Config;

@@ -1,8 +1,8 @@
 import type { MeasuredFile } from "../../documents/object-store.ts";
 import type { Inspected } from "../../documents/policy.ts";
 import type { Problem } from "../../errors.ts";
-import { type FileWithNeighbours, openWithNeighbours } from "../../inspect/beside.ts";
 import type { Inspection } from "../../inspect/inspection.ts";
+import { type FileWithNeighbours, openWithNeighbours } from "../../inspect/sibling-files.ts";
 import { artifactPaths } from "../../system/artifacts-at-hand.ts";
 import type { Pace } from "../../system/file-source.ts";
 import { hashAside, hashFile } from "../../system/hash-file.ts";

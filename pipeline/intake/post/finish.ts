@@ -5,7 +5,7 @@ import type { Located } from "../../project/document.ts";
 import { describeFile } from "../ingest/describe.ts";
 import { gather } from "../ingest/evidence.ts";
 import { evidenceOf } from "../ingest/formats/finished-manifest.ts";
-import { type Story, tellStory } from "../ingest/story.ts";
+import { type Story, tellStory } from "../ingest/merge-evidence.ts";
 import { invalid, refuseInvalid } from "./refused.ts";
 
 /**

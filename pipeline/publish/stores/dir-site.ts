@@ -29,8 +29,8 @@ import { artifactsLink, rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
 import { metadataIn } from "../../trust/stores/metadata-source.ts";
-import { surveyBuild } from "./look-at-build.ts";
 import { isAsNamed, linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
+import { surveyBuild } from "./survey-build.ts";
 
 /** What a web server has as its root: a link that is flipped from one build to the next. */
 const publicLink = "current";

@@ -8,10 +8,10 @@ import { type PublishedFile, publishName, type SiteIndex } from "../../documents
 import { type Kept, type Publication, type PublicFile, writtenFiles } from "../../documents/site-store.ts";
 import { failure } from "../../errors.ts";
 import { inParallel } from "../../system/in-parallel.ts";
-import { unknownHeaders } from "./look-at-objects.ts";
 import { bundleKey, indexKey, packedHeaders } from "./object-keys.ts";
 import { numberTaken } from "./object-taken.ts";
 import { packedFiles } from "./site-bundle.ts";
+import { unknownHeaders } from "./survey-objects.ts";
 
 /** Requests that are under way at a time. */
 const atOnce = 8;

@@ -3,11 +3,11 @@ import type { ObjectStore } from "../../documents/object-store.ts";
 import { type SiteIndex, siteIndexSchema, siteStateSchema } from "../../documents/site-state.ts";
 import type { KeptFile, SiteStore } from "../../documents/site-store.ts";
 import { parsedAs } from "../../trust/parsed-state.ts";
-import { surveyObjects } from "./look-at-objects.ts";
 import { bundleKey, indexKey, stateHeaders, stateKey } from "./object-keys.ts";
 import { pruneObjects } from "./object-prune.ts";
 import { publishObjects } from "./object-publish.ts";
 import { unpackedFiles } from "./site-bundle.ts";
+import { surveyObjects } from "./survey-objects.ts";
 
 /** No file of a site is larger: the list of a very large catalog. */
 const maxKeptBytes = 1024 * 1024 * 1024;

@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import type { Actor } from "../audit/audit-log.ts";
 import { userOfRow } from "../auth/authenticate.ts";
-import { brakeOf, countFailure, tellFailure } from "../auth/brake.ts";
 import { sessionCookie } from "../auth/credentials.ts";
+import { brakeOf, countFailure, tellFailure } from "../auth/login-throttle.ts";
 import { hashPassword, isPassword, waitingForHash } from "../auth/passwords.ts";
 import { requireSameSite } from "../auth/same-site.ts";
 import { digestOf, newSession } from "../auth/secrets.ts";

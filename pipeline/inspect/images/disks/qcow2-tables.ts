@@ -1,6 +1,6 @@
 import { inflateRawSync, zstdDecompressSync } from "node:zlib";
+import { bytesSource } from "../../../system/byte-source.ts";
 import { frameEnds } from "../../archives/zstd-walk.ts";
-import { bytesSource } from "../../bytes/byte-source.ts";
 import { malformed } from "../../inspection.ts";
 import { type Claims, claimsOf } from "./claims.ts";
 import { blockReader } from "./disk.ts";

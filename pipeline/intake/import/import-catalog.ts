@@ -1,13 +1,13 @@
-import type { Config } from "../documents/config.ts";
-import type { Problem } from "../errors.ts";
-import { deliverLedger, type LedgerSurroundings } from "../ledger/ledger-file.ts";
-import { schemasSeenFrom } from "../project/deliver-authored.ts";
-import { eventTime } from "../project/event-time.ts";
-import { decode, type Source } from "../project/source.ts";
-import { replaceDurably } from "../system/files.ts";
-import { withLock } from "../system/lock.ts";
-import { fetchBytes } from "../system/network/fetch.ts";
-import { readInput } from "../system/read-input.ts";
+import type { Config } from "../../documents/config.ts";
+import type { Problem } from "../../errors.ts";
+import { deliverLedger, type LedgerSurroundings } from "../../ledger/ledger-file.ts";
+import { eventTime } from "../../project/event-time.ts";
+import { decode, type Source } from "../../project/source.ts";
+import { replaceDurably } from "../../system/files.ts";
+import { withLock } from "../../system/lock.ts";
+import { fetchBytes } from "../../system/network/fetch.ts";
+import { readInput } from "../../system/read-input.ts";
+import { schemasSeenFrom } from "../authoring/new-files.ts";
 import {
   addressesAreGuesses,
   checkTemplate,
@@ -15,10 +15,10 @@ import {
   type Resolved,
   resolveDownloads,
   withoutAddress,
-} from "./import/downloads.ts";
-import { readExisting } from "./import/existing.ts";
-import { decideImport, type ImportPlan, importWarnings } from "./import/import.ts";
-import { type LiveRecord, readRecords } from "./import/read-records.ts";
+} from "./downloads.ts";
+import { readExisting } from "./existing.ts";
+import { decideImport, type ImportPlan, importWarnings } from "./import.ts";
+import { type LiveRecord, readRecords } from "./read-records.ts";
 
 export interface ImportRequest {
   /** A file, "-" for standard input, or an http(s) address. */

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { failure, type Problem, throwErrors } from "../errors.ts";
+import type { ByteSource } from "../system/byte-source.ts";
 import { listFiles, readFiles } from "../system/files.ts";
 import { lookAt } from "../system/input-files.ts";
-import { openWithNeighbours } from "./beside.ts";
-import type { ByteSource } from "./bytes/byte-source.ts";
 import { inspectArtifact } from "./inspect.ts";
 import type { Inspection } from "./inspection.ts";
 import { type Keys, readKeys } from "./keys.ts";
+import { openWithNeighbours } from "./sibling-files.ts";
 
 export type { FileSignature, Inspection } from "./inspection.ts";
 

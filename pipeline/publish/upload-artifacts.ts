@@ -5,10 +5,10 @@ import { type Manifest, manifestSchema } from "../documents/manifest.ts";
 import type { ArtifactPlace } from "../documents/object-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
-import type { FileWithNeighbours } from "../inspect/beside.ts";
+import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
 import { manifestText } from "../intake/ingest/manifest-text.ts";
 import { type Progress, readCopies } from "../intake/ingest/measure.ts";
-import { signedBeside } from "../intake/ingest/signed-beside.ts";
+import { signedBeside } from "../intake/ingest/signed-file.ts";
 import { catalogFile, loadConfiguration } from "../project/configuration.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
@@ -17,7 +17,7 @@ import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { lookAt } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
-import type { lookAtUploads, Standard } from "./look-at-uploads.ts";
+import type { lookAtUploads, Standard } from "./inspect-uploads.ts";
 import { artifactFolder } from "./stores/artifact-folder.ts";
 import { objectTaken } from "./stores/object-taken.ts";
 import {
@@ -28,7 +28,7 @@ import {
   type ReadFile,
   type Upload,
   withUploads,
-} from "./upload.ts";
+} from "./upload-plan.ts";
 
 export interface UploadRequest {
   files: readonly string[];
@@ -121,7 +121,7 @@ async function lookFor(
   standard: Omit<Standard, "catalog">,
 ): Promise<LookAtUpload | undefined> {
   if (standard.config.policies.size === 0) return undefined;
-  const { lookAtUploads } = await import("./look-at-uploads.ts");
+  const { lookAtUploads } = await import("./inspect-uploads.ts");
   return lookAtUploads(files, { ...standard, catalog: catalogFile(folder, request.config) });
 }
 

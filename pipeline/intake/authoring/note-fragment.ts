@@ -1,9 +1,9 @@
 import { distance } from "fastest-levenshtein";
 import { stringify } from "yaml";
-import type { Config } from "../documents/config.ts";
-import { noteSchema } from "../documents/note.ts";
-import { failure } from "../errors.ts";
-import { display } from "./document.ts";
+import type { Config } from "../../documents/config.ts";
+import { noteSchema } from "../../documents/note.ts";
+import { failure } from "../../errors.ts";
+import { display } from "../../project/document.ts";
 
 /** A note as it was given on the command line. */
 export interface NewNote {

@@ -10,12 +10,12 @@ import { type RootFolder, rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
 import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
-import { requireTrust } from "./deliver-trust.ts";
 import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata } from "./live-metadata.ts";
 import { metadataPath, type SignedRoot, type SignedTargets, sha256 } from "./metadata.ts";
 import { parsedAs } from "./parsed-state.ts";
 import { decideSigning, type SignedFile } from "./sign.ts";
 import { isHosting, isSigned } from "./site-files.ts";
+import { requireTrust } from "./site-trust.ts";
 import { metadataAt } from "./stores/metadata-source.ts";
 import { openSigner } from "./stores/signer.ts";
 

@@ -1,8 +1,5 @@
 import { createHash } from "node:crypto";
 import { failure, type Problem } from "../errors.ts";
-import { compareGrowth } from "../ledger/growth.ts";
-import { type Ledger, readLedger } from "../ledger/ledger.ts";
-import { identity } from "../ledger/ledger-records.ts";
 import {
   type CommittedLedger,
   type CommittedLedgers,
@@ -10,6 +7,9 @@ import {
   type LedgerBlob,
   readLedgerBlob,
 } from "../system/git/git-ledger.ts";
+import { compareGrowth } from "./growth.ts";
+import { type Ledger, readLedger } from "./ledger.ts";
+import { identity } from "./ledger-records.ts";
 
 /** Where a ledger must come from, as git knows it. */
 export interface LedgerBase {

@@ -2,18 +2,18 @@ import type { Config } from "../documents/config.ts";
 import type { Manifest } from "../documents/manifest.ts";
 import { resolveAlias } from "../documents/package-types.ts";
 import { type Problem, throwErrors } from "../errors.ts";
-import type { FileWithNeighbours } from "../inspect/beside.ts";
 import { attestationOf } from "../inspect/policy/attestation.ts";
+import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
+import { lookAtArtifacts, type Named } from "../intake/ingest/apply-policy.ts";
 import { usualType } from "../intake/ingest/built-in-rules.ts";
 import { contradictions } from "../intake/ingest/contradictions.ts";
 import { type Claimed, problem, wholeFile } from "../intake/ingest/evidence.ts";
 import { evidenceOf } from "../intake/ingest/formats/finished-manifest.ts";
-import { lookAtArtifacts, type Named } from "../intake/ingest/look.ts";
 import type { Seen } from "../intake/ingest/measure.ts";
 import { ruleFor } from "../intake/ingest/rules.ts";
-import { signedBeside } from "../intake/ingest/signed-beside.ts";
+import { signedBeside } from "../intake/ingest/signed-file.ts";
 import type { Located } from "../project/document.ts";
-import type { NamedFile } from "./upload.ts";
+import type { NamedFile } from "./upload-plan.ts";
 
 /** What files are held against before they are uploaded. */
 export interface Standard {

@@ -1,4 +1,4 @@
-import { malformed } from "../inspection.ts";
+import { malformed } from "../inspect/inspection.ts";
 
 /** Bytes that are read from anywhere; a file is never held whole. */
 export interface ByteSource {

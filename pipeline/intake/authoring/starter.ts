@@ -1,4 +1,4 @@
-import { defaultPackageTypes, defaultPlatforms } from "../documents/package-types.ts";
+import { defaultPackageTypes, defaultPlatforms } from "../../documents/package-types.ts";
 import { releaseYaml } from "./open-release.ts";
 
 /** A file of a new project. */

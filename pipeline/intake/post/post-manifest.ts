@@ -1,9 +1,9 @@
-import { replaceDurably, requireFolder } from "../system/files.ts";
-import { withLock } from "../system/lock.ts";
-import { runCommand } from "../system/run-command.ts";
-import type { Surroundings } from "../system/surroundings.ts";
-import { readPosted } from "./post/read-posted.ts";
-import { decidePost, type PostDecision } from "./post-manifest.ts";
+import { replaceDurably, requireFolder } from "../../system/files.ts";
+import { withLock } from "../../system/lock.ts";
+import { runCommand } from "../../system/run-command.ts";
+import type { Surroundings } from "../../system/surroundings.ts";
+import { decidePost, type PostDecision } from "./decide-post.ts";
+import { readPosted } from "./read-posted.ts";
 
 /** What became of a posted manifest. */
 export type PostedManifest = Omit<PostDecision, "bytes">;

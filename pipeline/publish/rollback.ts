@@ -13,21 +13,21 @@ import { rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
 import { readBuild } from "../trust/built-site.ts";
-import { signProved, signSite } from "../trust/deliver-sign.ts";
 import type { MetadataSource } from "../trust/live-metadata.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { parsedAs } from "../trust/parsed-state.ts";
+import { signProved, signSite } from "../trust/sign-site.ts";
 import { listPath } from "../trust/site-files.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
 import { type ListedRecord, listSchema } from "./confirm-records.ts";
+import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
 import {
   type PublishDelivery,
   type PublishOptions,
   provePushed,
   publishBuild,
   readLocal,
-} from "./deliver-publish.ts";
-import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
+} from "./publish.ts";
 import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { thisPublisher } from "./stores/publishers.ts";

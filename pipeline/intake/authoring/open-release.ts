@@ -1,5 +1,5 @@
-import { failure } from "../errors.ts";
-import { display } from "./document.ts";
+import { failure } from "../../errors.ts";
+import { display } from "../../project/document.ts";
 
 export interface OpenReleaseOptions {
   /** YY.MM. */

@@ -13,6 +13,7 @@ import type { SiteSettings } from "../documents/sites.ts";
 import type { TrustProfile } from "../documents/trust.ts";
 import { RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import { findLedgerBase, refuseUnpushed } from "../ledger/ledger-base.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
 import { loadConfiguration } from "../project/configuration.ts";
@@ -23,11 +24,11 @@ import { withOutputLock } from "../system/lock.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { readBuild, requireBuild } from "../trust/built-site.ts";
-import { readSignedList, signedList } from "../trust/deliver-sign.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
+import { readSignedList, signedList } from "../trust/sign-site.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
+import { announced } from "./announcements.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
-import { findLedgerBase, refuseUnpushed } from "./guard-ledger.ts";
 import {
   refuseHeld,
   refuseOlderLedger,
@@ -45,7 +46,6 @@ import {
   refuseUnsigned,
   unsigned,
 } from "./local-build.ts";
-import { announced } from "./news.ts";
 import { runPending } from "./pending.ts";
 import { refuseForged } from "./proved-local.ts";
 import { requireArtifacts } from "./require-artifacts.ts";

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
+import type { ByteSource } from "../system/byte-source.ts";
 import { type FileSource, fileSource } from "../system/file-source.ts";
 import { lookAt } from "../system/input-files.ts";
-import type { ByteSource } from "./bytes/byte-source.ts";
 
 /** A file, and those of its folder that it belongs together with. */
 export interface FileWithNeighbours {
