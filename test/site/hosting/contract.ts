@@ -17,18 +17,18 @@ export const parts = {
   unknown: "unknown parameters are ignored, or refused with `strict=1`",
   ignored: "ignored parameters are named in `X-Ignored-Parameters`",
   record: "`{id}/` as JSON, as page",
-  gone: "410 for what was withdrawn",
+  gone: "410 for withdrawn packages",
   download: "`{id}/download/`",
   latest: "`latest/?package_type=…` with versions and variant",
   latestLine: "`latest/` with any other filter",
   methods: "405, `Allow`, OPTIONS",
-  slash: "redirect to the final slash, query kept, 308 for other methods",
+  slash: "redirect to the final slash with the query, 308 for other methods",
   errors: "404 as JSON below `api/`, as page elsewhere",
   private: "dot files and `hosting/` are not served",
-  pages: "pages with a strict policy, assets kept for a year",
+  pages: "pages with a strict CSP, assets cached for a year",
   encodings: "compressed answers",
-  artifacts: "artifacts as they are, by ranges too",
-  validators: "strong ETag of its own per representation, 304",
+  artifacts: "unchanged artifacts, with range requests",
+  validators: "a strong ETag per representation, 304",
 } as const;
 
 export type Part = keyof typeof parts;

@@ -13,18 +13,19 @@ export const cloudfront: Home = {
     {
       part: "errors",
       exchanges: ["a missing document of the API"],
-      reason: "a missing document below `api/` gets the page too: a distribution has one error page",
+      reason:
+        "a missing document below `api/` gets the HTML page too: a distribution has only one error page",
       instead: { status: 404, file: "404.html" },
     },
     {
       part: "encodings",
       exchanges: ["brotli", "gzip", "brotli before gzip", "a filtered list"],
-      reason: "CloudFront compresses by itself, where its cache policy says so; not run here",
+      reason: "CloudFront compresses if its cache policy says so; not tested here",
     },
     {
       part: "artifacts",
       exchanges: servedArtifacts,
-      reason: "it gives ranges, and needs a behaviour without compression; not run here",
+      reason: "supports ranges, and needs a behaviour without compression; not tested here",
     },
   ],
   start: ({ tree }) => serveThrough(functionsOf(tree), tree),

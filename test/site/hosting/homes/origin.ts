@@ -32,13 +32,13 @@ export const origin: Home = {
     {
       part: "encodings",
       exchanges: ["a filtered list"],
-      reason: "a list that is selected on request is sent uncompressed",
+      reason: "a filtered list is sent uncompressed",
       instead: { status: 200, headers: { "content-encoding": null } },
     },
     {
       part: "artifacts",
       exchanges: ["a document in a folder of its own"],
-      reason: "of a folder that was published, below `files/`",
+      reason: "only in a published folder, below `files/`",
       instead: { status: 404 },
     },
   ],

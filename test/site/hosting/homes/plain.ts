@@ -35,14 +35,14 @@ function exceptions(): Exception[] {
       ],
       reason: "`api/v1/package/` is the page; the JSON is at `api/v1/package.json`",
     },
-    ...none("no query and no header changes what a file is", "rendering", "weights", "unknown", "ignored"),
+    ...none("queries and headers do not change the answer", "rendering", "weights", "unknown", "ignored"),
     ...none(
-      "`api/v1/package/ordering=-id.json` is a file of its own; nothing else is",
+      "`api/v1/package/ordering=-id.json` is a separate file; there are no others",
       "ordering",
       "orderings",
     ),
     ...none(
-      "with `hosts:`, lists are files in `facets/`; installers take `api/v1/latest.json`",
+      "with `hosts:`, lists are files in `facets/`; installers can use `api/v1/latest.json`",
       "facets",
       "filters",
     ),
@@ -51,27 +51,27 @@ function exceptions(): Exception[] {
       reason: "`api/v1/package/ID/` is JSON without the headers of the contract, and never a page",
     },
     ...none("404, never the record: the reason is at `api/v1/package/ID/gone.json`", "gone"),
-    ...none("the address is in the release's document and in `api/v1/latest.json`", "download"),
+    ...none("the URL is in the release document and in `api/v1/latest.json`", "download"),
     ...none(
-      "`api/v1/package/latest/TYPE.json` and `api/v1/latest.json` say the same",
+      "`api/v1/package/latest/TYPE.json` and `api/v1/latest.json` contain the same",
       "latest",
       "latestLine",
     ),
-    ...none("whatever the host does by itself", "methods", "slash", "encodings"),
+    ...none("depends on the host", "methods", "slash", "encodings"),
     {
       part: "artifacts",
       exchanges: servedArtifacts,
-      reason: "whatever the host does by itself",
+      reason: "depends on the host",
     },
     {
       part: "pages",
       exchanges: ["the home page", "a release", "a platform", "an asset under the hash of its bytes"],
-      reason: "policy and lifetime are the host's",
+      reason: "CSP and cache lifetime depend on the host",
     },
     {
       part: "errors",
       exchanges: ["below the API", "beside the API", "a missing document of the API"],
-      reason: "one page for all of it",
+      reason: "one page for all addresses",
     },
   ];
 }

@@ -7,7 +7,7 @@ export const preparedAnswers: readonly Exception[] = [
   {
     part: "weights",
     exchanges: ["HTML is liked better than JSON", "JSON is refused"],
-    reason: "weights are not looked at: where JSON is named, it is sent",
+    reason: "weights are ignored: if JSON is listed, it is sent",
     instead: { status: 200, headers: { "content-type": "application/json" } },
   },
   { part: "orderings", reason: "501: only the two usual orderings are prepared", instead: notReady },
@@ -15,7 +15,7 @@ export const preparedAnswers: readonly Exception[] = [
   { part: "latestLine", reason: "501: only the newest of each kind is prepared", instead: notReady },
   {
     part: "ignored",
-    reason: "it does not say which",
+    reason: "it does not name them",
     instead: { status: 200, headers: { "x-ignored-parameters": null } },
   },
 ];

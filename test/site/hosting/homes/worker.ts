@@ -19,13 +19,12 @@ export const worker: Home = {
     {
       part: "encodings",
       exchanges: ["brotli", "gzip", "brotli before gzip", "a filtered list"],
-      reason: "Cloudflare compresses by itself; not run here",
+      reason: "Cloudflare compresses by itself; not tested here",
     },
     {
       part: "artifacts",
       exchanges: servedArtifacts,
-      reason:
-        "the worker has the site's documents alone: artifacts need an address that its route leaves out",
+      reason: "the worker has only the site's documents: artifacts need a URL outside its route",
       instead: { status: 404 },
     },
   ],
