@@ -2,10 +2,10 @@ import type { Problem } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 
 /**
- * What the artifacts at hand are refused for by the policies of catalog.yaml; those that are not there are left out.
- * @param artifacts folder with them, as FILE or VERSION/FILE
- * @param clock when certificates must be valid, in milliseconds since 1970
- * @throws RelcatError folder-missing; for signers or artifacts that cannot be read
+ * Checks the available artifacts against the policies in catalog.yaml; missing artifacts are skipped.
+ * @param artifacts folder that holds them as FILE or VERSION/FILE
+ * @param clock time at which certificates must be valid, in milliseconds since 1970
+ * @throws RelcatError folder-missing, or a signer or artifact that cannot be read
  */
 export async function artifactProblems(
   catalog: Catalog,

@@ -6,7 +6,9 @@ import { verifierOf } from "./signatures/openpgp.ts";
 import { claimedSignature, type Found } from "./signatures/openpgp-claim.ts";
 import { isCleartext } from "./signatures/openpgp-cleartext.ts";
 
-/** A signature on its own: of the file beside it that has its name without the ending, or around checksums. */
+/**
+ * Inspects a detached signature of the file with the same name without the suffix, or a signed checksum list.
+ */
 export const inspectSignatureFile: Reader = (source, options) => {
   const found: Found = {};
   return settled("openpgp", found, () => {

@@ -12,28 +12,28 @@ export type { FileSignature, Inspection } from "./inspection.ts";
 
 export interface InspectRequest {
   files: readonly string[];
-  /** Folder with the certificates of those who may sign; undefined: nobody. */
+  /** Folder with the certificates of the allowed signers. Undefined: every signature is untrusted. */
   keys?: string | undefined;
-  /** Where the self-check hash stands: a path inside the package. */
+  /** Path, inside the package, of the file that contains the self-check hash. */
   selfCheck?: string | undefined;
 }
 
 export interface InspectSurroundings {
   /** Milliseconds since 1970. */
   clock: number;
-  /** Called while a file is read whole. */
   onProgress: (progress: { file: string; done: number; total: number }) => void;
 }
 
 export interface InspectedFile {
-  /** As it was asked for. */
+  /** The path as the caller gave it. */
   file: string;
   inspection: Inspection;
 }
 
 /**
- * Reads artifacts, in the order in which they are given: open → recognise → verify.
- * @throws RelcatError input-missing, folder-missing, key-unusable, each before anything is read; file-access, file-changed
+ * Inspects files in the given order.
+ * @throws RelcatError input-missing, folder-missing, key-unusable (before anything is read); file-access,
+ * file-changed
  */
 export async function inspectFiles(
   { files, keys: folder, selfCheck }: InspectRequest,
@@ -58,11 +58,10 @@ function missing(file: string): Problem[] {
   return [{ code: "input-missing", severity: "error", message, hint: "Check the path; name each file." }];
 }
 
-/** @throws RelcatError folder-missing, key-unusable */
 async function keysIn(folder: string): Promise<Keys> {
   const hint = "Give the folder with the OpenPGP and X.509 certificates of those who may sign.";
   if (lookAt(folder).kind !== "folder") throw failure("folder-missing", `there is no folder ${folder}`, hint);
-  // biome-ignore lint/plugin: the names are those of a folder that a person named.
+  // biome-ignore lint/plugin: the names were listed from a folder that the user named.
   const paths = (await listFiles(folder)).map((name) => join(folder, name));
   const bytes = await readFiles(paths);
   const keys = await readKeys(bytes.map((each, index) => ({ name: paths[index] ?? folder, bytes: each })));

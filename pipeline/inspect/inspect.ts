@@ -2,13 +2,12 @@ import type { ByteSource } from "../system/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "./inspection.ts";
 import { isMachO } from "./packages/macho.ts";
 
-/** A format of packages and signatures. */
 interface Format {
-  /** Told by its first bytes. Formats without are known by name alone. */
+  /** Matches the first bytes. A format without it is recognized by name alone. */
   isIt?: (head: Buffer) => boolean;
-  /** What its name ends in, in lower case. */
+  /** Matches the end of the lower-case file name. */
   named: RegExp;
-  /** Loads its reader, and nothing of the others. */
+  /** Imports lazily, so that one format does not load the readers of the others. */
   open(): Promise<Reader>;
 }
 
@@ -16,7 +15,7 @@ const startsWith = (magic: string) => (head: Buffer) => head.toString("latin1").
 const headSize = 16;
 
 const formats: readonly Format[] = [
-  // Provenance is a signed text as others are, and a chart an archive as others are: names come before bytes here.
+  // Provenance looks like any signed text, and a chart like any archive, so their names are matched first.
   { named: /\.prov$/, open: async () => (await import("./packages/helm.ts")).inspectProvenance },
   { named: /\.tgz$/, open: async () => (await import("./packages/helm.ts")).inspectChart },
   {
@@ -59,15 +58,15 @@ const formats: readonly Format[] = [
 const gibibyte = 2 ** 30;
 
 /**
- * Bytes that compressed contents may become. Of images all of it is unpacked, for its digest, and they have whole disks;
- * an archive of files is refused far earlier when it becomes a thousand times its size.
+ * Limits on decompressed size, in bytes. Images contain whole disks, so their limit is higher; an archive of
+ * files is rejected far earlier, at a thousand times its size.
  */
 export const limits = { package: 4 * gibibyte, image: 64 * gibibyte } as const;
 
 /**
- * What the bytes of an artifact say: its format, whether its signatures hold, and whose they are. The format is told by the
- * first bytes, else by the name: a package whose beginning is damaged is a damaged package.
- * @throws what the source throws; what the bytes say is a verdict
+ * Reports an artifact's format, whether its signatures are valid, and who made them. The first bytes decide
+ * the format; the name is the fallback, so that a package with a damaged header is reported as damaged.
+ * @throws only what the source throws; bad bytes give a verdict
  */
 export async function inspectArtifact(
   source: ByteSource,
@@ -78,7 +77,7 @@ export async function inspectArtifact(
   return inspect(source, { ...options, limit: format ? limits.package : limits.image });
 }
 
-/** @returns undefined for disks and archives, which one reader tells apart, and for what is nothing of all this */
+/** @returns undefined for disks, archives (one reader distinguishes them) and unknown files */
 function formatOf(source: ByteSource): Format | undefined {
   const head = Buffer.from(source.read(0, Math.min(headSize, source.size)));
   const name = source.name.toLowerCase();

@@ -2,8 +2,8 @@ import type { ByteSource } from "../system/byte-source.ts";
 import type { Keys } from "./keys.ts";
 
 /**
- * What inspection says of an artifact. Only `ok` may be shipped where a signature is asked for; `refuse` is well-formed,
- * and must not be shipped all the same: a backing file elsewhere, or a bomb.
+ * If a signature is required, only `ok` may be shipped. `refuse` means well-formed but unsafe: an external
+ * backing file, or a decompression bomb.
  */
 export type Verdict =
   | "ok"
@@ -20,17 +20,17 @@ export type Verdict =
   | "adhoc"
   | "unsupported-format";
 
-/** Who signed, as the catalog tells it (source of the fields: section 2.3 of the specification). */
+/** Signer in the form the catalog publishes (section 2.3 of the specification). */
 export interface Signature {
   signer: string;
   display: string;
   fingerprint: string;
 }
 
-/** Of a file inside the package. */
+/** Signature of one file inside the package. */
 export interface FileSignature {
   name: string;
-  /** Null: the file is not signed. Such a file is told here and left out of the catalog. */
+  /** Null: the file is not signed. It is shown here and omitted from the catalog. */
   signature:
     | { signer?: string; fingerprint: string }
     | { signer?: string; fingerprint_per_arch: Readonly<Record<string, string>> }
@@ -38,14 +38,14 @@ export interface FileSignature {
   verdict: Verdict;
 }
 
-/** The hash that the product's self-check expects, found inside the package. */
+/** Hash that the product's self-check expects, found inside the package. */
 export type CryptolibPost =
   | { expected_hash: string }
   | { expected_hash_per_arch: Readonly<Record<string, string>> };
 
-/** Bytes that a format leaves unsigned: a change there goes unnoticed by its signature. */
+/** Bytes that the signature does not cover: a change there goes unnoticed. */
 export interface Uncovered {
-  /** Offset of the first byte, and of the first one after. */
+  /** Start offset, inclusive, and end offset, exclusive. */
   from: number;
   to: number;
   why: string;
@@ -54,41 +54,44 @@ export interface Uncovered {
 export type Fact = string | number | boolean | null | readonly Fact[] | { readonly [name: string]: Fact };
 
 export interface Inspection {
-  /** The format, such as rpm, msi or qcow2; not a package type of the catalog. */
+  /** Format name such as rpm, msi or qcow2; not a package type of the catalog. */
   type: string;
   verdict: Verdict;
-  /** Why it is not ok, in one sentence; empty when it is. */
+  /** One sentence; empty if the verdict is `ok`. */
   reason: string;
   key_id: string | null;
   signature: Signature | null;
   file_signatures: readonly FileSignature[];
   cryptolib_post: CryptolibPost | null;
-  /** What the package says of itself: name, version, virtual size, digests of what is inside. */
+  /** Claims of the package: name, version, virtual size, digests of its content. */
   facts: Readonly<Record<string, Fact>>;
-  /** What a person should know, a sentence each. */
+  /** Remarks for people, one sentence each. */
   notes: readonly string[];
   uncovered: readonly Uncovered[];
 }
 
 export interface InspectOptions {
   keys: Keys;
-  /** When certificates must be valid that no timestamp dates, in milliseconds since 1970. */
+  /** Time at which certificates without a timestamp must be valid, in milliseconds since 1970. */
   now: number;
-  /** Where the self-check hash stands: a path inside the package; undefined: every regular file is looked through. */
+  /** Path, inside the package, of the file with the self-check hash. Undefined: search every regular file. */
   selfCheck?: string | undefined;
-  /** Bytes that what is compressed may become; more is refused as a bomb. */
+  /** Limit on decompressed size, in bytes; larger content is rejected as a bomb. */
   limit: number;
-  /** The file of that name in the same folder, where a signature and what it signs are two files; undefined: none. */
+  /**
+   * Opens a file of the same folder, for formats that keep the signature in a separate file. Undefined: no
+   * such file.
+   */
   beside?: ((name: string) => ByteSource | undefined) | undefined;
 }
 
 /**
- * Reads one format. Never throws for what the bytes say: that is a verdict. What the source throws (a file that cannot be
- * read, or changed meanwhile) goes through.
+ * Reads one format. Bad bytes give a verdict, never an exception; errors of the source (unreadable, changed
+ * during reading) are thrown.
  */
 export type Reader = (source: ByteSource, options: InspectOptions) => Promise<Inspection>;
 
-/** What a reader throws inside, and turns into its verdict with `settled`. */
+/** Thrown inside a reader; `settled` turns it into the verdict. */
 export class Fault extends Error {
   readonly verdict: Verdict;
 
@@ -110,10 +113,8 @@ const empty = {
   uncovered: [],
 };
 
-/** What a reader knows so far. */
 export type Found = Partial<Omit<Inspection, "type" | "verdict">>;
 
-/** An inspection with what is known so far. */
 export const inspection = (type: string, verdict: Verdict, known: Found = {}): Inspection => ({
   type,
   verdict,
@@ -123,8 +124,8 @@ export const inspection = (type: string, verdict: Verdict, known: Found = {}): I
 });
 
 /**
- * Runs a reader's steps; a fault becomes the verdict, and keeps what was found before it.
- * @param found filled by the steps as they go on
+ * Runs a reader's steps. A fault becomes the verdict, and everything found before it is kept.
+ * @param found filled in by the steps
  */
 export async function settled(
   type: string,

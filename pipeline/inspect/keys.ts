@@ -3,14 +3,14 @@ import { type Problem, RelcatError } from "../errors.ts";
 import { type OpenPgpCertificate, readOpenPgpCertificates } from "./signatures/openpgp-keys.ts";
 import { readCertificate } from "./signatures/x509.ts";
 
-/** When a key may have signed; open where undefined. Milliseconds since 1970. */
+/** Period in which a key may sign, in milliseconds since 1970. Undefined: no bound. */
 interface Window {
   notBefore?: number | undefined;
   notAfter?: number | undefined;
 }
 
 export interface OpenPgpKey extends Window, OpenPgpCertificate {
-  /** The file it came from, for messages. */
+  /** Shown in messages. */
   file: string;
 }
 
@@ -19,22 +19,22 @@ export interface X509Key extends Window {
   certificate: X509Certificate;
 }
 
-/** Who may sign. A CA among the certificates allows the leaves it issued. */
+/** Allowed signers. A CA certificate allows every leaf that it issued. */
 export interface Keys {
   openpgp: readonly OpenPgpKey[];
   x509: readonly X509Key[];
 }
 
-/** A file of certificates; the window holds for all of them. */
+/** A file of certificates, all with the same validity window. */
 export interface KeyFile extends Window {
   name: string;
   bytes: Uint8Array;
 }
 
 /**
- * Who may sign, out of files: OpenPGP certificates (armored or binary, also several joined) and X.509 certificates (PEM,
- * also several, or DER). Lists for people beside them (`.txt`) are left out.
- * @throws RelcatError key-unusable, with each file that holds something else
+ * Reads the allowed signers from OpenPGP files (armored or binary, possibly concatenated) and X.509 files
+ * (PEM, possibly several, or DER). Human-readable `.txt` lists in the same folder are skipped.
+ * @throws RelcatError key-unusable, naming each file with other content
  */
 export async function readKeys(files: readonly KeyFile[]): Promise<Keys> {
   const keys: { openpgp: OpenPgpKey[]; x509: X509Key[] } = { openpgp: [], x509: [] };
@@ -60,14 +60,14 @@ interface Certificates {
   x509: readonly X509Certificate[];
 }
 
-/** @throws Error whose message goes on from the file's name */
+/** @throws Error; the caller puts the file name before its message */
 async function certificatesOf(bytes: Uint8Array): Promise<Certificates> {
   const text = Buffer.from(bytes).toString("latin1");
   if (/-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY/.test(text))
     throw new Error("holds a private key, expected certificates; move it to where only its owner reads");
   const pem = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (pem) return { openpgp: [], x509: pem.map(certificateOf) };
-  // DER begins with a SEQUENCE, whose octet is no tag of an OpenPGP packet.
+  // DER begins with a SEQUENCE tag (0x30), which no OpenPGP packet starts with.
   if (bytes[0] === 0x30) return { openpgp: [], x509: [certificateOf(bytes)] };
   return { openpgp: await readOpenPgpCertificates(bytes), x509: [] };
 }

@@ -1,26 +1,25 @@
 import { type CryptolibPost, malformed } from "./inspection.ts";
 
-/** Looks for the hash that the product's self-check expects: a word of 64 hexadecimal digits in upper case. */
+/** Finds the hash that the product's self-check expects: a word of 64 upper-case hexadecimal digits. */
 export interface SelfCheckFinder {
   /**
-   * The next file of the package; ends the one before.
-   * @param path as the package has it; a leading `/` or `./` does not count
-   * @param arch of the slice whose content this is, in files for several architectures
-   * @returns what takes its content in order, or undefined when the file is not looked at
+   * Starts the next file of the package and ends the previous one.
+   * @param path path in the package; a leading `/` or `./` is ignored
+   * @param arch architecture of this slice, in multi-architecture files
+   * @returns a consumer for the content in order; undefined: the file is not searched
    */
   file(path: string, arch?: string): ((chunk: Uint8Array) => void) | undefined;
   /**
-   * What was found in all files. Of files for several architectures, exactly one hash for each.
-   * @throws Fault malformed, when the file was named beforehand and has none or several
+   * The result over all files. A multi-architecture file must have exactly one hash for each architecture.
+   * @throws Fault malformed, if the file was named in advance and has no hash or several
    */
   found(): SelfCheck;
 }
 
 interface SelfCheck {
   cryptolib_post: CryptolibPost | null;
-  /** The file it stands in. */
   file: string | null;
-  /** Why there is none although there were candidates. */
+  /** The reason why no candidate was chosen. */
   note: string | null;
 }
 
@@ -31,10 +30,10 @@ interface Word {
 }
 
 const nothing: SelfCheck = { cryptolib_post: null, file: null, note: null };
-/** More different ones are not collected: they are several anyway, and the list is for reading. */
+/** More candidates are not collected: the result is ambiguous anyway, and people read this list. */
 const most = 8;
 
-/** @param pattern the file it stands in: a path, in which `*` stands for any part of a name; undefined: every file */
+/** @param pattern path of the file, with `*` for any part of a name; undefined: every file */
 export function selfCheckFinder(pattern: string | undefined): SelfCheckFinder {
   const isLookedAt = pattern === undefined ? () => true : matcher(pattern);
   const words: Word[] = [];
@@ -98,12 +97,12 @@ const length = 64;
 const isHexadecimal = new Uint8Array(256);
 for (const digit of Buffer.from("0123456789ABCDEFabcdef")) isHexadecimal[digit] = 1;
 
-/** Finds words of 64 upper-case hexadecimal digits that are no part of longer ones, in content that comes in chunks. */
+/** A longer run of digits is some other value, so its parts do not match. Content arrives in chunks. */
 function wordScanner(take: (word: string) => void): { write(chunk: Uint8Array): void; end(): void } {
   let carried: Uint8Array = new Uint8Array(0);
 
   function scan(bytes: Uint8Array, until: number): void {
-    // A run of 64 has a digit at every 64th place, wherever it begins: no other byte needs a look.
+    // Every run of 64 has a digit at some multiple of 64, so only those positions are tested.
     for (let at = length - 1; at < until; at += length) {
       if (!isHexadecimal[bytes[at] ?? 0]) continue;
       let from = at;
@@ -122,7 +121,7 @@ function wordScanner(take: (word: string) => void): { write(chunk: Uint8Array): 
       let until = bytes.length;
       while (until > 0 && isHexadecimal[bytes[until - 1] ?? 0]) until--;
       scan(bytes, until);
-      // One more than a word is enough to tell that a run is too long, however long it is.
+      // One digit more than a word is enough to know that the run is too long.
       carried = Uint8Array.from(bytes.subarray(Math.max(until, bytes.length - length - 1)));
     },
     end() {

@@ -1,7 +1,7 @@
 import { Fault, type Inspection } from "./inspection.ts";
 import type { SelfCheckFinder } from "./self-check.ts";
 
-/** Adds what was found for the self-check. That it is not as asked for makes worse only what was well before. */
+/** Adds the self-check result. A failed self-check lowers only a verdict that was `ok`. */
 export function withSelfCheck(inspection: Inspection, finder: SelfCheckFinder): Inspection {
   try {
     const { cryptolib_post, note } = finder.found();

@@ -3,15 +3,14 @@ import type { ByteSource } from "../system/byte-source.ts";
 import { type FileSource, fileSource } from "../system/file-source.ts";
 import { lookAt } from "../system/input-files.ts";
 
-/** A file, and those of its folder that it belongs together with. */
 export interface FileWithNeighbours {
   file: FileSource;
-  /** The file of that name in the same folder, if there is one. */
+  /** Undefined: the folder has no such file. */
   beside(name: string): ByteSource | undefined;
   close(): void;
 }
 
-/** @throws RelcatError file-access, here and in what is read */
+/** @throws RelcatError file-access, also when the returned sources are read */
 export function openWithNeighbours(path: string): FileWithNeighbours {
   const file = fileSource(path);
   const opened = [file];
@@ -19,7 +18,7 @@ export function openWithNeighbours(path: string): FileWithNeighbours {
     file,
     beside(name) {
       if (!isFileName(name)) return undefined;
-      // biome-ignore lint/plugin: it is the name of a file, and a person's folder may have links.
+      // biome-ignore lint/plugin: a checked file name in the user's own folder, where links are allowed.
       const at = join(dirname(path), name);
       if (lookAt(at).kind !== "file") return undefined;
       const source = fileSource(at);
@@ -32,6 +31,6 @@ export function openWithNeighbours(path: string): FileWithNeighbours {
   };
 }
 
-/** Names that a signed text brings along may lead elsewhere, or be none that a file can have. */
+/** A signed text may contain names with a folder, or names that no file can have. */
 export const isFileName = (name: string): boolean =>
   basename(name) === name && Buffer.byteLength(name) <= 255 && !name.includes("\0");

@@ -1,6 +1,6 @@
 import { Fault, type Inspection, type Verdict } from "./inspection.ts";
 
-/** What is said of something of which one part is one thing and one another: the first of these. */
+/** Worst first: parts with different verdicts get the first of these that occurs. */
 const severities: readonly Verdict[] = [
   "malformed",
   "refuse",
@@ -21,13 +21,13 @@ type Judged = Pick<Inspection, "verdict" | "reason">;
 
 const well: Judged = { verdict: "ok", reason: "" };
 
-/** The worst of these; of equal ones the first. */
+/** Ties go to the first part. */
 export function worstOf(parts: readonly Judged[]): Judged {
   const severity = ({ verdict }: Judged) => severities.indexOf(verdict);
   return parts.reduce((worst, part) => (severity(part) < severity(worst) ? part : worst), well);
 }
 
-/** @throws Fault the worst of them, unless all is well */
+/** @throws Fault the worst of them, unless all are ok */
 export function refuseWorst(...parts: readonly Judged[]): Verdict {
   const { verdict, reason } = worstOf(parts);
   if (verdict !== "ok") throw new Fault(verdict, reason);

@@ -1,19 +1,19 @@
 import { malformed } from "../inspect/inspection.ts";
 
-/** Bytes that are read from anywhere; a file is never held whole. */
+/** Random access to bytes without holding the whole file in memory. */
 export interface ByteSource {
-  /** The file's name, without its folder. */
+  /** File name without its folder. */
   readonly name: string;
   readonly size: number;
   /**
-   * Exactly these bytes, good until the next call.
-   * @throws Fault malformed, where they reach beyond the end
+   * Returns exactly `length` bytes, valid until the next call.
+   * @throws Fault malformed, if the range goes past the end
    */
   read(from: number, length: number): Uint8Array;
   /**
-   * All bytes once, in order. The first such pass of a file also gives its SHA-256, so that hashing and inspecting read
-   * it once.
-   * @param take gets chunks that are good during the call
+   * Passes over all bytes in order. The first pass also computes the SHA-256, so that hashing and inspecting
+   * read the file once.
+   * @param take receives chunks that are valid only during the call
    */
   each(take: (chunk: Uint8Array, at: number) => void | Promise<void>): Promise<void>;
 }
@@ -25,7 +25,6 @@ export function refuseBeyond(source: { name: string; size: number }, from: numbe
     throw malformed(`${source.name} ends at byte ${source.size}, expected ${length} bytes from ${from} on`);
 }
 
-/** Bytes in memory, such as a member of an archive. */
 export function bytesSource(bytes: Uint8Array, name = "bytes"): ByteSource {
   const at = { name, size: bytes.length };
   return {
@@ -40,7 +39,7 @@ export function bytesSource(bytes: Uint8Array, name = "bytes"): ByteSource {
   };
 }
 
-/** A part of another source, such as a member of an archive that lies there uncompressed. */
+/** Part of another source, such as an uncompressed member of an archive. */
 export function partOf(source: ByteSource, from: number, size: number, name = source.name): ByteSource {
   refuseBeyond(source, from, size);
   const at = { name, size };
@@ -59,7 +58,9 @@ export function partOf(source: ByteSource, from: number, size: number, name = so
   };
 }
 
-/** Frees a chunk that nobody needs any more: until the collector comes, many take as much memory as a dictionary. */
+/**
+ * Frees a chunk right away: waiting for garbage collection, many chunks need as much memory as a dictionary.
+ */
 export function release({ buffer, length }: Uint8Array): void {
   if (length === buffer.byteLength && buffer instanceof ArrayBuffer) buffer.transfer(0);
 }

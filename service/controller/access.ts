@@ -1,4 +1,3 @@
-/** What credentials may be for. */
 export const scopes = [
   "devices:read",
   "devices:state",
@@ -12,17 +11,17 @@ export const scopes = [
 ] as const;
 export type Scope = (typeof scopes)[number];
 
-/** What keys and tokens can be made for: users are changed in a session only. */
+/** API keys and tokens cannot have `users:write`, because users are changed only in a session. */
 export const keyScopes = scopes.filter((scope) => scope !== "users:write");
 
-/** From all to least. */
+/** From most to least powerful. */
 export const roles = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"] as const;
 export type Role = (typeof roles)[number];
 
 export interface User {
   id: string;
   name: string | null;
-  /** A user has one of email and username at least. */
+  /** At least one of email and username is set. */
   email: string | null;
   username: string | null;
   role: Role;
@@ -30,44 +29,41 @@ export interface User {
   authz_devices: boolean;
   authz_policies: boolean;
   authz_control_panel: boolean;
-  /** The same right under its other name. */
+  /** Older name of the same right. */
   authz_control_plane: boolean;
   authz_users: boolean;
 }
 
-/** A key or a token, as it was sent. */
 interface Holder {
   id: string;
   name: string | null;
   scopes: ReadonlySet<Scope>;
   expires: string | null;
-  /** Of the secret that was sent: during an overlap a key has two. */
+  /** Digest of the presented secret: during an overlap, a key has two valid secrets. */
   digest: string;
 }
 
-/** Who asks, as far as credentials tell. */
 export type Principal =
   | ({ kind: "key" } & Holder)
   | ({ kind: "token"; user: User } & Holder)
   | { kind: "session"; id: string; scopes: ReadonlySet<Scope>; user: User };
 
-/** Who may do something. */
 export type Access =
   | "anyone"
-  /** Whoever has a key or a token, about that. */
+  /** The holder of an API key or token, acting on that key or token. */
   | "holder"
-  /** Every user, about themselves. */
+  /** A user, acting on their own account. */
   | "user"
-  /** As `user`, and only signed in with a password. */
+  /** Like `user`, but only with a password session. */
   | "person"
   | { scope: Scope; by?: readonly Principal["kind"][] };
 
-/** v0 knows API keys and sessions; latest knows users' tokens too. */
+/** v0 accepts API keys and sessions; latest also accepts users' tokens. */
 export type Alias = "v0" | "latest";
 
 /**
- * Whether a request may go on.
- * @returns undefined: yes; otherwise the problem it is answered with
+ * Decides whether the principal may do this.
+ * @returns undefined: allowed; otherwise the problem for the answer
  */
 export function refusalOf(
   access: Access,
@@ -88,7 +84,7 @@ function isAllowed(access: Exclude<Access, "anyone">, principal: Principal): boo
   return by.includes(principal.kind) && principal.scopes.has(access.scope);
 }
 
-/** What a user may do now, whatever they signed in with. */
+/** Current rights of the user, however they signed in. */
 export function rightsOf({
   role,
   authz_devices,
@@ -107,7 +103,9 @@ export function rightsOf({
 export const intersection = (one: Iterable<Scope>, other: ReadonlySet<Scope>): ReadonlySet<Scope> =>
   new Set([...one].filter((scope) => other.has(scope)));
 
-/** Owners decide on everybody; others on whoever has less to say than they, and Full Administrators on each other. */
+/**
+ * Owners may decide on everyone; other roles only on lower roles, and Full Administrators also on each other.
+ */
 export function mayDecideOn(actor: Role, role: Role): boolean {
   if (actor === "Owner") return true;
   if (actor === "FullAdministrator") return role !== "Owner";

@@ -19,20 +19,19 @@ import { Refused, tooMany } from "./problems.ts";
 import { readBodyAs, readQuery } from "./request.ts";
 import { type ControllerOperation, controllerRoutes } from "./routes.ts";
 
-/** Answers requests to a controller; what goes wrong inside is a 500. */
+/** Answers every request; an unexpected error becomes a 500. */
 export type ControllerApp = (request: ServerRequest, caller: Caller) => Promise<ServerAnswer>;
 
 export const apiPath = "/-net/api/v0";
 const prefixes = [apiPath, "/-net/api/latest", "/latest"] as const;
 
-/** A request on its way to its handler. */
 interface Incoming {
   request: ServerRequest;
   caller: Caller;
   requestId: string;
   alias: Alias;
   now: number;
-  /** What the answer says beside its own headers. */
+  /** Extra headers for the answer. */
   headers: Headers;
 }
 
@@ -65,7 +64,7 @@ const nothingHere = () => new Refused("not-found", "There is nothing at this add
 
 const encoded = (path: string) => path.split("/").map(encodeURIComponent).join("/");
 
-/** Both forms of an address, with and without the final slash, are one. @returns the path below the prefix */
+/** Addresses with and without the final slash are the same. @returns the path below the prefix */
 function placeOf(path: string): { path: string; alias: Alias } {
   for (const prefix of prefixes) {
     if (path !== prefix && !path.startsWith(`${prefix}/`)) continue;
@@ -97,7 +96,7 @@ async function answerRoute(
   const query = readQuery(contract, queryOf(request));
   const { body, ignored } = await readBodyAs(contract, request);
   if (ignored.length > 0) headers["X-Ignored-Fields"] = namedInHeader(ignored);
-  // A body takes as long as its sender likes: rights may have gone meanwhile.
+  // Rights may have changed while the body arrived, because the client decides how long that takes.
   if (body !== undefined && principal) principal = await authenticate(controller, contract, incoming);
   const call: Call = {
     controller,
@@ -123,7 +122,7 @@ const described = ({ name, description }: Route<ControllerOperation>) => ({
   parses: ["application/json"],
 });
 
-/** Who asks, if they may. What is public looks at no credentials. */
+/** Identifies the caller and checks access. Public operations ignore credentials, even invalid ones. */
 async function authenticate(
   controller: Controller,
   { access }: Contract,
@@ -189,7 +188,7 @@ async function spend(
   if (!allowance.allowed) throw tooMany(allowance.reset);
 }
 
-/** draft-ietf-httpapi-ratelimit-headers: what the policy is, and what is left of it. */
+/** Policy and remaining quota, as in draft-ietf-httpapi-ratelimit-headers. */
 const rateHeaders = ({ limit, remaining, reset }: Allowance): Headers => ({
   RateLimit: `"minute";r=${remaining};t=${reset}`,
   "RateLimit-Policy": `"minute";q=${limit};w=60`,
@@ -197,7 +196,7 @@ const rateHeaders = ({ limit, remaining, reset }: Allowance): Headers => ({
 
 const soon = 14 * 24 * 3_600_000;
 
-/** Warns those whose key ends soon. */
+/** Adds a warning header if the caller's key expires soon. */
 function warnOfEnd(headers: Headers, principal: Principal | undefined, now: number): void {
   if (!principal || principal.kind === "session" || principal.expires === null) return;
   if (Date.parse(principal.expires) - now < soon) headers["X-Key-Expires"] = principal.expires;
@@ -206,7 +205,7 @@ function warnOfEnd(headers: Headers, principal: Principal | undefined, now: numb
 const requestIdOf = (given: string | null): string =>
   given !== null && /^[\w.-]{1,64}$/.test(given) ? given : randomUUID();
 
-/** Every answer's, made once. */
+/** Headers of every answer, built once. */
 const always: Headers = {
   ...allHeaders({}, undefined),
   "Cache-Control": caching.none,

@@ -7,36 +7,35 @@ import { Refused } from "./problems.ts";
 import type { Schema } from "./store/schema.ts";
 import { nameOfUser } from "./users/user-rows.ts";
 
-/** Where a request comes from. */
 export interface Caller {
-  /** Address of the client. */
+  /** IP address of the client. */
   remote: string;
-  /** Whether nobody between here and the client can read along. */
+  /** True if no one between here and the client can read the traffic. */
   secure: boolean;
-  /** Aborts when the server is told to stop: what has no end of its own ends then. */
+  /** Aborted on shutdown, to end answers that would otherwise never end. */
   closing?: AbortSignal;
-  /** Whether the client speaks HTTPS: here, or to a trusted proxy. */
+  /** True if the client used HTTPS, to this server or to a trusted proxy. */
   https?: boolean;
 }
 
-/** One request, checked, with what its handler needs. */
+/** A validated request, with everything its handler needs. */
 export interface Call<Body = unknown, Query = Record<string, string | undefined>> {
   controller: Controller;
   request: ServerRequest;
   caller: Caller;
   requestId: string;
   alias: Alias;
-  /** Milliseconds since 1970: one moment for the whole request. */
+  /** Milliseconds since 1970, fixed for the whole request. */
   now: number;
   params: Readonly<Record<string, string>>;
   query: Query;
   body: Body;
   principal: Principal | undefined;
-  /** Whom the audit log names, where that is not the principal. */
+  /** Overrides the actor in the audit log; the principal by default. */
   actor?: Actor;
 }
 
-/** What a handler answers with: at most one of a document, its text, or what comes bit by bit. */
+/** At most one of: a document, its serialized text, a stream. */
 export interface Answer {
   status: number;
   body?: unknown;
@@ -44,25 +43,25 @@ export interface Answer {
   stream?: ReadableStream<string | Uint8Array>;
   headers?: Record<string, string>;
 }
-// biome-ignore lint/suspicious/noExplicitAny: the contract's schema has checked what each handler is given
+// biome-ignore lint/suspicious/noExplicitAny: the contract's schema has validated each handler's input
 export type Handler = (call: Call<any, any>) => Answer | Promise<Answer>;
 
-/** This site as the client's browser knows it: behind a proxy the request itself says http. */
+/** The origin that the client sees: behind a TLS proxy, the request itself says http. */
 export const originOf = ({ origin }: ServerRequest, { https = false }: Caller): string =>
   https ? origin.replace(/^http:/, "https:") : origin;
 
-/** UUIDs are one id however their letters are written (RFC 9562, 4). */
+/** UUIDs are case-insensitive (RFC 9562, 4). */
 export const canonicalId = (id: string | undefined): string => (id ?? "").toLowerCase();
 
 export const at = (milliseconds: number): string => new Date(milliseconds).toISOString();
 
-/** Who asks. @throws Refused where nobody in particular does */
+/** @throws Refused for an anonymous request */
 export function principalOf({ principal }: Call): Principal {
   if (!principal) throw new Refused("unauthorized", "Credentials are needed.");
   return principal;
 }
 
-/** Whoever asks, as the audit log names them. */
+/** The caller in the form of the audit log. */
 function actorOf({ actor, principal, caller: { remote: ip }, requestId: request }: Call): Actor {
   if (actor) return actor;
   if (!principal) return { kind: "nobody", id: null, name: null, ip, request };
@@ -71,19 +70,19 @@ function actorOf({ actor, principal, caller: { remote: ip }, requestId: request 
   return { kind: principal.kind, id: principal.id, name: principal.name, ip, request };
 }
 
-/** How `state_changed_by` and `created_by` name whoever asks. */
+/** The caller's name for `state_changed_by` and `created_by`. */
 export function nameOf(call: Call): string {
   const { kind, id } = actorOf(call);
   return `${kind}:${id}`;
 }
 
-/** A transaction whose deeds are in the audit log when it is committed, and nowhere when it is not. */
+/** A transaction together with its audit records: both are committed, or neither. */
 export interface Writing {
   transaction: Kysely<Schema>;
   record(...deeds: readonly Deed[]): void;
 }
 
-/** Runs `work` in a transaction, with what it records. @param actor where it is not whoever asks */
+/** Runs `work` in a transaction and records its audit entries. @param actor defaults to the caller */
 export function write<T>(
   call: Call,
   work: (writing: Writing) => Promise<T>,

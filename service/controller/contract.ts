@@ -5,19 +5,21 @@ import * as documents from "./documents.ts";
 import type { ProblemKind } from "./problems.ts";
 import type { ControllerOperation } from "./routes.ts";
 
-/** What an operation takes, who may ask for it, and what it answers: checked, enforced and documented from here. */
+/**
+ * Input, access, limits and answers of an operation. Validation, enforcement and documentation all use this.
+ */
 export interface Contract {
   summary: string;
   description?: string;
   access: Access;
-  /** Which limit it counts for; `enrol` and `login` are counted per address. */
+  /** The rate limit that applies; `enrol` and `login` are counted per address. */
   rate: "api" | "login" | "enrol";
-  /** What it leaves in the audit log. */
+  /** Audit codes that the operation may record. */
   audit?: readonly AuditCode[];
   query?: z.ZodObject;
-  /** optional: an empty body stands for `{}`. */
+  /** optional: an empty body means `{}`. */
   body?: { schema: z.ZodType; optional?: true; bytes: number };
-  /** also: where something was there already, or is new. */
+  /** also: second status, for something that existed already or is new. */
   success: {
     status: 200 | 201 | 204;
     also?: 200 | 201;
@@ -25,7 +27,7 @@ export interface Contract {
     schema?: z.ZodType;
     type?: string;
   };
-  /** Beside those that every operation of its access can have. */
+  /** Problems in addition to those that all operations with this access share. */
   problems?: readonly ProblemKind[];
 }
 

@@ -2,19 +2,19 @@ import type { Pepper } from "./auth/secrets.ts";
 import type { Counters } from "./limits/counters.ts";
 import type { Database } from "./store/database.ts";
 
-/** How a controller is run; defaults in `settings`. */
+/** Configuration of a controller; defaults are in `settings`. */
 export interface Settings {
-  /** Beginnings of secrets, by which scanners and people know them. */
+  /** Prefixes of secrets, by which secret scanners and people recognize them. */
   prefixes: { key: string; token: string; device: string };
-  /** Days. `never`: whether keys without an end may be made. */
+  /** Days. `never`: whether keys without expiry are allowed. */
   keyLife: { usual: number; most: number; never: boolean };
-  /** Accepted devices, at most; undefined: any number. */
+  /** Maximum of accepted devices; undefined: unlimited. */
   mostAccepted: number | undefined;
-  /** Pending devices, at most. */
+  /** Maximum of pending devices. */
   mostPending: number;
-  /** Requests a minute: of one key, of one address, and enrolments and logins of one address. 0: any number. */
+  /** Requests per minute: per key, per address, and enrolments and logins per address. 0: unlimited. */
   limits: { key: number; address: number; enrol: number; login: number };
-  /** Fills owned_by_org. */
+  /** Value of owned_by_org. */
   organisation: string | undefined;
 }
 
@@ -27,16 +27,16 @@ export const settings: Settings = {
   organisation: undefined,
 };
 
-/** What every request of one controller has in common. */
+/** State that all requests of one controller share. */
 export interface Controller {
   database: Database;
   pepper: Pepper;
   settings: Settings;
   counters: Counters;
-  /** This installation, as devices know it. */
+  /** Id of this installation, shown to devices. */
   id: string;
   /** Milliseconds since 1970. */
   clock: () => number;
-  /** Hears of what clients are not told. */
+  /** Receives errors whose details clients do not see. */
   log: (message: string) => void;
 }

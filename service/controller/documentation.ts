@@ -1,6 +1,6 @@
 import type { Answer } from "./call.ts";
 
-/** Made once: it depends on nothing but the program. */
+/** Cached, because it depends only on the program. */
 let description: string | undefined;
 
 /** `GET openapi.json` */

@@ -2,8 +2,8 @@ import { z } from "zod";
 import { keyScopes, roles, scopes } from "./access.ts";
 
 /**
- * What goes over the wire, both ways. Requests are strict, so that a misspelt member is not taken for nothing; where
- * clients existed before this server (z.object), unknown members are ignored and named in X-Ignored-Fields.
+ * Schemas of requests and answers. Requests are strict, so that a misspelt member is an error. Where clients
+ * existed before this server (z.object), unknown members are ignored and listed in X-Ignored-Fields.
  */
 const text = z.string();
 const moment = z.iso.datetime({ precision: 3 }).meta({ description: "ISO 8601, UTC, with milliseconds." });
@@ -230,7 +230,7 @@ export const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: 
 export const meSchema = z
   .strictObject({ user: userSchema, devices: z.record(z.uuid(), deviceSchema) })
   .meta({ id: "Me" });
-/** NIST SP 800-63B: length counts, composition does not. */
+/** NIST SP 800-63B: require length, not character classes. */
 const password = z.string().min(12).max(1024);
 const email = z.email().max(255);
 export const loginRequestSchema = z

@@ -23,7 +23,6 @@ import type { ControllerOperation } from "./routes.ts";
 import { changeMe, login, logout, readMe } from "./users/sessions.ts";
 import { deleteUser, listUsers, readUser, upsertUser } from "./users/users.ts";
 
-/** What does each operation. */
 export const handlers: Record<ControllerOperation, Handler> = {
   health: () => ({ status: 200, body: { status: "ok" } }),
   listDevices,

@@ -19,25 +19,25 @@ import { migrate } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
 import { openSqlite } from "./store/sqlite.ts";
 
-/** A file is there already; nothing was written. */
+/** The target file exists already; nothing was written. */
 export class FileExists extends Error {
   override readonly name = "FileExists";
 }
 
-/** What would be restored was changed behind the controller's back. */
+/** The backup's content was changed outside the controller. */
 export class BackupBroken extends Error {
   override readonly name = "BackupBroken";
 }
 
 export interface BackupOptions {
-  /** A SQLite file; a server may be writing to it. */
+  /** Path of the SQLite file; a server may be writing to it. */
   database: string;
   file: string;
-  /** Hexadecimal; undefined leaves it out of the backup. */
+  /** Hexadecimal; undefined: the backup contains no pepper. */
   pepper: string | undefined;
 }
 
-/** Writes a whole copy, as of one moment, or nothing. @throws FileExists */
+/** Writes a complete, consistent copy or nothing. @throws FileExists */
 export function backUp({ database, file, pepper }: BackupOptions): void {
   refuseExisting(file);
   if (pepper !== undefined) refuseOtherPepper(file, pepper);
@@ -46,7 +46,7 @@ export function backUp({ database, file, pepper }: BackupOptions): void {
   place(part, file);
 }
 
-/** The pepper of a SQLite file, where it lies beside it. */
+/** Reads the pepper file next to the SQLite file, if there is one. */
 export const pepperBeside = (database: string): string | undefined =>
   existsSync(pepperFile(database)) ? readFileSync(pepperFile(database), "utf8").trim() : undefined;
 
@@ -61,7 +61,7 @@ export interface RestoreOptions {
 }
 
 /**
- * Makes a database of a backup, once its audit log is proved; a row of that log says that it was restored.
+ * Restores a backup after verifying its audit log, and records the restore in that log.
  * @throws FileExists, BackupBroken, NotReady
  */
 export async function restore({ file, database, pepper, ...opening }: RestoreOptions): Promise<void> {
@@ -94,7 +94,7 @@ async function proveRestored(opening: Omit<RestoreOptions, "file">, from: string
   }
 }
 
-/** Brings a database to this version's form. @returns the steps that ran */
+/** Migrates a database to the current schema. @returns the steps that ran */
 export async function migrateDatabase({
   database: where,
   log,
@@ -122,7 +122,7 @@ function refuseOtherPepper(database: string, pepper: string): void {
   throw new FileExists(`${pepperFile(database)} holds another pepper`);
 }
 
-/** A copy beside where it will be, as of one moment: SQLite reads in one transaction whatever is written meanwhile. */
+/** A consistent copy next to its final path: SQLite's backup reads in one transaction, even during writes. */
 function copyOf(from: string, to: string): string {
   removeAbandoned(to);
   const part = `${to}.${process.pid}.part`;
@@ -140,7 +140,7 @@ function copyOf(from: string, to: string): string {
   return part;
 }
 
-/** What killed runs left. */
+/** Removes temporary files of killed runs. */
 function removeAbandoned(to: string): void {
   const folder = dirname(to);
   for (const name of readdirSync(folder)) {
@@ -148,7 +148,7 @@ function removeAbandoned(to: string): void {
   }
 }
 
-/** Gives it its name; a link, because that never takes another file's place. */
+/** Renames by hard link, because a link never overwrites another file. */
 function place(part: string, file: string): void {
   try {
     linkSync(part, file);
@@ -162,7 +162,7 @@ function remove(part: string): void {
   for (const suffix of ["", "-wal", "-shm", "-journal"]) rmSync(`${part}${suffix}`, { force: true });
 }
 
-/** Before the database: one without its pepper would be of no use. */
+/** Written before the database, which would be useless without its pepper. */
 function writePepper(database: string, pepper: string): void {
   const file = pepperFile(database);
   if (existsSync(file)) return;

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { packageFolder } from "../../pipeline/site/stores/templates.ts";
 
-/** What pages are made of, by file name: the controller's own templates, and what it shares with the catalog's pages. */
+/** Templates and assets by file name: the controller's own, and those shared with the catalog's pages. */
 export function readPageFiles(): Map<string, string> {
   const templates = join(packageFolder(), "templates");
   const own = readdirSync(join(templates, "controller")).map((name) => join("controller", name));

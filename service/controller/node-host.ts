@@ -17,17 +17,19 @@ import { readBodyAs, readQuery } from "./request.ts";
 import { controllerRoutes } from "./routes.ts";
 import { blank, insertUser } from "./users/users.ts";
 
-/** What was answered, as over HTTP. */
 interface HostAnswer {
   status: number;
   /** Parsed JSON. */
   body: unknown;
 }
 
-/** Asks a controller what its API answers, without a server between. */
+/** Sends a request to the controller's API without a server. */
 export type AskOnHost = (method: string, path: string, body?: object) => Promise<HostAnswer>;
 
-/** Whoever can open the database can do what an Owner can; the audit log names their account on this machine. */
+/**
+ * Acts as an Owner, because anyone who can open the database could do as much. The audit log names the
+ * operating system account.
+ */
 export function askOnHost(controller: Controller): AskOnHost {
   const actor = hostActor();
   return async (method, path, body) => {
@@ -41,7 +43,7 @@ export function askOnHost(controller: Controller): AskOnHost {
   };
 }
 
-/** Whoever works on this machine, for the audit log. */
+/** The operating system account, for the audit log. */
 export function hostActor(): Actor {
   const name = accountName();
   return { kind: "host", id: name, name, ip: null, request: null };
@@ -52,7 +54,7 @@ function accountName(): string {
   try {
     return userInfo().username;
   } catch {
-    // Containers run under numbers that no account has.
+    // In containers, the user id often has no account.
     return `uid-${id ?? "unknown"}`;
   }
 }
@@ -118,8 +120,8 @@ async function read({ status, body, text, stream }: Answer): Promise<HostAnswer>
 }
 
 /**
- * Makes the user that makes all others.
- * @returns false when there is one already; nothing is changed then
+ * Creates the first Owner, who can create all other users.
+ * @returns false if an Owner exists; then nothing changes
  */
 export async function addFirstOwner(
   controller: Controller,
@@ -136,7 +138,7 @@ export async function addFirstOwner(
   });
 }
 
-/** Whether an email address and a password can be those of a user. @returns what is wrong with them */
+/** Validates a user's email address and password. @returns a message for each error */
 export function userFaults(email: string, password: string): string[] {
   const checked = contracts.upsertUser.body?.schema.safeParse({ email, password });
   return (checked?.error?.issues ?? []).map(({ path, message }) => `${path.join(".")}: ${message}`);
@@ -145,6 +147,6 @@ export function userFaults(email: string, password: string): string[] {
 export { untilStopped } from "../http/node-server.ts";
 export type { Head, LogVerdict };
 
-/** Checks that the audit log is whole and records what the database holds. @param known a head noted earlier */
+/** Verifies the audit log, and that it matches the database. @param known a head noted earlier */
 export const verifyAudit = ({ database, pepper }: Controller, known?: Head): Promise<LogVerdict> =>
   verifyLog(database, pepper, known);

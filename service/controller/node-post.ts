@@ -3,8 +3,8 @@ import { tellFailure } from "./auth/login-throttle.ts";
 import type { Controller } from "./controller.ts";
 
 /**
- * Whether a request's API key may hand in packages; another server asks that holds the same database.
- * @returns "unknown" for whatever is no good API key, and why is in the audit log
+ * Tells another server on the same database whether a request's API key may upload packages.
+ * @returns "unknown" for an invalid API key; the reason is in the audit log
  */
 export async function mayPostPackages(
   controller: Controller,

@@ -29,31 +29,30 @@ import { openSqlite } from "./store/sqlite.ts";
 
 export { settings } from "./controller.ts";
 
-/** A controller cannot be opened as it is; the message says what to do. */
+/** The controller cannot be opened; the message says what to do. */
 export class NotReady extends Error {
   override readonly name = "NotReady";
 }
 
 export interface OpenOptions {
-  /** A file's path, or postgres://… */
+  /** Path of a file, or postgres://… */
   database: string;
-  /** Hexadecimal; otherwise it lies beside the SQLite file. */
+  /** Hexadecimal; by default read from the file next to the SQLite file. */
   pepper: string | undefined;
   settings: Settings;
   clock: () => number;
   log: (message: string) => void;
-  /** Makes what is missing, rather than refusing. */
+  /** Creates the database and the pepper if they are missing. */
   create?: boolean;
 }
 
 const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
 
-/** Where a SQLite file's pepper lies. */
 export const pepperFile = (database: string): string => `${database}.pepper`;
 
 /**
  * Opens a controller's database with its pepper.
- * @throws NotReady for a file that is missing, a pepper that is another one, or a form that `migrate` must change
+ * @throws NotReady for a missing file, a wrong pepper, or a schema that needs `migrate`
  */
 export async function openController({
   database: place,
@@ -109,7 +108,7 @@ function parsePepper(text: string, where: string): Pepper {
   throw new NotReady(`${where} is not ${pepperBytes} bytes in hexadecimal`);
 }
 
-/** With another pepper no credential would be right, and nobody would know why. @returns the controller's id */
+/** A wrong pepper would make every credential fail without a visible reason. @returns the controller's id */
 async function requireSamePepper({ read, note }: Database, pepper: Pepper, create: boolean): Promise<string> {
   const rows = await read
     .selectFrom("meta")
@@ -137,24 +136,24 @@ async function requireSamePepper({ read, note }: Database, pepper: Pepper, creat
 
 export interface ServeOptions {
   host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
   trustedProxies?: readonly string[];
   reusePort?: boolean;
   certificate?: Certificate | undefined;
   patience?: Partial<Patience>;
-  /** Milliseconds since some moment, for durations. */
+  /** Monotonic clock in milliseconds, for durations. */
   clock: () => number;
   log: (entry: RequestEntry) => void;
 }
 
 export interface ControllerServer {
   url: string;
-  /** Takes no more requests, finishes those that run; the database stays open. */
+  /** Stops accepting requests and finishes the current ones; the database stays open. */
   close(): Promise<void>;
 }
 
-/** Serves a controller. @throws EADDRINUSE, EACCES for the address */
+/** Starts a server. @throws EADDRINUSE, EACCES for the address */
 export async function serveController(
   controller: Controller,
   options: ServeOptions,
@@ -204,6 +203,9 @@ function badRequest(remote: string): ServerAnswer {
   return problem(new Refused("bad-request", "The request cannot be read.").details(), "", headers);
 }
 
-/** What people put into addresses by mistake: the log has no parameters, and nothing that looks like a secret. */
+/**
+ * People paste secrets into addresses by mistake, so the log omits parameters and anything that looks like a
+ * secret.
+ */
 const withoutSecrets = (target: string): string =>
   (target.split("?", 1)[0] ?? "").replace(/[a-z][\w-]{0,30}[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/gi, "…");

@@ -62,7 +62,7 @@ function successesOf({
   return { [status]: response, ...(also && { [also]: response }) };
 }
 
-/** What any operation can answer, by what it takes and who may ask. */
+/** Problems that follow from an operation's input and access. */
 function problemsOf(
   operation: ControllerOperation,
   { access, body, problems = [] }: Contract,
@@ -99,11 +99,10 @@ const meaning: Record<number, string> = {
   503: "Not now; Retry-After says when.",
 };
 
-/** Full paths: clients differ in how they join a path to a server that has one itself. */
+/** Full paths, because clients differ in how they join a path to a server URL with a path of its own. */
 const routesAt = (prefix: string) =>
   controllerRoutes.map((route) => ({ ...route, path: `${prefix}${route.path}` }));
 
-/** The controller's OpenAPI 3.1 description. */
 const controllerOpenApi = (): object =>
   openApiOf(routesAt("/-net/api/v0"), {
     title: "Device management",
@@ -126,5 +125,5 @@ const controllerOpenApi = (): object =>
     ) as ApiDescription<ControllerOperation>["operations"],
   });
 
-/** The same, as text with a final newline. */
+/** Serialized, with a final newline. */
 export const controllerOpenApiText = (): string => plainJson(controllerOpenApi());

@@ -1,6 +1,6 @@
 import type { FieldError, ProblemDetails } from "../http/problem.ts";
 
-/** Every kind of problem the controller answers with. Slugs are stable: programs compare them. */
+/** All problem types of the API. Slugs are stable, because programs compare them. */
 const kinds = {
   "bad-request": [400, "The request cannot be read"],
   invalid: [400, "The request has invalid values"],
@@ -25,7 +25,7 @@ export type ProblemKind = keyof typeof kinds;
 
 export const statusOf = (kind: ProblemKind): number => kinds[kind][0];
 
-/** Ends a request; what it had begun to change is taken back. */
+/** Ends a request; its transaction is rolled back. */
 export class Refused extends Error {
   override readonly name = "Refused";
   readonly kind: ProblemKind;
@@ -57,6 +57,6 @@ export const tooMany = (seconds: number): Refused =>
     headers: { "Retry-After": String(seconds) },
   });
 
-/** For one value that does not fit. @param pointer JSON Pointer into the body, or the name of a parameter */
+/** Problem with one value. @param pointer JSON Pointer into the body, or the name of a parameter */
 export const invalid = (pointer: string, code: string, detail: string): Refused =>
   new Refused("invalid", detail, { errors: [{ pointer, code, detail }] });

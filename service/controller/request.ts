@@ -6,10 +6,10 @@ import { type ServerRequest, saysNoBody } from "../http/request.ts";
 import type { Contract } from "./contract.ts";
 import { Refused } from "./problems.ts";
 
-/** Levels of nesting: no document of this API has more than four. */
+/** Maximum nesting; no document of this API has more than four levels. */
 const deepest = 32;
 
-/** The parameters of a request. @throws Refused naming each that is unknown, repeated or not as it should be */
+/** @throws Refused naming each unknown, repeated or invalid parameter */
 export function readQuery({ query }: Contract, parameters: URLSearchParams): Record<string, unknown> {
   if (parameters.size === 0 && !query) return {};
   const errors: FieldError[] = [];
@@ -37,9 +37,9 @@ export function readQuery({ query }: Contract, parameters: URLSearchParams): Rec
 }
 
 /**
- * The body of a request, as its contract has it. It is read only now, when it is known who sends it.
- * @returns ignored: members that a lenient schema does not know, by their paths
- * @throws Refused with everything that is wrong with it
+ * Reads and validates the body. It is read only after authentication.
+ * @returns ignored: paths of members that a lenient schema does not know
+ * @throws Refused listing all errors
  */
 export async function readBodyAs(
   { body }: Contract,
@@ -66,7 +66,7 @@ export async function readBodyAs(
   throw new Refused("invalid", "The body cannot be used.", { errors });
 }
 
-/** Paths of members that the schema dropped; items of one list share theirs. */
+/** Paths of members that the schema dropped; items of one list share a path. */
 function* droppedOf(sent: unknown, taken: unknown, path = ""): Generator<string> {
   if (Array.isArray(sent) && Array.isArray(taken)) {
     for (const [index, item] of sent.entries()) yield* droppedOf(item, taken[index], path);

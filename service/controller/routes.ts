@@ -42,7 +42,7 @@ const route = (
   operations: Route<ControllerOperation>["operations"],
 ): Route<ControllerOperation> => ({ path, name, description, operations });
 
-/** The controller's API below `/-net/api/v0`. Fixed addresses stand before those with an id. */
+/** Routes below `/-net/api/v0`. Literal paths come before paths with an id. */
 export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/ok/", "Health", "Says whether the server answers.", { GET: "health" }),
   route("/device/", "Devices", "All devices, in order of creation.", { GET: "listDevices" }),

@@ -2,14 +2,15 @@ import { inflateRawSync } from "node:zlib";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed } from "../inspection.ts";
 
-/** A cabinet (MS-CAB): files that lie one after the other in folders, which are compressed in blocks. */
+/** A cabinet (MS-CAB): folders of concatenated files, compressed in blocks. */
 export interface Cabinet {
   files: readonly CabinetFile[];
-  /** Gives each file its content, in order. @returns bytes unpacked, of all folders. @throws Fault */
+  /**
+   * Streams the content of each file in order. @returns unpacked size of all folders in bytes. @throws Fault
+   */
   extract(limit: number, take: (file: CabinetFile) => FileSink): Promise<number>;
 }
 
-/** What takes the content of one file. */
 export interface FileSink {
   write(chunk: Uint8Array): void;
   end(): Promise<void>;
@@ -19,7 +20,7 @@ export interface CabinetFile {
   name: string;
   size: number;
   folder: number;
-  /** Where it is in its folder's content. */
+  /** Offset in the folder's content. */
   from: number;
 }
 
@@ -35,7 +36,7 @@ const largestBlock = 1 << 15;
 const headerFlags = { isContinued: 1, continues: 2, hasReserve: 4 };
 const compressions = ["none", "MSZIP", "Quantum", "LZX"];
 
-/** @throws Fault malformed; unsupported-format: a set of several cabinets */
+/** @throws Fault malformed; unsupported-format, for a set of several cabinets */
 export function openCabinet(source: ByteSource): Cabinet {
   const header = Buffer.from(source.read(0, 36));
   const [size, filesAt, flags] = [header.readUInt32LE(8), header.readUInt32LE(16), header.readUInt16LE(30)];
@@ -81,7 +82,7 @@ function filesIn(source: ByteSource, first: number, count: number, folders: numb
     const end = entry.indexOf(0, 16);
     if (end === -1) throw malformed(`${source.name} has a file whose name does not end`);
     const [folder, attributes] = [entry.readUInt16LE(8), entry.readUInt16LE(14)];
-    // 0x80: its name is UTF-8.
+    // Bit 0x80 means that the name is UTF-8.
     const name = entry.toString(attributes & 0x80 ? "utf8" : "latin1", 16, end);
     if (folder >= folders)
       throw malformed(
@@ -97,7 +98,6 @@ function filesIn(source: ByteSource, first: number, count: number, folders: numb
   return files;
 }
 
-/** The content of a folder, block by block. */
 function* blocksOf(
   source: ByteSource,
   { first, blocks, compression }: Folder,
@@ -113,7 +113,7 @@ function* blocksOf(
   for (let index = 0; index < blocks; index++) {
     const head = Buffer.from(source.read(at, 8 + reserve));
     const [size, unpacked] = [head.readUInt16LE(4), head.readUInt16LE(6)];
-    // Good until the next read, which is that of the next block.
+    // Valid until the next read, which is that of the next block.
     const { buffer, byteOffset } = source.read(at + head.length, size);
     const packed = Buffer.from(buffer, byteOffset, size);
     const sum = head.readUInt32LE(0);
@@ -129,7 +129,7 @@ function* blocksOf(
   }
 }
 
-/** MSZIP: `CK`, then deflate that refers to the block before it too. */
+/** MSZIP: `CK`, then deflate data that uses the previous block as its dictionary. */
 function inflated(packed: Buffer, dictionary: Uint8Array, size: number, name: string): Uint8Array {
   if (packed.toString("latin1", 0, 2) !== "CK") throw malformed(`${name} has a block that is not MSZIP`);
   try {
@@ -139,7 +139,7 @@ function inflated(packed: Buffer, dictionary: Uint8Array, size: number, name: st
   }
 }
 
-/** Exclusive or of words; the bytes left over count from the last (MS-CAB, 3.1). */
+/** XOR of 32-bit words; the remaining bytes are in reverse order (MS-CAB, 3.1). */
 function checksum(bytes: Buffer, seed: number): number {
   let sum = seed;
   const whole = bytes.length & ~3;
@@ -149,7 +149,7 @@ function checksum(bytes: Buffer, seed: number): number {
   return (sum ^ rest) >>> 0;
 }
 
-/** @returns bytes unpacked */
+/** @returns unpacked size in bytes */
 async function extractFolder(
   blocks: Iterable<Uint8Array>,
   files: readonly CabinetFile[],

@@ -1,16 +1,16 @@
 import { malformed } from "../inspection.ts";
 
-/** An entry of a compound file's directory (MS-CFB, 2.6.1). */
+/** A directory entry of a compound file (MS-CFB, 2.6.1). */
 export interface DirectoryEntry {
-  /** Its offset in the directory stream. */
+  /** Offset in the directory stream. */
   at: number;
   kind: "storage" | "stream" | "root";
-  /** As it is encoded, without the zero that ends it. */
+  /** Encoded, without the terminating zero. */
   rawName: Buffer;
   name: string;
   child: number;
   classId: Buffer;
-  /** State bits, times of creation and of change. */
+  /** State bits, creation time and modification time. */
   state: Buffer;
   times: Buffer;
   first: number;
@@ -26,23 +26,22 @@ const kinds = new Map<number, DirectoryEntry["kind"]>([
 ]);
 const deepest = 16;
 
-/** What is in a storage, by itself and below. */
 export interface Folder {
   entry: DirectoryEntry;
   files: readonly (Folder | { entry: DirectoryEntry; files?: never })[];
 }
 
 /**
- * The tree of a directory.
- * @returns the root, and offsets of entries that are not in use
- * @throws Fault malformed: entries that are met twice or never, names that are there twice or in no order
+ * Reads the directory tree.
+ * @returns the root, and the offsets of unused entries
+ * @throws Fault malformed, for entries that are shared or unreachable, and for duplicate or unsorted names
  */
 export function directoryTree(bytes: Buffer, isLong: boolean): { root: Folder; unused: readonly number[] } {
   const count = Math.floor(bytes.length / entrySize);
   const entries = Array.from({ length: count }, (_, index) => entryAt(bytes, index * entrySize, isLong));
   const isMet = new Uint8Array(count);
 
-  /** One binary tree, from its least name to its greatest. */
+  /** In-order traversal of one binary tree. */
   function* inOrder(top: number): Generator<DirectoryEntry> {
     const path: number[] = [];
     for (let at = top; at !== none || path.length > 0; ) {
@@ -101,7 +100,7 @@ function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | u
   const child = bytes.readUInt32LE(at + 76);
   if (kind === "stream" && child !== none)
     throw malformed(`the directory has a stream with something inside at its byte ${at}`);
-  // Files of version 3 leave the upper half of a size as it happens to be (MS-CFB, 2.6.1).
+  // In version 3 files the upper half of a size is undefined (MS-CFB, 2.6.1).
   const size = bytes.readUInt32LE(at + 120) + (isLong ? bytes.readUInt32LE(at + 124) * 2 ** 32 : 0);
   return {
     at,
@@ -117,7 +116,7 @@ function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | u
   };
 }
 
-/** Readers find names by halving: one that is out of order is there for some of them and not for others. */
+/** Readers use binary search, so some of them would not find an unsorted name. */
 function refuseDisorder(before: DirectoryEntry | undefined, after: DirectoryEntry): void {
   if (before && !isBefore(before.name, after.name))
     throw malformed(`the directory has ${JSON.stringify(after.name)} twice or out of order`);

@@ -1,11 +1,10 @@
 import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed, type Uncovered } from "../inspection.ts";
 
-/** The header of a compound file (MS-CFB, 2.2). Counts are of sectors. */
+/** The header of a compound file (MS-CFB, 2.2). Counts are in sectors. */
 export interface CompoundHeader {
   sectorSize: number;
   isLong: boolean;
-  /** Sectors after the header. */
   sectors: number;
   directory: { first: number; count: number };
   fat: { inHeader: readonly number[]; count: number };
@@ -15,7 +14,7 @@ export interface CompoundHeader {
 }
 
 const compoundMagic = Buffer.from("d0cf11e0a1b11ae1", "hex");
-/** What stands in the table where no sector follows. */
+/** Special values of the sector table. */
 export const marks = { difat: 0xfffffffc, fat: 0xfffffffd, end: 0xfffffffe, free: 0xffffffff } as const;
 
 const size = 512;
@@ -60,7 +59,7 @@ function uncoveredIn(count: (at: number) => number, sectorSize: number): Uncover
     [24, 26],
     [52, 56],
   ];
-  // Where there are none of something, the place of the first one says nothing.
+  // If the count is 0, the field with the first sector is meaningless.
   if (count(64) === 0) unread.push([60, 64]);
   if (count(72) === 0) unread.push([68, 72]);
   if (sectorSize > size) unread.push([size, sectorSize]);

@@ -3,21 +3,21 @@ import { extend, openRuns, placesOf, type Run, runsSource } from "../bytes/byte-
 import { malformed, type Uncovered } from "../inspection.ts";
 import { type CompoundHeader, marks } from "./compound-file-header.ts";
 
-/** Sectors of one size, chained by a table; each belongs to one chain at most. */
+/** Sectors of one size in linked chains; each belongs to at most one chain. */
 export interface Sectors {
-  /** The places of a chain in the file, and its sectors. @throws Fault malformed */
+  /** Follows a chain. @throws Fault malformed */
   chain(first: number, what: string): { runs: Run[]; count: number };
-  /** Sectors of no chain, and entries of no sector. @throws Fault malformed, for one that is in use and in no chain */
+  /** Unused sectors and table entries. @throws Fault malformed, for a used sector that is in no chain */
   free(): Uncovered[];
 }
 
 interface Table {
   name: string;
-  /** Where the table lies; for each sector it has the next one, or a mark. */
+  /** Ranges of the table, which maps each sector to the next one or to a special value. */
   runs: readonly Run[];
   count: number;
   size: number;
-  /** Where a sector lies in the file. */
+  /** Offset of a sector in the file. */
   place: (sector: number) => number;
 }
 
@@ -25,7 +25,7 @@ interface Table {
 const longest = 1 << 25;
 
 /**
- * @param taken sectors that are in no chain and in use: those of the tables
+ * @param taken sectors in use outside any chain: those of the tables
  * @throws Fault malformed
  */
 export function sectors(source: ByteSource, table: Table, taken: readonly number[] = []): Sectors {
@@ -68,7 +68,7 @@ export function sectors(source: ByteSource, table: Table, taken: readonly number
   };
 }
 
-/** The joined bytes, in memory. @throws Fault malformed, where they are more than such a file has */
+/** Reads all runs into memory. @throws Fault malformed, if they exceed the limit */
 export function wholeOf(source: ByteSource, runs: readonly Run[], what: string): Buffer {
   const content = runsSource(source, runs, what);
   if (content.size > longest)
@@ -82,7 +82,6 @@ function numbersIn(bytes: Buffer): Uint32Array {
   return numbers;
 }
 
-/** The sectors of the whole file. @throws Fault malformed */
 export function fileSectors(source: ByteSource, header: CompoundHeader): Sectors {
   const { sectorSize: size, sectors: count } = header;
   const place = (sector: number) => (sector + 1) * size;
@@ -110,7 +109,7 @@ function refuseUnmarked(next: Uint32Array, tables: readonly number[], mark: numb
     throw malformed("the compound file has a table in a sector that is not marked as one");
 }
 
-/** Where the parts of the allocation table are: the first in the header, the others in a chain (MS-CFB, 2.5). */
+/** The first table sectors are listed in the header, the others in a chain (MS-CFB, 2.5). */
 function tableSectors(
   { fat, difat, sectors: count }: CompoundHeader,
   words: (sector: number) => Uint32Array,

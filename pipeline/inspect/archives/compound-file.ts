@@ -5,16 +5,16 @@ import { type DirectoryEntry, directoryTree, entrySize, type Folder } from "./co
 import { type CompoundHeader, compoundHeader } from "./compound-file-header.ts";
 import { fileSectors, type Sectors, sectors, wholeOf } from "./compound-file-sectors.ts";
 
-/** A compound file (MS-CFB), read strictly: every sector belongs to one thing, or is free. */
+/** A compound file (MS-CFB), read strictly: every sector has one owner or is free. */
 export interface CompoundFile {
   root: Storage;
-  /** What is neither a stream's content nor a field that is checked. */
+  /** Bytes that are neither stream content nor a checked field. */
   uncovered: readonly Uncovered[];
 }
 
 export interface Storage {
   entry: DirectoryEntry;
-  /** Where the entry lies in the file. */
+  /** Offset of the entry in the file. */
   place: number;
   streams: readonly Stream[];
   storages: readonly Storage[];
@@ -24,12 +24,12 @@ export interface Stream {
   entry: DirectoryEntry;
   place: number;
   content: ByteSource;
-  /** Where the content lies in the file. */
+  /** Ranges of the content in the file. */
   runs: readonly Run[];
 }
 
 const miniSize = 64;
-/** Smaller streams lie in the mini stream. */
+/** Streams below this size are stored in the mini stream. */
 const miniLimit = 4096;
 
 /** @throws Fault malformed; unsupported-format */
@@ -49,7 +49,7 @@ export function openCompoundFile(source: ByteSource): CompoundFile {
   function stream(entry: DirectoryEntry): Stream {
     const isSmall = entry.size < miniLimit;
     const unit = isSmall ? miniSize : header.sectorSize;
-    // A stream of no bytes has no sectors, whatever its entry says of the first.
+    // An empty stream has no sectors, so the first-sector field of its entry is meaningless.
     const chain =
       entry.size === 0 ? { runs: [], count: 0 } : (isSmall ? mini : whole).chain(entry.first, named(entry));
     if (chain.count !== Math.ceil(entry.size / unit))
@@ -75,7 +75,7 @@ export function openCompoundFile(source: ByteSource): CompoundFile {
   return { root: top, uncovered: [...uncovered, ...mini.free(), ...whole.free()] };
 }
 
-/** Sectors for small streams, which lie in the root's own stream. */
+/** Small streams have their own sectors, inside the root's stream. */
 function miniSectors(
   source: ByteSource,
   { miniFat }: CompoundHeader,

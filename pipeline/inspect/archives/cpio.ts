@@ -8,7 +8,7 @@ export interface CpioEntry {
 }
 
 interface Header extends CpioEntry {
-  /** Bytes that fill name and content up to the next multiple of four, where the format does that. */
+  /** Padding in bytes after name and content; some variants align to four bytes. */
   fill: (length: number) => number;
 }
 
@@ -16,9 +16,9 @@ const end = "TRAILER!!!";
 const longestName = 4096;
 
 /**
- * Entries of a cpio archive that arrives in chunks, in the portable forms `070701`, `070702` (newc) and `070707` (odc).
- * @param entry gives what takes an entry's content, or undefined
- * @throws Fault malformed: no cpio header, a path that leads out, an end that is missing or is none
+ * Reads a streamed cpio archive in the portable formats `070701`, `070702` (newc) and `070707` (odc).
+ * @param entry returns a consumer for the entry's content, or undefined
+ * @throws Fault malformed, for a bad header, a path that leaves the archive, or a missing or invalid trailer
  */
 export const cpioReader = (
   entry: (entry: CpioEntry) => ((chunk: Uint8Array) => void) | undefined,
@@ -76,7 +76,7 @@ const types = new Map<number, CpioEntry["type"]>([
 ]);
 const typeOf = (mode: number): CpioEntry["type"] => types.get(mode & 0o170000) ?? "other";
 
-/** @throws Fault malformed, for a path that leads out of where it is unpacked */
+/** @throws Fault malformed, for a path that leaves the target folder */
 function plain(path: string): string {
   const inside = path.replace(/^(?:\.\/)+/, "");
   if (inside.startsWith("/") || inside.split("/").includes(".."))

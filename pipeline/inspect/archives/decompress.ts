@@ -4,7 +4,7 @@ import { beyond, type Take } from "./unpacking.ts";
 import { unpackXz } from "./xz.ts";
 import { unpackGzip, unpackZstd } from "./zlib-stream.ts";
 
-/** What cannot be read yet (bzip2, lzma) is unsupported-format. */
+/** bzip2 and lzma are recognized but not supported (unsupported-format). */
 export type Compression = "none" | "gzip" | "xz" | "zstd" | "bzip2" | "lzma";
 
 const magics: readonly (readonly [Compression, string])[] = [
@@ -15,7 +15,7 @@ const magics: readonly (readonly [Compression, string])[] = [
   ["lzma", "5d0000"],
 ];
 
-/** @param head the first six bytes or more */
+/** @param head at least the first six bytes */
 export function compressionOf(head: Uint8Array): Compression {
   const hex = Buffer.from(head.subarray(0, 6)).toString("hex");
   return magics.find(([, magic]) => hex.startsWith(magic))?.[0] ?? "none";
@@ -31,11 +31,11 @@ const decoders: Partial<Record<Compression, Decode>> = {
 };
 
 /**
- * Each decompressed chunk once, in order; it is good during the call. All members, frames and streams are read.
- * @param limit bytes that may come out
- * @returns bytes that came out
- * @throws Fault refuse: more than the limit, or a dictionary over 64 MiB; bad-digest: damaged, truncated, or followed by
- *   something else; unsupported-format. RelcatError, where xz cannot be read on this machine
+ * Decompresses all members, frames and streams. Chunks come in order and are valid only during the call.
+ * @param limit largest allowed output in bytes
+ * @returns size of the output in bytes
+ * @throws Fault refuse, beyond the limit or for a dictionary over 64 MiB; bad-digest, for damaged, truncated
+ * or trailing data; unsupported-format. RelcatError, if xz cannot be read on this machine
  */
 export async function decompress(
   source: ByteSource,

@@ -4,13 +4,12 @@ import { malformed } from "../inspection.ts";
 import { type Compression, decompress } from "./decompress.ts";
 import { type OnEntry, tarReader } from "./tar.ts";
 
-/** A tar archive and how it is compressed. */
 export interface PackedTar {
   source: ByteSource;
   compression: Compression;
 }
 
-/** @throws Fault malformed; what decompress throws */
+/** @throws Fault malformed; whatever decompress throws */
 export async function readPackedTar(
   { source, compression }: PackedTar,
   limit: number,
@@ -22,9 +21,9 @@ export async function readPackedTar(
 }
 
 /**
- * The one short text in an archive whose path fits.
- * @param what it is, for messages
- * @throws Fault malformed: also when there is none, or several; what decompress throws
+ * Reads the only short text file whose path matches.
+ * @param what name for messages
+ * @throws Fault malformed, also for no match or several; whatever decompress throws
  */
 export async function textInTar(
   packed: PackedTar,

@@ -4,12 +4,15 @@ import { malformed } from "../inspection.ts";
 export const blockSize = 512;
 
 export interface Header {
-  /** The type flag: 0 file, 1 hard link, 2 symbolic link, 5 folder, S file with holes, x g L K about the next entry. */
+  /**
+   * Type flag: 0 file, 1 hard link, 2 symbolic link, 5 folder, S sparse file; x g L K describe the next
+   * entry.
+   */
   kind: string;
   path: string;
   linkname: string;
   size: number;
-  /** All of it, for what only some kinds have. */
+  /** The whole header, for fields that only some kinds have. */
   block: Buffer;
 }
 
@@ -33,7 +36,7 @@ export function readHeader(bytes: Uint8Array): Header | undefined {
   };
 }
 
-/** Whether an archive begins so; its checksum tells one from anything else. */
+/** The checksum distinguishes a tar header from any other data. */
 export function isTarHeader(bytes: Uint8Array): boolean {
   if (bytes.length < blockSize) return false;
   try {
@@ -43,7 +46,7 @@ export function isTarHeader(bytes: Uint8Array): boolean {
   }
 }
 
-/** POSIX: the sum of all bytes, with blanks where the checksum stands. */
+/** POSIX: the sum of all bytes, with the checksum field read as blanks. */
 function sumOf(block: Uint8Array): number {
   let sum = 8 * 0x20;
   for (let at = 0; at < block.length; at++) if (at < 148 || at >= 156) sum += block[at] ?? 0;
@@ -53,17 +56,16 @@ function sumOf(block: Uint8Array): number {
 function kindOf(block: Uint8Array, name: string): string {
   const flag = String.fromCharCode(block[156] ?? 0);
   if (flag !== "0" && flag !== "\0" && flag !== "7") return flag;
-  // Before ustar a folder was told by its name only.
+  // Before ustar, only the trailing slash marked a folder.
   return name.endsWith("/") ? "5" : "0";
 }
 
-/** Text up to the first zero byte. */
 export function tarText(field: Buffer): string {
   const end = field.indexOf(0);
   return field.toString("utf8", 0, end < 0 ? field.length : end);
 }
 
-/** A number in octal digits or, where they do not suffice, as GNU has it: in base 256. @throws Fault malformed */
+/** An octal number or, if that is too small, GNU's base 256. @throws Fault malformed */
 export function tarNumber(field: Buffer): number {
   const digits = field
     .toString("latin1")

@@ -1,7 +1,7 @@
 import { Fault, malformed } from "../inspection.ts";
 import { tarText } from "./tar-header.ts";
 
-/** What stands before an entry and replaces fields of its header. */
+/** Data before an entry that overrides fields of its header. */
 export interface Names {
   path?: string;
   linkname?: string;
@@ -9,9 +9,10 @@ export interface Names {
 }
 
 /**
- * @param kind L and K: a long path, a long link, as GNU has them; x and g: pax attributes of one entry, of all that follow
- * @param known what stood before it for the same entry
- * @throws Fault malformed, where it says something again; unsupported-format, for holes that pax describes
+ * @param kind L and K: GNU long path and long link; x and g: pax attributes of one entry, of all following
+ * entries
+ * @param known data already read for the same entry
+ * @throws Fault malformed, for a repeated value; unsupported-format, for pax sparse files
  */
 export function readNames(kind: string, content: Uint8Array, known: Names): Names {
   const bytes = Buffer.from(content);
@@ -24,7 +25,7 @@ export function readNames(kind: string, content: Uint8Array, known: Names): Name
   return { ...known, ...said };
 }
 
-/** Records of `length key=value` and a line feed, whose length counts itself (POSIX pax, extended header). */
+/** Records `length key=value` with a line feed; the length includes itself (POSIX pax, extended header). */
 function readPax(bytes: Buffer): Names {
   const records = new Map<string, string>();
   for (let at = 0; at < bytes.length; ) {

@@ -13,7 +13,7 @@ const types: Readonly<Record<string, TarEntry["type"]>> = {
   6: "other",
 };
 
-/** Makes entries of headers whose paths stay inside the archive. @throws Fault malformed, for others */
+/** Accepts only entries whose paths stay inside the archive. @throws Fault malformed, for others */
 export function pathGuard(): (header: Header) => TarEntry {
   const links = pathSet();
   return ({ kind, path: written, linkname, size }) => {
@@ -32,12 +32,12 @@ export function pathGuard(): (header: Header) => TarEntry {
   };
 }
 
-/** What 300,000 ordinary paths take. */
+/** Enough for 300,000 ordinary paths. */
 const mostMemory = 1 << 25;
-/** Of a path, as operating systems have it. */
+/** The usual path limit of operating systems. */
 const longest = 4096;
 
-/** Paths that are remembered. @returns `add` throws Fault refuse, when they are too many to */
+/** A set with a memory limit. @returns `add` throws Fault refuse when the limit is reached */
 export function pathSet(): { has(path: string): boolean; add(path: string): void } {
   const paths = new Set<string>();
   let memory = 0;
@@ -61,7 +61,6 @@ function inside(path: string): string {
   return names.filter((name) => name !== "" && name !== ".").join("/") || ".";
 }
 
-/** The path itself, and each folder it is in. */
 const ancestors = (path: string): string[] =>
   path.split("/").map((_, index, names) => names.slice(0, index + 1).join("/"));
 

@@ -2,16 +2,16 @@ import type { Wanted } from "../bytes/push.ts";
 import { Fault, malformed } from "../inspection.ts";
 import { blockSize, type Header, tarNumber } from "./tar-header.ts";
 
-/** A stretch of a file's content: bytes that are in the archive, or a hole. */
+/** A part of a file's content: stored bytes, or a hole. */
 export interface Part {
   size: number;
   isHole: boolean;
 }
 
 /**
- * The parts of a file with holes, as GNU tar writes them (`tar --sparse`, the form old GNU 1.12 and after).
- * @param room how much holes may become; what they become is taken from it
- * @throws Fault malformed; refuse: holes beyond the room; unsupported-format: there is no room for any
+ * Reads the parts of a sparse file of GNU tar (`tar --sparse`, the old GNU format of 1.12 and later).
+ * @param room remaining bytes that holes may expand to; reduced here
+ * @throws Fault malformed; refuse, for holes beyond the limit; unsupported-format, if no holes are allowed
  */
 export function* readParts(header: Header, room: { holes: number }): Generator<Wanted, Part[], Uint8Array> {
   if (room.holes === 0)
@@ -33,7 +33,7 @@ export function* readParts(header: Header, room: { holes: number }): Generator<W
   return parts;
 }
 
-/** More parts than a file of 1 TiB has with every other 4 MiB a hole. */
+/** More parts than a 1 TiB file has if every other 4 MiB is a hole. */
 const mostParts = 1 << 17;
 
 interface Place {

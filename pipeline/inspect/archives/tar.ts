@@ -6,9 +6,9 @@ import { pathGuard } from "./tar-paths.ts";
 import { type Part, readParts } from "./tar-sparse.ts";
 
 export interface TarEntry {
-  /** Without `./` before it or `/` behind; `.` for the folder that everything is in. */
+  /** Without a leading `./` or a trailing `/`; `.` is the root folder. */
   path: string;
-  /** Bytes of the content, holes included. */
+  /** Content size in bytes, including holes. */
   size: number;
   type: "file" | "directory" | "link" | "other";
   linkname?: string;
@@ -17,16 +17,17 @@ export interface TarEntry {
 export type OnEntry = (entry: TarEntry) => ((chunk: Uint8Array) => void) | undefined;
 
 const mostEntries = 1 << 20;
-/** Longer than any path or attribute that stands before an entry. */
+/** Longer than any path or attribute in a preceding header. */
 const mostNames = 1 << 20;
 const zeros = new Uint8Array(1 << 16);
 
 /**
- * Entries of a tar archive that arrives in chunks: POSIX ustar and pax, GNU (long names, holes), and what came before.
- * @param entry gives a taker of an entry's content, or undefined
- * @param holes bytes that holes in files may become; without, a file with holes is unsupported-format
- * @throws Fault malformed: a wrong checksum, a size or path that cannot be, a path or link that leads out of the archive
- *   or through a link, no end, or bytes after it. An absolute symbolic link is left to whoever knows where it is unpacked
+ * Reads a streamed tar archive: POSIX ustar and pax, GNU (long names, sparse files), and older formats.
+ * @param entry returns a consumer for the entry's content, or undefined
+ * @param holes bytes that holes may expand to; without it, a sparse file is unsupported-format
+ * @throws Fault malformed, for a wrong checksum, an impossible size or path, a path or link that leaves the
+ * archive or passes through a link, a missing end, or bytes after the end. Absolute symbolic links are left
+ * to the caller, who knows the target folder
  */
 export function tarReader(entry: OnEntry, holes = 0): { write(chunk: Uint8Array): void; end(): void } {
   return pushReader(entries(entry, { holes }), "tar archive");

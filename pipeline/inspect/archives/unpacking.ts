@@ -1,18 +1,15 @@
 import { Fault } from "../inspection.ts";
 
-/** Takes chunks that are good during the call. */
+/** Chunks are valid only during the call. */
 export type Take = (chunk: Uint8Array) => void | Promise<void>;
 
-/** Of what unpacking may ask memory for, as a dictionary or window; the largest that `xz -9` makes. */
+/** Largest dictionary or window that may be allocated; `xz -9` uses this size. */
 export const mostDictionary = 64 * 1024 * 1024;
 
-/**
- * Short files that become little are unpacked in one call: what streams cost, in memory and trips to other threads, is many
- * times what that takes.
- */
+/** Short files are unpacked in one call: a stream costs many times more memory and thread switches. */
 export const short = { packed: 1 << 18, unpacked: 1 << 20 } as const;
 
-/** Thrown where nobody takes bytes any more, to tell that from a source that fails. */
+/** Thrown when the consumer stops reading, to distinguish that from an error of the source. */
 export const stopped = new Error("nobody reads on");
 
 export const beyond = (name: string, limit: number) =>

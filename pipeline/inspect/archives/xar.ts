@@ -6,17 +6,17 @@ import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { Fault, malformed, type Uncovered } from "../inspection.ts";
 import { type Digest, digests } from "../signatures/digest.ts";
 
-/** A xar archive: a table of contents in XML, and a heap that it describes (xar(1)). */
+/** A xar archive: a table of contents in XML, and the heap that it describes (xar(1)). */
 export interface Xar {
-  /** Hash of the table as it is compressed: what is signed. */
+  /** Hash of the compressed table: the signed value. */
   digest: Digest;
   hash: Buffer;
-  /** The hash as it is stored, which is to be the same. */
+  /** The stored hash, which must be equal. */
   stored: Buffer;
   signatures: readonly XarSignature[];
   files: readonly XarFile[];
   heap: ByteSource;
-  /** Where the heap begins in the file. */
+  /** Offset of the heap in the file. */
   heapAt: number;
   uncovered: readonly Uncovered[];
 }
@@ -29,20 +29,20 @@ export interface XarSignature extends Part {
 
 export interface XarFile {
   path: string;
-  /** Its content and its extended attributes; a folder has none. */
+  /** Content and extended attributes; a folder has none. */
   parts: readonly XarContent[];
 }
 
 interface XarContent extends Part {
-  /** `application/octet-stream`: it lies there as it is. */
+  /** `application/octet-stream` means uncompressed. */
   encoding: string;
   unpackedSize: number;
-  /** Of the bytes as they lie there, in hexadecimal. */
+  /** Hash of the stored bytes, in hexadecimal. */
   digest: Digest;
   hash: string;
 }
 
-/** Bytes of the heap. */
+/** A range of the heap. */
 interface Part {
   offset: number;
   size: number;
@@ -56,7 +56,7 @@ const algorithms = new Map<number, Digest>([
   [3, digests.sha256],
   [4, digests.sha512],
 ]);
-/** A table of thousands of files. */
+/** Enough for a table of thousands of files. */
 const longestTable = 1 << 22;
 
 const what = "the table of contents";
@@ -98,7 +98,7 @@ function contentsOf(xml: XmlElement, digest: Digest, heap: ByteSource) {
   const toc = xml.first("toc");
   const checksum = toc?.first("checksum");
   const stored = partOfHeap(checksum, "size");
-  // Elsewhere or of another kind it has let other archives pass for signed ones.
+  // A hash at another offset or of another kind has let unsigned archives pass as signed.
   if (
     !toc ||
     checksum?.attributes.style?.toLowerCase() !== digest.name ||
@@ -139,7 +139,7 @@ function signatureOf(found: XmlElement): XarSignature {
   return { ...partOfHeap(found, "size"), style: found.attributes.style ?? "", certificates };
 }
 
-/** Files below a folder, which are elements inside its own. */
+/** Files of a folder are child elements of the folder's element. */
 function filesIn(parent: XmlElement, folder: string): XarFile[] {
   return parent.all("file").flatMap((file) => {
     const name = file.first("name")?.text ?? "";

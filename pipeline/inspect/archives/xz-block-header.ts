@@ -5,18 +5,24 @@ import { Fault } from "../inspection.ts";
 import { mostDictionary, needsMemory } from "./unpacking.ts";
 
 export interface BlockHeader {
-  /** Bytes of the header itself. */
+  /** Size of the header in bytes. */
   size: number;
-  /** What it says of the content, where it does. */
+  /** Optional size fields. */
   compressed: number | undefined;
   uncompressed: number | undefined;
 }
 
 const lzma2 = 0x21;
-/** Of filters that come before it: delta, and jumps of x86, PowerPC, IA-64, ARM, Thumb, SPARC, ARM64 and RISC-V. */
+/**
+ * Filters that may precede LZMA2: delta, and BCJ for x86, PowerPC, IA-64, ARM, Thumb, SPARC, ARM64 and
+ * RISC-V.
+ */
 const isKnownBefore = (filter: number) => filter >= 0x03 && filter <= 0x0b;
 
-/** @throws Fault bad-digest; refuse, for a dictionary over 64 MiB; unsupported-format, for a filter that nobody uses */
+/**
+ * @throws Fault bad-digest; refuse, for a dictionary over 64 MiB; unsupported-format, for a filter in no
+ * common use
+ */
 export function readBlockHeader(cursor: FramingCursor): BlockHeader {
   const size = ((cursor.peek() ?? 0) + 1) * 4;
   const header = Buffer.from(cursor.take(size));

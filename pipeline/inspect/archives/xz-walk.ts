@@ -5,9 +5,10 @@ import { Fault } from "../inspection.ts";
 import { readBlockHeader } from "./xz-block-header.ts";
 
 /**
- * The framing of an xz file (The .xz File Format 1.2.1), without its content: what each chunk says it becomes.
- * @returns bytes that come out of all streams
- * @throws Fault bad-digest: no such framing, or other bytes after it; refuse: a dictionary over 64 MiB; unsupported-format
+ * Reads the framing of an xz file (The .xz File Format 1.2.1) without decompressing it.
+ * @returns uncompressed size of all streams in bytes
+ * @throws Fault bad-digest, for bad framing or trailing bytes; refuse, for a dictionary over 64 MiB;
+ * unsupported-format
  */
 export function walkXz(source: ByteSource): number {
   const cursor = framingCursor(source);
@@ -19,7 +20,7 @@ export function walkXz(source: ByteSource): number {
   return size;
 }
 
-/** Bytes of a block's check, by its id; those the decoder knows. */
+/** Size of a block's check in bytes, by check id; only those that the decoder supports. */
 const checkSizes = new Map([
   [0, 0],
   [1, 4],
@@ -27,7 +28,7 @@ const checkSizes = new Map([
   [10, 32],
 ]);
 
-/** More blocks are not made by compressing anything: they would be of a few bytes each. */
+/** A compressor does not create more blocks: each would hold only a few bytes. */
 const mostBlocks = 1 << 20;
 
 function walkStream(cursor: FramingCursor): number {
@@ -38,7 +39,7 @@ function walkStream(cursor: FramingCursor): number {
       "unsupported-format",
       `${cursor.name} has checks of kind ${flags}, expected CRC32, CRC64 or SHA-256`,
     );
-  // Unpadded and uncompressed size of each block, as the index has to repeat them.
+  // Unpadded and uncompressed size of each block; the index must repeat them.
   const sizes: number[] = [];
   let total = 0;
   while (cursor.peek() !== 0) {
@@ -64,7 +65,7 @@ function streamHeader(cursor: FramingCursor): number {
   return flags;
 }
 
-/** @param sizes gets the block's two sizes */
+/** @param sizes receives the block's two sizes */
 function walkBlock(cursor: FramingCursor, checkSize: number, sizes: number[]): number {
   const header = readBlockHeader(cursor);
   const from = cursor.at;
@@ -84,7 +85,7 @@ function walkBlock(cursor: FramingCursor, checkSize: number, sizes: number[]): n
   return uncompressed;
 }
 
-/** LZMA2: chunks that each say how many bytes they are and become, and a zero. */
+/** LZMA2: chunks with compressed and uncompressed size, then a zero. */
 function walkChunks(cursor: FramingCursor): number {
   let size = 0;
   for (let control = cursor.byte(); control !== 0; control = cursor.byte()) {
@@ -97,7 +98,7 @@ function walkChunks(cursor: FramingCursor): number {
   return size;
 }
 
-/** @returns its length */
+/** @returns size of the index in bytes */
 function walkIndex(cursor: FramingCursor, sizes: readonly number[]): number {
   cursor.beginSum();
   const from = cursor.at;

@@ -4,13 +4,14 @@ import { Fault } from "../inspection.ts";
 import { beyond, short, stopped, type Take } from "./unpacking.ts";
 import { walkXz } from "./xz-walk.ts";
 
-/** One piece, and one chunk that comes out, are on their way at a time; larger ones cost memory only. */
+/** Only one input piece and one output chunk are in flight, so larger pieces only cost memory. */
 const pieceSize = 16 * 1024;
 
 /**
- * All streams of an xz file. Where its blocks lie, how large they become and what dictionary they ask for is read first:
- * the decoder is given nothing that would take more memory, and cannot stop early unnoticed.
- * @throws Fault bad-digest, refuse, unsupported-format; RelcatError, where the decoder's binary part is not installed
+ * Decompresses all streams. Block offsets, sizes and dictionaries are checked first, because the decoder has
+ * no memory limit and may stop early without an error.
+ * @throws Fault bad-digest, refuse, unsupported-format; RelcatError, if the decoder's native module is not
+ * installed
  */
 export async function unpackXz(source: ByteSource, take: Take, limit: number): Promise<void> {
   const declared = walkXz(source);
@@ -38,14 +39,14 @@ function unpackedAtOnce(xz: Decoder, source: ByteSource): Uint8Array {
   }
 }
 
-/** @returns bytes that came out */
+/** @returns size of the output in bytes */
 async function unpackStream(xz: Decoder, source: ByteSource, take: Take): Promise<number> {
   const input = handOver();
   const output = xz.decompressStream(input.stream).getReader();
   const feeding = feed(source, input).then(
     () => undefined,
     (reason: unknown) => {
-      // The decoder may be in the middle of a piece and never answer: nobody waits for it.
+      // The decoder may be in the middle of a piece and never answer, so its promise is not awaited.
       input.fail(reason);
       output.cancel(reason).catch(() => {});
       return reason;
@@ -60,7 +61,7 @@ async function unpackStream(xz: Decoder, source: ByteSource, take: Take): Promis
   return drained.value;
 }
 
-/** What the decoder reads: each piece is given when it asks, and whoever waits to give one can be let go. */
+/** Input queue of the decoder: it pulls one piece at a time, and a waiting writer can be cancelled. */
 function handOver() {
   let control: ReadableStreamDefaultController<Uint8Array>;
   let isStopped = false;
@@ -118,7 +119,7 @@ async function decoder() {
 }
 
 async function feed(source: ByteSource, input: Input): Promise<void> {
-  // Two, in turn: the decoder has copied a piece when it asks for the one after the next.
+  // Two alternating buffers: when the decoder requests another piece, it has copied the one before the last.
   const pieces = [new Uint8Array(pieceSize), new Uint8Array(pieceSize)] as const;
   let turn: 0 | 1 = 0;
   await source.each(async (chunk) => {

@@ -12,30 +12,33 @@ import { Fault } from "../inspection.ts";
 import { mostDictionary, needsMemory, short, stopped, type Take } from "./unpacking.ts";
 import { frameEnds } from "./zstd-walk.ts";
 
-/** Large enough that the trips to zlib's threads cost little. */
+/** Large enough that switching to zlib's threads costs little. */
 const chunkSize = 1 << 18;
 const windowLogMax = Math.log2(mostDictionary);
 
 const zstdParams = { [constants.ZSTD_d_windowLogMax]: windowLogMax };
 
-/** All members of a gzip file (RFC 1952). @throws Fault bad-digest */
+/** Decompresses all members of a gzip file (RFC 1952). @throws Fault bad-digest */
 export async function unpackGzip(source: ByteSource, take: Take): Promise<void> {
   if (await unpackShort(source, gunzipSync, take)) return;
   await unpack(createGunzip({ chunkSize }), source, [], take);
 }
 
-/** All frames of a Zstandard file (RFC 8878). @throws Fault bad-digest; refuse, for a window over 64 MiB */
+/**
+ * Decompresses all frames of a Zstandard file (RFC 8878). @throws Fault bad-digest; refuse, for a window over
+ * 64 MiB
+ */
 export async function unpackZstd(source: ByteSource, take: Take): Promise<void> {
   const ends = frameEnds(source);
   const atOnce: AtOnce = (bytes, options) => zstdDecompressSync(bytes, { ...options, params: zstdParams });
-  // Of several frames Node 24 unpacks the first and says nothing.
+  // Node 24 decompresses only the first of several frames, without an error.
   if (ends.length === 1 && (await unpackShort(source, atOnce, take))) return;
   await unpack(createZstdDecompress({ chunkSize, params: zstdParams }), source, ends, take);
 }
 
 type AtOnce = (bytes: Uint8Array, options: { info: true; maxOutputLength: number }) => unknown;
 
-/** @returns whether it was short enough */
+/** @returns false if the file was too long */
 async function unpackShort(source: ByteSource, atOnce: AtOnce, take: Take): Promise<boolean> {
   if (source.size > short.packed) return false;
   const unpacked = unpackedAtOnce(source, atOnce);
@@ -47,7 +50,7 @@ function unpackedAtOnce(source: ByteSource, atOnce: AtOnce): Uint8Array | undefi
   const packed = source.read(0, source.size);
   try {
     const options = { info: true, maxOutputLength: short.unpacked } as const;
-    // What `info` makes of the result, the types do not say.
+    // Node's types lack the result of the `info` option.
     const { buffer, engine } = atOnce(packed, options) as Unpacked;
     if (engine.bytesWritten !== source.size) throw followed(source);
     return buffer;
@@ -84,16 +87,19 @@ async function unpack(
     engine.destroy();
     await feeding.catch(() => {});
   }
-  // The engine passes over zeros that follow the last member.
+  // The engine skips zeros after the last member.
   if (engine.bytesWritten !== source.size) throw followed(source);
 }
 
 const followed = ({ name }: ByteSource) => new Fault("bad-digest", `bytes follow the end of ${name}`);
 
-/** @param ends where a piece ends: an engine may leave the rest of one that holds two frames */
+/**
+ * @param ends offsets at which a piece must end, because an engine may ignore the rest of a piece with two
+ * frames
+ */
 async function feed(engine: Engine, source: ByteSource, ends: readonly number[]): Promise<void> {
   let giveUp = () => {};
-  // An engine that fails does not answer the write that it failed at.
+  // A failing engine does not call back for the write that failed.
   engine.once("close", () => giveUp());
   const write = (piece: Uint8Array) =>
     new Promise<void>((resolve, reject) => {
@@ -114,7 +120,7 @@ async function feed(engine: Engine, source: ByteSource, ends: readonly number[])
 }
 
 function faultOf(error: unknown, source: ByteSource): Fault | undefined {
-  // It ended by itself before it was given all.
+  // The engine ended before it received everything.
   if (error === stopped) return followed(source);
   const { code = "", message } = error as NodeJS.ErrnoException;
   if (code === "ZSTD_error_frameParameter_windowTooLarge") return needsMemory(source.name);

@@ -2,21 +2,21 @@ import type { ByteSource } from "../../system/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
 import { Fault } from "../inspection.ts";
 
-/** Bytes of the optional fields, by their flag (RFC 8878, section 3.1.1.1). */
+/** Sizes of the optional fields in bytes, by flag (RFC 8878, section 3.1.1.1). */
 const dictionaryIdSizes = [0, 1, 2, 4];
 const contentSizes = [0, 2, 4, 8];
 const runLength = 1;
 const magic = 0xfd2fb528;
-/** Of frames with anything that is no content; the last digit counts nothing. */
+/** Magic number of skippable frames; its last digit is arbitrary. */
 const skippable = 0x184d2a50;
 
-/** More frames are not made by compressing anything. */
+/** A compressor does not create more frames. */
 const mostFrames = 1 << 20;
 
 /**
- * Where each Zstandard frame ends (RFC 8878, section 3.1), without unpacking any.
- * @param most frames that are looked at; what follows them is something else
- * @throws Fault bad-digest: no such frame, or not all of it; refuse: over a million of them
+ * Finds the end of each Zstandard frame (RFC 8878, section 3.1) without decompressing.
+ * @param most number of frames to read; later bytes may be anything
+ * @throws Fault bad-digest, for a bad or truncated frame; refuse, for more than a million frames
  */
 export function frameEnds(
   source: Pick<ByteSource, "name" | "size" | "read">,

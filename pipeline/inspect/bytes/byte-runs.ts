@@ -2,7 +2,7 @@ import { lastUpTo } from "../../selection/binary-search.ts";
 import { type ByteSource, refuseBeyond } from "../../system/byte-source.ts";
 import type { Uncovered } from "../inspection.ts";
 
-/** Bytes that lie together in a file, and where they are among the joined ones. */
+/** A contiguous range of the file, and its offset in the concatenated content. */
 export interface Run {
   from: number;
   size: number;
@@ -11,7 +11,7 @@ export interface Run {
 
 const step = 1 << 18;
 
-/** Bytes of another source that lie in several places, one after the other. */
+/** Presents scattered ranges of a source as one contiguous source. */
 export function runsSource(source: ByteSource, runs: readonly Run[], name: string): ByteSource {
   const at = { name, size: sizeOf(runs) };
   return {
@@ -34,7 +34,7 @@ export function runsSource(source: ByteSource, runs: readonly Run[], name: strin
   };
 }
 
-/** Where these bytes of the joined runs lie. */
+/** Maps a range of the concatenated content back to ranges of the file. */
 export function placesOf(runs: readonly Run[], from: number, to: number): Run[] {
   const found: Run[] = [];
   for (
@@ -50,7 +50,7 @@ export function placesOf(runs: readonly Run[], from: number, to: number): Run[] 
   return found;
 }
 
-/** Adds bytes to the end, to the last run where they follow it. */
+/** Appends bytes, merging them with the last run if they are adjacent. */
 export function extend(runs: Run[], from: number, size: number): void {
   const last = runs.at(-1);
   if (last && last.from + last.size === from) last.size += size;
@@ -62,6 +62,5 @@ export function sizeOf(runs: readonly Run[]): number {
   return last ? last.start + last.size : 0;
 }
 
-/** As ranges of the file that nothing covers. */
 export const openRuns = (runs: readonly Run[], why: string): Uncovered[] =>
   runs.map(({ from, size }) => ({ from, to: from + size, why }));

@@ -2,26 +2,32 @@ import { crc32 } from "node:zlib";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault } from "../inspection.ts";
 
-/** Reads how compressed data is framed, from front to back. What is not as expected is bad-digest: nothing tells damage apart. */
+/**
+ * Reads the framing of compressed data sequentially. Any unexpected byte is bad-digest, because damage cannot
+ * be distinguished from other errors.
+ */
 export interface FramingCursor {
   readonly name: string;
   readonly at: number;
-  /** The next byte, which stays the next one; undefined at the end. */
+  /** The next byte, without consuming it; undefined at the end. */
   peek(): number | undefined;
   byte(): number;
-  /** Good until the next call. */
+  /** The result is valid until the next call. */
   take(length: number): Buffer;
   skip(length: number): void;
-  /** A number of up to 63 bits, seven in a byte; those beyond 2^53 are as wrong as any other. */
+  /**
+   * Variable-length integer of up to 63 bits, 7 per byte. Values above 2^53 are rejected like any invalid
+   * value.
+   */
   vli(): number;
   zeros(count: number): void;
-  /** From here on, the CRC-32 of what is taken. */
+  /** Starts a CRC-32 over everything that is taken from here on. */
   beginSum(): void;
   sum(): number;
   expect(isSo: boolean, otherwise: string): void;
 }
 
-/** What is read at a time: chunks are up to 64 KiB apart, and a file may have nothing but tiny ones. */
+/** Bytes read at a time: chunks are up to 64 KiB apart, but a file may contain only tiny ones. */
 const windowSize = 4096;
 
 export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">): FramingCursor {
@@ -32,7 +38,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
 
   const damaged = (how: string) => new Fault("bad-digest", `${source.name} is damaged at byte ${at}: ${how}`);
 
-  /** Bytes at `at`, which stay the next ones. */
+  /** Bytes at `at`, without consuming them. */
   function look(length: number): Buffer {
     if (at + length > source.size) throw damaged("it breaks off");
     if (at < start || at + length > start + window.length) {

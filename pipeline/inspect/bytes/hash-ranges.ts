@@ -1,14 +1,14 @@
 import type { Hash } from "node:crypto";
 import type { ByteSource } from "../../system/byte-source.ts";
 
-/** A hash, and the bytes of a source that it takes: up to `to`, exclusively. */
+/** A hash and the range it covers; `to` is exclusive. */
 export interface HashedRange {
   from: number;
   to: number;
   hash: Hash;
 }
 
-/** Feeds hashes in one pass over a source; of ranges with the same hash, the earlier bytes first. */
+/** Updates several hashes in one pass. Ranges of the same hash must be in ascending order. */
 export async function hashRanges(source: ByteSource, ranges: readonly HashedRange[]): Promise<void> {
   await source.each((chunk, at) => {
     for (const { from, to, hash } of ranges) {
@@ -18,6 +18,5 @@ export async function hashRanges(source: ByteSource, ranges: readonly HashedRang
   });
 }
 
-/** All of a source. */
 export const hashWhole = (source: ByteSource, hash: Hash): Promise<void> =>
   hashRanges(source, [{ from: 0, to: source.size, hash }]);

@@ -1,22 +1,25 @@
 import type { FileSignature } from "../inspection.ts";
 
-/** A file of a package that is held in memory when its beginning says so; others pass by. */
+/** Keeps a file of a package in memory if its first bytes are wanted; other files stream past. */
 export interface HeldFile {
   write(chunk: Uint8Array): void;
-  /** All of it; undefined: it is none of those. `too-large`: it is, and is more than is held. */
+  /** Undefined: not a wanted file. `too-large`: wanted, but above the memory limit. */
   bytes(): Uint8Array | "too-large" | undefined;
-  /** Gives its memory back now: the next one may need as much. */
+  /** Frees the memory now, because the next file may need as much. */
   release(): void;
 }
 
-/** Executables inside packages are read at random, hence held; larger ones are told and not read. */
+/**
+ * Executables inside packages need random access, so they are kept in memory; larger ones are reported but
+ * not read.
+ */
 const mostHeld = 96 << 20;
 
 const headSize = 8;
 
 /**
- * @param size of the whole file, as the package says
- * @param other takes the content of files that are not wanted
+ * @param size size of the whole file according to the package
+ * @param other receives the content of unwanted files
  */
 export function heldFile(
   size: number,

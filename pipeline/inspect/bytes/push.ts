@@ -1,22 +1,22 @@
 import { malformed } from "../inspection.ts";
 import { areZeros } from "./zeros.ts";
 
-/** What is wanted next: exactly so many bytes, unless all may end here, or at most so many of whatever comes. */
+/** The bytes wanted next: an exact count (`orEnd`: the input may also end here), or at most `most` bytes. */
 export type Wanted = { exactly: number; orEnd?: boolean } | { most: number };
 
-/** Reads a format whose bytes come in chunks, written as if they could be asked for. */
+/** A parser for chunked input, written as if it could ask for the bytes it needs. */
 export type Steps = Generator<Wanted, void, Uint8Array>;
 
 export interface PushReader {
-  /** @throws Fault what the steps throw; malformed, for bytes after the end that are not zero */
+  /** @throws Fault whatever the steps throw; malformed, if non-zero bytes follow the end */
   write(chunk: Uint8Array): void;
-  /** @throws Fault malformed, before the end */
+  /** @throws Fault malformed, if the input ends too early */
   end(): void;
 }
 
 /**
- * Gives steps the bytes they want, out of chunks of any size.
- * @param what the format, for messages
+ * Feeds a parser the bytes it wants from chunks of any size.
+ * @param what name of the format, for messages
  */
 export function pushReader(steps: Steps, what: string): PushReader {
   let step = steps.next();

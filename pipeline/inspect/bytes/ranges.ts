@@ -1,12 +1,12 @@
 import type { Uncovered } from "../inspection.ts";
 
-/** Offsets of the first byte, and of the first one after. */
+/** Start offset, inclusive, and end offset, exclusive. */
 export interface Range {
   from: number;
   to: number;
 }
 
-/** What these ranges leave of so many bytes. */
+/** The parts of `0..size` that no range covers. */
 export function gaps(ranges: readonly Range[], size: number, why: string): Uncovered[] {
   const found: Uncovered[] = [];
   let end = 0;
@@ -18,7 +18,7 @@ export function gaps(ranges: readonly Range[], size: number, why: string): Uncov
   return found;
 }
 
-/** Where two of these ranges first overlap. */
+/** Start of the first overlap. */
 export function overlap(ranges: readonly Range[]): number | undefined {
   let end = 0;
   for (const { from, to } of sorted(ranges)) {
@@ -30,7 +30,7 @@ export function overlap(ranges: readonly Range[]): number | undefined {
 
 const sorted = (ranges: readonly Range[]) => ranges.toSorted((one, other) => one.from - other.from);
 
-/** As ranges of what these are in, at its byte `start`. */
+/** Moves ranges by `start`, the offset of their container. */
 export const shifted =
   (start: number) =>
   ({ from, to, why }: Uncovered): Uncovered => ({ from: start + from, to: start + to, why });

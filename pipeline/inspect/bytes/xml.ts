@@ -1,16 +1,14 @@
 import { malformed } from "../inspection.ts";
 
-/** An element of XML, without order between elements of different names. */
+/** An XML element. The order between elements with different names is lost. */
 export interface XmlElement {
   text: string;
   attributes: Readonly<Record<string, string>>;
-  /** The elements of this name. */
   all(name: string): readonly XmlElement[];
-  /** The first of this name. */
   first(name: string): XmlElement | undefined;
 }
 
-/** As the parser gives it: with lists for all elements, and attributes apart. */
+/** The parser's own form: every element is in a list, and attributes are separate. */
 interface Parsed {
   "#text"?: string;
   "@"?: Record<string, string>;
@@ -20,9 +18,9 @@ interface Parsed {
 const deepest = 64;
 
 /**
- * Reads XML in which entities stay as they are; a document type, which could declare some, is refused.
- * @param what it is, for messages
- * @param roots what its root element may be called
+ * Leaves entities unexpanded and rejects a document type, which could declare new ones.
+ * @param what name for messages
+ * @param roots allowed names of the root element
  * @throws Fault malformed
  */
 export async function readXml(text: string, roots: readonly string[], what: string): Promise<XmlElement> {

@@ -4,7 +4,7 @@ import { Fault, malformed } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import type { OpenTar } from "./content.ts";
 
-/** A client's files. */
+/** An archive with the files of a client. */
 export const archiveTar: OpenTar = (told, options) => {
   told.type = "tar";
   const finder = selfCheckFinder(options.selfCheck);
@@ -35,7 +35,7 @@ export const archiveTar: OpenTar = (told, options) => {
   };
 };
 
-/** An archive is unpacked anywhere: what a link to an absolute path leads to is nobody's choice. */
+/** An archive may be unpacked anywhere, so the target of an absolute link is unpredictable. */
 function refuseAbsolute({ path, type, linkname = "" }: TarEntry): void {
   if (linkname.startsWith("/")) throw malformed(`the link ${path} leads out of the archive, to ${linkname}`);
   if (type === "other")

@@ -4,7 +4,7 @@ import type { Disk } from "./disks/disk.ts";
 import { type Fields, fieldsOf } from "./disks/fields.ts";
 import { NotKept } from "./disks/passing.ts";
 
-/** Which firmware finds a boot loader where it looks for one. */
+/** Firmware types that find a boot loader on the disk. */
 export type Boot = "bios" | "efi" | "both" | "unknown";
 
 const efiSystem = "C12A7328-F81F-11D2-BA4B-00A0C93EC93B";
@@ -13,10 +13,10 @@ const biosBoot = "21686148-6449-6E6F-744E-656564454649";
 const mbrProtective = 0xee;
 const mbrEfiSystem = 0xef;
 
-/** Larger tables than the usual 16 KiB are not looked at. */
+/** The usual size is 16 KiB; larger tables are not read. */
 const mostTable = 1 << 16;
 
-/** From the partition table: that of the MBR, or the GPT behind a protective one (UEFI 2.10, section 5). */
+/** Reads the partition table: MBR, or GPT behind a protective MBR (UEFI 2.10, section 5). */
 export function bootOf(disk: Pick<Disk, "read" | "virtualSize">): { boot: Boot; notes: string[] } {
   try {
     return bootFrom(disk);

@@ -6,7 +6,6 @@ import type { Bytes } from "./disks/fields.ts";
 import { type DiskFormat, formatOf, raw } from "./disks/formats.ts";
 import { passing } from "./disks/passing.ts";
 
-/** What is told of a disk. */
 export type DiskFacts = {
   format: string;
   variant: string;
@@ -14,7 +13,7 @@ export type DiskFacts = {
   boot: Boot;
 };
 
-/** @param told gets the notes @throws Fault */
+/** @param told receives the notes @throws Fault */
 function readDiskFacts(source: Bytes, format: DiskFormat, told: Told): DiskFacts {
   const disk = format.read(source);
   const { boot, notes } = bootOf(disk);
@@ -22,14 +21,14 @@ function readDiskFacts(source: Bytes, format: DiskFormat, told: Told): DiskFacts
   return { format: format.name, variant: disk.variant, virtual_size: disk.virtualSize, boot };
 }
 
-/** Of a file that is a disk. @throws Fault; unsupported-format: it is none that is known */
+/** @throws Fault; unsupported-format, if it is no known disk format */
 export function tellDisk(source: Bytes, told: Told): void {
   const format = formatOf(source) ?? rawDisk(source);
   told.type = format.name;
   Object.assign(told.facts, readDiskFacts(source, format, told));
 }
 
-/** Nothing tells a raw disk but its name, or a boot sector's last two bytes. */
+/** A raw disk is recognized only by its name or by the boot sector's last two bytes. */
 function rawDisk(source: Bytes): DiskFormat {
   const hasBootSector = source.size >= 512 && Buffer.from(source.read(510, 2)).toString("hex") === "55aa";
   if (hasBootSector || /\.(?:raw|img|bin|dd)(?:\.\w+)?$/i.test(source.name)) return raw;
@@ -40,9 +39,9 @@ function rawDisk(source: Bytes): DiskFormat {
 }
 
 /**
- * Looks into a file of an archive, as soon as all of it passed by.
- * @param onDisk called when it is a disk
- * @param otherwise what it is where no format is recognised; undefined: no disk
+ * Inspects an archive member after it has streamed past.
+ * @param onDisk called if it is a disk
+ * @param otherwise format to assume if none is recognized; undefined: not a disk
  * @throws Fault
  */
 export function passingDisk(
@@ -51,7 +50,7 @@ export function passingDisk(
   onDisk: (facts: DiskFacts) => void,
   otherwise?: DiskFormat,
 ): (chunk: Uint8Array) => void {
-  // Let go of at its end: whoever keeps what takes the content would keep its beginning in memory.
+  // Released at the end: the consumer's closure would otherwise keep the buffered beginning in memory.
   let passed: ReturnType<typeof passing> | undefined = passing(entry.path);
   let left = entry.size;
   return (chunk) => {
@@ -65,10 +64,10 @@ export function passingDisk(
   };
 }
 
-/** More than a machine has. */
+/** More disks than a virtual machine has. */
 export const mostDisks = 255;
 
-/** Of an image with several disks: their sizes together, and what the first of them that says so boots with. */
+/** Images with several disks report the total size, and the first known boot type. */
 export function tellDisks(disks: readonly (DiskFacts & { name: string })[], told: Told): void {
   told.facts.virtual_size = disks.reduce((sum, disk) => sum + disk.virtual_size, 0);
   told.facts.boot = disks.find(({ boot }) => boot !== "unknown")?.boot ?? "unknown";

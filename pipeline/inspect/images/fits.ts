@@ -1,12 +1,12 @@
 import type { Inspection } from "../inspection.ts";
 import type { Boot } from "./boot.ts";
 
-/** What the place a package type is for can take. */
+/** Requirements of the platform that a package type is for. */
 interface Wants {
-  /** Types of an inspection. */
+  /** Accepted inspection types. */
   types: readonly string[];
   boot?: readonly Boot[];
-  /** What of it the platform needs besides; a sentence where that is not so. */
+  /** Further requirement; returns a warning if it is not met. */
   also?: (inspection: Inspection) => string | undefined;
 }
 
@@ -37,9 +37,9 @@ const wants: Readonly<Record<string, Wants>> = {
 };
 
 /**
- * Whether what is inside an image can be used where its package type says.
- * @param packageType of the table of package types; of others nothing is known
- * @returns warnings, a sentence each
+ * Checks whether a platform accepts an image.
+ * @param packageType types that are not in the table give no warnings
+ * @returns warnings, one sentence each
  */
 export function fitsPackageType(inspection: Inspection, packageType: string): string[] {
   const wanted = Object.hasOwn(wants, packageType) ? wants[packageType] : undefined;

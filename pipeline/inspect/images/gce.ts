@@ -3,7 +3,7 @@ import type { OpenTar } from "./content.ts";
 import { type DiskFacts, passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
-/** Google's import wants one file in the archive, of this name. */
+/** Google's import requires exactly one file with this name. */
 const wanted = "disk.raw";
 
 /** A disk for Google Compute Engine: https://cloud.google.com/compute/docs/import/import-existing-image */

@@ -11,8 +11,9 @@ import { tarContent } from "./tar-content.ts";
 import { vmaContent } from "./vma.ts";
 
 /**
- * A machine's disk in any format, compressed or not, an archive of disks, or one of a client's files. What is compressed or
- * in an archive comes by once, in the pass that also gives the file its digest; of other disks only tables are read.
+ * Inspects a virtual disk in any format, compressed or not, an archive of disks, or an archive of a client's
+ * files. Compressed and archived content streams past once, in the pass that also hashes the file; other
+ * disks have only their tables read.
  */
 export const inspectImage: Reader = async (source, options) => {
   const told: Told = { type: "unknown", facts: {}, notes: [] };
@@ -35,7 +36,7 @@ async function readImage(source: ByteSource, options: InspectOptions, told: Told
   return content.end();
 }
 
-/** What comes by chunk by chunk; undefined: a disk. */
+/** Undefined: a disk with random access. */
 function contentOf(head: Buffer, name: string): OpenContent | undefined {
   if (head.toString("latin1", 0, 4) === "VMA\0") return vmaContent;
   return isTarHeader(head) || /\.(?:tar|ova|xva)(?:\.\w+)?$|\.t[gx]z$/i.test(name) ? tarContent : undefined;
@@ -70,7 +71,7 @@ async function readCompressed(source: ByteSource, options: InspectOptions, told:
   return content.end();
 }
 
-/** Content that is told by its beginning, once enough of it is there. */
+/** Buffers content until its beginning is long enough to recognize the format. */
 function whenKnown(open: (head: Buffer) => Content): Content {
   let head = Buffer.alloc(0);
   let content: Content | undefined;

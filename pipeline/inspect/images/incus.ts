@@ -8,7 +8,10 @@ import { raw } from "./disks/formats.ts";
 const metadataFile = "metadata.yaml";
 const diskFile = "rootfs.img";
 
-/** An image for Incus: what it is, alone or with its file system (https://linuxcontainers.org/incus/docs/main/reference/image_format/). */
+/**
+ * Incus images: metadata with or without the file system
+ * (https://linuxcontainers.org/incus/docs/main/reference/image_format/).
+ */
 export const incusTar: OpenTar = (told) => {
   told.type = "incus";
   let metadata: SmallText | undefined;
@@ -33,7 +36,7 @@ export const incusTar: OpenTar = (told) => {
   };
 };
 
-/** @throws Fault malformed, without what Incus refuses to be without */
+/** @throws Fault malformed, if fields are missing that Incus requires */
 async function tellMetadata(text: string, told: Told): Promise<void> {
   const { architecture, creation_date: created, properties } = await readMapping(text, metadataFile);
   if (typeof architecture !== "string" || architecture === "")

@@ -6,8 +6,9 @@ import { chainOf, usages } from "../signatures/x509-chain.ts";
 import { type Manifest, readDigestLine } from "./ova-manifest.ts";
 
 /**
- * The signature of a manifest: a line with its RSA signature, and the certificates as PEM, the signer's first.
- * @returns who signed
+ * Verifies the signature over a manifest: one line with the RSA signature, then PEM certificates, the
+ * signer's first.
+ * @returns the signer
  * @throws Fault malformed, bad-signature, weak-digest, untrusted-key, expired-certificate
  */
 export function verifyCertificate(text: string, manifest: Manifest, { keys, now }: InspectOptions): string {

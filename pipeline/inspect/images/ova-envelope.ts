@@ -2,11 +2,11 @@ import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { malformed } from "../inspection.ts";
 import type { OvaFile } from "./ova.ts";
 
-/** What an OVF says of the machine, as far as files are concerned. */
+/** The fields of an OVF that concern files. */
 export interface Envelope {
-  /** In the order they have to be in. */
+  /** In the order that the archive must have. */
   files: readonly { path: string; size: number | undefined }[];
-  /** Bytes that a disk is said to have. */
+  /** Declared capacity in bytes. */
   disks: readonly { file: string | undefined; capacity: number | undefined }[];
   name: string | null;
 }
@@ -42,7 +42,7 @@ const said = ({ attributes }: XmlElement, name: string): string | undefined =>
 const numberOf = (text: string | undefined): number | undefined =>
   text !== undefined && /^\d{1,15}$/.test(text) ? Number(text) : undefined;
 
-/** In units such as `byte * 2^20`, or bytes. */
+/** The unit is bytes, or an expression such as `byte * 2^20`. */
 function capacityOf(disk: XmlElement): number | undefined {
   const capacity = numberOf(said(disk, "capacity"));
   const unit = (said(disk, "capacityAllocationUnits") ?? "byte").match(/^byte(?:\s*\*\s*2\^(\d{1,2}))?$/);
@@ -52,7 +52,8 @@ function capacityOf(disk: XmlElement): number | undefined {
 const isSeal = ({ path }: OvaFile) => /\.(?:mf|cert)$/.test(path);
 
 /**
- * The description comes first; manifest and certificate after it or at the end; what it refers to in its order.
+ * Required order: description, then manifest and certificate (here or last), then the referenced files in
+ * their listed order.
  * @throws Fault malformed
  */
 export function refuseOrder(files: readonly OvaFile[], { files: wanted }: Envelope): void {

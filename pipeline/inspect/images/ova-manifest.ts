@@ -2,11 +2,11 @@ import type { SmallText } from "../bytes/small-text.ts";
 import { Fault, malformed } from "../inspection.ts";
 import type { OvaFile } from "./ova.ts";
 
-/** As node:crypto names them; a manifest writes them in upper case. */
+/** Names of node:crypto; a manifest writes them in upper case. */
 export const manifestDigests = ["sha1", "sha256", "sha512"] as const;
 export type ManifestDigest = (typeof manifestDigests)[number];
 
-/** A file's digest, as a manifest or certificate says it. */
+/** Digest of a file, as a manifest or certificate states it. */
 export interface SaidDigest {
   name: ManifestDigest;
   hex: string;
@@ -15,13 +15,13 @@ export interface SaidDigest {
 export interface Manifest {
   path: string;
   bytes: Buffer;
-  /** By the file's name. */
+  /** Keyed by file name. */
   digests: ReadonlyMap<string, SaidDigest>;
 }
 
 const line = /^(SHA1|SHA256|SHA512)\s?\(([^()]+)\)\s?=\s?([0-9a-fA-F]+)$/;
 
-/** A line `SHA256(FILE)= HEX`. @throws Fault malformed */
+/** Format: `SHA256(FILE)= HEX`. @throws Fault malformed */
 export function readDigestLine(text: string, what: string): SaidDigest & { file: string } {
   const [, name = "", file, hex] = text.match(line) ?? [];
   const digest = manifestDigests.find((known) => known === name.toLowerCase());
@@ -44,7 +44,7 @@ export function readManifest(path: string, text: SmallText): Manifest {
   return { path, bytes: text.bytes(), digests };
 }
 
-/** @throws Fault malformed: a manifest that does not list exactly the files; bad-digest */
+/** @throws Fault malformed, if the manifest does not list exactly these files; bad-digest */
 export function refuseDigests(files: readonly OvaFile[], { path, digests }: Manifest): void {
   const listed = files.filter((file) => !/\.(?:mf|cert)$/.test(file.path));
   const unlisted = listed.find((file) => !digests.has(file.path));

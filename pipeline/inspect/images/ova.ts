@@ -14,7 +14,7 @@ import {
   refuseDigests,
 } from "./ova-manifest.ts";
 
-/** A file of the archive: a text of the package's own, or what it refers to. */
+/** A member of the archive: a text of the package, or a referenced file. */
 export interface OvaFile {
   path: string;
   size: number;
@@ -23,7 +23,7 @@ export interface OvaFile {
   digest(name: ManifestDigest): string;
 }
 
-/** A machine as one file: its description, a manifest with digests, its signature, and disks (DMTF DSP0243). */
+/** A virtual machine in one file: description, manifest, signature and disks (DMTF DSP0243). */
 export const ovaTar: OpenTar = (told, options): TarContents => {
   told.type = "ova";
   const files: OvaFile[] = [];
@@ -59,7 +59,6 @@ async function finish(files: readonly OvaFile[], told: Told, options: InspectOpt
   return "ok";
 }
 
-/** Once all of it came by. */
 function manifestOf(files: readonly OvaFile[]): Manifest | undefined {
   const file = files.find(({ path }) => path.endsWith(".mf"));
   return file?.text && readManifest(file.path, file.text);
@@ -70,7 +69,7 @@ const isText = (path: string) => /\.(?:ovf|mf|cert)$/.test(path);
 function passingFile(entry: TarEntry, told: Told, manifest: Manifest | undefined) {
   const { path, size } = entry;
   const hashes = new Map<ManifestDigest, Hash>();
-  // A manifest may come last: until then any of its digests may be needed.
+  // The manifest may come last, so until then every digest is computed.
   for (const name of manifest ? [manifest.digests.get(path)?.name] : manifestDigests)
     if (name) hashes.set(name, createHash(name));
   const text = isText(path) ? smallText(entry) : undefined;

@@ -8,7 +8,7 @@ import { incusTar } from "./incus.ts";
 import { ovaTar } from "./ova.ts";
 import { xvaTar } from "./xva.ts";
 
-/** Images are told from a client's files by what comes first in the archive. */
+/** The first entry distinguishes an image from a client's files. */
 const images: readonly (readonly [RegExp, OpenTar])[] = [
   [/^[^/]+\.ovf$/i, ovaTar],
   [/^ova\.xml$/, xvaTar],
@@ -16,7 +16,7 @@ const images: readonly (readonly [RegExp, OpenTar])[] = [
   [/^(?:metadata\.yaml|rootfs(?:\.img|\.squashfs)?|templates)$/, incusTar],
 ];
 
-/** Files are never packed a thousand times smaller, as disks full of nothing are. */
+/** Real files do not compress by a factor of 1,000; empty disks do. */
 const mostRatio = 1000;
 const alwaysAllowed = 2 ** 20;
 

@@ -5,18 +5,18 @@ import type { Fields } from "./disks/fields.ts";
 export interface VmaDisk {
   name: string;
   size: number;
-  /** Its first cluster: zeros where it does not come by. */
+  /** First cluster of the disk; zeros if it is not in the backup. */
   first: Uint8Array;
 }
 
-/** All before the texts: 256 names of configurations, as many of their contents and of disks. */
+/** Size of everything before the texts: 256 names of configurations, their contents, and disks. */
 export const headerStart = 12_288;
 export const mostHeader = 1 << 20;
 export const firstSize = 65_536;
 const deviceTable = 4096;
 const deviceSize = 32;
 
-/** @returns disks by their number. @throws Fault malformed; refuse: a machine's memory among them */
+/** @returns disks by number. @throws Fault malformed; refuse, if a machine's memory is among them */
 export function disksOf(header: Fields): Map<number, VmaDisk> {
   const disks = new Map<number, VmaDisk>();
   for (let id = 1; id < 256; id++) {
@@ -33,7 +33,7 @@ export function disksOf(header: Fields): Map<number, VmaDisk> {
   return disks;
 }
 
-/** A length in little-endian order, and a text with a zero at its end. */
+/** A little-endian length, and a text that ends with a zero byte. */
 function textAt({ bytes, u32 }: Fields, pointer: number): string {
   const at = u32(48) + pointer;
   const end = Math.min(u32(48) + u32(52), bytes.length);

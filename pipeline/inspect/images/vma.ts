@@ -7,7 +7,7 @@ import { tellDisks } from "./disk-facts.ts";
 import { type Fields, fieldsOf } from "./disks/fields.ts";
 import { disksOf, firstSize, headerStart, mostHeader, type VmaDisk } from "./vma-header.ts";
 
-/** Proxmox's backups (vma_spec.txt of pve-qemu): a header, then extents with clusters of all disks. */
+/** Proxmox backups (vma_spec.txt of pve-qemu): a header, then extents that mix clusters of all disks. */
 export const vmaContent: OpenContent = (told) => {
   told.type = "vma";
   const disks: VmaDisk[] = [];
@@ -48,7 +48,7 @@ function* steps(disks: VmaDisk[]): Steps {
   for (;;) yield* extent(header.bytes.subarray(8, 24), byId);
 }
 
-/** MD5, with zeros where it stands: it tells damage, and nothing else. */
+/** MD5 over the header with a zeroed checksum field: it detects damage, not tampering. */
 function refuseSum({ bytes }: Fields, at: number, what: string): void {
   const sum = Buffer.from(bytes.subarray(at, at + 16));
   const others = Buffer.from(bytes).fill(0, at, at + 16);
@@ -60,7 +60,7 @@ const extentHeader = 512;
 const blockSize = 4096;
 const blocksInCluster = 16;
 
-/** 59 entries: which of a cluster's blocks are here, the disk, the cluster. Then those blocks. */
+/** An extent has 59 entries (bitmap of present blocks, disk, cluster), followed by the blocks. */
 function* extent(uuid: Buffer, disks: ReadonlyMap<number, VmaDisk>): Steps {
   const header = fieldsOf(yield { exactly: extentHeader, orEnd: true }, "big", "the VMA archive");
   if (header.text(0, 4) !== "VMAE" || !header.bytes.subarray(8, 24).equals(uuid))

@@ -10,14 +10,14 @@ import { raw } from "./disks/formats.ts";
 const chunkSize = 2 ** 20;
 
 interface XvaDisk {
-  /** Of its last chunk so far. */
+  /** Index of the last chunk so far. */
   index: number;
   size: number;
   sum: string;
   start: DiskFacts | undefined;
 }
 
-/** XenServer's export of a machine: its description, then its disks in chunks of 1 MiB, each with a checksum. */
+/** XenServer's export of a machine: its description, then disks in chunks of 1 MiB, each with a checksum. */
 export const xvaTar: OpenTar = (told) => {
   told.type = "xva";
   const disks = new Map<string, XvaDisk>();
@@ -58,7 +58,7 @@ function diskOf(disks: Map<string, XvaDisk>, name: string): XvaDisk {
   return disk;
 }
 
-/** Chunks of zeros are left out, but never the last one. */
+/** XenServer omits chunks of zeros, except the last one. */
 function nextChunk(entry: TarEntry, disk: XvaDisk, index: number, told: Told): (chunk: Uint8Array) => void {
   if (index <= disk.index || disk.size % chunkSize !== 0 || entry.size > chunkSize)
     throw malformed(

@@ -1,10 +1,10 @@
 import type { ByteSource } from "../../system/byte-source.ts";
 import { malformed } from "../inspection.ts";
 
-/** A member of an ar archive, as deb(5) allows it. */
+/** Member of an ar archive, restricted as in deb(5). */
 export interface Member {
   name: string;
-  /** Where its header begins, where its content does, and how long that is. */
+  /** Offsets of header and content, and size of the content. */
   headerAt: number;
   at: number;
   size: number;
@@ -12,7 +12,7 @@ export interface Member {
 
 const magic = "!<arch>\n";
 const headerSize = 60;
-/** One more than any package has: the three members and as many signatures as there are roles. */
+/** More than any package has: three members and one signature for each role. */
 const mostMembers = 32;
 
 /** @throws Fault malformed */

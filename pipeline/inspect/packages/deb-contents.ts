@@ -11,17 +11,17 @@ const compressions = new Map<string, Compression>([
   [".lzma", "lzma"],
 ]);
 
-/** How a member such as `data.tar.xz` is compressed, by its name (deb(5)); undefined: it is no such member. */
+/** Compression by the suffix of a member such as `data.tar.xz` (deb(5)); undefined: another member. */
 export function compressionOfMember(name: string, stem: string): Compression | undefined {
   return name.startsWith(`${stem}.tar`) ? compressions.get(name.slice(stem.length + 4)) : undefined;
 }
 
-/** Far more than the scripts and lists beside the control file take. */
+/** Far more than scripts and lists next to the control file need. */
 const mostControlBytes = 64 << 20;
 
 /**
- * What the package says of itself (deb-control(5)).
- * @throws Fault malformed; what decompress throws
+ * Reads the control file (deb-control(5)).
+ * @throws Fault malformed; whatever decompress throws
  */
 export async function readControl(packed: PackedTar) {
   const text = await textInTar(packed, mostControlBytes, /^control$/, "the control file");
@@ -34,7 +34,10 @@ export async function readControl(packed: PackedTar) {
   return { name, version, architecture };
 }
 
-/** Of one paragraph; names do not depend on case, and lines that begin with white space go on (deb822(5)). */
+/**
+ * Parses one paragraph: names are case-insensitive, and a line that starts with white space continues a field
+ * (deb822(5)).
+ */
 function fieldsOf(text: string): Map<string, string> {
   const fields = new Map<string, string>();
   for (const line of text.replace(/\n+$/, "").split("\n")) {

@@ -20,7 +20,7 @@ import type { OpenPgpSignature } from "../signatures/openpgp-signature.ts";
 import { type Member, readArchive } from "./deb-archive.ts";
 import { compressionOfMember, readControl } from "./deb-contents.ts";
 
-/** Debian packages, signed as debsigs does: a member `_gpgorigin` over the three before it, joined. */
+/** Debian packages signed with debsigs: `_gpgorigin` signs the concatenation of the first three members. */
 export const inspectDeb: Reader = async (source, options) => {
   const found: Found = {};
   const finder = selfCheckFinder(options.selfCheck);
@@ -50,11 +50,14 @@ export const inspectDeb: Reader = async (source, options) => {
 const signatureName = /^_gpg[a-z]+$/;
 const origin = "_gpgorigin";
 
-/** What the archive says of a member beside its name and size; of further signatures also whose they are meant to be. */
+/**
+ * debsigs signs only content: name and size are checked, other header fields are not, and neither is the role
+ * of additional signatures.
+ */
 function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
   const end = headerAt + name.length;
   const fields = [
-    // System V's ar ends names with one.
+    // System V ar ends names with a slash.
     { from: end, to: end + 1, why: `the slash that may follow ${name} in the archive` },
     { from: headerAt + 16, to: headerAt + 48, why: `date, owner and mode of ${name} in the archive` },
   ];
@@ -62,7 +65,7 @@ function uncoveredOf({ name, headerAt }: Member): Uncovered[] {
   return [{ from: headerAt + "_gpg".length, to: end, why: `role of the signature ${name}` }, ...fields];
 }
 
-/** All of them must hold; who signed is who signed as the origin. */
+/** Every signature must be valid; the origin's signer is reported. */
 async function signaturesOf(
   source: ByteSource,
   members: readonly Member[],
@@ -83,7 +86,7 @@ async function signaturesOf(
   return signatures;
 }
 
-/** The three members that a package is, in their order, and nothing but signatures after them. @throws Fault malformed */
+/** A package has three members in fixed order, and only signatures may follow. @throws Fault malformed */
 function refuseOtherMembers(
   source: ByteSource,
   members: readonly Member[],

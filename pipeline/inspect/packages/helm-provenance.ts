@@ -1,21 +1,20 @@
 import { malformed } from "../inspection.ts";
 
-/** What a chart says of itself in Chart.yaml. */
+/** Fields of Chart.yaml. */
 export interface Chart {
   name: string;
   version: string;
 }
 
-/** What the signed text of a provenance file says. */
 export interface Provenance extends Chart {
-  /** The one file it is for, with its SHA-256. */
+  /** Name of the signed file; its SHA-256 is in the same entry. */
   file: string;
   sha256: string;
 }
 
 /**
- * Chart.yaml, a line `...`, and `files:` with one entry (https://helm.sh/docs/topics/provenance/).
- * @param text verified
+ * Format: Chart.yaml, a line `...`, then `files:` with one entry (https://helm.sh/docs/topics/provenance/).
+ * @param text already verified
  * @throws Fault malformed
  */
 export async function readProvenance(text: string, what: string): Promise<Provenance> {
@@ -32,7 +31,6 @@ export async function readProvenance(text: string, what: string): Promise<Proven
   return { ...(await readChartFile(description, what)), file: entry[0], sha256 };
 }
 
-/** Name and version out of Chart.yaml. @throws Fault malformed */
 export async function readChartFile(text: string, what: string): Promise<Chart> {
   const { name, version } = await readMapping(text, what);
   if (typeof name !== "string" || typeof version !== "string" || name === "" || version === "")
@@ -40,11 +38,11 @@ export async function readChartFile(text: string, what: string): Promise<Chart> 
   return { name, version };
 }
 
-/** YAML whose values are all text. @throws Fault malformed */
+/** Reads YAML with all values as text. @throws Fault malformed */
 export async function readMapping(text: string, what: string): Promise<Record<string, unknown>> {
   const { parse } = await import("yaml");
   try {
-    // Without other types than text, a version such as 1.10 stays as it is written.
+    // The failsafe schema keeps a version such as 1.10 as text instead of the number 1.1.
     const value: unknown = parse(text, { schema: "failsafe", logLevel: "error" });
     if (value instanceof Object && !Array.isArray(value)) return { ...value };
   } catch (error) {

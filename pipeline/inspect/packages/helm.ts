@@ -8,7 +8,7 @@ import type { Found } from "../signatures/openpgp-claim.ts";
 import { verifiedText } from "../signatures/openpgp-cleartext.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./helm-provenance.ts";
 
-/** A chart's provenance, with the chart beside it that it signs. */
+/** Inspects a provenance file together with the chart that it signs. */
 export const inspectProvenance: Reader = (source, options) => {
   const found: Found = {};
   return settled("helm-prov", found, async (): Promise<Verdict> => {
@@ -24,7 +24,7 @@ export const inspectProvenance: Reader = (source, options) => {
   });
 };
 
-/** A chart as `helm package` writes it. The signature is that of the provenance beside it. */
+/** Inspects a chart written by `helm package`. Its signature is in the provenance file next to it. */
 export const inspectChart: Reader = (source, options) => {
   const found: Found = {};
   return settled("helm", found, async (): Promise<Verdict> => {
@@ -34,7 +34,7 @@ export const inspectChart: Reader = (source, options) => {
       throw new Fault("unsigned", `${source.name}.prov is not beside it, expected there its signature`);
     }
     const signed = await signedProvenance(provenance, options, found);
-    // What nothing covers is in the provenance; of the chart its digest covers all.
+    // Uncovered ranges refer to the provenance file; the chart itself is covered by its digest.
     found.uncovered = [];
     found.facts = await provenChart(source, signed, options);
     return "ok";
@@ -56,7 +56,7 @@ async function signedProvenance(
   return signed;
 }
 
-/** @throws Fault bad-digest; malformed, also when the chart says something else of itself than what is signed */
+/** @throws Fault bad-digest; malformed, also if the chart contradicts the signed text */
 async function provenChart(chart: ByteSource, signed: Provenance, options: InspectOptions) {
   const hash = createHash("sha256");
   await hashWhole(chart, hash);
@@ -72,7 +72,6 @@ async function provenChart(chart: ByteSource, signed: Provenance, options: Inspe
   return { name, version };
 }
 
-/** What Chart.yaml in the chart's one folder says. */
 async function chartInside(source: ByteSource, { limit }: InspectOptions): Promise<Chart> {
   const text = await textInTar({ source, compression: "gzip" }, limit, /^[^/]+\/Chart\.yaml$/, "Chart.yaml");
   return readChartFile(text, "Chart.yaml");

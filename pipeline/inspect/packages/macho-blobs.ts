@@ -1,11 +1,11 @@
 import { gaps, overlap } from "../bytes/ranges.ts";
 import { malformed, type Uncovered } from "../inspection.ts";
 
-/** A code signature of Apple: blobs, each with its use (osfmk/kern/cs_blobs.h). */
+/** One blob of Apple's code signature (osfmk/kern/cs_blobs.h). */
 export interface Blob {
   slot: number;
   from: number;
-  /** With its head: magic and length. */
+  /** Includes the header: magic and length. */
   bytes: Buffer;
 }
 
@@ -14,7 +14,6 @@ export const slots = { codeDirectory: 0, alternates: 0x1000, lastAlternate: 0x10
 const magics = { superBlob: 0xfade0cc0, codeDirectory: 0xfade0c02, wrapper: 0xfade0b01 };
 const mostBlobs = 32;
 
-/** @throws Fault malformed */
 export function blobsOf(signature: Buffer, name: string): Blob[] {
   const [magic, length, count] =
     signature.length < 12 ? [] : [0, 4, 8].map((at) => signature.readUInt32BE(at));
@@ -57,8 +56,8 @@ function refuseDisorder(blobs: readonly Blob[], start: number, name: string): vo
 }
 
 /**
- * What lies between the blobs that count, and in those that do not.
- * @param blobs of which the first are listed in the order of the index
+ * Gaps between the used blobs, and unused parts inside them.
+ * @param blobs the used ones first, in index order
  */
 export function openRanges(
   signature: Buffer,

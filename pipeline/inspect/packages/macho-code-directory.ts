@@ -5,13 +5,13 @@ import type { Digest } from "../signatures/digest.ts";
 import { digests } from "../signatures/digest.ts";
 import { type Blob, isCodeDirectory } from "./macho-blobs.ts";
 
-/** A CodeDirectory: hashes of the pages of a program and of what is signed with it (osfmk/kern/cs_blobs.h). */
+/** Hashes of a program's pages and of the data signed with it (osfmk/kern/cs_blobs.h). */
 export interface CodeDirectory {
   slot: number;
   bytes: Buffer;
   digest: Digest;
   hashSize: number;
-  /** The strongest one counts. */
+  /** macOS uses the CodeDirectory with the highest rank. */
   rank: number;
   identifier: string;
   team: string | undefined;
@@ -21,7 +21,7 @@ export interface CodeDirectory {
   hashes: { at: number; pages: number; special: number };
 }
 
-/** Hash types in the order in which macOS prefers them; the third is SHA-256 of which only 20 bytes are kept. */
+/** In macOS's order of preference; the third is SHA-256 truncated to 20 bytes. */
 const hashTypes = new Map([
   [1, { digest: digests.sha1, size: 20, rank: 1 }],
   [3, { digest: digests.sha256, size: 20, rank: 2 }],
@@ -31,7 +31,7 @@ const hashTypes = new Map([
 
 const adhocFlag = 2;
 const fingerprintSize = 20;
-/** Files outside the program that it may be signed with: Info.plist, CodeResources, and one for images of disks. */
+/** Slots of files outside the program: Info.plist, CodeResources, and the disk image slot. */
 const outside = [1, 3, 6];
 
 /** @throws Fault malformed; unsupported-format */
@@ -80,14 +80,14 @@ function textAt(bytes: Buffer, at: number, name: string): string {
   return bytes.toString("utf8", at, end);
 }
 
-/** What macOS knows a program by, in hexadecimal. */
+/** The cdhash by which macOS identifies a program, in hexadecimal. */
 export const fingerprintOf = (directory: CodeDirectory): string =>
   fullHashOf(directory).toString("hex", 0, fingerprintSize);
 
 export const fullHashOf = ({ digest, bytes }: CodeDirectory): Buffer =>
   createHash(digest.name).update(bytes).digest();
 
-/** @throws Fault bad-digest, when a page is not the one that was signed */
+/** @throws Fault bad-digest, if a page differs from the signed one */
 export function checkCode(
   content: ByteSource,
   { bytes, codeLimit, pageSize, hashSize, digest, hashes }: CodeDirectory,
@@ -106,7 +106,7 @@ export function checkCode(
   }
 }
 
-/** @throws Fault bad-digest, when something that is signed with the program is not there, or another */
+/** @throws Fault bad-digest, if data signed with the program is missing or differs */
 export function checkSpecial(
   blobs: readonly Blob[],
   { bytes, hashSize, digest, hashes }: CodeDirectory,
@@ -127,5 +127,5 @@ export function checkSpecial(
   }
 }
 
-/** Whether a CodeDirectory has a hash of it: entitlements, requirements, and the like. */
+/** True for entitlements, requirements and other blobs whose hash is in a CodeDirectory. */
 export const isSpecial = ({ slot }: Pick<Blob, "slot">): boolean => !isCodeDirectory(slot) && slot < 0x1000;

@@ -15,13 +15,16 @@ import { worstOf } from "../verdicts.ts";
 import { type Slice, slicesOf } from "./macho.ts";
 import { inspectSlice, type SliceSignature } from "./macho-signature.ts";
 
-/** A program or library of macOS, which also stands alone. */
+/** Inspects a standalone program or library of macOS. */
 export async function inspectMachO(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(undefined);
   return withSelfCheck(machOSignatures(source, options, finder), finder);
 }
 
-/** Its code signatures, as for a file inside a package; its content goes to the finder by architecture. */
+/**
+ * Inspects code signatures, also of a file inside a package. The finder gets the content of each
+ * architecture.
+ */
 export function machOSignatures(
   source: ByteSource,
   options: InspectOptions,
@@ -52,7 +55,7 @@ function lookThrough(content: ByteSource, look: ((chunk: Uint8Array) => void) | 
     look(content.read(at, Math.min(step, content.size - at)));
 }
 
-/** What all its architectures are, by the worst of them. */
+/** The worst architecture decides the verdict. */
 function joined(
   source: ByteSource,
   slices: readonly Slice[],
@@ -87,7 +90,7 @@ function factsOf(signatures: readonly SliceSignature[]) {
   return { archs, ...(identifier && { identifier }), ...(team && { team }) };
 }
 
-/** Of a file for several architectures, what lies between them; and how they are aligned, which nobody signs. */
+/** Gaps between slices, and the alignment field, which no signature covers. */
 function betweenSlices(slices: readonly Slice[], source: ByteSource): Uncovered[] {
   const [first] = slices;
   if (!first || (slices.length === 1 && first.from === 0)) return [];

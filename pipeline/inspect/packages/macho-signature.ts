@@ -25,32 +25,31 @@ import {
   isSpecial,
 } from "./macho-code-directory.ts";
 
-/** What the code signature of one architecture says. */
+/** Code signature of one architecture. */
 export interface SliceSignature {
   arch: string;
   verdict: Verdict;
   reason: string;
-  /** The hash of its CodeDirectory; undefined: it has none. */
+  /** The cdhash; undefined: no CodeDirectory. */
   fingerprint?: string;
   identifier?: string;
   team?: string | undefined;
-  /** Undefined: nobody's. */
+  /** Undefined: unsigned or ad hoc. */
   signature?: Signature;
   keyId?: string;
   notes: readonly string[];
-  /** In the whole file. */
+  /** Ranges of the whole file. */
   uncovered: readonly Uncovered[];
 }
 
 const scheme = "Apple code signature";
 
-/** Hashes of CodeDirectories beside the first one, as a signed attribute. */
+/** Signed attribute with the hashes of the alternate CodeDirectories. */
 const otherDirectories = "1.2.840.113635.100.9.2";
 
-/** More than a signature with the page hashes of a program of 4 GiB. */
+/** More than a signature with the page hashes of a 4 GiB program. */
 const longestSignature = 1 << 26;
 
-/** Verifies the code signature of one architecture. */
 export function inspectSlice(slice: Slice, options: InspectOptions): SliceSignature {
   const found: SliceSignature = { arch: slice.arch, verdict: "ok", reason: "", notes: [], uncovered: [] };
   try {
@@ -106,7 +105,7 @@ function describe(signed: SignedData, found: SliceSignature, time?: number): voi
   found.keyId = commonNameOf(signed.signer.certificate);
 }
 
-/** Nothing may lie between what is hashed and the signature, nor after it: it would be covered by neither. */
+/** Bytes between the hashed part and the signature, or after the signature, would be covered by neither. */
 function checkDirectory(
   directory: CodeDirectory,
   {
@@ -137,7 +136,10 @@ function refuseOtherContent({ contentType, content }: SignedData, name: string):
     throw malformed(`${name} has a code signature over something of its own`);
 }
 
-/** The signature is over the first CodeDirectory. A stronger one counts when an attribute of the signature has its hash. */
+/**
+ * The signature covers the first CodeDirectory. A stronger one is used only if a signed attribute contains
+ * its hash.
+ */
 function refuseUnbound({ signer }: SignedData, first: CodeDirectory, best: CodeDirectory): void {
   if (best === first) return;
   const what = "its code signature";

@@ -2,13 +2,13 @@ import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { overlap } from "../bytes/ranges.ts";
 import { Fault, malformed } from "../inspection.ts";
 
-/** One architecture's part of a Mach-O file (mach-o/loader.h, mach-o/fat.h). */
+/** One architecture of a Mach-O file (mach-o/loader.h, mach-o/fat.h). */
 export interface Slice {
   arch: string;
-  /** Where it lies in the file. */
+  /** Offset in the file. */
   from: number;
   content: ByteSource;
-  /** Where its code signature lies in it; undefined: it has none. */
+  /** Range inside the slice; undefined: no code signature. */
   signature: { from: number; size: number } | undefined;
 }
 
@@ -22,10 +22,10 @@ const magics = {
 };
 const codeSignatureCommand = 0x1d;
 const mostSlices = 16;
-/** More than the commands of any program. */
+/** More than the load commands of any program. */
 const longestCommands = 1 << 24;
 
-/** The low byte of a subtype says more; the high one is capabilities. */
+/** The low byte of the subtype is the variant; the high byte holds capability flags. */
 const archs = new Map([
   ["1000007", "x86_64"],
   ["100000c", "arm64"],
@@ -34,7 +34,10 @@ const archs = new Map([
   ["c", "arm"],
 ]);
 
-/** @param head eight bytes: Java's classes begin as files for several architectures do, and have a version there */
+/**
+ * @param head at least eight bytes: Java classes share the fat magic, and have a version number in the next
+ * field
+ */
 export function isMachO(head: Uint8Array): boolean {
   if (head.length < 8) return false;
   const bytes = Buffer.from(head.subarray(0, 8));

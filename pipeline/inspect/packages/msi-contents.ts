@@ -21,7 +21,7 @@ interface Into {
   found: Found;
 }
 
-/** Looks through the cabinets, and the programs that the installer itself runs. @throws Fault */
+/** Reads the cabinets, and the programs that the installer itself runs. @throws Fault */
 export async function readMsiContents(root: Storage, tables: MsiTables, into: Into): Promise<Verdict> {
   const signatures: FileSignature[] = [];
   const notes: string[] = [];
@@ -32,7 +32,7 @@ export async function readMsiContents(root: Storage, tables: MsiTables, into: In
     current = names.get(file.name) ?? file.name;
     return fileSink(current, file.size, into, signatures);
   };
-  // Whatever it is, the file in which a cabinet breaks off is not the one that was packed.
+  // A broken cabinet means that the current file differs from the packed one, whatever the cause.
   const broken = ({ verdict }: Fault) => {
     if (current !== "") signatures.push({ name: current, signature: null, verdict });
   };
@@ -54,7 +54,7 @@ export async function readMsiContents(root: Storage, tables: MsiTables, into: In
   return "ok";
 }
 
-/** Files have keys in the cabinet; what they are called is `short|long` in a table. */
+/** The cabinet lists files by key; the table maps each key to `short|long` names. */
 function fileNames(tables: MsiTables): Map<string, string> {
   const names = new Map<string, string>();
   for (const [key = "", name = ""] of tables.rows("File", ["File", "FileName"]))

@@ -2,15 +2,15 @@ import { createHash, type Hash } from "node:crypto";
 import type { Storage, Stream } from "../archives/compound-file.ts";
 import type { DirectoryEntry } from "../archives/compound-file-directory.ts";
 
-/** What is signed of an installer: its streams, in the order of their names' bytes. */
+/** The signature covers all streams in byte order of their names, except these two. */
 export const signatureNames = {
   signature: "\u0005DigitalSignature",
   extended: "\u0005MsiDigitalSignatureEx",
 } as const;
 
 /**
- * The hash of an installer's content: of each storage its streams and storages, and then its class.
- * @param extended `MsiDigitalSignatureEx`, which comes first where there is one
+ * Hash of the content: per storage its streams and storages, then its class id.
+ * @param extended `MsiDigitalSignatureEx`, hashed first if present
  */
 export async function contentDigest(root: Storage, digest: string, extended: Uint8Array): Promise<Buffer> {
   const hash = createHash(digest).update(extended);
@@ -26,7 +26,7 @@ async function updateContent(hash: Hash, storage: Storage): Promise<void> {
   hash.update(storage.entry.classId);
 }
 
-/** The hash of names, sizes and times, which the content's does not cover. */
+/** Hash of names, sizes and times, which the content hash does not cover. */
 export function metadataDigest(root: Storage, digest: string): Buffer {
   const hash = createHash(digest);
   updateMetadata(hash, root);
@@ -54,7 +54,7 @@ function uint32(value: number): Buffer {
   return bytes;
 }
 
-/** All but the signature, which only the root has. */
+/** Only the root contains signature streams, which are not hashed. */
 function inOrder({ entry, streams, storages }: Storage): readonly (Storage | Stream)[] {
   const isSignature = ({ entry: { name } }: Stream) =>
     (Object.values(signatureNames) as string[]).includes(name);

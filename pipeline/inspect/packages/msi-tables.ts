@@ -2,15 +2,15 @@ import type { ByteSource } from "../../system/byte-source.ts";
 import type { Storage } from "../archives/compound-file.ts";
 import { malformed } from "../inspection.ts";
 
-/** The tables of an installer's database. They are streams, by columns, and their texts are numbers of one pool. */
+/** Tables of an installer database: column-oriented streams whose texts are indexes into one string pool. */
 export interface MsiTables {
-  /** Columns of text of a table, by rows; nothing, when there is no such table or column. @throws Fault malformed */
+  /** Text columns of a table, row by row; empty if the table or column is missing. @throws Fault malformed */
   rows(table: string, columns: readonly string[]): Generator<readonly string[]>;
 }
 
 interface Pool {
   text(number: number): string;
-  /** Bytes of a number of a text. */
+  /** Size of a string index, in bytes. */
   width: 2 | 3;
 }
 
@@ -47,7 +47,7 @@ export function msiTables(root: Storage): MsiTables {
   };
 }
 
-/** Bytes of a row before this column, when it is there and holds texts. */
+/** Byte offset of a text column in a row; undefined: missing, or not text. */
 function placeOf(columns: readonly Column[], name: string): number | undefined {
   const index = columns.findIndex((column) => column.name === name && column.isText);
   return index === -1 ? undefined : columns.slice(0, index).reduce((sum, { width }) => sum + width, 0);
@@ -60,7 +60,7 @@ function wholeRows(bytes: Buffer, rowSize: number, table: string): number {
   return count;
 }
 
-/** `_Columns` says of each column its table, its number from 1, its name and its type. */
+/** Each row of `_Columns` has the table, the column number from 1, the name and the type. */
 function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> {
   const count = wholeRows(bytes, 2 * width + 4, "_Columns");
   const numbers = (before: number, size: 2 | 3) =>
@@ -70,7 +70,7 @@ function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> 
   const columns = new Map<string, Column[]>();
   for (const [row, table] of numbers(0, width).entries()) {
     const type = types[row] ?? 0;
-    // A type's bits: 0x800 a text, or a stream when there is only 0x100 beside it; 0x1000 it may be null; else a number's bytes.
+    // Type bits: 0x800 is text, 0x100 alone a stream, 0x1000 nullable; otherwise the size of a number.
     const isStream = (type & ~0x1000) === 0x900;
     const isText = (type & 0x800) !== 0 && !isStream;
     const size = isText ? width : isStream || (type & 0xff) <= 2 ? 2 : 4;
@@ -82,7 +82,7 @@ function columnsOf(bytes: Buffer, { text, width }: Pool): Map<string, Column[]> 
   return columns;
 }
 
-/** Texts lie joined in one stream; the other has the length of each and how often it is used. */
+/** All texts are concatenated in one stream; the other has the length and reference count of each. */
 function poolOf(pool: Buffer, data: Buffer): Pool {
   if (pool.length % 4 !== 0) throw malformed(`the pool of texts has ${pool.length} bytes, expected pairs`);
   const [codePage, flags] = pool.length === 0 ? [0, 0] : [pool.readUInt16LE(0), pool.readUInt16LE(2)];
@@ -91,7 +91,7 @@ function poolOf(pool: Buffer, data: Buffer): Pool {
   let at = 0;
   for (let entry = 4; entry < pool.length; entry += 4) {
     let length = pool.readUInt16LE(entry);
-    // A text of 64 KiB or more has its length in the place of the next one.
+    // For a text of 64 KiB or more, the next entry holds the length.
     if (length === 0 && pool.readUInt16LE(entry + 2) !== 0 && entry + 8 <= pool.length) {
       entry += 4;
       length = pool.readUInt16LE(entry) + pool.readUInt16LE(entry + 2) * 0x10000;
@@ -127,7 +127,7 @@ function bytesIn(content: ByteSource | undefined, name: string): Buffer {
 
 const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._";
 
-/** Names of streams are packed two letters to a code unit; tables begin with a mark, here `!`. */
+/** Stream names pack two letters into a code unit; table names start with a marker, `!` here. */
 export const streamName = (name: string): string =>
   name.replace(/[㠀-䡀]/g, (unit) => {
     const code = unit.charCodeAt(0);

@@ -3,7 +3,7 @@ import { shifted } from "../bytes/ranges.ts";
 import type { Uncovered } from "../inspection.ts";
 import { signatureNames } from "./msi-digest.ts";
 
-/** Fields of an entry of the directory, from its beginning (MS-CFB, 2.6.1). */
+/** Byte ranges of the fields of a directory entry (MS-CFB, 2.6.1). */
 const fields = {
   name: [0, 64],
   color: [67, 68],
@@ -17,8 +17,8 @@ const fields = {
 type Field = keyof typeof fields;
 
 /**
- * What a signature leaves open of the directory. Without `MsiDigitalSignatureEx` that is all but the classes of storages
- * and, because the content is signed, what leads to it.
+ * Directory fields that the signature does not cover. Without `MsiDigitalSignatureEx` it covers only the
+ * storages' class ids, and indirectly the fields that locate signed content.
  */
 export function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[] {
   const open: Field[] = isExtended ? [] : ["name", "state", "times"];
@@ -34,15 +34,16 @@ export function uncoveredEntries(root: Storage, isExtended: boolean): Uncovered[
       ...inside(storage),
     ]),
   ];
-  // Of the root neither name nor times count anywhere; its size is that of the mini stream, which may be longer than its use.
+  // The root's name and times are never used; its size is that of the mini stream, which may be longer than
+  // its used part.
   const top: Field[] = ["name", "times", "size", ...(isExtended ? [] : (["state"] as const))];
   return [...entryRanges(root, root.entry.size === 0 ? [...top, "first"] : top), ...inside(root)];
 }
 
-/** @param names besides those that never say anything */
+/** @param names additional fields, besides those that are never covered */
 function entryRanges({ place, entry: { rawName } }: Stream | Storage, names: readonly Field[]): Uncovered[] {
   const open = ([...names, "color", "upperSize"] as const).map((name) => range(fields[name], name));
-  // Of a name that is covered, what lies after the zero that ends it is not.
+  // Bytes after a name's terminating zero are not covered, even if the name is.
   if (!names.includes("name")) open.push(range([rawName.length + 2, fields.name[1]], "name"));
   return open.filter(({ from, to }) => from < to).map(shifted(place));
 }

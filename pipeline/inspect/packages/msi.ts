@@ -24,13 +24,13 @@ import { uncoveredEntries } from "./msi-uncovered.ts";
 
 const what = "its signature";
 
-/** The class of an installer's root: {000C1084-0000-0000-C000-000000000046}. */
+/** Class id of an installer's root: {000C1084-0000-0000-C000-000000000046}. */
 const installerClass = "84100c0000000000c000000000000046";
 
-/** More than any signature with its timestamps. */
+/** More than any signature with timestamps. */
 const longestSignature = 1 << 22;
 
-/** A Windows installer: its signature, and the executables in its cabinets. */
+/** Inspects the signature of a Windows installer, and the executables in its cabinets. */
 export async function inspectMsi(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(options.selfCheck);
   const found: Found = {};
@@ -57,7 +57,7 @@ const systemNames: readonly string[] = [
   "\u0005DocumentSummaryInformation",
 ];
 
-/** A signature's stream under another name would be content, and what it covers no longer covered. */
+/** A signature stream under any other name is treated as content, and is then not covered. */
 function refuseUnknownNames({ streams }: Storage): void {
   const unknown = streams.find(({ entry: { name } }) => name < " " && !systemNames.includes(name));
   if (unknown)
@@ -113,7 +113,7 @@ function bytesOf({ entry, content }: Stream): Buffer {
   return Buffer.from(content.read(0, content.size));
 }
 
-/** Ranges of a stream, as ranges of the file. */
+/** Maps ranges of a stream to ranges of the file. */
 const inFile = (ranges: readonly Uncovered[], { runs }: Stream): Uncovered[] =>
   ranges.flatMap(({ from, to, why }) =>
     placesOf(runs, from, to).map((at) => ({ from: at.from, to: at.from + at.size, why })),

@@ -7,14 +7,14 @@ import type { PeLayout } from "./pe-layout.ts";
 const step = 1 << 18;
 const longestPage = 1 << 20;
 
-/** The Authenticode hash of a PE file: all of it, without its checksum and without its signature and where that is. */
+/** Authenticode hash: the whole file except its checksum, the signature and the signature's location. */
 export function peDigest(source: ByteSource, layout: PeLayout, digest: string): Buffer {
   const hash = createHash(digest);
   update(hash, source, 0, layout.certificates.from, layout);
   return hash.digest();
 }
 
-/** Hashes a range without the two fields that are not covered. */
+/** Skips the two fields that the hash does not cover. */
 function update(hash: Hash, source: ByteSource, from: number, to: number, layout: PeLayout): void {
   const { checksumAt, certificatesAt } = layout;
   const ranges = [
@@ -28,8 +28,9 @@ function update(hash: Hash, source: ByteSource, from: number, to: number, layout
 }
 
 /**
- * Checks the hashes of single pages, by which Windows checks a program while it loads it.
- * @param table pairs of an offset and a hash: the header, each page of each section, and the end with zeros
+ * Checks the page hashes that Windows checks while it loads a program.
+ * @param table pairs of offset and hash: the header, each page of each section, and an end marker with a zero
+ * hash
  * @throws Fault bad-digest, malformed
  */
 export function checkPages(

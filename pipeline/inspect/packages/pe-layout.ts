@@ -1,17 +1,17 @@
 import type { ByteSource } from "../../system/byte-source.ts";
 import { Fault, malformed } from "../inspection.ts";
 
-/** Where things lie in an executable of Windows (PE Format, Microsoft). Offsets are those of the file. */
+/** Offsets in a Windows executable (PE Format, Microsoft), from the beginning of the file. */
 export interface PeLayout {
   machine: string;
-  /** Two fields that the signature cannot cover: the checksum, and where the certificate table lies. */
+  /** Two fields that the signature cannot cover: the checksum and the location of the certificate table. */
   checksumAt: number;
   certificatesAt: number;
-  /** The certificate table, at the end of the file; of no bytes: there is none. */
+  /** At the end of the file; size 0: unsigned. */
   certificates: { from: number; size: number };
   headerSize: number;
   pageSize: number;
-  /** What is loaded into memory. */
+  /** The ranges that Windows loads into memory. */
   sections: readonly { from: number; size: number }[];
 }
 
@@ -57,7 +57,10 @@ export function peLayout(source: ByteSource): PeLayout {
   };
 }
 
-/** A signature covers nothing after its table, and windows find what lies there: so nothing may. */
+/**
+ * The signature covers nothing after its table, and Windows programs can find data there, so nothing may
+ * follow.
+ */
 function refuseElsewhere(table: PeLayout["certificates"], headerEnd: number, source: ByteSource) {
   const { from, size } = table;
   if (from === 0 && size === 0) return { from: source.size, size: 0 };
@@ -76,7 +79,7 @@ function sectionsOf(table: DataView): PeLayout["sections"] {
   return found;
 }
 
-/** A copy, so that it outlasts the next read. */
+/** A copy, so that it stays valid after the next read. */
 function view(source: ByteSource, from: number, length: number): DataView {
   return new DataView(Uint8Array.from(source.read(from, length)).buffer);
 }

@@ -20,10 +20,10 @@ import { type PeLayout, peLayout } from "./pe-layout.ts";
 
 const what = "its Authenticode signature";
 
-/** More than any signature with its timestamps and page hashes. */
+/** More than any signature with timestamps and page hashes. */
 const longestSignature = 1 << 24;
 
-/** An executable or library of Windows, which also stands alone. */
+/** Inspects a standalone executable or library of Windows. */
 export async function inspectPe(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(undefined);
   const look = finder.file(source.name);
@@ -31,7 +31,7 @@ export async function inspectPe(source: ByteSource, options: InspectOptions): Pr
   return withSelfCheck(await peSignature(source, options), finder);
 }
 
-/** Its Authenticode signature alone, as for a file inside a package. */
+/** Checks only the Authenticode signature, for a file inside a package. */
 export function peSignature(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const found: Found = {};
   return settled("pe", found, () => verdictOf(source, options, found));
@@ -65,14 +65,14 @@ async function verdictOf(source: ByteSource, options: InspectOptions, found: Fou
   return "ok";
 }
 
-/** The PKCS #7 of the one entry of the certificate table. @throws Fault unsigned, malformed */
+/** Reads the PKCS #7 from the only entry of the certificate table. @throws Fault unsigned, malformed */
 function certificateOf(source: ByteSource, { certificates: { from, size } }: PeLayout): Asn1 {
   if (size === 0) throw new Fault("unsigned", `${source.name} has no Authenticode signature`);
   if (size < 8 || size > longestSignature) throw malformed(`${what} has ${size} bytes`);
   const table = Buffer.from(source.read(from, size));
   const [length, revision, type] = [table.readUInt32LE(0), table.readUInt16LE(4), table.readUInt16LE(6)];
   const found = readPaddedAsn1(table.subarray(8), what);
-  // What a signer calls its length may or may not count the bytes that fill it up to eight.
+  // Some signers include the padding to eight bytes in the length, others do not.
   if (length !== size && length !== found.raw.length + 8)
     throw malformed(
       `${source.name} has a signature of ${length} bytes in a table of ${size}, expected only it`,

@@ -14,10 +14,10 @@ interface Into {
   found: Found;
 }
 
-/** Archives of files: what is installed, and what runs while it is. */
+/** Payload is installed; Scripts runs during the installation. */
 const archives = ["Payload", "Scripts"];
 
-/** Looks through the payloads of all components. @throws Fault */
+/** Reads the payloads of all components. @throws Fault */
 export async function readPkgContents({ files, heap }: Xar, into: Into): Promise<Verdict> {
   const signatures: FileSignature[] = [];
   const notes: string[] = [];
@@ -51,7 +51,7 @@ interface Archive extends Into {
   signatures: FileSignature[];
 }
 
-/** @returns bytes unpacked */
+/** @returns unpacked size in bytes */
 async function readArchive(source: ByteSource, archive: Archive): Promise<number> {
   const head = Buffer.from(source.read(0, Math.min(6, source.size)));
   if (head.toString("latin1", 0, 4) === "pbzx")
@@ -62,7 +62,9 @@ async function readArchive(source: ByteSource, archive: Archive): Promise<number
   return unpacked;
 }
 
-/** Programs are inspected when they are whole, and their content looked through by architecture. */
+/**
+ * Programs need random access and are inspected when complete; the self-check search works per architecture.
+ */
 function fileSink({ path, size }: CpioEntry, { prefix, finder, options, signatures }: Archive) {
   const name = `${prefix}${path}`;
   const held = heldFile(size, isMachO, finder.file(name));

@@ -5,7 +5,7 @@ import { mostBytes, readSmall, utf8 } from "../bytes/small-file.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
 import { type Fact, malformed } from "../inspection.ts";
 
-/** What an installer says of itself: in its Distribution, and in the PackageInfo of each component. @throws Fault malformed */
+/** Reads the Distribution and each component's PackageInfo. @throws Fault malformed */
 export async function pkgFacts(xar: Xar): Promise<Record<string, Fact>> {
   const [distribution] = await documents(xar, "Distribution", ["installer-gui-script", "installer-script"]);
   const components = (await documents(xar, "PackageInfo", ["pkg-info"])).map(({ attributes }) => ({
@@ -17,7 +17,7 @@ export async function pkgFacts(xar: Xar): Promise<Record<string, Fact>> {
   return {
     name: distribution?.first("title")?.text || null,
     identifier: product.id ?? (components.length === 1 ? (components[0]?.identifier ?? null) : null),
-    // The installer has a version of its own, or that of its components when they have only one.
+    // Without a version of its own, the installer gets that of its components, if they agree.
     version: product.version ?? (others.length === 0 ? (first ?? null) : null),
     components,
   };

@@ -21,10 +21,10 @@ import { digestsOf, verifyXar, xarSigners } from "./xar-signature.ts";
 
 const scheme = "Apple installer signature";
 
-/** Verdicts after which it is not known what is inside. */
+/** After these verdicts the content cannot be trusted, so it is not read. */
 const broken: readonly Verdict[] = ["malformed", "bad-signature", "bad-digest"];
 
-/** A macOS installer: its signature, and the programs in its payloads. */
+/** Inspects the signature of a macOS installer, and the programs in its payloads. */
 export async function inspectPkg(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(options.selfCheck);
   const found: Found = {};
@@ -71,7 +71,7 @@ const weakNotes = (xar: Xar): string[] =>
       ({ name }) => `its table of contents or files are hashed with ${name.toUpperCase()}, expected SHA-256`,
     );
 
-/** @throws Fault bad-digest, for a file that is not the one that the table names */
+/** @throws Fault bad-digest, if a file differs from the table of contents */
 async function refuseOtherFiles({ files, heap }: Xar): Promise<void> {
   for (const { path, parts } of files) {
     for (const { offset, size, digest, hash } of parts) {

@@ -6,16 +6,19 @@ import { claimedSignature, type Found } from "../signatures/openpgp-claim.ts";
 import { integersOf, textOf } from "./rpm-header.ts";
 import { type RpmLayout, signatureTags } from "./rpm-layout.ts";
 
-/** Something that a part of the file must fit, once its hash has taken that part. */
+/** A check that finishes after its hash has read its range of the file. */
 export interface RpmCheck extends HashedRange {
   /** @throws Fault bad-signature; bad-digest */
   conclude(): Promise<void>;
 }
 
-/** Tags of the header: hexadecimal digest of the compressed payload, and its number (RFC 9580, section 9.5). */
+/**
+ * Header tags: hexadecimal digest of the compressed payload, and its algorithm number (RFC 9580, section
+ * 9.5).
+ */
 const payloadDigest = { value: 5092, algorithm: 5093 };
 
-/** @throws Fault of the signature or of its key */
+/** @throws Fault for a problem of the signature or of its key */
 export async function signatureChecks(
   { signatures, main, size }: RpmLayout,
   options: InspectOptions,
@@ -37,7 +40,10 @@ export async function signatureChecks(
   return checks;
 }
 
-/** Those of the signature header, which signs nothing, and that of the header over the payload, which is what covers it. */
+/**
+ * The signature header's digests sign nothing; the header's payload digest is what makes the signature cover
+ * the payload.
+ */
 export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] {
   const header = { from: main.from, to: main.to };
   const sha1 = textOf(signatures, signatureTags.sha1);
@@ -54,10 +60,8 @@ export function digestChecks({ signatures, main, size }: RpmLayout): RpmCheck[] 
   ];
 }
 
-/** Whether what signs the header signs the payload too. */
 export const isPayloadCovered = ({ main }: RpmLayout): boolean => main.tags.has(payloadDigest.value);
 
-/** @throws Fault weak-digest; unsupported-format */
 function payloadAlgorithm(main: RpmLayout["main"]): string {
   return digestNumbered(integersOf(main, payloadDigest.algorithm)[0] ?? 0).node;
 }
@@ -88,6 +92,6 @@ export function refuseOtherSize({ signatures, main, size }: RpmLayout): void {
     );
 }
 
-/** @param bytes of an integer of 64 bits */
+/** @param bytes a 64-bit integer */
 export const longOf = (bytes: Buffer | undefined): number | undefined =>
   bytes && Number(bytes.readBigUInt64BE());

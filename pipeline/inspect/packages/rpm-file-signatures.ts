@@ -6,10 +6,12 @@ import { certificateOf } from "../signatures/x509-chain.ts";
 import { integersOf, type RpmHeader, textsOf } from "./rpm-header.ts";
 import { type RpmLayout, signatureTags } from "./rpm-layout.ts";
 
-/** Tags of the header: digest of each file, what they are, and the three parts of its names. */
+/** Header tags: file digests, their algorithm, and the three parts of a file name. */
 const fileTags = { digests: 1035, digestAlgorithm: 5011, folderOf: 1116, names: 1117, folders: 1118 };
 
-/** Digests that IMA signatures may be over: number in IMA, in OpenPGP, and last part of the object identifier. */
+/**
+ * Digests that IMA signatures may use: number in IMA, number in OpenPGP, last arc of the object identifier.
+ */
 const algorithms = [
   { ima: 4, openpgp: 8, oid: 1 },
   { ima: 5, openpgp: 9, oid: 2 },
@@ -17,8 +19,8 @@ const algorithms = [
 ];
 
 /**
- * IMA signatures of the files in a package, each over the digest that the header has of the file. Nothing signs the part
- * of the package where they stand: one that does not hold is a fault of the package.
+ * Checks the IMA signature of each file against the digest in the header. Nothing signs the header part that
+ * holds these signatures, so an invalid one is an error of the package.
  * @throws Fault malformed
  */
 export function fileSignaturesOf({ signatures, main }: RpmLayout, options: InspectOptions): FileSignature[] {
@@ -54,7 +56,7 @@ function namesOf(main: RpmHeader): string[] {
 
 interface ImaSignature {
   algorithm: number;
-  /** The last four bytes of its key's identifier, in hexadecimal. */
+  /** The last four bytes of the key id, in hexadecimal. */
   keyId: string;
   bytes: Buffer;
 }

@@ -2,9 +2,9 @@ import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
 import { Fault, malformed } from "../inspection.ts";
 
-/** A header of a package: tags, each once, with values (https://rpm-software-management.github.io/rpm/manual/format_header.html). */
+/** Unique tags and their values (https://rpm-software-management.github.io/rpm/manual/format_header.html). */
 export interface RpmHeader {
-  /** Where in the file it begins, and the first byte after it. */
+  /** Start offset, inclusive, and end offset, exclusive, in the file. */
   from: number;
   to: number;
   tags: ReadonlyMap<number, RpmValue>;
@@ -13,17 +13,17 @@ export interface RpmHeader {
 interface RpmValue {
   type: RpmType;
   count: number;
-  /** Where in the file the bytes stand. */
+  /** Offset of the value in the file. */
   at: number;
   bytes: Buffer;
 }
 
-/** One of the two headers, as the format lays it out. */
+/** Differences between the two headers of a package. */
 export interface RpmHeaderKind {
   name: string;
-  /** The tag whose value ends the header, and says how many tags it holds. */
+  /** The tag whose value ends the header and contains the number of its tags. */
   region: number;
-  /** Whether nothing signs it, so that between its values no bytes may hide. */
+  /** True if nothing signs this header; then gaps between its values are rejected. */
   isBare: boolean;
 }
 
@@ -51,10 +51,10 @@ const types = new Map<number, RpmType>(Object.values(rpmTypes).map((type) => [ty
 const magic = Buffer.from("8eade80100000000", "hex");
 const preamble = 16;
 const entrySize = 16;
-/** Those of rpm itself: 65,535 tags; of its 256 MiB of values, as much as lists a million files. */
+/** rpm's own limit of 65,535 tags. rpm allows 256 MiB of values; 32 MiB lists a million files. */
 const most = { tags: 0xffff, bytes: 32 << 20 };
 
-/** @throws Fault malformed; refuse, when it is far larger than any package needs */
+/** @throws Fault malformed; refuse, if it is far larger than any package needs */
 export function readRpmHeader(source: ByteSource, from: number, kind: RpmHeaderKind): RpmHeader {
   const start = Buffer.from(source.read(from, preamble));
   if (!start.subarray(0, magic.length).equals(magic))
@@ -87,7 +87,10 @@ const entryAt = (bytes: Buffer, at: number): Entry => ({
   count: bytes.readUInt32BE(at + 12),
 });
 
-/** What is signed is the region: it must be all of the header. @returns where its own value stands, which ends the header */
+/**
+ * The signature covers the region, so the region must be the whole header. @returns offset of the region's
+ * own value
+ */
 function refuseOtherRegion(index: readonly Entry[], bytes: Buffer, { name, region }: RpmHeaderKind): number {
   const end = bytes.length - entrySize;
   const isRegion = (entry: Entry | undefined, offset: number) =>
@@ -131,7 +134,7 @@ function valuesOf(
   return tags;
 }
 
-/** Undefined: it does not end before the store does. */
+/** Undefined: the value does not end inside the store. */
 function lengthOf(type: RpmType, count: number, store: Buffer, offset: number): number | undefined {
   const size = sizes.get(type);
   if (size !== undefined) return offset + count * size <= store.length ? count * size : undefined;
@@ -143,7 +146,7 @@ function lengthOf(type: RpmType, count: number, store: Buffer, offset: number): 
   return end - offset;
 }
 
-/** Strings of a tag that has them, or none. @throws Fault malformed, when it has something else */
+/** Empty if the tag is missing. @throws Fault malformed, if it has another type */
 export function textsOf({ tags }: RpmHeader, tag: number): string[] {
   const value = tags.get(tag);
   if (!value) return [];
@@ -152,14 +155,13 @@ export function textsOf({ tags }: RpmHeader, tag: number): string[] {
   return value.bytes.subarray(0, -1).toString("utf8").split("\0");
 }
 
-/** The one string of a tag. @throws Fault malformed */
 export function textOf(header: RpmHeader, tag: number): string | undefined {
   const [text, ...more] = textsOf(header, tag);
   if (more.length > 0) throw malformed(`tag ${tag} holds several texts, expected one`);
   return text;
 }
 
-/** Integers of 32 bits of a tag that has them, or none. @throws Fault malformed */
+/** 32-bit integers; empty if the tag is missing. @throws Fault malformed, if it has another type */
 export function integersOf({ tags }: RpmHeader, tag: number): number[] {
   const value = tags.get(tag);
   if (!value) return [];

@@ -3,16 +3,16 @@ import { areZeros } from "../bytes/zeros.ts";
 import { Fault, malformed, type Uncovered } from "../inspection.ts";
 import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes } from "./rpm-header.ts";
 
-/** A package taken apart (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */
+/** Parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */
 export interface RpmLayout {
   signatures: RpmHeader;
   main: RpmHeader;
-  /** The size of the file, up to which the payload goes. */
+  /** Size of the file; the payload ends there. */
   size: number;
   uncovered: readonly Uncovered[];
 }
 
-/** Tags of the signature header that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
+/** Signature header tags that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
 export const signatureTags = {
   ecc: 267,
   rsa: 268,
@@ -52,11 +52,13 @@ const typesOfTags = new Map<number, RpmType>([
 ]);
 
 const lead = { size: 96, magic: "edabeedb", signatureType: 5 };
-/** Smaller numbers are those of headers and signatures, which rpm puts there itself when it reads; but for translations. */
+/** rpm adds tags with smaller numbers itself when it reads a package, except translations. */
 const firstMainTag = 1000;
 const translations = 100;
 
-/** @throws Fault malformed; unsupported-format, for signatures and digests that nobody here can check; refuse */
+/**
+ * @throws Fault malformed; refuse; unsupported-format, for signatures and digests that cannot be checked here
+ */
 export function readRpmLayout(source: ByteSource): RpmLayout {
   refuseOtherLead(Buffer.from(source.read(0, lead.size)));
   const signatures = readRpmHeader(source, lead.size, { name: "signature header", region: 62, isBare: true });
@@ -99,7 +101,7 @@ function uncoveredOf({ tags, to: end }: RpmHeader): Uncovered[] {
     .filter((value) => value !== undefined)
     .map(({ at }) => ({
       from: at,
-      // What aligns the next values belongs to them: another text may reach into it.
+      // Padding before the next value counts as part of this value, because another text may reach into it.
       to: Math.min(end, ...starts.filter((start) => start > at)),
       why: "fs-verity signatures, which are not checked",
     }));

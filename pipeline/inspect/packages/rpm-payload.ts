@@ -11,8 +11,8 @@ const payloadFormat = 1124;
 const headLength = 16;
 
 /**
- * Looks through the files of the payload.
- * @throws Fault refuse beyond the limit; bad-digest; malformed; unsupported-format
+ * Reads the files of the payload.
+ * @throws Fault refuse beyond the size limit; bad-digest; malformed; unsupported-format
  */
 export async function readRpmPayload(
   source: ByteSource,

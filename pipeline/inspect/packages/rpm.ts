@@ -9,7 +9,7 @@ import { integersOf, type RpmHeader, textOf } from "./rpm-header.ts";
 import { readRpmLayout, signatureTags } from "./rpm-layout.ts";
 import { readRpmPayload } from "./rpm-payload.ts";
 
-/** Packages of rpm 4: signatures over header and payload, digests, IMA signatures of files, and what is inside. */
+/** Packages of rpm 4: header and payload signatures, digests, IMA signatures of files, and the content. */
 export const inspectRpm: Reader = async (source, options) => {
   const found: Found = {};
   const finder = selfCheckFinder(options.selfCheck);
@@ -40,7 +40,7 @@ export const inspectRpm: Reader = async (source, options) => {
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };
 
-/** Tags of the header that say what the package is. */
+/** Header tags with the package's identity. */
 const nameTags = { name: 1000, version: 1001, release: 1002, epoch: 1003, architecture: 1022 };
 
 function factsOf(main: RpmHeader) {

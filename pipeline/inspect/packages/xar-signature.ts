@@ -10,7 +10,7 @@ import { isRsaSigned } from "../signatures/rsa-digest.ts";
 import { type Certificate, readCertificate } from "../signatures/x509.ts";
 import { chainOf, usages } from "../signatures/x509-chain.ts";
 
-/** By their last part, or SHA-1 by its octets. */
+/** Keyed by the last arc of the object identifier; SHA-1 by its octets. */
 const digestOids = new Map<string, number | readonly number[]>([
   ["sha1", [0x2b, 0x0e, 0x03, 0x02, 0x1a]],
   ["sha256", 1],
@@ -19,7 +19,7 @@ const digestOids = new Map<string, number | readonly number[]>([
 
 const what = "its installer signature";
 
-/** Who signed, as the table says: whether that is so has yet to be seen. @throws Fault unsigned, malformed */
+/** The signers that the table claims, not yet verified. @throws Fault unsigned, malformed */
 export function xarSigners({ signatures }: Xar): readonly [Certificate, ...Certificate[]] {
   if (signatures.length === 0) throw new Fault("unsigned", "it has no signature");
   const [first, ...more] = signatures.flatMap(({ certificates }) => certificates).map(readCertificate);
@@ -28,12 +28,12 @@ export function xarSigners({ signatures }: Xar): readonly [Certificate, ...Certi
 }
 
 /**
- * Verifies every signature over the table's hash: each must be of the same certificate, and that allowed.
+ * Verifies every signature over the table's hash. All must be from the same, allowed certificate.
  * @throws Fault
  */
 export function verifyXar(xar: Xar, options: InspectOptions): Trusted {
   const [signer, ...among] = xarSigners(xar);
-  // The installer of macOS takes SHA-1 here, and packages for its older versions have nothing else.
+  // The macOS installer accepts SHA-1 here, and packages for older versions of macOS have only that.
   for (const digest of digestsOf(xar))
     if (digest.name !== "sha1") refuseWeak(digest, "its table of contents");
   let trusted: Trusted | undefined;
@@ -48,12 +48,11 @@ export function verifyXar(xar: Xar, options: InspectOptions): Trusted {
   return { time: undefined, notes: [], uncovered: [] };
 }
 
-/** Hashes of the table and of the files in it. */
 export const digestsOf = ({ digest, files }: Xar): readonly Digest[] => [
   ...new Set([digest, ...files.flatMap(({ parts }) => parts.map(({ digest }) => digest))]),
 ];
 
-/** Apple's tools sign the hash itself, others hash it once more. */
+/** Apple's tools sign the hash itself; other tools hash it again. */
 function refuseOtherRsa(
   signature: XarSignature,
   { publicKey }: Certificate,

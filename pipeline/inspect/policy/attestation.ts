@@ -5,8 +5,8 @@ import type { CryptolibPost, FileSignature, Inspection } from "../inspection.ts"
 type WrittenFileSignature = NonNullable<Attestation["file_signatures"]>[number];
 
 /**
- * What the catalog tells of an inspection (section 2.3, attestation). Keys and signatures are told of what is `ok` only: a
- * claim that was not verified is nobody's word. Images attest their self-check alone.
+ * Attestation fields of the catalog (section 2.3). Keys and signatures are published only if the verdict is
+ * `ok`, because other claims are unverified. Images publish only their self-check.
  */
 export function attestationOf(
   { verdict, key_id, signature, file_signatures, cryptolib_post }: Inspection,
@@ -26,7 +26,7 @@ export function attestationOf(
   };
 }
 
-/** Of both architectures or of none: a record has no place for one alone. */
+/** The record has no field for one architecture alone, so both are needed. */
 function bothOf(values: Readonly<Record<string, string>>): { arm64: string; x86_64: string } | undefined {
   const { arm64, x86_64 } = values;
   return arm64 !== undefined && x86_64 !== undefined ? { arm64, x86_64 } : undefined;

@@ -4,8 +4,8 @@ import { inspectArtifact } from "../inspect.ts";
 import type { Inspection, InspectOptions } from "../inspection.ts";
 
 /**
- * As inspectArtifact; of packages and charts also who signed them where their format has no signature: an archive of files is
- * as good as the `.asc` beside it.
+ * Like inspectArtifact. An archive has no signature of its own, so its signer is taken from the `.asc` file
+ * in the same folder.
  */
 export async function inspectPackage(
   source: ByteSource,
@@ -23,7 +23,7 @@ export async function inspectPackage(
       verdict: "unsigned",
       reason: `${name} is not beside it, expected its signature there`,
     };
-  // The very bytes that were looked at, whatever lies under that name by now.
+  // Reuses the open source, because the file on disk may have been replaced meanwhile.
   const beside = (wanted: string) => (wanted === source.name ? source : undefined);
   const { verdict, reason, key_id, signature: by } = await inspectArtifact(signature, { ...options, beside });
   return { ...inspection, verdict, reason, key_id, signature: by };

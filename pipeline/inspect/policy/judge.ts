@@ -10,18 +10,18 @@ import { policyProblems } from "./refusals.ts";
 import { readSigners, type Signers } from "./signers.ts";
 
 export interface Judging {
-  /** Folder with the artifacts themselves, as FILE or VERSION/FILE. */
+  /** Folder that holds the artifacts as FILE or VERSION/FILE. */
   artifacts?: string | undefined;
-  /** Whether what is not there must have been inspected where it was. */
+  /** Whether a missing artifact must have a recorded inspection. */
   needsClaims: boolean;
-  /** When certificates must be valid, in milliseconds since 1970. */
+  /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
 }
 
 /**
- * Holds artifacts against the policies of their package types: by their bytes where they are at hand, else by what the
- * job that ingested them wrote down.
- * @throws RelcatError for signers or artifacts that cannot be read
+ * Checks artifacts against the policies of their package types: by their bytes if available, else by the
+ * result that was recorded at ingest.
+ * @throws RelcatError if signers or artifacts cannot be read
  */
 export async function judgeArtifacts(
   { config, folder }: Pick<Catalog, "config" | "folder">,

@@ -4,20 +4,20 @@ import { fitsPackageType } from "../images/fits.ts";
 import type { Inspection, Verdict } from "../inspection.ts";
 import { versionsInside } from "./version.ts";
 
-/** An artifact that is held against a policy, as messages name it. */
+/** An artifact that is checked against a policy, as messages name it. */
 export interface Held {
   name: string;
   packageType: string;
-  /** Of the release. */
+  /** Version of the release. */
   version: string;
-  /** Where that is stated, or the artifact where nothing of it is. */
+  /** Location of the claim; without a claim, location of the artifact. */
   at(claim?: Claim): Place;
 }
 
-/** What is stated of an artifact and may not be so. */
+/** A claim of the manifest that the bytes may contradict. */
 export type Claim = "package_type" | "release";
 
-/** What keeps an artifact from being shipped, as errors; as warnings, what its platform may not take. */
+/** Policy violations as errors, and doubts about platform support as warnings. */
 export function policyProblems(inspection: Inspection, policy: Policy, held: Held): Problem[] {
   const { name, packageType, version, at } = held;
   const refused = refusalsOf(inspection, packageType, policy, version).map(
@@ -39,14 +39,13 @@ export function policyProblems(inspection: Inspection, policy: Policy, held: Hel
   }));
 }
 
-/** Why something must not be shipped, and what to do. */
 export interface Refusal {
   reason: string;
   hint: string;
   claim?: Claim;
 }
 
-/** What an inspection says the bytes are, where a package type leaves no choice. */
+/** Inspection format per package type, where only one format is valid. */
 const formats: Readonly<Record<string, string>> = {
   rpm: "rpm",
   deb: "deb",
@@ -69,7 +68,6 @@ const waysOut: Partial<Record<Verdict, string>> = {
   "unsupported-format": "Build it in a form that relcat reads: docs/inspection.md says which.",
 };
 
-/** Each reason that keeps an artifact from being shipped. */
 export function refusalsOf(
   inspection: Inspection,
   packageType: string,
@@ -116,5 +114,5 @@ function otherVersion({ facts }: Inspection, { versions }: Policy, version: stri
   ];
 }
 
-/** Without what packagers put around it: the epoch before, the revision after. */
+/** Strips the epoch prefix and the revision suffix that packagers add. */
 const upstream = (version: string): string => version.replace(/^\d+:/, "").replace(/-[^-]+$/, "");

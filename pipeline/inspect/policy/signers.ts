@@ -9,19 +9,19 @@ import { fetchDocument } from "../../system/network/fetch-document.ts";
 import { refuseForeignLink } from "../../system/project-links.ts";
 import { type KeyFile, type Keys, readKeys } from "../keys.ts";
 
-/** More than any list of certificates. */
+/** Larger than any list of certificates. */
 const mostBytes = 1 << 22;
 
-/** Those who may sign, and under what name a policy that counts on them goes. */
+/** Allowed signers, and a digest that identifies the policy they were used with. */
 export interface Signers {
   keys: Keys;
-  /** SHA-256 of all certificates, their windows and the policy: whoever has the same, has held against the same. */
+  /** SHA-256 over all certificates, their windows and the policy: equal digests mean equal checks. */
   digestOf(policy: Policy): string;
 }
 
 /**
- * The certificates of those who may sign, as `signers:` names them.
- * @param catalog path or https URL of catalog.yaml, which the names are relative to
+ * Reads the certificates that `signers:` lists.
+ * @param catalog path or https URL of catalog.yaml; the listed names are relative to it
  * @throws RelcatError input-missing, network, key-unusable
  */
 export async function readSigners({ signers }: Pick<Config, "signers">, catalog: string): Promise<Signers> {
@@ -49,7 +49,7 @@ const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").upda
 const fetched = async (url: string) => [url, await fetchDocument(url, mostBytes)] as const;
 
 function read(folder: string, file: string): readonly [string, Uint8Array] {
-  // With ".." in it, the name itself says in catalog.yaml that the file is elsewhere.
+  // A name with ".." in catalog.yaml already states that the file is outside the folder.
   if (isRelativePath(file)) refuseForeignLink(folder, file);
   const path = posix.join(folder, file);
   const bytes = readIfPresent(path);

@@ -1,4 +1,8 @@
-/** What the version inside may be. @param version YY.MM.NNN @param templates with {YY}, {M}, {MM}, {N} and {NNN} */
+/**
+ * Expands templates to the versions a package may carry.
+ * @param version YY.MM.NNN
+ * @param templates with {YY}, {M}, {MM}, {N} and {NNN}
+ */
 export function versionsInside(version: string, templates: readonly string[]): string[] {
   const [YY = "", MM = "", NNN = ""] = version.split(".");
   const values: Readonly<Record<string, string>> = {

@@ -1,14 +1,14 @@
 import { areZeros } from "../bytes/zeros.ts";
 import { malformed } from "../inspection.ts";
 
-/** An element of ASN.1 (X.690): DER, and of BER the lengths that stand open, as Apple's signatures have them. */
+/** An element of ASN.1 (X.690) in DER, or with BER's indefinite lengths, which Apple's signatures use. */
 export interface Asn1 {
-  /** Its first octet: class, constructed or not, and number. */
+  /** First octet: class, constructed bit and number. */
   tag: number;
-  /** All its bytes, and those between its length and its end. */
+  /** The whole element, and its content octets. */
   raw: Uint8Array;
   content: Uint8Array;
-  /** Its elements, when it is constructed. */
+  /** Child elements, if it is constructed. */
   inside: readonly Asn1[];
 }
 
@@ -25,16 +25,16 @@ export const tags = {
   set: 0x31,
 } as const;
 
-/** The tag of `[number]` that holds elements. */
+/** Tag of the constructed, context-specific `[number]`. */
 export const context = (number: number): number => 0xa0 | number;
 
-/** Deeper than any signature, and far from the end of the stack. */
+/** Deeper than any signature, and far below the stack limit. */
 const deepest = 40;
 
 /**
- * The element that these bytes are.
- * @param what it is, for messages
- * @throws Fault malformed; also when bytes follow it
+ * Reads exactly one element.
+ * @param what name for messages
+ * @throws Fault malformed, also if bytes follow the element
  */
 export function readAsn1(bytes: Uint8Array, what: string): Asn1 {
   const found = element(plain(bytes), 0, bytes.length, what, 0);
@@ -42,14 +42,14 @@ export function readAsn1(bytes: Uint8Array, what: string): Asn1 {
   return found;
 }
 
-/** As `readAsn1`, where zeros may follow. */
+/** Like `readAsn1`, but zeros may follow. */
 export function readPaddedAsn1(bytes: Uint8Array, what: string): Asn1 {
   const found = element(plain(bytes), 0, bytes.length, what, 0);
   if (!areZeros(bytes.subarray(found.raw.length))) throw malformed(`bytes follow the end of ${what}`);
   return found;
 }
 
-/** Parts of a Buffer take several times as long to make. */
+/** Slices of a Buffer take several times as long to create. */
 const plain = ({ buffer, byteOffset, length }: Uint8Array) => new Uint8Array(buffer, byteOffset, length);
 
 function element(bytes: Uint8Array, from: number, end: number, what: string, depth: number): Asn1 {
@@ -90,7 +90,7 @@ function elements(
   return found;
 }
 
-/** Where a value starts and how long it is; undefined: up to two zero octets. */
+/** Offset and length of the content; undefined length: up to the end-of-contents octets. */
 function extent(
   bytes: Uint8Array,
   at: number,
@@ -109,18 +109,17 @@ function extent(
   return { start, length };
 }
 
-/** @throws Fault malformed, unless it is there and has this tag */
+/** @throws Fault malformed, if the element is missing or has another tag */
 export function expectTag(found: Asn1 | undefined, tag: number, what: string): Asn1 {
   if (found?.tag === tag) return found;
   const is = found ? `the tag 0x${found.tag.toString(16)}` : "nothing";
   throw malformed(`${what} has ${is} where 0x${tag.toString(16)} was expected`);
 }
 
-/** The elements of a SEQUENCE. @throws Fault malformed */
 export const sequenceOf = (found: Asn1 | undefined, what: string): readonly Asn1[] =>
   expectTag(found, tags.sequence, what).inside;
 
-/** An object identifier in dots (X.690, 8.19). @throws Fault malformed */
+/** In dotted form (X.690, 8.19). @throws Fault malformed */
 export function oidOf(found: Asn1 | undefined, what: string): string {
   const { content } = expectTag(found, tags.oid, what);
   const arcs: number[] = [];
@@ -137,7 +136,7 @@ export function oidOf(found: Asn1 | undefined, what: string): string {
   return arcs.join(".");
 }
 
-/** A small non-negative INTEGER. @throws Fault malformed */
+/** A non-negative INTEGER in the safe range. @throws Fault malformed */
 export function integerOf(found: Asn1 | undefined, what: string): number {
   const { content } = expectTag(found, tags.integer, what);
   if (content.length === 0 || content.length > 6 || (content[0] ?? 0) >= 0x80)
@@ -145,14 +144,16 @@ export function integerOf(found: Asn1 | undefined, what: string): number {
   return content.reduce((sum, octet) => sum * 256 + octet, 0);
 }
 
-/** An OCTET STRING, in one piece or in several. @throws Fault malformed */
+/** The OCTET STRING may be split into several parts. @throws Fault malformed */
 export function octetsOf(found: Asn1 | undefined, what: string): Uint8Array {
   if (found?.tag === tags.octets) return found.content;
   const pieces = expectTag(found, tags.octets | 0x20, what).inside;
   return Buffer.concat(pieces.map((piece) => expectTag(piece, tags.octets, what).content));
 }
 
-/** UTCTime or GeneralizedTime, to the second, in UTC, in milliseconds since 1970. @throws Fault malformed */
+/**
+ * UTCTime or GeneralizedTime in UTC without fractions, as milliseconds since 1970. @throws Fault malformed
+ */
 export function timeOf(found: Asn1 | undefined, what: string): number {
   const text = found ? Buffer.from(found.content).toString("latin1") : "";
   const isShort = found?.tag === tags.utcTime;
@@ -160,7 +161,7 @@ export function timeOf(found: Asn1 | undefined, what: string): number {
   const parts = /^(\d{2}|\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)(?:\.\d+)?Z$/.exec(text);
   const [year = "", ...rest] = parts?.slice(1) ?? [];
   if (year.length !== (isShort ? 2 : 4)) throw malformed(`${what} has ${JSON.stringify(text)} for a time`);
-  // RFC 5280, 4.1.2.5.1: two digits are 1950 to 2049.
+  // RFC 5280, 4.1.2.5.1: two digits mean 1950 to 2049.
   const whole = isShort ? (Number(year) < 50 ? 2000 : 1900) + Number(year) : Number(year);
   const [month = 0, day = 0, hour = 0, minute = 0, second = 0] = rest.map(Number);
   const time = Date.UTC(whole, month - 1, day, hour, minute, second);

@@ -8,21 +8,21 @@ import { usages } from "./x509-chain.ts";
 /** Authenticode (Windows Authenticode Portable Executable Signature Format, Microsoft 2008). */
 const indirectData = "1.3.6.1.4.1.311.2.1.4";
 
-/** What kinds of files are named by. */
+/** Object identifiers for kinds of files. */
 export const subjects = { pe: "1.3.6.1.4.1.311.2.1.15", msi: "1.3.6.1.4.1.311.2.1.30" } as const;
 
-/** SpcIndirectDataContent: what an Authenticode signature is over. */
+/** SpcIndirectDataContent, the content that an Authenticode signature covers. */
 export interface IndirectData {
-  /** How the file is hashed, and to what. */
+  /** Algorithm and value of the file's hash. */
   digest: Digest;
   expected: Uint8Array;
-  /** Of the kind of file. */
+  /** Data specific to the kind of file. */
   value: Asn1 | undefined;
-  /** All of it, as it is signed. */
+  /** The encoded content, as it is signed. */
   content: Uint8Array;
 }
 
-/** @throws Fault malformed; bad-signature, when it is the signature of another kind of file */
+/** @throws Fault malformed; bad-signature, if it signs another kind of file */
 export function indirectDataOf(signed: SignedData, subject: string, what: string): IndirectData {
   if (signed.contentType !== indirectData || !signed.content)
     throw malformed(`${what} is no Authenticode signature`);
@@ -40,8 +40,8 @@ export function indirectDataOf(signed: SignedData, subject: string, what: string
 }
 
 /**
- * Verifies the signature over its indirect data, and then the file against these.
- * @param bytes that the signature was read from
+ * Verifies the signature over its indirect data, then the file's hash against that data.
+ * @param bytes encoded signature
  * @throws Fault
  */
 export async function verifyAuthenticode(
@@ -56,7 +56,7 @@ export async function verifyAuthenticode(
     bytes: Uint8Array;
     what: string;
     options: InspectOptions;
-    /** The file's hash, as its kind has it. */
+    /** Computes the hash in the way of this kind of file. */
     hashed: (digest: Digest) => Promise<Buffer>;
   },
 ): Promise<Trusted> {
@@ -72,14 +72,13 @@ export async function verifyAuthenticode(
   return verifyTrusted(signed, content, bytes, { usage: usages.codeSigning, what, options });
 }
 
-/** SpcPeImageData may hold the hashes of pages, as attributes of a serialized object. */
+/** SpcPeImageData may contain page hashes, as attributes of a serialized object. */
 const serializedObject = "a6b586d5b4a12466ae05a217da8e60d6";
 const pageHashes = new Map([
   ["1.3.6.1.4.1.311.2.3.1", "sha1"],
   ["1.3.6.1.4.1.311.2.3.2", "sha256"],
 ] as const);
 
-/** The table of page hashes of a PE file. @throws Fault malformed */
 export function pageHashesOf(
   { value }: IndirectData,
   what: string,

@@ -7,8 +7,8 @@ import type { Found } from "./openpgp-claim.ts";
 import { verifiedText } from "./openpgp-cleartext.ts";
 
 /**
- * A list of SHA-256 sums with the signature around it, such as `SHA256SUMS.asc`; the files that are beside it must have
- * them, and an unsigned copy of the list must be the same.
+ * Reads a clear-signed list of SHA-256 sums, such as `SHA256SUMS.asc`. Listed files in the same folder must
+ * match, and an unsigned copy of the list must be identical.
  * @throws Fault as verifiedText; bad-digest
  */
 export async function readChecksums(
@@ -31,7 +31,7 @@ export async function readChecksums(
   return "ok";
 }
 
-/** Lines of sha256sum(1). */
+/** Format of sha256sum(1). */
 function sumsOf(text: string, name: string): [file: string, sum: string][] {
   const lines = text.split("\n").map((line) => line.match(/^([0-9a-f]{64}) [ *](?!\.{1,2}$)([^/\\\0]+)$/));
   const sums = lines.map((match): [string, string] => {

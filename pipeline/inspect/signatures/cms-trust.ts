@@ -6,18 +6,18 @@ import { timestampOf } from "./timestamp.ts";
 import { type Certificate, commonNameOf, subjectOf, thumbprintOf } from "./x509.ts";
 import { chainOf } from "./x509-chain.ts";
 
-/** What an allowed signature tells beside being one. */
 export interface Trusted {
-  /** Milliseconds since 1970; undefined: nothing dates it. */
+  /** Milliseconds since 1970; undefined: no timestamp. */
   time: number | undefined;
   notes: readonly string[];
-  /** Ranges of the CMS that nothing covers. */
+  /** Ranges of the CMS structure that no signature covers. */
   uncovered: readonly Uncovered[];
 }
 
 /**
- * Verifies a signature, and that its key was allowed when it was used: at its timestamp, else now.
- * @param bytes that the signature was read from
+ * Verifies a signature, and that its key was allowed at the signature's timestamp or, without one, is allowed
+ * now.
+ * @param bytes encoded signature
  * @throws Fault
  */
 export function verifyTrusted(
@@ -63,7 +63,7 @@ function uncoveredIn(
   ];
 }
 
-/** Who signed, for the catalog. @param scheme such as Authenticode */
+/** Signer in the catalog's form. @param scheme such as Authenticode */
 export function signatureOf(
   { certificate, digest }: Pick<Signer, "certificate" | "digest">,
   scheme: string,

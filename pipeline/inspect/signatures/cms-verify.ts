@@ -6,7 +6,7 @@ import { type Digest, refuseWeak } from "./digest.ts";
 
 const attributeIds = { contentType: "1.2.840.113549.1.9.3", messageDigest: "1.2.840.113549.1.9.4" } as const;
 
-/** With which digest a signature algorithm goes (RFC 3370, 5754, 5758); null: with the one that the signer names. */
+/** Digest of each signature algorithm (RFC 3370, 5754, 5758); null: the signer info names it. */
 const algorithms = new Map<string, Digest["name"] | null>([
   ["1.2.840.113549.1.1.1", null],
   ["1.2.840.113549.1.1.5", "sha1"],
@@ -21,8 +21,8 @@ const algorithms = new Map<string, Digest["name"] | null>([
 ]);
 
 /**
- * Verifies that the signer's key signed this content (RFC 5652, 5.4 and 5.6). Whether the key is allowed is another question.
- * @param content without tag and length, where it is ASN.1
+ * Verifies that the signer's key signed this content (RFC 5652, 5.4 and 5.6), not that the key is allowed.
+ * @param content without tag and length, if it is ASN.1
  * @throws Fault bad-signature, bad-digest, weak-digest, unsupported-format
  */
 export function verifySignature(

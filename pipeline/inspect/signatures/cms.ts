@@ -13,14 +13,14 @@ import {
 import { algorithmOf, type Digest, digestOf } from "./digest.ts";
 import { type Certificate, certificateIn } from "./x509.ts";
 
-/** CMS SignedData with one signer (RFC 5652), or PKCS #7 of Windows (RFC 2315). */
+/** CMS SignedData with one signer (RFC 5652), or PKCS #7 as Windows writes it (RFC 2315). */
 export interface SignedData {
   contentType: string;
-  /** What is signed, where it is inside. */
+  /** Signed content, if it is embedded. */
   content: Asn1 | undefined;
   certificates: readonly Certificate[];
   signer: Signer;
-  /** Places that no signature covers, as elements of the bytes that were read. */
+  /** Elements that no signature covers. */
   lists: { certificates: readonly Asn1[]; revocations: Asn1 | undefined };
 }
 
@@ -28,7 +28,10 @@ export interface Signer {
   version: number;
   certificate: Certificate;
   digest: Digest;
-  /** Values of the signed attributes by their object identifier, and the bytes that are signed: those of the attributes. */
+  /**
+   * Values of the signed attributes by object identifier, and the encoded attributes, which are the signed
+   * bytes.
+   */
   attributes: ReadonlyMap<string, readonly Asn1[]>;
   signedBytes: Uint8Array;
   algorithm: string;
@@ -44,12 +47,12 @@ export const contentTypes = {
 
 const mostCertificates = 32;
 
-/** @throws Fault malformed; unsupported-format, where it is sound and more than is read here */
+/** @throws Fault malformed; unsupported-format, for valid features that this reader does not support */
 export function readSignedData(bytes: Uint8Array, what: string): SignedData {
   return signedDataOf(readAsn1(bytes, what), what);
 }
 
-/** As `readSignedData`, of what is read already. */
+/** Like `readSignedData`, for an element that is already parsed. */
 export function signedDataOf(found: Asn1, what: string): SignedData {
   const [type, wrapped, ...beside] = sequenceOf(found, what);
   if (oidOf(type, what) !== contentTypes.signedData || beside.length > 0)
@@ -85,7 +88,7 @@ function encapsulatedOf(encapsulated: Asn1 | undefined, what: string) {
   return { contentType: oidOf(type, what), content };
 }
 
-/** RFC 5652, 5.1; what is not CMS but PKCS #7 has version 1 (RFC 2315, 9.1). */
+/** RFC 5652, 5.1; PKCS #7 has version 1 (RFC 2315, 9.1). */
 function refuseVersion(version: number, contentType: string, signer: Signer, what: string): void {
   const expected = contentType === contentTypes.timestampInfo ? 3 : signer.version;
   if (version !== expected) throw malformed(`${what} has version ${version}, expected ${expected}`);
@@ -105,7 +108,7 @@ function signerOf(info: Asn1, certificates: readonly Certificate[], what: string
     throw new Fault("unsupported-format", `${what} has no signed attributes, expected the digest there`);
   if (unsigned) expectTag(unsigned, context(1), what);
   if (more.length > 0) throw malformed(`${what} has elements after its unsigned attributes`);
-  // The signature is over the attributes as a SET, not as the [0] that they are here (RFC 5652, 5.4).
+  // The signature covers the attributes encoded as a SET, not as the [0] found here (RFC 5652, 5.4).
   const signedBytes = Uint8Array.from(attributeSet.raw);
   signedBytes[0] = tags.set;
   return {
@@ -120,7 +123,7 @@ function signerOf(info: Asn1, certificates: readonly Certificate[], what: string
   };
 }
 
-/** RFC 5652, 5.3: 1 with issuer and serial number, 3 with a key identifier. */
+/** RFC 5652, 5.3: version 1 has issuer and serial number, version 3 a key identifier. */
 function refuseSignerVersion(version: number, identifier: Asn1 | undefined, what: string): number {
   const expected = identifier?.tag === tags.sequence ? 1 : 3;
   if (version !== expected)
@@ -128,7 +131,6 @@ function refuseSignerVersion(version: number, identifier: Asn1 | undefined, what
   return version;
 }
 
-/** The certificate that the signer names. */
 function certificateOf(
   identifier: Asn1 | undefined,
   certificates: readonly Certificate[],
@@ -161,7 +163,7 @@ function attributesOf(found: readonly Asn1[], what: string): Signer["attributes"
   return attributes;
 }
 
-/** The value of a signed attribute that has exactly one. @throws Fault malformed */
+/** The single value of a signed attribute. @throws Fault malformed */
 export function attributeOf({ attributes }: Signer, oid: string, what: string): Asn1 {
   const [value, ...others] = attributes.get(oid) ?? [];
   if (!value || others.length > 0)

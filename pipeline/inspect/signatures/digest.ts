@@ -1,18 +1,18 @@
 import { Fault, malformed } from "../inspection.ts";
 import { type Asn1, oidOf, sequenceOf, tags } from "./asn1.ts";
 
-/** A hash function as node:crypto names it. */
+/** Name as in node:crypto. */
 export interface Digest {
   name: "md5" | "sha1" | "sha256" | "sha384" | "sha512";
-  /** Bytes. */
+  /** In bytes. */
   size: number;
-  /** Collisions can be made: what is signed may be something else. */
+  /** Collisions are practical, so the signed content may have been replaced. */
   isWeak: boolean;
   /** RFC 3370, RFC 5754. */
   oid: string;
 }
 
-/** Also those that are told apart only to refuse them. */
+/** Some of these are recognized only to be rejected by name. */
 export const digests = {
   md5: { name: "md5", size: 16, isWeak: true, oid: "1.2.840.113549.2.5" },
   sha1: { name: "sha1", size: 20, isWeak: true, oid: "1.3.14.3.2.26" },
@@ -21,7 +21,7 @@ export const digests = {
   sha512: { name: "sha512", size: 64, isWeak: false, oid: "2.16.840.1.101.3.4.2.3" },
 } as const satisfies Record<string, Digest>;
 
-/** Of an AlgorithmIdentifier. @throws Fault malformed; unsupported-format, for any other */
+/** Reads an AlgorithmIdentifier. @throws Fault malformed; unsupported-format, for any other */
 export function digestOf(algorithm: Asn1 | undefined, what: string): Digest {
   const oid = algorithmOf(algorithm, what);
   const digest = Object.values(digests).find((digest) => digest.oid === oid);
@@ -32,7 +32,7 @@ export function digestOf(algorithm: Asn1 | undefined, what: string): Digest {
   );
 }
 
-/** The name of an AlgorithmIdentifier whose parameters say nothing (NULL, or not there). @throws Fault malformed */
+/** Name of an AlgorithmIdentifier whose parameters are NULL or absent. @throws Fault malformed */
 export function algorithmOf(algorithm: Asn1 | undefined, what: string): string {
   const [name, parameters, ...more] = sequenceOf(algorithm, what);
   const isPlain = !parameters || (parameters.tag === tags.null && parameters.content.length === 0);

@@ -1,13 +1,13 @@
 import { malformed, type Uncovered } from "../inspection.ts";
 
-/** Binary data that was written as text (RFC 9580, section 6.2), and where in that text each part of it stands. */
+/** Decoded ASCII armor (RFC 9580, section 6.2), with the mapping from bytes to offsets in the text. */
 export interface Armor {
   bytes: Uint8Array;
-  /** The lines that tell something and are signed by nobody, such as `Comment:`. */
+  /** Header lines such as `Comment:`, which no signature covers. */
   headers: readonly Uncovered[];
-  /** The part of the text, of which the armor begins at `base`, that holds these bytes. */
+  /** Maps a range of bytes to a range of the text; the armor begins at `base`. */
   place(from: number, to: number): { from: number; to: number };
-  /** Whether text follows, which belongs to nothing. */
+  /** True if other text follows the armor. */
   isFollowed: boolean;
 }
 
@@ -17,8 +17,8 @@ export const isArmored = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, 11)).toString("latin1") === "-----BEGIN ";
 
 /**
- * Reads the armored signature that a text begins with.
- * @param base where in its file it begins
+ * Reads the armored signature at the beginning of a text.
+ * @param base its offset in the file
  * @throws Fault malformed
  */
 export function readArmor(text: Uint8Array, base: number, what: string): Armor {
@@ -53,11 +53,11 @@ export function readArmor(text: Uint8Array, base: number, what: string): Armor {
 
 interface Line {
   text: string;
-  /** Where it begins. */
+  /** Start offset. */
   from: number;
 }
 
-/** Lines without their ends, which are LF or CRLF. */
+/** Line ends (LF or CRLF) are removed. */
 export function linesOf(text: string, base: number): Line[] {
   let from = base;
   return text.split("\n").map((line) => {
@@ -75,7 +75,7 @@ function decoded(body: readonly Line[], what: string): Uint8Array {
   return bytes;
 }
 
-/** Where the character of this index stands. */
+/** Offset of the character with this index. */
 function at(body: readonly Line[], index: number): number {
   let left = index;
   for (const { text, from } of body) {

@@ -5,13 +5,13 @@ import { type OpenPgpSignature, readOpenPgpSignature } from "./openpgp-signature
 
 export type Found = Parameters<typeof settled>[1];
 
-/** Whose words and form of key id are used: those of rpm, or of gpg. */
+/** Vocabulary and key id format of rpm or of gpg. */
 export type Style = "rpm" | "gpg";
 
 /**
- * Reads a signature, armored or binary, and notes who claims to have made it, and what of it nothing covers.
- * @param base where in its file it begins
- * @param found the first signature of an artifact says who signed it
+ * Reads a signature, armored or binary, and records the claimed signer and the uncovered bytes.
+ * @param base its offset in the file
+ * @param found the first signature of an artifact sets the signer
  * @throws Fault malformed; unsupported-format
  */
 export async function claimedSignature(
@@ -60,7 +60,7 @@ function displayOf(signature: OpenPgpSignature, style: Style): string {
   return `${algorithms.get(Number(id)) ?? id}/${digestNameOf(signature)}, ${made}, Key ID ${signature.keyId}`;
 }
 
-/** As date(1) does in the C locale, in UTC. */
+/** The format of date(1) in the C locale, in UTC. */
 function date(time: number): string {
   const [weekday = "", day = "", month, year, clock] = new Date(time).toUTCString().split(" ");
   return `${weekday.slice(0, 3)} ${month} ${String(Number(day)).padStart(2)} ${clock} ${year}`;

@@ -4,16 +4,16 @@ import { digestNameOf, verifierOf } from "./openpgp.ts";
 import { linesOf } from "./openpgp-armor.ts";
 import { claimedSignature, type Found } from "./openpgp-claim.ts";
 
-/** A text with its signature below it (RFC 9580, section 7), taken apart; nothing of it is proved. */
+/** A clear-signed text (RFC 9580, section 7), parsed but not verified. */
 interface Cleartext {
-  /** What is signed: line ends are CRLF, lines have no white space at their ends, the last one no end. */
+  /** The signed form: CRLF line ends, no trailing white space, no line end after the last line. */
   canonical: Uint8Array;
-  /** Its hash algorithm, as the header says. */
+  /** Hash algorithm according to the header. */
   hash: string;
-  /** From BEGIN PGP SIGNATURE to the end, and where that begins. */
+  /** From BEGIN PGP SIGNATURE to the end, and its offset. */
   signature: Uint8Array;
   signatureAt: number;
-  /** White space at the ends of lines. */
+  /** Trailing white space of lines. */
   uncovered: readonly Uncovered[];
 }
 
@@ -24,7 +24,7 @@ export const isCleartext = (bytes: Uint8Array): boolean =>
   Buffer.from(bytes.subarray(0, begin.length)).toString("latin1") === begin;
 
 /**
- * The text that the signature below it covers, with LF at its line ends; nothing else of the file is to be read.
+ * The verified text, with LF line ends. Callers must not read any other part of the file.
  * @throws Fault malformed, and as verifierOf
  */
 export async function verifiedText(
@@ -50,7 +50,6 @@ export async function verifiedText(
   return utf8(canonical, what).replaceAll("\r\n", "\n");
 }
 
-/** @throws Fault malformed */
 function readCleartext(bytes: Uint8Array, what: string): Cleartext {
   const file = Buffer.from(bytes).toString("latin1");
   const lines = linesOf(file, 0);

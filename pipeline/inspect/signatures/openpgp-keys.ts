@@ -1,21 +1,24 @@
 import { createPublicKey, type KeyObject } from "node:crypto";
 import type { PublicKey, Subkey } from "openpgp";
 
-/** A primary key or subkey that signs. */
+/** A primary key or subkey that may sign. */
 export interface SigningKey {
-  /** Lower-case hexadecimal: 16 digits, and 40 or (version 6) 64. */
+  /** Lower-case hexadecimal: the key id has 16 digits, the fingerprint 40 or (version 6) 64. */
   keyId: string;
   fingerprint: string;
-  /** Whose it is, as the certificate says first. */
+  /** The certificate's primary user id. */
   userId: string;
-  /** Milliseconds since 1970; infinite where it does not end. */
+  /** Milliseconds since 1970; infinite: no expiry. */
   created: number;
   expires: number;
-  /** By itself or with its primary key, for whatever reason and whenever: a signature's own date proves nothing. */
+  /**
+   * Includes revocation of the primary key, for any reason and at any time: a signature's own date proves
+   * nothing.
+   */
   isRevoked: boolean;
-  /** The library's own; its types ask for more than is installed beside it, so they are told to nobody. */
+  /** Typed as `object`, because the library's types need packages that users do not install. */
   packet: object;
-  /** The same for node:crypto, where it is RSA or Ed25519. */
+  /** The same key for node:crypto, if it is RSA or Ed25519. */
   native: KeyObject | undefined;
 }
 
@@ -23,12 +26,12 @@ export interface OpenPgpCertificate {
   signing: readonly SigningKey[];
 }
 
-/** Later than all that revokes: a revocation counts whatever its date. */
+/** Later than any revocation, so that revocations count whatever their date. */
 const ever = new Date(8.64e15);
 
 /**
- * The certificates of a file, armored or binary.
- * @throws Error whose message goes on from the file's name
+ * Reads a file of certificates, armored or binary.
+ * @throws Error; the caller puts the file name before its message
  */
 export async function readOpenPgpCertificates(bytes: Uint8Array): Promise<OpenPgpCertificate[]> {
   const keys = await keysOf(bytes);
@@ -57,7 +60,7 @@ async function certificateOf(key: PublicKey): Promise<OpenPgpCertificate> {
   return { signing };
 }
 
-/** What signs and is bound to its certificate, or is revoked; undefined: neither. */
+/** Undefined: the key cannot sign, or is not bound to its certificate. */
 async function signingKey(key: PublicKey, part: PublicKey | Subkey): Promise<SigningKey | undefined> {
   const keyId = part.getKeyID();
   const isRevoked = (await key.isRevoked(undefined, undefined, ever)) || (await isSubkeyRevoked(part));
@@ -85,13 +88,13 @@ async function userIdOf(key: PublicKey): Promise<string> {
   return primary?.user.userID?.userID ?? key.getUserIDs()[0] ?? key.getFingerprint();
 }
 
-/** Milliseconds since 1970; without a valid self-signature it never began. */
+/** Milliseconds since 1970; without a valid self-signature the key was never valid. */
 async function endOf(part: PublicKey | Subkey): Promise<number> {
   const end = await ("mainKey" in part ? part.getExpirationTime(ever) : part.getExpirationTime());
   return Number(end ?? 0);
 }
 
-/** The parameters of RSA, of Ed25519 as in RFC 9580 and as it was before. */
+/** Parameters of RSA, and of Ed25519 in the RFC 9580 form and the older one. */
 function nativeKey(params: {
   n?: Uint8Array;
   e?: Uint8Array;

@@ -1,15 +1,15 @@
 import type { SignaturePacket } from "openpgp";
 import { Fault, malformed } from "../inspection.ts";
 
-/** A signature as it is written; nothing of it is proved. */
+/** A parsed signature, not verified. */
 export interface OpenPgpSignature {
   packet: SignaturePacket;
-  /** Of the primary key or subkey that made it, in lower-case hexadecimal; the fingerprint where the signature tells it. */
+  /** Issuer key id in lower-case hexadecimal, or its fingerprint if the signature contains it. */
   keyId: string;
   fingerprint: string | undefined;
   /** Milliseconds since 1970. */
   created: number;
-  /** Offsets, in the bytes it was read from, of what it does not sign of itself: its unhashed subpackets. */
+  /** Range of the unhashed subpackets, which the signature does not cover. */
   unhashed: { from: number; to: number };
 }
 
@@ -19,7 +19,7 @@ export const signatureTypes = { binary: 0, text: 1 } as const;
 const signatureTag = 2;
 
 /**
- * Reads the one binary signature packet that these bytes are (RFC 9580, section 5.2).
+ * Reads exactly one binary signature packet (RFC 9580, section 5.2).
  * @throws Fault malformed; unsupported-format
  */
 export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Promise<OpenPgpSignature> {
@@ -30,7 +30,7 @@ export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Pro
     throw new Fault("unsupported-format", `${what} is a signature of version ${version}, expected 4`);
   if (tag !== signatureTag)
     throw malformed(`${what} is an OpenPGP packet of type ${tag}, expected a signature`);
-  // Parsed in place, its fields would change with what is read into the same memory next.
+  // A copy, because the parsed fields refer to memory that the next read overwrites.
   const body = Uint8Array.from(bytes.subarray(start));
   const packet = new SignaturePacket();
   try {
@@ -42,7 +42,7 @@ export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Pro
       `${what} cannot be read: ${messageOf(error)}`,
     );
   }
-  // A second spelling of the same fields would be bytes that no signature covers.
+  // A non-canonical encoding would contain bytes that no signature covers.
   if (!Buffer.from(packet.write()).equals(body))
     throw malformed(`${what} is not written in its shortest form`);
   return {
@@ -55,7 +55,7 @@ export async function readOpenPgpSignature(bytes: Uint8Array, what: string): Pro
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Tag and start of the one packet (RFC 9580, section 4.2). */
+/** Tag and body offset of the packet (RFC 9580, section 4.2). */
 function packetFrame(bytes: Uint8Array, what: string): { tag: number; start: number } {
   const [first = 0, ...next] = bytes.subarray(0, 6);
   if ((first & 0x80) === 0) throw malformed(`${what} is no OpenPGP packet`);
@@ -71,7 +71,7 @@ function packetFrame(bytes: Uint8Array, what: string): { tag: number; start: num
   return { tag: isNew ? first & 0x3f : (first >> 2) & 0x0f, start };
 }
 
-/** How many octets say the length, after how many that say only this; none for lengths in parts. */
+/** Octets of a new-format length, and octets to skip; none for partial lengths. */
 function newLength(first: number): { octets: number; skip: number } {
   if (first < 192) return { octets: 1, skip: 0 };
   if (first < 224) return { octets: 2, skip: 0 };
@@ -96,5 +96,5 @@ function unhashedArea(packet: SignaturePacket, start: number): { from: number; t
   return { from, to: from + sizes.reduce((sum, size) => sum + size, 0) };
 }
 
-/** Octets that say a subpacket's length, in the shortest form (RFC 9580, section 5.2.3.7). */
+/** Octets of a subpacket's length in its shortest form (RFC 9580, section 5.2.3.7). */
 const lengthOctets = (size: number): number => (size < 192 ? 1 : size < 8384 ? 2 : 5);

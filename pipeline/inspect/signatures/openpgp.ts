@@ -8,7 +8,10 @@ import { isRsaSigned } from "./rsa-digest.ts";
 
 interface Digest {
   name: string;
-  /** For node:crypto, with the last octet of its object identifier 2.16.840.1.101.3.4.2.x, which RSA signatures name. */
+  /**
+   * Name in node:crypto, and the last arc of the object identifier 2.16.840.1.101.3.4.2.x, which RSA
+   * signatures contain.
+   */
   node: string;
   oid: number;
 }
@@ -28,10 +31,10 @@ const weakDigests = new Map([
   [3, "RIPEMD160"],
 ]);
 
-/** Clocks of build hosts differ by less. */
+/** Allowed clock difference between build hosts, in milliseconds. */
 const skew = 24 * 60 * 60 * 1000;
 
-/** Keys of this identity, in whatever file; what they say of its revocation is joined. */
+/** Collects keys with this id from all files, and merges their revocations. */
 export function keysOf(
   signature: OpenPgpSignature,
   keys: readonly OpenPgpKey[],
@@ -43,16 +46,17 @@ export function keysOf(
   );
 }
 
-/** Takes what a signature should sign, and then tells whether it does. */
+/** Hashes the content that a signature should cover, then verifies the signature. */
 export interface Verifier {
   hash: Hash;
-  /** Once, after the hash has taken everything. @throws Fault bad-signature */
+  /** Called once, after the hash has received everything. @throws Fault bad-signature */
   conclude(): Promise<void>;
 }
 
 /**
- * @param type what may be signed: bytes as they are, or text in its canonical form
- * @throws Fault untrusted-key, revoked-key, weak-digest, expired-certificate, bad-signature, unsupported-format
+ * @param type accepted signature type: binary, or text in canonical form
+ * @throws Fault untrusted-key, revoked-key, weak-digest, expired-certificate, bad-signature,
+ * unsupported-format
  */
 export function verifierOf(
   signature: OpenPgpSignature,
@@ -66,7 +70,7 @@ export function verifierOf(
   return { hash, conclude: () => conclude(signature, signer, hash) };
 }
 
-/** The key that may have made a signature, at its time and now. */
+/** The key must have been allowed at the signature's time, and be allowed now. */
 function signerOf(signature: OpenPgpSignature, { keys, now }: InspectOptions): SigningKey {
   const known = keysOf(signature, keys.openpgp);
   const [first] = known;
@@ -109,7 +113,7 @@ function refuseUnknownCritical({ packet }: OpenPgpSignature): void {
   );
 }
 
-/** As rpm and gpg write it. */
+/** Spelled as rpm and gpg do. */
 export function digestNameOf({ packet }: OpenPgpSignature): string {
   const id = Number(packet.hashAlgorithm);
   return digests.get(id)?.name ?? weakDigests.get(id) ?? String(id);
@@ -117,7 +121,7 @@ export function digestNameOf({ packet }: OpenPgpSignature): string {
 
 const digestOf = ({ packet }: OpenPgpSignature): Digest => digestNumbered(Number(packet.hashAlgorithm));
 
-/** By its number in OpenPGP, which rpm uses too. @throws Fault weak-digest; unsupported-format */
+/** @param id OpenPGP number, which rpm uses too @throws Fault weak-digest; unsupported-format */
 export function digestNumbered(id: number): Digest {
   const weak = weakDigests.get(id);
   if (weak) throw new Fault("weak-digest", `it is signed over ${weak}, expected SHA256 or better`);
@@ -155,7 +159,7 @@ async function isSigned(signature: OpenPgpSignature, signer: SigningKey, digest:
       RS ?? (r && s && r.length <= 32 && s.length <= 32 && Buffer.concat([padded(r, 32), padded(s, 32)]));
     return raw !== undefined && raw !== false && verify(null, digest, key, raw);
   }
-  // What openpgp would hash itself it takes from here, so that no file is ever held whole.
+  // Passes our own hash, because openpgp would need the whole file in memory to compute it.
   const given = Object.assign(packet, { hashed: digest });
   return given
     .verify(packetOf(signer), Number(packet.signatureType), new Uint8Array(), null as never, true)

@@ -1,10 +1,10 @@
 import { constants, type KeyObject, publicDecrypt } from "node:crypto";
 
 /**
- * Whether an RSA signature (PKCS #1 v1.5, RFC 8017, section 8.2.2) is over a digest; node:crypto itself takes only what
- * was hashed.
- * @param oid the last part of the digest's object identifier 2.16.840.1.101.3.4.2.x, or the octets of another one
- *   (RFC 8017, appendix B.1)
+ * Verifies an RSA signature (PKCS #1 v1.5, RFC 8017, section 8.2.2) over a digest, because node:crypto
+ * accepts only the data itself.
+ * @param oid last arc of the digest's object identifier 2.16.840.1.101.3.4.2.x, or the octets of another one
+ * (RFC 8017, appendix B.1)
  */
 export function isRsaSigned(
   key: KeyObject,

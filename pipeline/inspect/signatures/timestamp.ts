@@ -16,14 +16,14 @@ import { verifySignature } from "./cms-verify.ts";
 import { digestOf, refuseWeak } from "./digest.ts";
 import { chainOf, usages } from "./x509-chain.ts";
 
-/** Windows has its own name for the attribute of RFC 3161, appendix A. */
+/** Windows uses its own identifier for the attribute of RFC 3161, appendix A. */
 const attributeIds = ["1.3.6.1.4.1.311.3.3.1", "1.2.840.113549.1.9.16.2.14"];
 
 const what = "the timestamp";
 
 /**
- * When a signature was there for certain, by an RFC 3161 timestamp among its unsigned attributes.
- * @returns milliseconds since 1970; a reason, when there is one that does not count; undefined: there is none
+ * The latest time at which a signature was made, from an RFC 3161 timestamp in its unsigned attributes.
+ * @returns milliseconds since 1970; a reason, if the timestamp is not valid; undefined: no timestamp
  */
 export function timestampOf(
   signer: Signer,
@@ -38,7 +38,7 @@ export function timestampOf(
   }
 }
 
-/** The unsigned attributes may be anything: nobody vouches for them. */
+/** Unsigned attributes may contain anything, because nothing authenticates them. */
 function tokenOf(unsigned: Asn1 | undefined): Asn1 | undefined {
   for (const attribute of unsigned?.inside ?? []) {
     const [name, values] = sequenceOf(attribute, what);

@@ -3,10 +3,10 @@ import { Fault } from "../inspection.ts";
 import type { Keys, X509Key } from "../keys.ts";
 import { type Certificate, commonNameOf, readCertificate } from "./x509.ts";
 
-/** What a certificate is used for, as extended key usages (RFC 5280, 4.2.1.12). */
+/** Extended key usages (RFC 5280, 4.2.1.12). */
 export const usages = {
   codeSigning: ["1.3.6.1.5.5.7.3.3"],
-  /** Apple's for installers, beside the general one. */
+  /** Apple's usage for installers, and the general one. */
   installerSigning: ["1.2.840.113635.100.4.13", "1.3.6.1.5.5.7.3.3"],
   timeStamping: ["1.3.6.1.5.5.7.3.8"],
 } as const;
@@ -23,17 +23,18 @@ const weakSignatures = [
 const longest = 8;
 
 interface Wanted {
-  /** Certificates that came with the signature. */
+  /** Certificates that are embedded in the signature. */
   among: readonly Certificate[];
   keys: Keys;
-  /** When it was used. */
+  /** Time of the signature, in milliseconds since 1970. */
   at: number;
   usage: readonly string[];
 }
 
 /**
- * The certificates from the signer's to one that is allowed, both included (RFC 5280, section 6, without revocation).
- * @throws Fault untrusted-key, expired-certificate, weak-digest: what is wrong with the last way that there is
+ * Builds the chain from the signer's to an allowed certificate, both included (RFC 5280, section 6, without
+ * revocation).
+ * @throws Fault untrusted-key, expired-certificate, weak-digest: the problem of the last candidate chain
  */
 export function chainOf(signer: Certificate, wanted: Wanted): readonly Certificate[] {
   let worst: Fault | undefined;
@@ -53,7 +54,7 @@ export function chainOf(signer: Certificate, wanted: Wanted): readonly Certifica
   );
 }
 
-/** Each certificate on the way is tried once, so that many that issue each other take no longer. */
+/** Each certificate is tried once, so that a web of cross-signed certificates takes no longer. */
 function* waysUp(
   path: readonly Certificate[],
   wanted: Wanted,
@@ -75,7 +76,7 @@ function* waysUp(
 
 const certificates = new WeakMap<X509Key, Certificate>();
 
-/** Read once for each key. @throws Fault malformed */
+/** Cached per key. @throws Fault malformed */
 export function certificateOf(key: X509Key): Certificate {
   const known = certificates.get(key);
   if (known) return known;
@@ -94,7 +95,7 @@ const isIssuedBy = (certificate: Certificate, issuer: Certificate): boolean =>
 
 const signedBy = new WeakMap<X509Certificate, WeakMap<X509Certificate, boolean>>();
 
-/** Verified once for each two certificates that are the same again. */
+/** Cached per pair of certificates. */
 function isSignedBy(x509: X509Certificate, issuer: X509Certificate): boolean {
   const known = signedBy.get(x509) ?? new WeakMap<X509Certificate, boolean>();
   const isSigned = known.get(issuer) ?? (x509.checkIssued(issuer) && x509.verify(issuer.publicKey));
@@ -102,7 +103,7 @@ function isSignedBy(x509: X509Certificate, issuer: X509Certificate): boolean {
   return isSigned;
 }
 
-/** @param index 0: the signer's own */
+/** @param index 0: the signer's certificate */
 function refuseLink(
   certificate: Certificate,
   index: number,
@@ -117,11 +118,12 @@ function refuseLink(
   if (index > 0 && !certificate.mayIssue) throw untrusted("is not that of a CA");
   if (index > certificate.pathLength + 1) throw untrusted(`allows ${certificate.pathLength} CAs below it`);
   const isForIt = certificate.usages?.some((usage) => wanted.usage.includes(usage)) ?? index > 0;
-  // A clock's key does nothing else (RFC 3161, 2.3): who signs code could date what they sign.
+  // A time-stamping key must have no other use (RFC 3161, 2.3): a code-signing key could date its own
+  // signatures.
   const isShared = index === 0 && wanted.usage === usages.timeStamping && certificate.usages?.length !== 1;
   if (!isForIt || isShared)
     throw untrusted(`is not for ${usageName(wanted.usage)}${isForIt ? " alone" : ""}`);
-  // How the allowed one itself was signed does not matter: it is trusted as it stands.
+  // The signature of the allowed certificate does not matter, because that certificate is trusted directly.
   if (index < path.length - 1 && weakSignatures.includes(certificate.signatureAlgorithm))
     throw new Fault(
       "weak-digest",
@@ -142,7 +144,7 @@ function refuseExpired({ x509 }: Certificate, name: string, at: number): void {
   );
 }
 
-/** When the project allows the key: one that it allows no longer is not allowed by its CA either. */
+/** An allowed key outside its window is rejected, even if its CA is allowed. */
 function refuseWindow({ file, notBefore, notAfter }: X509Key, at: number): void {
   if (at >= (notBefore ?? at) && at <= (notAfter ?? at)) return;
   throw new Fault(

@@ -2,25 +2,25 @@ import { type KeyObject, X509Certificate } from "node:crypto";
 import { malformed } from "../inspection.ts";
 import { type Asn1, context, expectTag, integerOf, oidOf, readAsn1, sequenceOf, tags } from "./asn1.ts";
 
-/** A certificate, and what of it decides whether it may sign (RFC 5280). */
+/** A certificate, with the fields that decide whether it may sign (RFC 5280). */
 export interface Certificate {
   der: Uint8Array;
-  /** Made when it is asked for: of most certificates in a signature nothing is needed. @throws Fault malformed */
+  /** Created lazily: most certificates in a signature are never used. @throws Fault malformed */
   readonly x509: X509Certificate;
   readonly publicKey: KeyObject;
-  /** As they are encoded: signatures name their certificate by issuer and serial number. */
+  /** Encoded, because signatures identify a certificate by issuer and serial number. */
   issuer: Uint8Array;
   subject: Uint8Array;
   serial: Uint8Array;
-  /** What it may be used for, as object identifiers; undefined: it does not say. */
+  /** Extended key usages as object identifiers; undefined: unrestricted. */
   usages: readonly string[] | undefined;
   maySign: boolean;
   mayIssue: boolean;
-  /** CAs that may stand between it and a leaf. */
+  /** Number of CAs allowed between it and a leaf. */
   pathLength: number;
   subjectKeyId: Uint8Array | undefined;
   signatureAlgorithm: string;
-  /** Critical extensions that nobody here understands: what they restrict is unknown. */
+  /** Critical extensions that are not understood here, so their restrictions are unknown. */
   unknown: readonly string[];
 }
 
@@ -33,13 +33,13 @@ const extensionIds = {
   extendedKeyUsage: "2.5.29.37",
 };
 
-/** Of Apple's own, which say for which of its programmes a certificate is: `1.2.840.113635.100.6`. */
+/** Apple's extensions that name the programme a certificate belongs to: `1.2.840.113635.100.6`. */
 const appleMarker = "1.2.840.113635.100.6.";
 
 /** @throws Fault malformed */
 export const readCertificate = (der: Uint8Array): Certificate => certificateIn(readAsn1(der, what));
 
-/** As `readCertificate`, of what is read already. */
+/** Like `readCertificate`, for an element that is already parsed. */
 export function certificateIn(found: Asn1): Certificate {
   const [body, algorithm] = sequenceOf(found, what);
   const der = found.raw;
@@ -80,7 +80,10 @@ interface Parsed {
   publicKey: KeyObject;
 }
 
-/** Packages of a release are signed by the same few, and reading a certificate takes as long as verifying with it. */
+/**
+ * Cached: the packages of a release share few signers, and parsing a certificate takes as long as verifying
+ * with it.
+ */
 const recent = new Map<string, Parsed>();
 const mostRecent = 64;
 
@@ -104,7 +107,7 @@ function parse(der: Uint8Array): Parsed {
   }
 }
 
-/** Extensions that are understood, each read as the ASN.1 it holds. */
+/** Known extensions, each with its parsed ASN.1 content. */
 class Extensions extends Map<string, Asn1> {
   unknown: string[] = [];
 }
@@ -126,18 +129,18 @@ function readExtensions(found: Asn1 | undefined): Extensions {
 
 const sequenceOrNone = (found: Asn1 | undefined) => (found ? sequenceOf(found, what) : []);
 
-/** One part a line. Node gives undefined for a subject without parts. */
+/** One part a line. Node gives undefined for an empty subject. */
 const partsOf = ({ x509 }: Certificate): string[] => ((x509.subject as string | undefined) ?? "").split("\n");
 
-/** The subject as RFC 4514 writes it: the last part first. */
+/** RFC 4514 order: the last part first. */
 export const subjectOf = (certificate: Certificate): string => partsOf(certificate).reverse().join(",");
 
-/** Its own name: of several, the most specific one. */
+/** Of several common names, the most specific one. */
 export const commonNameOf = (certificate: Certificate): string => {
   const names = partsOf(certificate).filter((part) => part.startsWith("CN="));
   return names.at(-1)?.slice(3) ?? subjectOf(certificate);
 };
 
-/** SHA-1 of the certificate in lower-case hexadecimal, by which Windows and macOS tell certificates apart. */
+/** SHA-1 in lower-case hexadecimal, the thumbprint that Windows and macOS show. */
 export const thumbprintOf = ({ x509 }: Certificate): string =>
   x509.fingerprint.replaceAll(":", "").toLowerCase();

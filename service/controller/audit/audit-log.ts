@@ -3,9 +3,8 @@ import { digestOf, isSameDigest, type Pepper } from "../auth/secrets.ts";
 import { itemsOf, prepared } from "../store/prepared.ts";
 import type { AuditRow, Schema } from "../store/schema.ts";
 
-/** Who did something. */
 export interface Actor {
-  /** key, token, user, device, or host for whoever works on the machine itself. */
+  /** `host`: an operating system account on the controller's machine. */
   kind: "key" | "token" | "user" | "device" | "host" | "nobody";
   id: string | null;
   name: string | null;
@@ -13,7 +12,6 @@ export interface Actor {
   request: string | null;
 }
 
-/** One thing that was done. */
 export interface Deed {
   code: AuditCode;
   target?: { kind: "device" | "user" | "key" | "serial"; id: string };
@@ -21,7 +19,7 @@ export interface Deed {
   after?: object;
 }
 
-/** What the audit log calls things: stable, for scripts. */
+/** Stable codes, because scripts compare them. */
 export type AuditCode =
   | "device.enrolled"
   | "device.state"
@@ -45,7 +43,7 @@ export type AuditCode =
   | "enrolment.full"
   | "database.restored";
 
-/** Those that change what a device is: `GET events` tells of them. */
+/** Codes that change a device; `GET events` streams these. */
 export const deviceCodes: readonly AuditCode[] = [
   "device.enrolled",
   "device.state",
@@ -58,13 +56,13 @@ export const deviceCodes: readonly AuditCode[] = [
 const head = "audit_head";
 const none = "";
 
-/** Where a chain ends: the next row's hash is made from it. */
+/** End of the hash chain, from which the next row's hash is computed. */
 export interface Head {
   seq: number;
   hash: string;
 }
 
-/** What the hash of a row covers, in order. */
+/** The hashed fields of a row, in order. */
 export const hashed = (row: Omit<AuditRow, "hash">): string =>
   JSON.stringify([
     row.seq,
@@ -82,8 +80,8 @@ export const hashed = (row: Omit<AuditRow, "hash">): string =>
   ]);
 
 /**
- * Puts deeds into the audit log, each row chained to the one before it by an HMAC under the pepper. Only within
- * `Database.write`, whose writers come one after another.
+ * Appends rows, each chained to the previous one by an HMAC keyed with the pepper. Only inside
+ * `Database.write`, which serializes writers.
  */
 export async function appendDeeds(
   transaction: Kysely<Schema>,
@@ -92,7 +90,7 @@ export async function appendDeeds(
 ): Promise<void> {
   if (deeds.length === 0) return;
   const last = await readHead(transaction, pepper);
-  // What goes on from a note that was changed must not look whole: nothing verifies after this.
+  // If the stored head was tampered with, the new rows must not verify either.
   let { seq, hash } = last.isSigned ? last : { ...last, hash: `${last.hash} changed` };
   const rows = deeds.map((deed) => {
     const row = rowOf(deed, actor, ++seq, at);
@@ -130,10 +128,10 @@ function rowOf(
   };
 }
 
-/** What each row of one writing has of its own; all else is the same in them. */
+/** Fields that differ between the rows of one transaction. */
 const own = ["seq", "code", "target_kind", "target_id", "before", "after", "hash"] as const;
 
-/** One statement however many rows there are: what is their own goes as one JSON text. */
+/** A single statement for any number of rows: the differing fields are passed as one JSON text. */
 const insertRows = prepared(
   (
     { kind },
@@ -159,7 +157,7 @@ const setHead = prepared(({ database }, key: string, value: string) =>
   database.updateTable("meta").set({ value }).where("key", "=", key),
 );
 
-/** The noted end of the chain, and whether its MAC is ours; an empty log has number 0 and no hash. */
+/** The stored head, and whether its MAC is valid; an empty log has number 0 and no hash. */
 export async function readHead(read: Kysely<Schema>, pepper: Pepper): Promise<Head & { isSigned: boolean }> {
   const [row] = await readHeadRow(read, head);
   if (!row) return { seq: 0, hash: none, isSigned: true };

@@ -7,7 +7,7 @@ type Query = z.infer<typeof auditQuerySchema>;
 
 const usualLimit = 100;
 
-/** `GET audit_log`: newest first; with `after` oldest first, so that a reader can go on where it stopped. */
+/** `GET audit_log`: newest first; with `after` oldest first, so that a client can resume. */
 export async function listAudit({
   controller: { database },
   query,
@@ -25,7 +25,7 @@ export async function listAudit({
   return { status: 200, body: { audit_log: rows.map(told) } };
 }
 
-/** A row of the audit log as it is told. */
+/** A row in the API's form. */
 export const told = (row: AuditRow): z.infer<typeof auditSchema>["audit_log"][number] => ({
   seq: row.seq,
   at: row.at,

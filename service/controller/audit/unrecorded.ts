@@ -3,13 +3,13 @@ import type { DatabaseKind } from "../store/database.ts";
 import type { Schema } from "../store/schema.ts";
 import type { AuditCode } from "./audit-log.ts";
 
-/** Things that the audit log records from their beginning to their end. */
+/** A table whose relevant changes must all be in the audit log. */
 interface Recorded {
   what: string;
   table: "devices" | "users" | "keys";
   made: AuditCode;
   gone?: AuditCode;
-  /** Columns whose last recorded value must be the one they have. */
+  /** Columns whose current value must equal the last recorded one. */
   columns: readonly string[];
 }
 
@@ -26,9 +26,9 @@ const recorded: readonly Recorded[] = [
 ];
 
 /**
- * Compares what decides about rights with the rows that recorded it: a change, an insertion or a removal by SQL
- * leaves no row. Each statement reads as of one moment, so writers may go on.
- * @returns the first difference; undefined: there is none
+ * Compares rows that decide on access with the audit log, to find changes made directly by SQL. Each
+ * statement reads one snapshot, so writers may continue.
+ * @returns the first difference, or undefined
  */
 export async function findUnrecorded(kind: DatabaseKind, read: Kysely<Schema>): Promise<string | undefined> {
   for (const each of recorded) {
@@ -60,7 +60,7 @@ const removedOf = ({ table, made }: Recorded, gone: AuditCode) => sql<{ id: stri
     and not exists (select 1 from ${sql.table(table)} where id = beginning.target_id)
     and not exists (select 1 from audit_log where target_id = beginning.target_id and code = ${gone})`;
 
-/** Rows that do not mention the column did not change it; a key that no row disabled is enabled. */
+/** A row that does not mention the column did not change it; a key that no row disabled is enabled. */
 function changedOf(kind: DatabaseKind, { table }: Recorded, column: string): RawBuilder<{ id: string }> {
   const member = sql`${kind === "sqlite" ? sql`"after"` : sql`"after"::json`} ->> ${sql.lit(column)}`;
   const last = sql`(select cast(${member} as text) from audit_log

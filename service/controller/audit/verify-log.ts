@@ -6,7 +6,7 @@ import type { AuditRow, Schema } from "../store/schema.ts";
 import { type Head, hashed, readHead } from "./audit-log.ts";
 import { findUnrecorded } from "./unrecorded.ts";
 
-/** What a check of the audit log found. seq: the row where it breaks; 0 where no row is to blame. */
+/** seq: the row at which the chain breaks; 0: no single row. */
 export type LogVerdict = { verdict: "whole"; head: Head } | { verdict: "broken"; seq: number; why: string };
 
 interface Broken {
@@ -15,9 +15,9 @@ interface Broken {
 }
 
 /**
- * Checks the audit log: every row against the one before it, the end against its note, the database's own guards,
- * and the devices, users, keys and decisions against the rows that record them.
- * @param known a head that was noted earlier: the log must still contain it
+ * Verifies the audit log: the hash chain, the stored head, the database's own triggers, and the devices,
+ * users, keys and decisions against their recorded changes.
+ * @param known a head noted earlier, which the log must still contain
  */
 export async function verifyLog(
   { kind, read }: Pick<Database, "kind" | "read">,
@@ -38,7 +38,7 @@ async function walk(
   pepper: Pepper,
   known: Head | undefined,
 ): Promise<{ broken?: Broken; head: Head }> {
-  // The end is read first: rows written meanwhile come after it, and are checked too.
+  // The head is read first, so that rows written meanwhile come after it and are verified too.
   const { isSigned, ...end } = await readHead(read, pepper);
   if (!isSigned) {
     const why = "the note of the log's end was changed, or the pepper is another one";
@@ -58,7 +58,7 @@ async function walk(
   return { ...(broken && { broken }), head: last };
 }
 
-/** The lowest number first, below 1 too. */
+/** Sorted by number, including forged numbers below 1. */
 const rowsAfter = (read: Kysely<Schema>, seq?: number): Promise<AuditRow[]> => {
   const rows = read.selectFrom("audit_log").selectAll().orderBy("seq").limit(batch);
   return (seq === undefined ? rows : rows.where("seq", ">", seq)).execute();

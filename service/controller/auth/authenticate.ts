@@ -8,14 +8,14 @@ import { readCredentials } from "./credentials.ts";
 import { recall, remember } from "./remembered.ts";
 import { digestOf, isSameDigest } from "./secrets.ts";
 
-/** Why nobody is behind credentials. Only the audit log is told. */
+/** Reason for rejected credentials, recorded in the audit log but never sent to the client. */
 export type Failure = "malformed" | "unknown" | "wrong" | "expired" | "disabled" | "revoked" | "braked";
 
 export type Identified = { principal: Principal } | { failure: Failure; id?: string };
 
 /**
- * Who is behind a request's credentials now: every request asks the database, if only whether it has changed, so
- * that a revocation holds from the next one on.
+ * Identifies the holder of the credentials. Every request checks at least whether the database changed, so
+ * that a revocation takes effect at once.
  */
 export async function identify(
   controller: Controller,
@@ -38,7 +38,7 @@ export async function identify(
   return { principal };
 }
 
-/** @returns until: when its key or the secret that was sent ends, in milliseconds since 1970 */
+/** @returns until: expiry of the key or of the presented secret, in milliseconds since 1970 */
 async function identifyPair(
   { database, pepper }: Controller,
   id: string,
@@ -47,7 +47,7 @@ async function identifyPair(
 ): Promise<{ failure: Failure; id: string } | { principal: Principal; until: number }> {
   const [row] = await keysWithOwner(database.read, id);
   const digest = digestOf(pepper, "key", id, secret);
-  // Compared for unknown ids too, with what can match nothing.
+  // Also compares for unknown ids, against a digest that cannot match, so that timing reveals nothing.
   const secretUntil = endOfSecret(row, digest);
   if (!row) return { failure: "unknown", id };
   if (secretUntil <= now) return { failure: "wrong", id };
@@ -67,7 +67,7 @@ async function identifyPair(
 const nothing = "0".repeat(64);
 const never = Number.POSITIVE_INFINITY;
 
-/** Until when a secret with this digest is one of the key's, in milliseconds since 1970; 0: it is none. */
+/** Expiry of the secret with this digest, in milliseconds since 1970; 0: not a secret of this key. */
 function endOfSecret(
   row: Pick<KeyRow, "digest" | "previous_digest" | "previous_until"> | undefined,
   digest: string,
@@ -87,7 +87,6 @@ function failureOf(
   return expires_at !== null && expires_at <= at(now) ? "expired" : undefined;
 }
 
-/** What a key was made for. */
 export const scopesOf = ({ scopes }: Pick<KeyRow, "scopes">): ReadonlySet<Scope> =>
   new Set(JSON.parse(scopes));
 
@@ -124,7 +123,7 @@ const userColumns = [
   "users.authz_users",
 ] as const;
 
-/** Each by its name: a column that a newer relcat adds changes nothing for one that still runs. */
+/** Columns are listed, so that a newer relcat can add columns while this one still runs. */
 const keyColumns = [
   "keys.owner",
   "keys.name",
@@ -175,11 +174,10 @@ function userOf({
   };
 }
 
-/** A user as the database has it. */
 export const userOfRow = ({ id, name, ...row }: UserRow): User =>
   userOf({ ...row, user_id: id, user_name: name });
 
-/** Whether credentials that were good still are: for answers that take longer than a request. */
+/** Rechecks credentials during answers that outlive their request, such as streams. */
 export async function isStillGood(
   controller: Controller,
   request: Pick<ServerRequest, "header">,
@@ -192,10 +190,9 @@ export async function isStillGood(
 
 const minute = 60_000;
 
-/** When each key was noted to be in use: once a minute is exact enough, and spares a write with each request. */
+/** Time of the last recorded use per key. Once a minute is exact enough, and saves a write per request. */
 const noted = new Map<string, number>();
 
-/** Notes that a key or a token is in use. */
 export async function noteUse({ database }: Controller, id: string, now: number): Promise<void> {
   if (now - (noted.get(id) ?? Number.NEGATIVE_INFINITY) < minute) return;
   noted.set(id, now);

@@ -1,4 +1,3 @@
-/** What a request says of who it is from. */
 export type Credentials =
   | { kind: "pair"; id: string; secret: string }
   | { kind: "session"; secret: string }
@@ -12,8 +11,8 @@ const longestHeader = 512;
 export const sessionCookie = "relcat-session";
 
 /**
- * Reads the Authorization header (RFC 7617), or the session's cookie where there is none. Exactly the form that
- * is handed out: nothing is trimmed, folded or decoded twice.
+ * Reads the Authorization header (RFC 7617) or, without one, the session cookie. Only the exact issued form
+ * is accepted: nothing is trimmed, case-folded or decoded twice.
  */
 export function readCredentials(authorization: string | null, cookie: string | null): Credentials {
   if (authorization !== null) return readBasic(authorization) ?? { kind: "malformed" };

@@ -6,13 +6,16 @@ import type { Failure } from "./authenticate.ts";
 import { digestOf, type Pepper } from "./secrets.ts";
 
 const window = 300_000;
-/** Failures in five minutes: of one name from one address, and from one address. Never of a name alone. */
+/**
+ * Login throttle: failures in five minutes per name and address, and per address. Never per name alone, which
+ * would let anyone lock a user out.
+ */
 const most = { pair: 5, address: 50 };
-/** Rows in a minute that tell of failures; beyond them a flood is counted, not written down. */
+/** Audit rows per minute for failures; further failures are counted, not recorded. */
 const mostTold = 60;
 const minute = 60_000;
 
-/** By digest: in the place of a name people type passwords too. */
+/** Stored as digests, because people type passwords into the name field by mistake. */
 function keysOf(pepper: Pepper, name: string, remote: string) {
   const network = networkOf(remote);
   return {
@@ -21,7 +24,7 @@ function keysOf(pepper: Pepper, name: string, remote: string) {
   };
 }
 
-/** Whether failures before this one make it wait. @returns seconds to wait; 0: none */
+/** @returns seconds to wait because of earlier failures; 0: none */
 export async function brakeOf(
   { counters, pepper }: Controller,
   name: string,
@@ -36,12 +39,12 @@ export async function brakeOf(
   return ofPair < most.pair && ofAddress < most.address ? 0 : untilNext(now);
 }
 
-/** Seconds until counting begins anew. */
+/** Seconds until the next window. */
 const untilNext = (now: number): number => Math.ceil((window - (now % window)) / 1000);
 
 /**
- * Counts a failure. Those that succeed are never counted.
- * @returns seconds to wait, where it is one too many: `brakeOf` knows nothing of those that are tried at once
+ * Counts a failure; successful attempts are never counted.
+ * @returns seconds to wait if the limit is exceeded; `brakeOf` cannot see concurrent attempts
  */
 export async function countFailure(
   { counters, pepper }: Controller,
@@ -57,7 +60,7 @@ export async function countFailure(
   return ofPair <= most.pair && ofAddress <= most.address ? 0 : untilNext(now);
 }
 
-/** Puts a failure into the audit log, with why; what a client said in place of an id or a password never. */
+/** Records a failure and its reason in the audit log, but never the id or password that the client sent. */
 export async function tellFailure(
   controller: Controller,
   { failure, id, kind = "key" }: { failure: Failure; id?: string; kind?: "key" | "user" },

@@ -2,12 +2,12 @@ import { type Argon2Parameters, argon2, randomBytes, timingSafeEqual } from "nod
 import { availableParallelism } from "node:os";
 import { promisify } from "node:util";
 
-/** Password hashing after OWASP's advice for Argon2id: 19 MiB, two passes, one lane. */
+/** OWASP's recommendation for Argon2id: 19 MiB, two passes, one lane. */
 const cost = { memory: 19_456, passes: 2, parallelism: 1, tagLength: 32 };
 
 const hash = promisify(argon2) as (algorithm: "argon2id", parameters: Argon2Parameters) => Promise<Buffer>;
 
-/** At most as many at once as there are cores: each takes its 19 MiB and its core for tens of milliseconds. */
+/** Limited to the number of cores: each hash needs 19 MiB and a core for tens of milliseconds. */
 const slots = { free: availableParallelism(), waiting: [] as (() => void)[] };
 
 async function inSlot<T>(work: () => Promise<T>): Promise<T> {
@@ -22,7 +22,7 @@ async function inSlot<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** How many wait for a slot: above a bound, more logins are better refused than queued. */
+/** Queue length. Above a bound, it is better to reject logins than to queue them. */
 export const waitingForHash = (): number => slots.waiting.length;
 
 /** @returns the hash in PHC string format */
@@ -35,7 +35,10 @@ export async function hashPassword(password: string): Promise<string> {
 
 const phc = /^\$argon2id\$v=19\$m=(\d+),t=(\d+),p=(\d+)\$([\w+/]+)\$([\w+/]+)$/;
 
-/** Takes as long where there is no hash to compare with. @param hashed as `hashPassword` made it; null: nobody has it */
+/**
+ * Takes equally long without a hash, so that timing does not reveal unknown users. @param hashed from
+ * `hashPassword`; null: no such user
+ */
 export async function isPassword(password: string, hashed: string | null): Promise<boolean> {
   const [, memory, passes, parallelism, nonce = "", tag = ""] = phc.exec(hashed ?? dummy) ?? [];
   const expected = Buffer.from(tag, "base64");
@@ -53,7 +56,7 @@ export async function isPassword(password: string, hashed: string | null): Promi
 
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString("base64").replace(/=+$/, "");
 
-/** NFC, so that one password typed on two machines is one (RFC 8265, OpaqueString). */
+/** NFC, so that a password typed on two machines has the same bytes (RFC 8265, OpaqueString). */
 const bytesOf = (password: string) => new TextEncoder().encode(password.normalize("NFC"));
 
 const dummy = `$argon2id$v=19$m=${cost.memory},t=${cost.passes},p=${cost.parallelism}$${base64(new Uint8Array(16))}$${base64(new Uint8Array(32))}`;

@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import type { Principal } from "../access.ts";
 import type { Database } from "../store/database.ts";
 
-/** Who was behind an Authorization header, while the database had this version, and not longer than until then. */
+/** Cached principal of an Authorization header, valid for one database version and until it expires. */
 interface Remembered {
   version: number;
   /** Milliseconds since 1970. */
@@ -10,20 +10,20 @@ interface Remembered {
   principal: Principal;
 }
 
-/** Only headers that were good are kept, so nobody can fill this but who has keys. */
+/** Only valid headers are cached, so that only key holders can fill this. */
 const most = 1000;
 const known = new WeakMap<Database, Map<string, Remembered>>();
 
-/** By digest: what lies in the memory for long is no secret. */
+/** Keyed by digest, so that no secret stays in memory. */
 const nameOf = (header: string) => hash("sha256", header, "base64");
 
-/** Whom an Authorization header names, where that is known and nothing at all has been committed since. */
+/** Cached principal, unless anything was committed since. */
 export function recall(database: Database, header: string, now: number): Principal | undefined {
   const found = known.get(database)?.get(nameOf(header));
   return found && now < found.until && found.version === database.version?.() ? found.principal : undefined;
 }
 
-/** @param version of the database, from before it was asked */
+/** @param version database version, read before the principal was looked up */
 export function remember(database: Database, header: string, entry: Remembered): void {
   const entries = known.get(database) ?? new Map<string, Remembered>();
   if (entries.size >= most) entries.clear();

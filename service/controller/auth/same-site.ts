@@ -3,9 +3,9 @@ import { type Caller, originOf } from "../call.ts";
 import { Refused } from "../problems.ts";
 
 /**
- * Browsers send cookies, and passwords that they once asked for, with requests of foreign pages too; they name the
- * page in Sec-Fetch-Site, older ones in Origin alone. Programs send neither.
- * @throws Refused for a change that a foreign page asks for
+ * Protects against cross-site requests: browsers attach cookies and saved passwords to them. Browsers send
+ * Sec-Fetch-Site, older ones only Origin; programs send neither.
+ * @throws Refused for a change requested by a foreign page
  */
 export function requireSameSite(request: ServerRequest, caller: Caller): void {
   if (request.method === "GET" || request.method === "HEAD") return;

@@ -7,15 +7,17 @@ import {
   timingSafeEqual,
 } from "node:crypto";
 
-/** What every digest in the database is keyed with; it never lies in the database. */
+/** Key of every digest in the database, stored outside the database. */
 export type Pepper = Uint8Array;
 
 export const pepperBytes = 32;
 
-/** What a secret is for: a digest of one kind says nothing of another. */
+/** Separates digests by purpose, so that one kind cannot serve as another. */
 export type Purpose = "key" | "session" | "device" | "nonce" | "audit" | "check";
 
-/** HMAC-SHA-256 under the pepper, as hexadecimal digits. @param parts what the secret belongs to, and the secret */
+/**
+ * HMAC-SHA-256 keyed with the pepper, in hexadecimal. @param parts the owner of the secret, and the secret
+ */
 export function digestOf(pepper: Pepper, purpose: Purpose, ...parts: string[]): string {
   return createHmac("sha256", keyOf(pepper))
     .update(JSON.stringify([purpose, ...parts]))
@@ -24,21 +26,21 @@ export function digestOf(pepper: Pepper, purpose: Purpose, ...parts: string[]): 
 
 const keys = new WeakMap<Pepper, KeyObject>();
 
-/** Made once: from bytes, every HMAC would make it anew. */
+/** Cached, because each HMAC from raw bytes would create a key object again. */
 function keyOf(pepper: Pepper): KeyObject {
   const key = keys.get(pepper) ?? createSecretKey(pepper);
   keys.set(pepper, key);
   return key;
 }
 
-/** Compares two digests in a time that tells nothing of where they differ. */
+/** Constant-time comparison. */
 export const isSameDigest = (one: string, other: string): boolean => {
   const [a, b] = [Buffer.from(one), Buffer.from(other)];
   return a.length === b.length && timingSafeEqual(a, b);
 };
 
-/** A secret with a prefix by which scanners and people know it. */
+/** Secret scanners and people recognize the prefix. */
 export const newSecret = (prefix: string): string => `${prefix}${randomUUID()}`;
 
-/** 256 random bits that fit into a cookie. */
+/** 256 random bits, encoded for a cookie. */
 export const newSession = (): string => randomBytes(32).toString("base64url");

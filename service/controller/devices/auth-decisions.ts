@@ -27,10 +27,13 @@ export async function listAuthDecisions({ controller: { database } }: Call): Pro
   return { status: 200, body: { auth_decisions: rows.map(told) } };
 }
 
-/** How many of those left out are named. */
+/** Maximum number of rejected serial numbers named in a message. */
 const mostNamed = 3;
 
-/** `POST device/auth_decisions`: all or nothing, but for rejected serial numbers in a list of acceptances. */
+/**
+ * `POST device/auth_decisions`: all or nothing, except that rejected serial numbers are left out of a list of
+ * acceptances.
+ */
 export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
   const keyed = call.body.auth_decisions.map((decision, index) => ({
     ...decision,
@@ -61,7 +64,7 @@ export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
 const readSerial = ({ transaction }: Writing, key: string): Promise<SerialRow | undefined> =>
   transaction.selectFrom("serials").selectAll().where("serial_key", "=", key).executeTakeFirst();
 
-/** A rejection that came with a device is not taken back in passing. */
+/** A rejection that came from a rejected device needs an explicit override. */
 function refuseRejected(before: SerialRow | undefined, { serial, enforce_state }: Decision): void {
   if (before?.source !== "rejection" || enforce_state === "rejected" || enforce_state === "none") return;
   throw new Refused(
@@ -86,7 +89,7 @@ function refuseRepeated(keys: readonly string[]): void {
     throw invalid(`/auth_decisions/${index}/serial`, "repeated", "The serial number stands twice.");
 }
 
-/** @returns the row there is afterwards, if any */
+/** @returns the resulting row, if any */
 async function decide(
   call: Call,
   { transaction, record }: Writing,

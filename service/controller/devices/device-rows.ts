@@ -6,7 +6,7 @@ import type { DeviceRow, Schema } from "../store/schema.ts";
 
 export { serialKey } from "./serials.ts";
 
-/** The members of a device, in the order they are told. */
+/** Members of a device in output order. */
 const deviceMembers = [
   "id",
   "name",
@@ -28,7 +28,7 @@ const deviceMembers = [
   "state_reason",
 ] as const satisfies (keyof Device & keyof DeviceRow)[];
 
-/** A row without what is nobody's business outside. */
+/** Omits internal columns. */
 export function deviceOf(row: DeviceRow): Device {
   return Object.fromEntries(deviceMembers.map((member) => [member, row[member]])) as Device;
 }
@@ -38,14 +38,14 @@ export const readDeviceRow = (database: Kysely<Schema>, id: string): Promise<Dev
 
 const members = sql.join(deviceMembers.flatMap((member) => [sql.lit(member), sql.ref(member)]));
 
-/** A device as it is told: text of a JSON object, made by the database. */
+/** The database builds the JSON text of a device. */
 export const findDeviceText = prepared(({ kind }, id: string) =>
   kind === "sqlite"
     ? sql<{ text: string }>`select json_object(${members}) as text from devices where id = ${id}`
     : sql<{ text: string }>`select json_build_object(${members})::text as text from devices where id = ${id}`,
 );
 
-/** A page of devices as text of a JSON object by id, made by the database: seven times as fast as by rows. */
+/** The database builds the JSON text of a page, keyed by id, which is seven times as fast as reading rows. */
 export function devicesAsText(
   kind: DatabaseKind,
   page: Expression<unknown>,

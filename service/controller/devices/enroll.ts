@@ -10,10 +10,10 @@ import { serialKey } from "./device-rows.ts";
 
 type Request = z.infer<typeof enrollRequestSchema>;
 
-/** Milliseconds that a nonce may be used in. */
+/** Lifetime of a nonce in milliseconds. */
 const nonceLife = 300_000;
 
-/** `GET device/enroll`: what the proof must cover. It is not kept here, so nobody can fill the database with it. */
+/** `GET device/enroll`: a stateless nonce for the proof, so that no one can fill the database with nonces. */
 export function makeNonce({ controller: { pepper }, now }: Call): Answer {
   const ends = now + nonceLife;
   const random = randomBytes(16).toString("base64url");
@@ -21,7 +21,7 @@ export function makeNonce({ controller: { pepper }, now }: Call): Answer {
   return { status: 200, body: { nonce, expires_at: at(ends) } };
 }
 
-/** `POST device/enroll`: first contact of a device, and every later one. */
+/** `POST device/enroll`: the first and every later contact of a device. */
 export async function enrollDevice(call: Call<Request>): Promise<Answer> {
   const { body } = call;
   requireProof(call);
@@ -42,7 +42,7 @@ export async function enrollDevice(call: Call<Request>): Promise<Answer> {
 
 const hour = 3_600_000;
 
-/** Loud, but once an hour: who floods must not fill the audit log instead. */
+/** Recorded at most once an hour, so that a flood cannot fill the audit log instead. */
 async function tellFull(call: Call, actor: Actor): Promise<void> {
   const { counters, log, settings } = call.controller;
   if ((await counters.add("enrolment full", hour, call.now)) > 1) return;
@@ -51,7 +51,7 @@ async function tellFull(call: Call, actor: Actor): Promise<void> {
   log(`Enrolment is full: ${settings.mostPending} devices wait for a decision, new ones are turned away.`);
 }
 
-/** @throws Refused unless whoever sends this has the private key, now */
+/** @throws Refused unless the sender proves possession of the private key */
 function requireProof({ controller: { pepper }, now, body }: Call<Request>): void {
   const {
     nonce,
@@ -81,7 +81,7 @@ function requireProof({ controller: { pepper }, now, body }: Call<Request>): voi
     throw new Refused("forbidden", "The proof does not fit the public key and what is sent.");
 }
 
-/** DER of an Ed25519 public key before its 32 bytes (RFC 8410, section 4). */
+/** DER prefix of an Ed25519 public key (RFC 8410, section 4). */
 const derPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
 function isSigned(publicKey: string, text: string, proof: string): boolean {
@@ -105,7 +105,7 @@ async function enroll(call: Call<Request>, writing: Writing): Promise<Answer | "
   return known ? greet(call, writing, known) : admit(call, writing);
 }
 
-/** A proof works once: whoever reads along cannot come again with it. */
+/** A proof is accepted once, so that an eavesdropper cannot replay it. */
 async function useNonce(
   { body: { nonce }, controller: { pepper }, now }: Call<Request>,
   { transaction }: Writing,
@@ -124,7 +124,7 @@ async function useNonce(
     .execute();
 }
 
-/** A device that is known: its state stands, whatever it says of itself. */
+/** A known device keeps its state, whatever it reports. */
 async function greet(call: Call<Request>, writing: Writing, device: DeviceRow): Promise<Answer> {
   const { version = null } = call.body;
   await writing.transaction
@@ -177,7 +177,7 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
     token_digest: null,
   };
   await transaction.insertInto("devices").values(device).execute();
-  // An acceptance in advance is for one device: the next one with this number waits again.
+  // An acceptance in advance covers one device; the next one with this number is pending.
   if (decision?.source === "decision" && decision.enforce_state === "accepted" && state === "accepted") {
     await transaction.deleteFrom("serials").where("serial_key", "=", decision.serial_key).execute();
   }
@@ -192,7 +192,7 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
 const readDecision = ({ transaction }: Writing, key: string): Promise<SerialRow | undefined> =>
   transaction.selectFrom("serials").selectAll().where("serial_key", "=", key).executeTakeFirst();
 
-/** What a new device begins as; where a limit stands against an acceptance, it waits like any other. */
+/** Initial state of a new device; if the limit of accepted devices is reached, it is pending. */
 async function firstState(
   { transaction }: Writing,
   key: string | null,
@@ -220,7 +220,7 @@ async function firstState(
   return { state, why: "decided in advance" };
 }
 
-/** `retain`: what the machine was under the key it had before. */
+/** `retain`: the state that the machine had with its previous key. */
 async function stateBefore(
   transaction: Writing["transaction"],
   key: string | null,
@@ -232,7 +232,7 @@ async function stateBefore(
   return ((await found.executeTakeFirst())?.state ?? "pending") as DeviceState;
 }
 
-/** New keys of one rejected machine that are written down. */
+/** Maximum number of recorded keys of one rejected machine. */
 const mostRejected = 20;
 
 async function countRejected(transaction: Writing["transaction"], key: string | null): Promise<number> {
@@ -253,7 +253,7 @@ async function countOf(transaction: Writing["transaction"], state: DeviceState):
   return Number(row?.count ?? 0);
 }
 
-/** Given once: the database keeps what it can be recognised by, not the token. */
+/** The token is returned only once; the database stores its digest. */
 async function giveToken(
   { controller: { pepper, settings } }: Call,
   { transaction, record }: Writing,

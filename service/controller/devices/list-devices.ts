@@ -10,10 +10,10 @@ import { devicesAsText, serialKey } from "./device-rows.ts";
 type Query = z.infer<typeof deviceQuerySchema>;
 type ListCall = Call<undefined, Query>;
 
-/** Rows that the database makes into one text at a time: few, so that they block nobody and are soon forgotten. */
+/** Rows per query: small, so that the database and garbage collection are not blocked for long. */
 const portions = { sqlite: 100, postgres: 200 };
 
-/** `GET device`: a map in order of creation; whole and streamed, or by pages where a limit asks for them. */
+/** `GET device`: a map in order of creation, streamed whole, or paginated if a limit is given. */
 export async function listDevices(call: ListCall): Promise<Answer> {
   const { query } = call;
   if (query.limit !== undefined) return answerPage(call, Number(query.limit));
@@ -36,14 +36,14 @@ async function answerPage(call: ListCall, limit: number): Promise<Answer> {
   return { status: 200, headers, text: `{"devices":${text ?? "{}"}}` };
 }
 
-/** One text for all portions: their braces are taken off. */
+/** Strips the braces of each portion, so that they form one JSON object. */
 function streamed(call: ListCall): ReadableStream<string> {
   const portion = portions[call.controller.database.kind];
   let after = 0;
   let isFirst = true;
   return new ReadableStream({
     async pull(controller) {
-      // A file answers without waiting, and a fast reader takes all of it: others have their turn in between.
+      // SQLite answers synchronously, so a fast reader would starve other events.
       await otherEvents();
       const { text, last, count } = await readPortion(call, after, portion);
       const members = (text ?? "{}").trim().slice(1, -1);
@@ -85,7 +85,7 @@ function matching({ controller: { database }, query: { state, serial, q } }: Lis
   }
   if (q !== undefined) {
     const part = `%${q.replace(/[\\%_]/g, "\\$&")}%`;
-    // One hand lowers both sides: what a database holds for a letter differs from what we do.
+    // Both sides are lower-cased by the database, whose rules differ from JavaScript's.
     const contains = (column: "name" | "serial" | "id") =>
       sql<boolean>`lower(${sql.ref(column)}) like lower(${part}) escape '\\'`;
     found = found.where(({ or }) => or([contains("name"), contains("serial"), contains("id")]));
@@ -93,7 +93,7 @@ function matching({ controller: { database }, query: { state, serial, q } }: Lis
   return found;
 }
 
-/** Where a page ends; it is of use to whoever was given it, and for the same filters. */
+/** End of a page. The cursor is bound to the caller and to the filters. */
 function cursorOf(
   { controller: { pepper }, query: { state, serial, q }, ...call }: ListCall,
   last: number,

@@ -14,7 +14,7 @@ export async function readDevice({ controller, params }: Call): Promise<Answer> 
   return { status: 200, text: device.text };
 }
 
-/** `POST device/{id}`: another name. */
+/** `POST device/{id}`: renames a device. */
 export function changeDevice(call: Call<z.infer<typeof deviceChangeSchema>>): Promise<Answer> {
   const { name } = call.body;
   return change(call, canonicalId(call.params.id), "device.renamed", { name });
@@ -66,7 +66,7 @@ async function requireUser(transaction: Writing["transaction"], id: string): Pro
   if (!row) throw new Refused("not-found", "There is no such user.");
 }
 
-/** `DELETE device/{id}`: only what is rejected, and its serial number stays so. */
+/** `DELETE device/{id}`: only for a rejected device; its serial number stays rejected. */
 export async function deleteDevice(call: Call): Promise<Answer> {
   const id = canonicalId(call.params.id);
   await write(call, async ({ transaction, record }) => {

@@ -1,4 +1,4 @@
-/** Serial numbers that vendors leave in: they say nothing of which machine it is. */
+/** Placeholder serial numbers of vendors, which identify no machine. */
 const placeholders = new Set([
   "",
   "0",
@@ -28,7 +28,7 @@ const placeholders = new Set([
   "xxxxxxx",
 ]);
 
-/** A serial number as it is compared; null for placeholders, which belong to no machine. */
+/** Normalized serial number; null for placeholders, which identify no machine. */
 export function serialKey(serial: string | null): string | null {
   const key = (serial ?? "").normalize("NFKC").trim().toLowerCase();
   return placeholders.has(key) || /^(.)\1*$/.test(key) || key.length < 3 ? null : key;

@@ -9,7 +9,7 @@ import type { DeviceRow, Schema } from "../store/schema.ts";
 type Found = Pick<DeviceRow, "ordinal" | "id" | "state" | "version" | "serial" | "serial_key">;
 type Item = StateRequest["devices"][number];
 
-/** A device that gets another state. */
+/** A change of a device's state. */
 interface Move {
   device: Found;
   state: DeviceState;
@@ -21,7 +21,9 @@ interface Decision {
   moves: Move[];
 }
 
-/** `POST device/state`: all or nothing in one transaction, or what can be done where the client prefers that. */
+/**
+ * `POST device/state`: all or nothing in one transaction; with the client's preference, as much as possible.
+ */
 export async function setDeviceStates(call: Call<StateRequest>): Promise<Answer> {
   const { devices: items, dry_run: isTrial = false } = call.body;
   refuseContradictions(items);
@@ -43,7 +45,7 @@ export async function setDeviceStates(call: Call<StateRequest>): Promise<Answer>
 const prefersLenient = (prefer: string): boolean =>
   prefer.split(",").some((preference) => /^\s*handling\s*=\s*"?lenient"?\s*(;|$)/i.test(preference));
 
-/** The same device may stand twice, but not with two states. */
+/** A device may be listed twice, but not with different states. */
 function refuseContradictions(items: readonly Item[]): void {
   const states = new Map<string, DeviceState>();
   const errors = items.flatMap(({ id: sent, state }, index) => {
@@ -103,7 +105,7 @@ const failed = (
   detail: string,
 ): StateItem => ({ id, error, detail });
 
-/** What all failures make of the whole request. */
+/** Decides the outcome of the whole request from its failures. */
 function refuseFailures(results: StateItem[]): void {
   const errors = new Set(results.map((result) => ("error" in result ? result.error : undefined)));
   const more = { results };
@@ -136,7 +138,7 @@ async function readDevices(transaction: Kysely<Schema>, items: readonly Item[]):
   return new Map(rows.map((row) => [row.id, row]));
 }
 
-/** All of them alike: in half the time of different ones. */
+/** One statement for all devices takes half the time of separate ones. */
 const updateAlike = prepared(
   ({ kind }, ordinals: string, state: string, reason: string | null, now: string, by: string) => sql`
     update devices set state = ${state}, state_reason = ${reason}, state_changed_at = ${now}, state_changed_by = ${by},
@@ -153,9 +155,9 @@ const updateStates = prepared(
 );
 
 /**
- * Moves devices: whoever leaves `accepted` loses its token, whoever is rejected takes its serial number along, and
- * whoever is accepted gets it free again.
- * @returns what was done, for the audit log
+ * Changes device states: leaving `accepted` deletes the token, rejection also rejects the serial number, and
+ * acceptance releases it.
+ * @returns audit records
  */
 async function apply(call: Call, transaction: Kysely<Schema>, moves: readonly Move[]): Promise<Deed[]> {
   if (moves.length === 0) return [];
@@ -165,7 +167,7 @@ async function apply(call: Call, transaction: Kysely<Schema>, moves: readonly Mo
   return moves.map(({ device, state, reason }) => ({
     code: "device.state",
     target: { kind: "device", id: device.id },
-    // The reason of then is in the row of then: here it would read as the reason of this move.
+    // Omits the previous reason, which would read as the reason for this change; its own row has it.
     before: { state: device.state },
     after: { state, ...(reason !== null && { reason }) },
   }));

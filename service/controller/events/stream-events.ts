@@ -13,12 +13,12 @@ import type { AuditRow } from "../store/schema.ts";
 
 type EventsCall = Call<undefined, z.infer<typeof eventsQuerySchema>>;
 
-/** Streams that are open: of everybody, and of one key or user. */
+/** Maximum number of open streams: in total, and per key or user. */
 const most = { all: 500, each: 10 };
 const open = new Map<string, number>();
-/** Events that are read at a time. */
+/** Events read per query. */
 const portion = 200;
-/** Milliseconds: proxies close what is silent for a minute. */
+/** Milliseconds; proxies close connections that are silent for a minute. */
 const heartbeat = 15_000;
 
 const streamHeaders = {
@@ -28,11 +28,11 @@ const streamHeaders = {
 };
 
 /**
- * `GET events`: what the audit log says of devices, as server-sent events; an event's id is its row's. The log is
- * the outbox: what is committed is told, however often the connection breaks.
+ * `GET events`: device events of the audit log as server-sent events; the event id is the row number. The log
+ * is the outbox, so a reconnecting client misses nothing that was committed.
  */
 export async function streamEvents(call: EventsCall): Promise<Answer> {
-  // Nobody reads the body of an answer to HEAD, so nothing would ever end it.
+  // An answer to HEAD has no reader, so a stream would never end.
   if (call.request.method === "HEAD") return { status: 200, headers: streamHeaders };
   const release = occupy(`${principalOf(call).kind} ${principalOf(call).id}`);
   try {
@@ -92,13 +92,13 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
     ring();
     release();
   };
-  /** Something to send; undefined once there is nobody to send to. */
+  /** Returns the next text; undefined once the client is gone. */
   const next = async (): Promise<string | undefined> => {
     while (isOpen) {
       const rang = await bell.wait(heartbeat);
       if (!isOpen || closing?.aborted) return undefined;
       const { rows, last } = await readEvents(call, after);
-      // Checked after the read: a check before it would let out what happened between the two.
+      // Checked after reading, because a right that was revoked between check and read would leak events.
       if (!(await mayStillRead(call))) return undefined;
       if (rows.length === portion) bell.ring();
       after = last;
@@ -120,7 +120,7 @@ function source(call: EventsCall, start: number, release: () => void): Underlyin
   };
 }
 
-/** Whoever lost the right to read loses the stream too. */
+/** Losing the right to read ends the stream. */
 async function mayStillRead({ controller, request, alias }: EventsCall): Promise<boolean> {
   const principal = await isStillGood(controller, request, alias);
   return refusalOf(contracts.streamEvents.access, principal, alias) === undefined;
@@ -141,14 +141,14 @@ async function readEvents(
   return { rows, last: rows.at(-1)?.seq ?? after };
 }
 
-/** JSON has no line breaks of its own, so an event is three lines (HTML standard, 9.2). */
+/** JSON text contains no line breaks, so an event has three lines (HTML standard, 9.2). */
 function eventOf(row: AuditRow): string {
   const { hash: _, request_id: _request, actor, ...event } = told(row);
   const { ip: _ip, ...who } = actor;
   return `id: ${row.seq}\nevent: ${row.code}\ndata: ${JSON.stringify({ ...event, actor: who })}\n\n`;
 }
 
-/** Rings at once for whoever waits, and for whoever comes to wait later. */
+/** A signal that also wakes a waiter that comes later. */
 class Bell {
   #rang = true;
   #wake: (() => void) | undefined;
@@ -158,7 +158,7 @@ class Bell {
     this.#wake?.();
   }
 
-  /** @returns whether it rang, rather than that the time was up */
+  /** @returns false after a timeout */
   async wait(milliseconds: number): Promise<boolean> {
     if (!this.#rang) {
       await new Promise<void>((resolve) => {

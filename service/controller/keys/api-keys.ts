@@ -11,7 +11,7 @@ type KeyRequest = z.infer<typeof keyRequestSchema>;
 type Rotation = z.infer<typeof rotateRequestSchema>;
 
 const hour = 3_600_000;
-/** Hours that the old secret works beside the new one. */
+/** Hours during which the old secret works together with the new one. */
 const usualOverlap = 24;
 
 const unknown = () => new Refused("not-found", "There is no such key.");
@@ -78,14 +78,14 @@ export async function changeApiKey(call: Call<z.infer<typeof keyChangeSchema>>):
   return { status: 200, body: keyOf(row) };
 }
 
-/** API keys, not tokens: those are their users' own. */
+/** Excludes users' tokens, which only their owners may change. */
 async function requireApiKey(transaction: Writing["transaction"], id: string): Promise<KeyRow> {
   const row = await readKey(transaction, id);
   if (row?.owner !== null) throw unknown();
   return row;
 }
 
-/** `DELETE api_keys/{id}`: it stays in the lists, as what it was. */
+/** `DELETE api_keys/{id}`: the key stays in lists, marked as revoked. */
 export async function revokeApiKey(call: Call): Promise<Answer> {
   await write(call, async (writing) =>
     revoke(call, writing, await requireApiKey(writing.transaction, call.params.id ?? "")),
@@ -111,7 +111,7 @@ async function revoke(
 export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> => {
   const { scopes: rights } = principalOf(call);
   return rotate(call, call.params.id ?? "", (row) => {
-    // Whoever gets the secret can do what it is for.
+    // The new secret gives its receiver all rights of the key, so tokens are excluded.
     if (row.owner !== null) throw unknown();
     const excess = (JSON.parse(row.scopes) as string[]).filter((scope) => !rights.has(scope as never));
     if (excess.length > 0)
@@ -119,7 +119,9 @@ export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> => {
   });
 };
 
-/** `POST api_keys/me/rotate`, by the key itself: with its current secret, so that a replaced one cannot take it over. */
+/**
+ * `POST api_keys/me/rotate`: requires the current secret, so that a replaced one cannot take over the key.
+ */
 export const rotateOwnApiKey = (call: Call<Rotation>): Promise<Answer> => {
   const principal = principalOf(call);
   return rotate(call, principal.id, ({ digest }) => {
@@ -128,7 +130,7 @@ export const rotateOwnApiKey = (call: Call<Rotation>): Promise<Answer> => {
   });
 };
 
-/** Another secret for the same key; its life begins anew and is as long as it was. */
+/** Issues a new secret and restarts the key's lifetime with its original length. */
 async function rotate(call: Call<Rotation>, id: string, require: (row: KeyRow) => void): Promise<Answer> {
   const { pepper, settings } = call.controller;
   const overlap = (call.body.overlap_hours ?? usualOverlap) * hour;
@@ -184,7 +186,7 @@ export async function listTokens(call: Call): Promise<Answer> {
 /** `POST user/tokens` */
 export const createToken = (call: Call<KeyRequest>): Promise<Answer> => create(call, userIdOf(call));
 
-/** `DELETE user/tokens/{id}`: others' tokens are not there. */
+/** `DELETE user/tokens/{id}`: tokens of other users are reported as unknown. */
 export async function revokeToken(call: Call): Promise<Answer> {
   const owner = userIdOf(call);
   await write(call, async (writing) => {

@@ -11,10 +11,10 @@ import type { KeyRow, Schema } from "../store/schema.ts";
 
 const day = 24 * 3_600_000;
 
-/** What a key does that nobody said more of (source: section 5, rule 3). */
+/** Default scopes of a key (source: section 5, rule 3). */
 const usualScopes: readonly Scope[] = ["devices:read", "devices:state"];
 
-/** A key for the lists: never its secret, nor what the secret is recognised by. */
+/** A key for lists, without its secret or digest. */
 export const keyOf = (row: KeyRow): z.infer<typeof keySchema> => ({
   id: row.id,
   name: row.name,
@@ -28,7 +28,7 @@ export const keyOf = (row: KeyRow): z.infer<typeof keySchema> => ({
   previous_until: row.previous_until,
 });
 
-/** A key with its secret, for the one time it is shown. */
+/** A key with its secret, which is shown only once. */
 export const newKeyOf = (row: Omit<KeyRow, "ordinal">, key: string): z.infer<typeof newKeySchema> => ({
   id: row.id,
   key,
@@ -41,14 +41,14 @@ export const newKeyOf = (row: Omit<KeyRow, "ordinal">, key: string): z.infer<typ
 
 export interface NewKey {
   id: string;
-  /** Whose token it is; null for API keys. */
+  /** Owner of a token; null for API keys. */
   owner: string | null;
   createdBy: string;
-  /** What its maker may do; it can do no more. */
+  /** The creator's rights, which the key cannot exceed. */
   rights: ReadonlySet<Scope>;
 }
 
-/** @throws Refused for more than its maker may do, or a life that is too long */
+/** @throws Refused for rights beyond the creator's, or too long a lifetime */
 export function makeKey(
   { pepper, settings }: Pick<Controller, "pepper" | "settings">,
   { id, owner, createdBy, rights }: NewKey,

@@ -1,21 +1,21 @@
 import { sql } from "kysely";
 import type { Database } from "../store/database.ts";
 
-/** Counts things in windows of time, for all processes of one controller. */
+/** Counters per time window, shared by all processes of one controller. */
 export interface Counters {
-  /** @returns how many there are in this window, those included */
+  /** @returns the total in this window after adding */
   add(key: string, window: number, now: number, by?: number): Promise<number>;
   read(key: string, window: number, now: number): Promise<number>;
-  /** How many are taken at once, so that not each of them asks the database. @param limit of the window */
+  /** Number to reserve at once, so that not every request queries the database. @param limit of the window */
   portion(limit: number): number;
 }
 
 export const windowStart = (window: number, now: number): number => Math.floor(now / window) * window;
 
-/** Random names must not fill the memory. */
+/** Random names must not exhaust memory. */
 const mostCounters = 20_000;
 
-/** For one process. */
+/** For a single process. */
 export function localCounters(): Counters {
   const counts = new Map<string, { ends: number; count: number }>();
   const countOf = (key: string, now: number) => {
@@ -36,7 +36,7 @@ export function localCounters(): Counters {
   };
 }
 
-/** Forgets what has ended, then what was counted longest ago; enough at a time that a flood seldom comes here. */
+/** Evicts expired counters, then the oldest; in batches, so that a flood rarely triggers it. */
 function makeRoom(counts: Map<string, { ends: number }>, now: number): void {
   for (const [key, { ends }] of counts) if (ends <= now) counts.delete(key);
   for (const key of counts.keys()) {
@@ -47,7 +47,7 @@ function makeRoom(counts: Map<string, { ends: number }>, now: number): void {
 
 const forgetAfter = 3_600_000;
 
-/** For all processes on one database. */
+/** For all processes that use one database. */
 export function sharedCounters({ read, note }: Database): Counters {
   let cleared = 0;
   return {

@@ -1,8 +1,8 @@
 const groups = 8;
 
 /**
- * Whom an address counts for: itself, or the 64 bits that an IPv6 address begins with. That much everybody gets from
- * their provider, and could come from another address with every request.
+ * IPv6 addresses count by their first 64 bits: providers assign at least that much, so a client could use a
+ * new address for each request.
  */
 export function networkOf(address: string): string {
   const [plain = ""] = address.split("%", 1);

@@ -2,7 +2,7 @@ import { type Counters, windowStart } from "./counters.ts";
 
 const minute = 60_000;
 
-/** How much of a limit is left. */
+/** Remaining quota. */
 export interface Allowance {
   allowed: boolean;
   limit: number;
@@ -11,21 +11,21 @@ export interface Allowance {
   reset: number;
 }
 
-/** What this process took from the counters and has not spent yet. */
+/** Quota that this process has reserved but not used. */
 interface Taken {
   start: number;
   left: number;
   spent: number;
-  /** Nothing is left in this window, for anybody. */
+  /** The window's limit is reached for all processes. */
   isExhausted: boolean;
-  /** Who else comes meanwhile waits for the same portion: taking one each would spend the limit on a few. */
+  /** Concurrent requests wait for the same reservation; one each would give the whole limit to a few. */
   more: Promise<void> | undefined;
 }
 
-/** Random addresses must not fill the memory; what is forgotten is counted on in the counters. */
+/** Random addresses must not exhaust memory; evicted keys continue in the counters. */
 const mostKeys = 20_000;
 
-/** Spends limits of so many a minute; several processes together never spend more than the limit. */
+/** Enforces limits per minute; several processes together never exceed a limit. */
 export class RateLimits {
   readonly #counters: Counters;
   readonly #taken = new Map<string, Taken>();
@@ -34,7 +34,7 @@ export class RateLimits {
     this.#counters = counters;
   }
 
-  /** @param limit a minute; 0: any number */
+  /** @param limit requests per minute; 0: unlimited */
   async spend(key: string, limit: number, now: number): Promise<Allowance> {
     const start = windowStart(minute, now);
     const reset = Math.ceil((start + minute - now) / 1000);
@@ -51,7 +51,7 @@ export class RateLimits {
     return { allowed: true, limit, remaining: Math.max(0, limit - ++taken.spent), reset };
   }
 
-  /** Kept in the order of their last use, so that who is busy is not forgotten for who came once. */
+  /** Ordered by last use, so that eviction does not hit busy keys first. */
   #takenOf(key: string, start: number): Taken {
     const known = this.#taken.get(key);
     const taken =

@@ -9,9 +9,9 @@ import { Refused } from "../problems.ts";
 import { type ControllerOperation, controllerRoutes } from "../routes.ts";
 
 /**
- * Does an operation of the API for whoever visits a page: the very request a program would send, with the visitor's
- * cookie, so that rights, limits and the audit log cannot differ.
- * @throws Failed for every answer that says so
+ * Sends the same API request that a program would send, with the visitor's cookie, so that rights, limits and
+ * the audit log are the same.
+ * @throws Failed for every error response
  */
 export type Ask = <Body = unknown>(operation: ControllerOperation, given?: Given) => Promise<Answered<Body>>;
 
@@ -25,7 +25,7 @@ interface Answered<Body> {
   headers: Readonly<Record<string, string>>;
 }
 
-/** What the API answered instead (RFC 9457). */
+/** Error response of the API (RFC 9457). */
 export class Failed extends Error {
   override readonly name = "Failed";
   readonly status: number;
@@ -89,13 +89,13 @@ async function read<Body>({ status, headers, body: text }: ServerAnswer): Promis
   return { body, headers };
 }
 
-/** Who visits, as far as pages need to know. */
+/** The signed-in user, as far as pages need. */
 export interface Me {
   user: User;
   devices: Record<string, Device>;
 }
 
-/** Whether the API would do this for them: pages offer nothing else. */
+/** Whether the user may do this; pages offer nothing else. */
 export function may({ user }: Me, operation: ControllerOperation): boolean {
   const principal: Principal = { kind: "session", id: "", user, scopes: rightsOf(user) };
   return refusalOf(contracts[operation].access, principal, "v0") === undefined;

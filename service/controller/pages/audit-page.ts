@@ -9,7 +9,7 @@ export type AuditEntry = z.infer<typeof auditSchema>["audit_log"][number];
 
 const pageSize = 100;
 
-/** `GET /audit`: newest first, a hundred at a time. */
+/** `GET /audit`: newest first, a hundred rows per page. */
 export async function auditPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, url } = visit;
   const [code, target] = [fieldOf(url.searchParams, "code"), fieldOf(url.searchParams, "target")];
@@ -18,7 +18,7 @@ export async function auditPage(visit: SignedIn): Promise<ServerAnswer> {
   const { body } = await ask<{ audit_log: AuditEntry[] }>("listAudit", {
     query: { code, target, before, after, limit: String(pageSize) },
   });
-  // With `after` the API tells the oldest first.
+  // With `after`, the API returns the oldest rows first.
   const rows = after === undefined ? body.audit_log : body.audit_log.toReversed();
   const link = (more: Record<string, string>) =>
     `/audit?${new URLSearchParams({ ...(code && { code }), ...(target && { target }), ...more })}`;
@@ -39,7 +39,6 @@ export async function auditPage(visit: SignedIn): Promise<ServerAnswer> {
 
 const pages: Record<string, string> = { device: "/devices", key: "/keys" };
 
-/** One row of the audit log, in words. */
 export function entryOf({ seq, at, actor, code, target, before, after }: AuditEntry) {
   const path = pages[target?.kind ?? ""];
   return {
@@ -57,7 +56,7 @@ export function entryOf({ seq, at, actor, code, target, before, after }: AuditEn
   };
 }
 
-/** What a row says of before and after, member by member. */
+/** Before and after of each changed member. */
 function changesOf(before: Record<string, unknown>, after: Record<string, unknown>) {
   const names = [...new Set([...Object.keys(before), ...Object.keys(after)])];
   return names

@@ -8,7 +8,7 @@ import { fieldOf } from "./form.ts";
 import { page, redirectTo, type SignedIn } from "./visit.ts";
 import { momentOf, sinceOf } from "./words.ts";
 
-/** How much of its history a device's page tells. */
+/** Rows of history on a device's page. */
 const longestHistory = "200";
 
 /** `GET /devices/{id}` */
@@ -68,7 +68,7 @@ async function historyOf({ ask, me }: SignedIn, id: string) {
   return body.audit_log.map(entryOf);
 }
 
-/** What there is to know, without what is not known. */
+/** Omits unknown values. */
 function factsOf(device: Device, { now }: SignedIn, users: readonly Person[]) {
   const owner = users.find(({ id }) => id === device.assigned_to_user);
   const person = owner && nameOf(owner);
@@ -92,7 +92,7 @@ function factsOf(device: Device, { now }: SignedIn, users: readonly Person[]) {
     .map(({ name, value = "", moment = null }) => ({ name, value: value ?? "", moment }));
 }
 
-/** `POST /devices/{id}`: its name, its user, or its end. */
+/** `POST /devices/{id}`: renames, assigns or deletes it. */
 export async function changeDevice(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form, params } = visit;
   const id = params.id ?? "";

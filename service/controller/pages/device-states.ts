@@ -7,7 +7,7 @@ import { fieldOf } from "./form.ts";
 import { page, redirectTo, type SignedIn } from "./visit.ts";
 import { counted } from "./words.ts";
 
-/** So many are decided at once; more are shown once more before. */
+/** More devices than this need a confirmation. */
 const handful = 5;
 
 interface StateAnswer {
@@ -15,7 +15,7 @@ interface StateAnswer {
   devices: { id: string; previous_state: DeviceState }[];
 }
 
-/** `POST /devices`: accepts or rejects the chosen ones, all or nothing. */
+/** `POST /devices`: accepts or rejects the selected devices, all or nothing. */
 export async function decideDevices(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form, url } = visit;
   const state = stateOf(form.get("state"));
@@ -37,7 +37,7 @@ export async function decideDevices(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-/** Of several to accept, those that are rejected: they are left out unless the visitor says otherwise. */
+/** Rejected devices are left out of a bulk acceptance unless the visitor includes them. */
 async function rejectedOf(
   { ask }: SignedIn,
   state: DeviceState,
@@ -57,13 +57,13 @@ function stateOf(given: string | null): DeviceState {
   return state;
 }
 
-/** The devices as they were when their list was shown: those that changed since are refused, not decided on. */
+/** Devices that changed since their list was displayed are refused. */
 function chosenOf(
   form: URLSearchParams,
   state: DeviceState,
   reason: string | undefined,
 ): StateRequest["devices"] {
-  // Each box sends one; the confirmation sends all in one field.
+  // Each checkbox sends one id; the confirmation sends all ids in one field.
   const values = form.getAll("device").flatMap((value) => value.split(" "));
   const chosen = values.map((value) => {
     const [id = "", version = ""] = value.split(".");
@@ -85,7 +85,7 @@ async function confirmationPage(
   visit: SignedIn,
   { state, reason, devices, rejected, back }: Decision,
 ): Promise<ServerAnswer> {
-  // What cannot be done is said now, not after the confirmation.
+  // Errors are reported before the confirmation, not after it.
   const { body } = await visit.ask<StateAnswer>("setDeviceStates", { body: { devices, dry_run: true } });
   const leaving = body.devices.filter(({ previous_state }) => previous_state === "accepted").length;
   const what = counted(devices.length, "device");

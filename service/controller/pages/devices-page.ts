@@ -4,10 +4,10 @@ import { may } from "./ask.ts";
 import { page, type SignedIn } from "./visit.ts";
 import { counted, lengthOf, momentOf, numberOf, sinceOf } from "./words.ts";
 
-/** How many devices a page has. */
+/** Page sizes. */
 const sizes = [100, 1000];
 
-/** What is asked for: which devices, and from where on. */
+/** Filters and page position. */
 interface Choice {
   state: DeviceState | undefined;
   q: string | undefined;
@@ -15,7 +15,7 @@ interface Choice {
   cursor: string | undefined;
 }
 
-/** `GET /devices`: the pending ones, unless others are asked for. */
+/** `GET /devices`: pending devices by default. */
 export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   const choice = choiceOf(visit.url.searchParams);
   const { q, size, cursor } = choice;
@@ -51,14 +51,14 @@ export async function devicesPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-/** What their buttons say, and how they look. */
+/** Label and style of each button. */
 export const choices: Record<DeviceState, { verb: string; kind: string }> = {
   accepted: { verb: "Accept", kind: "strong" },
   rejected: { verb: "Reject", kind: "danger" },
   pending: { verb: "Set back to pending", kind: "plain" },
 };
 
-/** Buttons for every other state; accepting stands last, as what is done most. */
+/** Buttons for the other states; accepting is last, because it is the most frequent. */
 export const choicesBut = (current: DeviceState | undefined) =>
   (["rejected", "pending", "accepted"] as const)
     .filter((state) => state !== current)
@@ -85,7 +85,10 @@ function addressOf({ state = "all" as never, q, size, cursor }: Choice): string 
   return `/devices?${query}`;
 }
 
-/** The list somebody decides in, to come back to it; its cursor is left, as what was decided is no longer in it. */
+/**
+ * Address of the list to return to. The cursor is dropped, because the decided devices are no longer in the
+ * list.
+ */
 export const listAddress = (query: URLSearchParams): string =>
   addressOf({ ...choiceOf(query), cursor: undefined });
 
@@ -104,7 +107,7 @@ async function tabsOf({ ask }: SignedIn, choice: Choice) {
   );
 }
 
-/** Where the API says that the list goes on. */
+/** The next page, from the API's Link header. */
 function nextOf(link: string | undefined, base: URL): string | undefined {
   const [, target] = /^<([^>]+)>; rel="next"$/.exec(link ?? "") ?? [];
   return target === undefined ? undefined : (new URL(target, base).searchParams.get("cursor") ?? undefined);

@@ -2,7 +2,7 @@ import type { ControllerOperation } from "../routes.ts";
 
 const device = "7d0f6a4e-3c1b-4f0a-9a51-3d2c8e7b6f10";
 
-/** One body for each operation that takes one: a test checks them against the contract. */
+/** One request body per operation; a test validates them against the contract. */
 export const bodyExamples: Partial<Record<ControllerOperation, unknown>> = {
   setDeviceStates: { devices: [{ id: device, state: "accepted" }] },
   assignDevice: { device_id: device, user_id: "2f1c9d5e-8a7b-4c3d-b2e1-0f9e8d7c6b5a" },
@@ -25,7 +25,7 @@ export const bodyExamples: Partial<Record<ControllerOperation, unknown>> = {
   upsertUser: { email: "ben@example.com", role: "LimitedAdministrator", authz_devices: true },
 };
 
-/** Parameters worth showing. */
+/** Example parameters. */
 export const queryExamples: Partial<Record<ControllerOperation, string>> = {
   listDevices: "?state=pending&limit=100",
   listAudit: "?code=device.state&limit=20",

@@ -1,12 +1,11 @@
 import { z } from "zod";
 import { usualMeanings } from "./docs-words.ts";
 
-/** A field of a document, as a line of its description. */
 export interface Field {
-  /** Where it stands: `devices[].id`. */
+  /** Path such as `devices[].id`. */
   name: string;
   type: string;
-  /** Another document that it is, or has. */
+  /** Another document that this field is or contains. */
   link: string;
   isRequired: boolean;
   meaning: string;
@@ -37,13 +36,12 @@ interface JsonSchema {
 const schemaOf = (schema: z.ZodType): JsonSchema =>
   z.toJSONSchema(schema, { io: "input", unrepresentable: "any" }) as JsonSchema;
 
-/** The name of a document that has one. */
 export const nameOfDocument = (schema: z.ZodType): string | undefined => z.globalRegistry.get(schema)?.id;
 
 export const meaningOfDocument = (schema: z.ZodType): string =>
   z.globalRegistry.get(schema)?.description ?? "";
 
-/** Every field of a document, those inside others behind them; what has a name of its own is linked, not repeated. */
+/** All fields of a document, including nested ones; named documents are linked instead of repeated. */
 export function fieldsOf(schema: z.ZodType): Field[] {
   const whole = schemaOf(schema);
   const definitions = whole.$defs ?? {};
@@ -97,7 +95,7 @@ function insideOf(
   return shape ? { schema: shape, step: "[]." } : undefined;
 }
 
-/** What items of several shapes have: required is what all of them require. */
+/** Merges variants; a field is required if every variant requires it. */
 function joined(variants: readonly JsonSchema[]): JsonSchema | undefined {
   if (!variants.some(({ properties }) => properties)) return undefined;
   const [{ required = [] } = {}, ...others] = variants;

@@ -10,7 +10,7 @@ import { fieldsOf, meaningOfDocument, nameOfDocument } from "./docs-fields.ts";
 
 const apiPath = "/-net/api/v0";
 
-/** Everything the API's documentation says, from its routes and contracts. */
+/** Data of the API documentation, built from routes and contracts. */
 export const documentation = (): object => {
   const shared = sharedDocuments();
   return {
@@ -34,7 +34,7 @@ export const documentation = (): object => {
 const pathOf = (path: string): string => path.replace(/:(\w+)/g, "{$1}").replace(/\/$/, "");
 const anchorOf = (path: string): string => `at${path.replace(/\W+/g, "-").replace(/-$/, "")}`;
 
-/** Documents that several operations answer with, or that stand inside others: they are described once. */
+/** Documents that are used several times are described once. */
 function sharedDocuments(): Map<string, z.ZodType> {
   const named = new Map(
     Object.values(documents).flatMap((value) => {
@@ -93,7 +93,7 @@ function whoMay(access: Access): { words: string; scope: string } {
   return { words: list.length > 0 ? `${list.join(", ")} and ${last}` : last, scope: access.scope };
 }
 
-/** Those beside what every operation can answer. */
+/** Problems other than those that every operation can have. */
 function problemsOf({ body, query, problems = [] }: Contract): ProblemKind[] {
   const more: ProblemKind[] = [
     ...(body || query ? (["invalid"] as const) : []),
@@ -124,7 +124,6 @@ function allProblems(): ProblemKind[] {
   return [...kinds].sort((one, other) => problemView(one).status - problemView(other).status);
 }
 
-/** A command that does it. */
 function exampleOf(
   method: Method,
   path: string,

@@ -4,10 +4,10 @@ import { documentation } from "./docs-model.ts";
 import { pagePolicy } from "./policy.ts";
 import { assetPaths, render } from "./templates.ts";
 
-/** Made once: it depends on nothing but the program. */
+/** Cached, because it depends only on the program. */
 let text: string | undefined;
 
-/** `GET docs`: the API for people. */
+/** `GET docs`: the API documentation for people. */
 export function docsPage(): Answer {
   text ??= render("docs", {
     layout: {

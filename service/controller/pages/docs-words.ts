@@ -1,4 +1,6 @@
-/** What fields mean whose names say it in every document; a description of a schema's own goes before. */
+/**
+ * Meanings of fields that have the same name in every document; a schema's own description takes precedence.
+ */
 export const usualMeanings: Readonly<Record<string, string>> = {
   id: "Its id.",
   auth_decisions: "Decisions, one a serial number.",

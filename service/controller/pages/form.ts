@@ -1,11 +1,11 @@
 import type { ServerRequest } from "../../http/request.ts";
 import { Refused } from "../problems.ts";
 
-/** A thousand devices with their versions have some 56 KB. */
+/** A thousand devices with their versions need about 56 KB. */
 const mostBytes = 256 * 1024;
 const mostFields = 2100;
 
-/** What a form sends, bounded in size and in number. @throws Refused for anything else */
+/** Reads a form of limited size. @throws Refused for anything else */
 export async function readForm(request: ServerRequest): Promise<URLSearchParams> {
   const type = request.header("content-type") ?? "";
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type))
@@ -22,13 +22,13 @@ export async function readForm(request: ServerRequest): Promise<URLSearchParams>
   return new URLSearchParams(text);
 }
 
-/** The text of a field, without the spaces around it; undefined where it is empty. */
+/** Trimmed; undefined if empty. */
 export function fieldOf(form: URLSearchParams, name: string): string | undefined {
   const text = (form.get(name) ?? "").trim();
   return text === "" ? undefined : text;
 }
 
-/** A field that is to be a number; what is none goes on as it is, for the API to refuse. */
+/** Returns text that is not a number unchanged, so that the API rejects it. */
 export function numberIn(form: URLSearchParams, name: string): number | string | undefined {
   const text = fieldOf(form, name);
   const number = Number(text);

@@ -19,7 +19,7 @@ export async function keyPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-/** `POST /keys/{id}`: another secret, or the end. */
+/** `POST /keys/{id}`: rotates or revokes a key. */
 export async function changeKey(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form, params } = visit;
   const what = form.get("what");

@@ -9,7 +9,7 @@ import { lengthOf, momentOf, sinceOf } from "./words.ts";
 
 export type Key = z.infer<typeof keySchema>;
 
-/** What scopes allow, for people. */
+/** Descriptions of scopes for people. */
 const scopeTexts: Record<Scope, string> = {
   "devices:read": "see devices",
   "devices:state": "accept and reject devices",
@@ -71,7 +71,7 @@ function statusOf({ revoked_at, disabled, expires_at }: Key, now: number): [stat
   return disabled ? ["disabled", false] : ["active", false];
 }
 
-/** `POST /keys`: the answer itself shows the secret, which nothing else does. */
+/** `POST /keys`: shows the secret in its answer, the only place where it is shown. */
 export async function makeKey(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form } = visit;
   const days = numberIn(form, "days");

@@ -1,7 +1,7 @@
 import { digestOf, isSameDigest, type Pepper } from "../auth/secrets.ts";
 import { counted } from "./words.ts";
 
-/** What pages say after something was done. */
+/** Messages that pages show after an action. */
 const messages = {
   accepted: (count: number) => `${counted(count, "device")} accepted.`,
   rejected: (count: number) =>
@@ -22,12 +22,12 @@ const messages = {
 
 export type MessageCode = keyof typeof messages;
 
-/** A message as a value of an address. A link from elsewhere cannot make a page claim anything: it is signed. */
+/** A message for a URL, signed so that a link from elsewhere cannot make a page show false claims. */
 export function signedMessage(pepper: Pepper, code: MessageCode, count = 1): string {
   return `${code}.${count}.${macOf(pepper, code, String(count))}`;
 }
 
-/** @returns undefined for what this server did not sign */
+/** @returns undefined if this server did not sign it */
 export function readMessage(pepper: Pepper, value: string | null): string | undefined {
   const [, code = "", count = "", mac = ""] =
     /^([a-z-]+)\.(\d{1,4})\.([0-9a-f]{32})$/.exec(value ?? "") ?? [];

@@ -29,7 +29,7 @@ const meanings: Record<Decision["enforce_state"], string> = {
   retain: "pending at first contact",
 };
 
-/** `GET /serials`: what happens to serial numbers at first contact. */
+/** `GET /serials`: decisions for serial numbers at first contact. */
 export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, me, url } = visit;
   const { body } = await ask<Decisions>("listAuthDecisions");
@@ -80,7 +80,7 @@ const rowOf = ({ serial, enforce_state, device_id, source, created_at }: Decisio
   created: momentOf(created_at),
 });
 
-/** `POST /serials`: decides on those of a list, or takes decisions on the chosen ones back. */
+/** `POST /serials`: decides on a list of serial numbers, or withdraws the selected decisions. */
 export async function decideSerials(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form } = visit;
   const isBack = form.get("what") === "take-back";
@@ -101,7 +101,7 @@ export async function decideSerials(visit: SignedIn): Promise<ServerAnswer> {
 
 type Decided = z.infer<typeof decisionsAnswerSchema>;
 
-/** Who pasted a list must see that it was not done in full. */
+/** Tells the visitor which serial numbers of a pasted list were left out. */
 function leftOutPage(
   visit: SignedIn,
   asked: number,
@@ -113,7 +113,7 @@ function leftOutPage(
   return page(visit, "problem", title, { title, detail, errors: [...serials, ...more], back: "/serials" });
 }
 
-/** One a line; what stands twice is one. */
+/** One per line, without duplicates. */
 const linesOf = (text: string): string[] => [
   ...new Set(
     text

@@ -4,7 +4,7 @@ import { Failed, type Me } from "./ask.ts";
 import { fieldOf } from "./form.ts";
 import { firstPageOf, page, redirectTo, type SignedIn, type Visit } from "./visit.ts";
 
-/** `GET /`: the door, or for those inside the first room they may enter. */
+/** `GET /`: the sign-in form, or the first page that a signed-in user may open. */
 export async function home(visit: Visit): Promise<ServerAnswer> {
   if (!visit.hasSession) return signInPage(visit, localPath(visit.url.searchParams.get("to")));
   const { me } = await requireUser(visit);
@@ -35,7 +35,7 @@ export async function signIn(visit: Visit): Promise<ServerAnswer> {
     return redirectTo(visit, to, undefined, { "Set-Cookie": cookie });
   } catch (error) {
     if (!(error instanceof Failed) || ![400, 401].includes(error.status)) throw error;
-    // 401 would need a challenge, and browsers would ask for the password themselves.
+    // Not 401, which needs a challenge and makes browsers open their own password dialog.
     const detail = "The name or the password is wrong.";
     return signInPage(visit, to, { detail, name, status: 403 });
   }
@@ -49,13 +49,13 @@ export async function signOut(visit: SignedIn): Promise<ServerAnswer> {
   return redirectTo(visit, "/", { code: "signed-out" }, { "Set-Cookie": signedOut });
 }
 
-/** @throws Failed with 401 for whoever is not signed in */
+/** @throws Failed with 401 if no one is signed in */
 export async function requireUser(visit: Visit): Promise<SignedIn> {
   const { body: me } = await visit.ask<Me>("readMe");
   return Object.assign(visit, { me });
 }
 
-/** To the door, and from there back to where somebody was. */
+/** Redirects to the sign-in form, and from there back to the current page. */
 export function endedSession(visit: Visit): ServerAnswer {
   const { pathname, searchParams } = visit.url;
   const query = new URLSearchParams(searchParams);
@@ -63,11 +63,11 @@ export function endedSession(visit: Visit): ServerAnswer {
   const to = `${pathname}${query.size > 0 ? `?${query}` : ""}`;
   const door = pathname === "/" ? "/" : `/?to=${encodeURIComponent(to)}`;
   if (!visit.hasSession) return redirectTo(visit, door);
-  // A cookie that is no good any more would count as a failure with every page.
+  // Clears the cookie, because an expired one would count as a failure on every page.
   return redirectTo(visit, door, { code: "signed-in-ended" }, { "Set-Cookie": signedOut });
 }
 
-/** A place on this site: nobody is led elsewhere after signing in. */
+/** Only paths on this site, to prevent open redirects. */
 function localPath(given: string | null): string {
   return /^\/(devices|serials|keys|users|audit)(?:[/?][\w\-./?=&%+]*)?$/.test(given ?? "")
     ? (given ?? "/")

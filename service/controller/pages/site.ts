@@ -38,7 +38,7 @@ const routes: readonly PageRoute<SignedIn>[] = [
   { path: "/signout", POST: signOut },
 ];
 
-/** For whoever is not signed in yet. */
+/** Routes that need no session. */
 const openRoutes: readonly PageRoute<Visit>[] = [
   { path: "/", GET: home },
   { path: "/signin", POST: signIn },
@@ -48,7 +48,7 @@ const openRouteAt = routerOf(openRoutes);
 const routeAt = routerOf(routes);
 const idForm = /^[0-9a-f-]{36}$/;
 
-/** A controller's pages for people in front of its API, which does all their work. */
+/** Web pages in front of the API, which does all their work. */
 export function withPages(controller: Controller, api: ControllerApp): ControllerApp {
   return async (request, caller) => {
     if (!isForPeople(request)) return api(request, caller);
@@ -76,7 +76,7 @@ async function answerVisit(visit: Visit, request: ServerRequest, caller: Caller)
 
 const starts = ["/devices", "/serials", "/keys", "/users", "/audit", "/signin", "/signout", "/assets"];
 
-/** What is neither a page nor of the API is told to browsers as a page, and to programs as a problem. */
+/** Unknown addresses give browsers a page, and programs a problem document. */
 function isForPeople(request: ServerRequest): boolean {
   const { path } = request;
   if (isOfApi.test(path)) return false;
@@ -129,7 +129,6 @@ async function answerRoute<For extends Visit>(
   }
 }
 
-/** What went wrong, in words. */
 function failedPage(visit: Visit, error: unknown): ServerAnswer {
   const { controller } = visit;
   if (error instanceof Refused) {
@@ -154,7 +153,7 @@ function failedPage(visit: Visit, error: unknown): ServerAnswer {
     ...failures.map(({ id, detail = "" }) => `${id}: ${detail}`),
   ].filter((text) => text !== detail);
   const { pathname, search } = visit.url;
-  // Where a form came from with its filters; a page that failed itself without what it failed at.
+  // Returns to the form with its filters; a page that itself failed is retried without its parameters.
   const back = pathname === "/signin" ? "/" : pathname + (visit.form.size > 0 ? search : "");
   return page(visit, "problem", title, { title, detail, errors: listed, back }, { status, more });
 }

@@ -18,7 +18,7 @@ const types: Record<string, string> = {
   svg: "image/svg+xml",
 };
 
-/** Where pages find what they load. */
+/** Addresses of assets. */
 export interface AssetPaths {
   style: string;
   ownStyle: string;
@@ -35,7 +35,7 @@ interface Site {
 
 let site: Site | undefined;
 
-/** Made at the first page: a controller without visitors reads no templates. */
+/** Built for the first page: a controller without visitors reads no templates. */
 function theSite(): Site {
   site ??= siteOf(readPageFiles());
   return site;
@@ -72,14 +72,14 @@ function siteOf(files: ReadonlyMap<string, string>): Site {
 
 export const assetPaths = (): AssetPaths => theSite().paths;
 
-/** A page as HTML: everything in the model is escaped. @throws Error where the model lacks something */
+/** Renders HTML; every value of the model is escaped. @throws Error if the model lacks a value */
 export function render(name: string, model: object): string {
   const template = theSite().pages.get(name);
   if (!template) throw new Error(`templates/controller/${name}.hbs is missing`);
   return template(model);
 }
 
-/** What pages load, for good: its path changes with its bytes. */
+/** Assets are cacheable forever, because their path contains a hash of their content. */
 export function answerAsset(path: string, headers: Record<string, string>): ServerAnswer | undefined {
   const asset = theSite().assets.get(path);
   if (!asset) return undefined;

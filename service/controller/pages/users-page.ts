@@ -43,7 +43,7 @@ export async function usersPage(visit: SignedIn): Promise<ServerAnswer> {
   });
 }
 
-/** `POST /users`: lets somebody in, or no longer. */
+/** `POST /users`: creates, enables or disables a user. */
 export async function changeUser(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form } = visit;
   const status = form.get("status");

@@ -7,23 +7,21 @@ import { type MessageCode, readMessage, signedMessage } from "./messages.ts";
 import { pagePolicy } from "./policy.ts";
 import { assetPaths, render } from "./templates.ts";
 
-/** One request for a page, with what it takes to answer it. */
 export interface Visit {
   controller: Controller;
   url: URL;
   params: Readonly<Record<string, string>>;
   form: URLSearchParams;
   ask: Ask;
-  /** Whether the request has a session's cookie, good or not. */
+  /** True for any session cookie, valid or not. */
   hasSession: boolean;
   /** undefined before signing in. */
   me: Me | undefined;
   now: number;
-  /** What every answer says. */
+  /** Headers of every answer. */
   headers: Record<string, string>;
 }
 
-/** A visit of somebody who is signed in. */
 export interface SignedIn extends Visit {
   me: Me;
 }
@@ -36,7 +34,7 @@ const navigation: readonly { path: string; text: string; operation: ControllerOp
   { path: "/audit", text: "Audit log", operation: "listAudit" },
 ];
 
-/** Where somebody begins: the first page they may see. */
+/** The first page that the user may open. */
 export const firstPageOf = (me: Me): string | undefined =>
   navigation.find(({ operation }) => may(me, operation))?.path;
 
@@ -47,10 +45,10 @@ const pageHeaders = {
   "Cross-Origin-Opener-Policy": "same-origin",
 };
 
-/** Tabs and bookmarks show no more. */
+/** Browser tabs and bookmarks show no more. */
 const longestTitle = 50;
 
-/** A page from its template. @param model what the template asks for, beside the layout */
+/** Renders a page. @param model values of its template, in addition to those of the layout */
 export function page(
   { controller, url, headers, me }: Pick<Visit, "controller" | "url" | "headers"> & Partial<Visit>,
   name: string,
@@ -81,7 +79,7 @@ const navigationOf = (me: Me, path: string) =>
       current: path === entry.path || path.startsWith(`${entry.path}/`),
     }));
 
-/** After something was done: a page to look at, which may be asked for again without doing it again. */
+/** Redirects after an action (POST/redirect/GET), so that reloading does not repeat it. */
 export function redirectTo(
   { controller, headers }: Visit,
   path: string,

@@ -1,4 +1,4 @@
-/** A moment for people and for programs. */
+/** A time in a form for people and one for programs. */
 export interface Moment {
   datetime: string;
   text: string;
@@ -16,7 +16,7 @@ const steps = [
   ["minute", 60_000],
 ] as const;
 
-/** How long a time is, in its largest unit. */
+/** Duration in its largest unit. */
 export function lengthOf(milliseconds: number): string {
   const [unit, length] = steps.find(([, step]) => milliseconds >= step) ?? steps[2];
   const count = Math.max(0, Math.floor(milliseconds / length));
@@ -31,6 +31,6 @@ export const numberOf = (count: number): string => count.toLocaleString("en");
 export const counted = (count: number, thing: string): string =>
   `${numberOf(count)} ${count === 1 ? thing : `${thing}s`}`;
 
-/** A member of a document, as people read it. */
+/** A member name as people read it. */
 export const labelOf = (name: string): string =>
   name.replace(/[._]/g, " ").replace(/^./, (letter) => letter.toUpperCase());

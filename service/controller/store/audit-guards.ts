@@ -4,12 +4,12 @@ import type { DatabaseKind } from "./database.ts";
 import { statementsOf } from "./migrations.ts";
 import type { Schema } from "./schema.ts";
 
-/** What keeps the audit log append-only, by name, with its definition. */
+/** Triggers and constraints that keep the audit log append-only: definition by name. */
 type Guards = ReadonlyMap<string, string>;
 
 /**
- * Compares the audit log's table, triggers and constraints with those that the migrations make.
- * @returns what is wrong with them; undefined: nothing
+ * Compares the audit log's table, triggers and constraints with those of the migrations.
+ * @returns a description of the first difference, or undefined
  */
 export async function findMissingGuard(
   kind: DatabaseKind,
@@ -31,11 +31,11 @@ interface Definition {
   sql: string;
 }
 
-/** Triggers of any table count: one on devices could write rows of its own. */
+/** Triggers on all tables count, because one on devices could write audit rows. */
 const sqliteObjects = `select type, name, sql from sqlite_master
   where (type = 'trigger' or name = 'audit_log') and sql is not null`;
 
-/** A database as the migrations make one, in memory. */
+/** Runs the migrations in memory to get the expected objects. */
 function sqliteExpected(): Guards {
   const database = new DatabaseSync(":memory:");
   try {
@@ -52,7 +52,7 @@ const sqliteGuards = async (read: Kysely<Schema>): Promise<Guards> =>
 const named = (rows: readonly Definition[]): Guards =>
   new Map(rows.map((row) => [`${row.type} ${row.name}`, row.sql]));
 
-/** pg_trigger.tgtype: 1 for each row, 2 before, 8 delete, 16 update, 32 truncate; O: enabled. */
+/** pg_trigger.tgtype bits: 1 row-level, 2 before, 8 delete, 16 update, 32 truncate; O: enabled. */
 const postgresExpected: Guards = new Map([
   ["constraint audit_log_from_1", "CHECK (seq >= 1)"],
   ["constraint audit_log_pkey", "PRIMARY KEY (seq)"],

@@ -3,23 +3,23 @@ import type { Schema } from "./schema.ts";
 
 export type DatabaseKind = "sqlite" | "postgres";
 
-/** A controller's database: the one that several processes share, or the file of one. */
+/** A controller's database: PostgreSQL for several processes, or the SQLite file of one. */
 export interface Database {
   kind: DatabaseKind;
-  /** For reading what is committed. */
+  /** Reads committed data only. */
   read: Kysely<Schema>;
-  /** Another number after every commit, by whichever process; not there where asking is no cheaper than a query. */
+  /** Changes with every commit of any process; missing if it would cost as much as a query. */
   version?: () => number;
   /**
-   * Runs `work` in a transaction, alone among all writers of this database: what it decides from what it reads
-   * holds until it is committed, and two of them never wait for each other in a circle.
+   * Runs `work` in a transaction that excludes all other writers, so that decisions based on its reads still
+   * hold at commit and deadlocks cannot occur.
    */
   write<T>(work: (transaction: Kysely<Schema>) => Promise<T>): Promise<T>;
-  /** Small writes outside of any order, such as times of last use. */
+  /** For small writes that need no ordering, such as the time of last use. */
   note(work: (database: Kysely<Schema>) => Promise<unknown>): Promise<void>;
   /**
-   * Calls after each commit, of this process or another one.
-   * @returns ends it
+   * Calls the listener after each commit of any process.
+   * @returns a function that unsubscribes
    */
   onCommit(listener: () => void): () => void;
   close(): Promise<void>;

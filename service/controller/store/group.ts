@@ -6,17 +6,17 @@ import type { Schema } from "./schema.ts";
 type Work<T> = (transaction: Kysely<Schema>) => Promise<T>;
 
 interface Writer {
-  /** @returns what tells the writer how it went */
+  /** @returns a function that reports the outcome to the writer */
   run: Work<() => void>;
   fail: (error: unknown) => void;
 }
 
-/** Milliseconds after which a transaction accepts no more writers: other events wait meanwhile. */
+/** Milliseconds after which a transaction accepts no more writers, because other events wait meanwhile. */
 const groupMilliseconds = 20;
 
 /**
- * Writers that wait at the same time share a transaction, and its one wait for the disk. What one of them throws
- * takes back its own part alone; all are told after the commit, and fail with it.
+ * Group commit: waiting writers share one transaction and one disk sync. An error of one writer rolls back
+ * only its own part; a failed commit fails all of them.
  * @param duration milliseconds after which a transaction accepts no more writers
  */
 export function grouped(
@@ -43,7 +43,7 @@ export function grouped(
     });
 }
 
-/** @param group grows by those who wait when one of them is done */
+/** @param group grows while writers arrive */
 async function inOne(
   transact: (work: Work<void>) => Promise<void>,
   group: Writer[],

@@ -2,7 +2,7 @@ import { type Kysely, sql } from "kysely";
 import { type Migration, type MigrationProvider, Migrator } from "kysely/migration";
 import type { DatabaseKind } from "./database.ts";
 
-/** Statements of one step; steps are never changed once released, only added. */
+/** SQL statements of one step. Released steps never change; new ones are appended. */
 type Step = (kind: DatabaseKind) => readonly string[];
 
 const ordinal = (kind: DatabaseKind) =>
@@ -12,7 +12,7 @@ const ordinal = (kind: DatabaseKind) =>
 const table = (kind: DatabaseKind, name: string, columns: string) =>
   `create table ${name} (${columns})${kind === "sqlite" ? " strict" : ""}`;
 
-/** Since step 0003. */
+/** Used since step 0003. */
 const userColumns = `id text not null unique, name text, email text unique, username text unique, role text not null,
   status text not null, authz_devices integer not null, authz_policies integer not null, authz_control_panel integer not null,
   authz_users integer not null, password text, created_at text not null, check (email is not null or username is not null)`;
@@ -70,7 +70,7 @@ const steps: Record<string, Step> = {
     "create index audit_log_by_target on audit_log (target_id, seq)",
     ...appendOnly(kind),
   ],
-  // Only new rows are checked: a log that was tampered with before must stay readable for `audit verify`.
+  // Checks only new rows, because a log tampered with earlier must stay readable for `audit verify`.
   "0002-audit-numbers-from-1": (kind) => [
     kind === "sqlite"
       ? `create trigger audit_log_from_1 before insert on audit_log when new.seq < 1
@@ -82,7 +82,7 @@ const steps: Record<string, Step> = {
       ? [
           table(kind, "users_3", `${ordinal(kind)}, ${userColumns}`),
           "insert into users_3 select * from users",
-          // Numbers are never given again, those of deleted users neither.
+          // Row numbers are never reused, not even those of deleted users.
           "update sqlite_sequence set seq = (select seq from sqlite_sequence where name = 'users') where name = 'users_3'",
           "drop table users",
           "alter table users_3 rename to users",
@@ -93,11 +93,11 @@ const steps: Record<string, Step> = {
         ],
 };
 
-/** Every statement that made a database of this version, in order. */
+/** All statements that create a database of this version, in order. */
 export const statementsOf = (kind: DatabaseKind): string[] =>
   Object.values(steps).flatMap((step) => [...step(kind)]);
 
-/** The database itself refuses to change or take out what is in the audit log. */
+/** Triggers that reject changes to the audit log. */
 function appendOnly(kind: DatabaseKind): string[] {
   if (kind === "sqlite") {
     return ["update", "delete"].map(
@@ -117,13 +117,13 @@ function appendOnly(kind: DatabaseKind): string[] {
   ];
 }
 
-/** The database is of a newer relcat, or its migration failed. */
+/** The database belongs to a newer relcat, or a migration failed. */
 export class MigrationFailed extends Error {
   override readonly name = "MigrationFailed";
 }
 
 /**
- * Brings a database to this version's form, or to that of one step; only forwards.
+ * Migrates a database to the current schema or to a given step; never backwards.
  * @returns the names of the steps that ran
  * @throws MigrationFailed
  */
@@ -140,7 +140,7 @@ export async function migrate(
   return results.map(({ migrationName }) => migrationName);
 }
 
-/** Steps that have not run yet. @throws MigrationFailed for a database of a newer relcat */
+/** Pending steps. @throws MigrationFailed for a database of a newer relcat */
 export async function missingSteps(database: Kysely<never>): Promise<string[]> {
   const done = new Set(await stepsDone(database));
   for (const name of done) {

@@ -6,18 +6,18 @@ import { nameOfQuery } from "./prepared.ts";
 import { queue } from "./queue.ts";
 import type { Schema } from "./schema.ts";
 
-/** Any number, the same in every version: who writes holds the lock of it. */
+/** Id of the writers' advisory lock: arbitrary, but the same in every version. */
 const writersLock = 7_265_171;
 const channel = "relcat_commit";
 const connections = 10;
 
-/** int8 as a number: sequence numbers stay far below 2^53. */
+/** int8 as a number, because sequence numbers stay far below 2^53. */
 const types = new pg.TypeOverrides();
 types.setTypeParser(pg.types.builtins.INT8, Number);
 
 /**
  * Connects to a controller's PostgreSQL database.
- * @param onError hears of connections that are lost while nobody uses them
+ * @param onError receives errors of idle connections
  */
 export async function openPostgres(url: string, onError: (error: Error) => void): Promise<Database> {
   const options = { connectionString: url, max: connections, types, application_name: "relcat" };
@@ -46,7 +46,7 @@ export async function openPostgres(url: string, onError: (error: Error) => void)
   };
 }
 
-/** Prepares what runs often once for each connection, rather than each time. */
+/** Prepares frequent statements once per connection. */
 class Client extends pg.Client {
   override query(...[text, ...rest]: unknown[]): never {
     const name = typeof text === "string" ? nameOfQuery(text) : undefined;
@@ -54,7 +54,7 @@ class Client extends pg.Client {
   }
 }
 
-/** One connection that hears of every process's commits, open while somebody listens. */
+/** One connection that listens for commits of all processes, open while there are listeners. */
 class Commits {
   readonly #url: string;
   readonly #onError: (error: Error) => void;
@@ -88,7 +88,7 @@ class Commits {
     return client;
   }
 
-  /** Whoever listens looks again when there is a new connection, so that nothing said meanwhile is missed. */
+  /** Listeners are called after a reconnect, because notifications may have been lost. */
   #lost(error: Error): void {
     this.#onError(error);
     this.#client = undefined;

@@ -14,7 +14,7 @@ interface Query<Row> {
   compile(database: QueryExecutorProvider): CompiledQuery<Row>;
 }
 
-/** Stands for a value while the text is made. */
+/** Placeholder for a value while the SQL text is built. */
 class Place {
   readonly index: number;
 
@@ -23,20 +23,20 @@ class Place {
   }
 }
 
-/** Of a database that answers at once: nobody has to take turns, so what asks often goes there directly. */
+/** For synchronous databases: queries need no queue, so frequent ones bypass kysely. */
 export abstract class DirectAdapter extends SqliteAdapter {
-  /** @returns the rows, if the statement has any */
+  /** @returns rows, if the statement returns any */
   abstract run(text: string, parameters: readonly unknown[]): unknown[];
 }
 
 const names = new Map<string, string>();
 
-/** By which a server knows the text again that it has parsed and planned; undefined for what runs seldom. */
+/** Name of a prepared statement, which lets the server reuse its plan; undefined for rare queries. */
 export const nameOfQuery = (text: string): string | undefined => names.get(text);
 
 /**
- * A query that runs with many requests: its text is made once, and each time it is only given its values.
- * @param build must not look at the values: they are not known yet
+ * A query for hot paths: its SQL text is built once, and each call binds only values.
+ * @param build must not inspect the values, which are placeholders
  */
 export function prepared<Values extends unknown[], Row>(
   build: (on: { database: Kysely<Schema>; kind: DatabaseKind }, ...values: Values) => Query<Row>,
@@ -61,13 +61,13 @@ export function prepared<Values extends unknown[], Row>(
   };
 }
 
-/** What stands in a JSON array of texts or of whole numbers, as a list to choose from. */
+/** A JSON array of texts or whole numbers, as a list for `in`. */
 export const valuesOf = (kind: DatabaseKind, type: "text" | "bigint", json: string): RawBuilder<unknown> =>
   kind === "sqlite"
     ? sql`(select value from json_each(${json}))`
     : sql`(select items::${sql.raw(type)} from jsonb_array_elements_text(${json}::jsonb) as items)`;
 
-/** The items of a JSON array as a table: each is the `value` of a row. */
+/** A JSON array as a table with a `value` column. */
 export const itemsOf = (kind: DatabaseKind, json: string): RawBuilder<unknown> =>
   kind === "sqlite"
     ? sql`json_each(${json}) as items`

@@ -1,8 +1,8 @@
 import type { Generated } from "kysely";
 
-/** Moments are ISO 8601 in UTC with milliseconds, so that text order is time order in every database. */
+/** ISO 8601 in UTC with milliseconds, so that text order is time order in every database. */
 type Moment = string;
-/** 0 or 1: what both databases have. */
+/** 0 or 1, which both databases support. */
 type Flag = number;
 
 export interface DeviceRow {
@@ -12,7 +12,7 @@ export interface DeviceRow {
   name: string | null;
   state: string;
   serial: string | null;
-  /** The serial number as it is compared; null for placeholders, which say nothing. */
+  /** Normalized serial number; null for placeholders, which identify no machine. */
   serial_key: string | null;
   public_key: string;
   ipv6: string | null;
@@ -28,7 +28,7 @@ export interface DeviceRow {
   state_changed_at: Moment;
   state_changed_by: string | null;
   state_reason: string | null;
-  /** Of the token an accepted device was given; it has one at most. */
+  /** Digest of an accepted device's token; it has at most one. */
   token_digest: string | null;
 }
 
@@ -36,7 +36,7 @@ export interface UserRow {
   ordinal: number;
   id: string;
   name: string | null;
-  /** A user has one of email and username at least. */
+  /** At least one of email and username is set. */
   email: string | null;
   username: string | null;
   role: string;
@@ -49,7 +49,9 @@ export interface UserRow {
   created_at: Moment;
 }
 
-/** API keys, and tokens of users: a token has an owner. Revoked ones stay, so that the audit log can name them. */
+/**
+ * API keys and users' tokens; a token has an owner. Revoked keys stay, so that the audit log can name them.
+ */
 export interface KeyRow {
   ordinal: number;
   id: string;
@@ -61,7 +63,7 @@ export interface KeyRow {
   previous_until: Moment | null;
   created_by: string;
   created_at: Moment;
-  /** When the secret was last exchanged; the key's life began anew then. */
+  /** Time of the last rotation, which restarted the key's lifetime. */
   rotated_at: Moment | null;
   expires_at: Moment | null;
   disabled: Flag;
@@ -76,7 +78,7 @@ interface SessionRow {
   expires_at: Moment;
 }
 
-/** What becomes of a serial number at first contact; `rejection`: because a device that had it was rejected. */
+/** Decision for a serial number at first contact; `rejection`: a device with this number was rejected. */
 export interface SerialRow {
   serial_key: string;
   serial: string;
@@ -98,26 +100,26 @@ export interface AuditRow {
   code: string;
   target_kind: string | null;
   target_id: string | null;
-  /** JSON of what changed, before and after. */
+  /** JSON of the changed members. */
   before: string | null;
   after: string | null;
   hash: string;
 }
 
-/** The database gives these numbers. */
+/** The database assigns these numbers. */
 type Numbered<Row> = Omit<Row, "ordinal"> & { ordinal: Generated<number> };
 
 export interface Schema {
-  /** audit_head: the last row's seq and hash, with a MAC over both; pepper: tells whether a pepper is the right one. */
+  /** audit_head: seq and hash of the last row, with a MAC over both; pepper: a check value for the pepper. */
   meta: { key: string; value: string };
   devices: Numbered<DeviceRow>;
   users: Numbered<UserRow>;
   keys: Numbered<KeyRow>;
   sessions: SessionRow;
   serials: SerialRow;
-  /** Proofs that were accepted already, until their nonce expires by itself. */
+  /** Accepted proofs, kept until their nonce expires. */
   used_nonces: { digest: string; expires_at: Moment };
   audit_log: AuditRow;
-  /** PostgreSQL only: what several processes count together. */
+  /** PostgreSQL only: counters shared by several processes. */
   counters: { key: string; window_start: number; count: number };
 }

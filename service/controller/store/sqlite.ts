@@ -16,18 +16,19 @@ import { DirectAdapter } from "./prepared.ts";
 import { queue } from "./queue.ts";
 import type { Schema } from "./schema.ts";
 
-/** Milliseconds that a command waits for the server's transaction, and the other way round. */
+/** Milliseconds that a command and the server wait for each other's transactions. */
 const patience = 10_000;
 
-/** Milliseconds between two looks for commits of other processes, while somebody listens. */
+/** Polling interval for commits of other processes, in milliseconds. */
 const lookEvery = 500;
 
 /**
- * Opens a controller's SQLite file: write-ahead log, every commit on the disk before it returns.
- * @param file is made if it does not exist
+ * Opens a controller's SQLite file in write-ahead mode; each commit is synced to disk.
+ * @param file created if it does not exist
  */
 export function openSqlite(file: string): Database {
-  // Made before SQLite would, for its owner alone; the log beside it gets the same permissions.
+  // Created before SQLite does, with access for the owner only; SQLite gives its log file the same
+  // permissions.
   closeSync(openSync(file, "a", 0o600));
   const writer = open(file);
   const reader = open(file);
@@ -83,7 +84,8 @@ export function openSqlite(file: string): Database {
 
 function open(file: string): DatabaseSync {
   const database = new DatabaseSync(file, { timeout: patience });
-  // recursive_triggers: "insert or replace" takes rows out too, and without it the audit log's triggers would not see.
+  // recursive_triggers: "insert or replace" deletes rows too, and without it the audit log's triggers would
+  // not fire.
   database.exec(
     "pragma recursive_triggers = on; pragma journal_mode = wal; pragma synchronous = full; pragma foreign_keys = on; pragma secure_delete = on",
   );
@@ -91,8 +93,8 @@ function open(file: string): DatabaseSync {
 }
 
 /**
- * What one request reads without waiting in between: to lock the file takes as long as to read a row. It ends before
- * the next event, and with a commit of this process, so that whoever asks after that sees it.
+ * One read transaction for the synchronous queries of an event, because locking the file costs as much as
+ * reading a row. It ends before the next event or commit, so later reads see new data.
  */
 class Snapshot {
   readonly #begin: StatementSync;
@@ -107,7 +109,7 @@ class Snapshot {
     if (this.#isHeld) return;
     this.#begin.run();
     this.#isHeld = true;
-    // After all that follows from this event: promises are done once a tick runs that one of them asked for.
+    // Runs after all promise callbacks of this event, including those that nextTick callbacks queue.
     process.nextTick(() => queueMicrotask(() => process.nextTick(() => this.end())));
   }
   end(): void {
@@ -116,7 +118,7 @@ class Snapshot {
   }
 }
 
-/** SQLite counts the commits of all connections but the one that is asked. */
+/** data_version counts only commits of other connections, so another connection must be asked. */
 function versionsOf(database: DatabaseSync, snapshot: Snapshot): () => number {
   const statement = database.prepare("pragma data_version");
   return () => {
@@ -135,13 +137,13 @@ async function inTransaction<T>(
     await database.executeQuery(CompiledQuery.raw("commit"));
     return result;
   } catch (error) {
-    // On a full disk SQLite has taken it all back already.
+    // On a full disk SQLite has already rolled back.
     await database.executeQuery(CompiledQuery.raw("rollback")).catch(() => {});
     throw error;
   }
 }
 
-/** @param before called before each query that is asked directly */
+/** @param before called before each direct query */
 function kyselyOver(database: DatabaseSync, before = () => {}): Kysely<Schema> {
   const connection = new Connection(database);
   const dialect: Dialect = {
@@ -153,7 +155,7 @@ function kyselyOver(database: DatabaseSync, before = () => {}): Kysely<Schema> {
   return new Kysely<Schema>({ dialect });
 }
 
-/** Nobody has to wait for the one connection there is. */
+/** With only one connection, locking for migrations is unnecessary. */
 class Adapter extends DirectAdapter {
   readonly #connection: Connection;
   readonly #before: () => void;
@@ -170,13 +172,13 @@ class Adapter extends DirectAdapter {
   override get supportsMultipleConnections() {
     return true;
   }
-  /** A step of a migration is whole or absent. */
+  /** A migration step is applied completely or not at all. */
   override get supportsTransactionalDdl() {
     return true;
   }
 }
 
-/** Kysely over one connection, whose statements never overlap: each is done when its call returns. */
+/** Kysely driver for one synchronous connection, whose statements never overlap. */
 class OneConnection implements Driver {
   readonly #connection: Connection;
 
@@ -222,7 +224,7 @@ class Connection implements DatabaseConnection {
     return { rows: [], numAffectedRows: BigInt(changes) };
   }
 
-  // biome-ignore lint/correctness/useYield: kysely asks for it; nothing here streams
+  // biome-ignore lint/correctness/useYield: kysely requires the method; nothing here streams
   async *streamQuery(): AsyncIterableIterator<never> {
     throw new Error("SQLite answers whole");
   }

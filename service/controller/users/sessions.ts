@@ -20,9 +20,9 @@ import {
   requireUnique,
 } from "./user-rows.ts";
 
-/** Milliseconds that a session lasts. */
+/** Session lifetime in milliseconds. */
 const sessionLife = 12 * 3_600_000;
-/** More logins than this wait for nobody: each costs a core tens of milliseconds. */
+/** Further logins are rejected instead of queued: each hash needs a core for tens of milliseconds. */
 const mostWaiting = 32;
 
 /** `POST user/login` */
@@ -38,7 +38,7 @@ export async function login(call: Call<z.infer<typeof loginRequestSchema>>): Pro
   return { status: 200, headers: { "Set-Cookie": cookie }, body: { user: userOfRow(user) } };
 }
 
-/** @throws Refused in the same words, after the same work, whatever is wrong */
+/** @throws Refused with the same message and the same amount of work, whatever is wrong */
 async function requirePassword(
   call: Call,
   name: string,
@@ -61,7 +61,7 @@ async function requirePassword(
     .executeTakeFirst();
   const isRight = await isPassword(password, user?.password ?? null);
   if (user && isRight && user.status === "Active") {
-    // Among too many that are tried at once, not even the right one is told from the others.
+    // Above the limit of concurrent attempts, even a correct password is rejected.
     requireNoWait(await brakeOf(...attempt));
     return user;
   }
@@ -80,7 +80,7 @@ function requireNoWait(seconds: number): void {
   if (seconds > 0) throw tooMany(seconds);
 }
 
-/** @returns the session's secret, and the cookie that carries it */
+/** @returns the session's secret, and its cookie */
 async function openSession(call: Call, user: UserRow): Promise<{ secret: string; cookie: string }> {
   const secret = newSession();
   const actor: Actor = {
@@ -94,7 +94,7 @@ async function openSession(call: Call, user: UserRow): Promise<{ secret: string;
   await write(
     call,
     async ({ transaction, record }) => {
-      // Whoever was disabled, or got another password, while this one was compared.
+      // The user may have been disabled, or their password changed, during the comparison.
       const now = await readUserRow(transaction, user.id);
       if (now?.status !== "Active" || now.password !== user.password)
         throw new Refused("unauthorized", "The name or the password is wrong.");
@@ -113,7 +113,7 @@ async function openSession(call: Call, user: UserRow): Promise<{ secret: string;
   return { secret, cookie: cookieOf(call, secret, sessionLife / 1000) };
 }
 
-/** Secure wherever the browser would send it over a network. */
+/** Secure, except where the browser sends it only to this machine. */
 function cookieOf({ request, caller }: Call, value: string, seconds: number): string {
   const secure = originOf(request, caller).startsWith("https:") ? "; Secure" : "";
   return `${sessionCookie}=${value}; Path=/; Max-Age=${seconds}; HttpOnly; SameSite=Strict${secure}`;

@@ -6,20 +6,20 @@ import type { Schema, UserRow } from "../store/schema.ts";
 export const readUserRow = (database: Kysely<Schema>, id: string): Promise<UserRow | undefined> =>
   database.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
 
-/** Addresses and names are compared without case; how they were written is not kept. */
+/** Names and addresses are case-insensitive; the original spelling is not stored. */
 export const comparable = (name: string): string => name.normalize("NFC").toLowerCase();
 
-/** Who the audit log and messages say a user is. */
+/** Display name in the audit log and in messages. */
 export const nameOfUser = ({ email, username }: Pick<UserRow, "email" | "username">): string =>
   email ?? username ?? "";
 
-/** @throws Refused for a user whom nobody could name, and who could not sign in */
+/** @throws Refused for a user without email and username, who could not sign in */
 export function requireNamed({ email, username }: Pick<UserRow, "email" | "username">): void {
   if (email !== null || username !== null) return;
   throw invalid("/email", "missing", "A user needs an email address or a user name.");
 }
 
-/** @throws Refused where somebody else has the address or the name already */
+/** @throws Refused if another user has the email address or username */
 export async function requireUnique(
   transaction: Kysely<Schema>,
   { id, email, username }: Pick<UserRow, "id" | "email" | "username">,
@@ -40,7 +40,7 @@ export async function requireUnique(
   );
 }
 
-/** The last active Owner stays: nobody else could make another one. @throws Refused */
+/** Protects the last active Owner, because only an Owner can create another. @throws Refused */
 export async function requireOtherOwner(transaction: Kysely<Schema>, id: string): Promise<void> {
   const owner: Role = "Owner";
   const other = await transaction
@@ -53,7 +53,7 @@ export async function requireOtherOwner(transaction: Kysely<Schema>, id: string)
   if (!other) throw new Refused("conflict", "This is the last active Owner: make another one first.");
 }
 
-/** Ends sessions of a user. @param except digest of the one that goes on */
+/** Ends a user's sessions. @param except digest of the session to keep */
 export async function endSessions(transaction: Kysely<Schema>, user: string, except = ""): Promise<void> {
   await transaction
     .deleteFrom("sessions")

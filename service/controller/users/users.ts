@@ -34,7 +34,7 @@ export async function readUser({ controller: { database }, params }: Call): Prom
   return { status: 200, body: userOfRow(row) };
 }
 
-/** `POST user/upsert`: changes the user of an id, or makes one, under the id that the client chose if it did. */
+/** `POST user/upsert`: changes a user, or creates one, with the id that the client may have chosen. */
 export async function upsertUser(call: Call<UserRequest>): Promise<Answer> {
   const { password } = call.body;
   const id = call.body.id === undefined ? undefined : canonicalId(call.body.id);
@@ -50,7 +50,7 @@ export async function upsertUser(call: Call<UserRequest>): Promise<Answer> {
 
 const uuidV4 = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-/** @throws Refused for what is missing, or is not the actor's to give */
+/** @throws Refused for missing values, and for a role that the actor may not grant */
 function newUser(call: Call<UserRequest>, id: string, password: string | undefined): NewUser {
   if (!uuidV4.test(id)) throw invalid("/id", "uuid", "A new user's id is a UUID v4.");
   const user = { ...blank(null, call.now), id, password: password ?? null };
@@ -58,7 +58,6 @@ function newUser(call: Call<UserRequest>, id: string, password: string | undefin
   return withRequest(call, user);
 }
 
-/** A user without rights. */
 export const blank = (email: string | null, now: number): NewUser => ({
   id: randomUUID(),
   name: null,
@@ -106,7 +105,7 @@ function requireMayDecide(call: Call, role: Role): void {
   );
 }
 
-/** Writes a new user down. @throws Refused where the names are taken */
+/** @throws Refused if the email address or username is taken */
 export async function insertUser(
   { transaction, record }: Writing,
   user: NewUser,
@@ -167,13 +166,15 @@ const rights = [
 const rightsChange = (before: UserRow, after: UserRow): boolean =>
   rights.some((name) => before[name] !== after[name]);
 
-/** What the audit log says of a user: never the password's hash. */
+/** The user for the audit log, without the password hash. */
 const told = ({ password: _, created_at: _created, ...user }: NewUser) => {
   const { ordinal: _ordinal, ...rest } = user as Partial<UserRow>;
   return rest;
 };
 
-/** `DELETE user/{id}`: only who is disabled. Their keys live on, their tokens and sessions do not. */
+/**
+ * `DELETE user/{id}`: only for a disabled user. Their API keys stay valid; tokens and sessions are removed.
+ */
 export async function deleteUser(call: Call): Promise<Answer> {
   const id = canonicalId(call.params.id);
   await write(call, async ({ transaction, record }) => {

@@ -1,17 +1,16 @@
 import { malformed } from "../../inspection.ts";
 
-/** Which parts of a file are taken, so that no two things of an image lie in the same place or outside. */
+/** Tracks used ranges of a file, so that no two parts of an image overlap or lie outside it. */
 export interface Claims {
-  /** @throws Fault malformed */
   claim(from: number, length: number, what: string): void;
 }
 
-/** Beyond, a map of them would take too much memory; then only the range is checked. */
+/** A larger map would need too much memory; then only the bounds are checked. */
 const mostUnits = 2 ** 28;
 
 /**
- * @param unit bytes, that everything begins at a multiple of
- * @param slack bytes that the last thing may reach beyond the end
+ * @param unit alignment in bytes
+ * @param slack bytes by which the last range may exceed the end
  */
 export function claimsOf({ name, size }: { name: string; size: number }, unit: number, slack = 0): Claims {
   const units = Math.ceil(size / unit);

@@ -1,23 +1,23 @@
 import { Fault, malformed } from "../../inspection.ts";
 
-/** A machine's disk, as its guest sees it. */
+/** A virtual disk as the guest sees it. */
 export interface Disk {
-  /** What kind of that format it is, such as `dynamic`. */
+  /** Subtype of the format, such as `dynamic`. */
   variant: string;
-  /** Bytes. */
+  /** In bytes. */
   virtualSize: number;
   /**
-   * Bytes of the guest; holes are zeros.
+   * Reads guest bytes; holes read as zeros.
    * @throws Fault malformed; NotKept
    */
   read(from: number, length: number): Uint8Array;
   notes: readonly string[];
 }
 
-/** Larger than any machine's disk that is handed out: 16 TiB. */
+/** 16 TiB, larger than any published virtual disk. */
 const mostVirtual = 2 ** 44;
 
-/** @throws Fault malformed: no size at all; refuse: a size that only looks for trouble */
+/** @throws Fault malformed, for a size of 0; refuse, for an absurd size */
 export function refuseSize(name: string, virtualSize: number): void {
   if (virtualSize === 0) throw malformed(`${name} has a disk of 0 bytes`);
   if (virtualSize > mostVirtual)
@@ -28,8 +28,8 @@ export function refuseSize(name: string, virtualSize: number): void {
 }
 
 /**
- * Guest bytes out of blocks of one size.
- * @param part bytes of one block, from an offset in it; undefined: zeros
+ * Maps guest offsets to blocks of equal size.
+ * @param part reads bytes of one block; undefined: zeros
  */
 export function blockReader(
   blockSize: number,

@@ -2,24 +2,23 @@ import type { ByteSource } from "../../../system/byte-source.ts";
 import { areZeros } from "../../bytes/zeros.ts";
 import { malformed } from "../../inspection.ts";
 
-/** Bytes that are read out of order; of content that only passed by, its beginning and its end. */
+/** Random access to bytes. For streamed content, only its beginning and end are available. */
 export type Bytes = Pick<ByteSource, "name" | "size" | "read">;
 
-/** Numbers and text at fixed places of a header. */
 export interface Fields {
   bytes: Buffer;
   u8(at: number): number;
   u16(at: number): number;
   u32(at: number): number;
-  /** @throws Fault malformed, beyond 2^53: no file has such a place */
+  /** @throws Fault malformed above 2^53, which no offset in a file reaches */
   u64(at: number): number;
   text(at: number, length: number): string;
-  /** As Microsoft writes it: the first three groups in little-endian order, upper case. */
+  /** Microsoft's form: the first three groups are little-endian; upper case. */
   guid(at: number): string;
   isZero(from: number, to: number): boolean;
 }
 
-/** @param what the header, for messages */
+/** @param what name of the header, for messages */
 export function fieldsOf(raw: Uint8Array, order: "big" | "little", what: string): Fields {
   const bytes = Buffer.from(raw.buffer, raw.byteOffset, raw.length);
   const isBig = order === "big";
@@ -40,7 +39,7 @@ export function fieldsOf(raw: Uint8Array, order: "big" | "little", what: string)
   };
 }
 
-/** A copy, good for as long as it is needed. @throws Fault malformed, where the bytes are not all there */
+/** A copy, so it stays valid. @throws Fault malformed, if the bytes are incomplete */
 export const readFields = (source: Bytes, from: number, length: number, order: "big" | "little"): Fields =>
   fieldsOf(Uint8Array.from(source.read(from, length)), order, source.name);
 
@@ -56,10 +55,9 @@ function guidAt(bytes: Buffer, at: number): string {
   return groups.join("-").toUpperCase();
 }
 
-/** How much of a table is read at a time. */
+/** Bytes of a table read at a time. */
 const stretch = 1 << 16;
 
-/** Entries of a table, each as fields of its own width. */
 export function* tableEntries(
   source: Bytes,
   from: number,

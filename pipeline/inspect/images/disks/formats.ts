@@ -29,16 +29,15 @@ const formats: readonly DiskFormat[] = [
   { name: "vhdx", isIt: startsWith("vhdxfile"), read: readVhdx },
   { name: "vdi", isIt: startsWith("\x7f\x10\xda\xbe", 64), read: readVdi },
   { name: "vhd", isIt: startsWith("conectix"), read: readVhd },
-  // A fixed one is like a raw disk in all but its end: after all others, which may have another image inside.
+  // Last, because a fixed VHD differs from a raw disk only at its end, and may contain another image.
   { name: "vhd", isIt: hasVhdFooter, read: readVhd },
 ];
 
-/** By the bytes that a format has where it wants them; undefined: none of those, perhaps raw. */
+/** Recognized by magic bytes; undefined: no known format, possibly a raw disk. */
 export const formatOf = (source: Bytes): DiskFormat | undefined => formats.find(({ isIt }) => isIt(source));
 
 const sector = 512;
 
-/** A disk as it is. @throws Fault malformed */
 export const raw: DiskFormat = {
   name: "raw",
   isIt: () => true,

@@ -1,14 +1,14 @@
 import { malformed } from "../../inspection.ts";
 import type { Bytes } from "./fields.ts";
 
-/** Thrown where something is asked for that passed by and was not kept. */
+/** Thrown on access to streamed bytes that were not kept. */
 export class NotKept extends Error {}
 
-/** Headers, tables and a guest's first sectors lie in the beginning; footers in the end. */
+/** Headers, tables and a guest's first sectors are at the beginning; footers are at the end. */
 const headSize = 1 << 24;
 const tailSize = 1 << 12;
 
-/** Content that passes by once, such as what comes out of a compressed file: its beginning and end are kept. */
+/** Keeps the beginning and end of streamed content, such as decompressed data. */
 export function passing(name: string): { write(chunk: Uint8Array): void; end(): Bytes } {
   const memory = new ArrayBuffer(0, { maxByteLength: headSize });
   const head = new Uint8Array(memory);
@@ -18,7 +18,7 @@ export function passing(name: string): { write(chunk: Uint8Array): void; end(): 
   function read(from: number, length: number): Uint8Array {
     if (from < 0 || from + length > size)
       throw malformed(`${name} ends at byte ${size}, expected ${length} bytes from ${from} on`);
-    // Copies: much that takes bytes wants them in memory that keeps its size.
+    // Copies, because many APIs that take bytes need a fixed-length ArrayBuffer.
     if (from + length <= headSize) return head.slice(from, from + length);
     const inTail = from - (size - tailSize);
     if (inTail >= 0) return tail.slice(inTail, inTail + length);
@@ -42,8 +42,8 @@ export function passing(name: string): { write(chunk: Uint8Array): void; end(): 
 }
 
 /**
- * Looks through tables as far as they were kept.
- * @returns notes: that a part was not looked at
+ * Checks tables as far as they were kept.
+ * @returns notes about the parts that were not checked
  */
 export function whereKept(look: () => void): string[] {
   try {

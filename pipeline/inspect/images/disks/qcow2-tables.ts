@@ -6,7 +6,7 @@ import { type Claims, claimsOf } from "./claims.ts";
 import { blockReader } from "./disk.ts";
 import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
 
-/** Where everything of a qcow2 image is. */
+/** Offsets and sizes in a qcow2 image. */
 export interface Layout {
   version: number;
   clusterBits: number;
@@ -15,14 +15,17 @@ export interface Layout {
   compression: "zlib" | "zstd";
   l1: { from: number; count: number };
   refcounts: { from: number; clusters: number };
-  /** Bytes of an entry of a second-level table: 16 where a cluster has parts. */
+  /** Size of a second-level entry in bytes: 16 with subclusters. */
   entrySize: 8 | 16;
 }
 
 const mostL1 = 2 ** 22;
 const mostRefcounts = 2 ** 23;
 
-/** All tables lie inside the file, none over another, and so do the clusters they lead to. @throws Fault malformed; NotKept */
+/**
+ * Requires that tables and data clusters are inside the file and do not overlap. @throws Fault malformed;
+ * NotKept
+ */
 export function checkTables(source: Bytes, layout: Layout): void {
   const { l1, refcounts, clusterSize } = layout;
   const needed = Math.ceil(layout.virtualSize / (clusterSize * entriesOf(layout)));
@@ -52,7 +55,7 @@ export function checkTables(source: Bytes, layout: Layout): void {
 
 const entriesOf = ({ clusterSize, entrySize }: Layout): number => clusterSize / entrySize;
 
-/** Bits 9 to 55: the rest is for flags, or for nothing. */
+/** The offset is in bits 9 to 55; the other bits are flags or reserved. */
 function placeIn(fields: Fields, at: number, name: string): number {
   const [high, low] = [fields.u32(at), fields.u32(at + 4)];
   if (high & 0x3f000000 || low & 0x1fe) throw malformed(`${name} has a table entry with unknown flags`);
@@ -74,7 +77,7 @@ function checkClusters(source: Bytes, layout: Layout, table: number, claims: Cla
   }
 }
 
-/** Of a compressed cluster: the place, and the bytes up to the end of the last sector it touches. */
+/** Offset of a compressed cluster, and its size up to the end of its last sector. */
 function compressedPlace(
   fields: Fields,
   at: number,
@@ -87,7 +90,6 @@ function compressedPlace(
   return { from, length: (more + 1) * 512 - (from % 512) };
 }
 
-/** @returns the guest's bytes, read through both tables */
 export function guestReader(source: Bytes, layout: Layout): (from: number, length: number) => Uint8Array {
   const { clusterSize, entrySize, l1 } = layout;
   const entries = entriesOf(layout);

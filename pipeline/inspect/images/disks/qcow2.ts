@@ -5,7 +5,10 @@ import { type Bytes, type Fields, readFields } from "./fields.ts";
 import { whereKept } from "./passing.ts";
 import { checkTables, guestReader, type Layout } from "./qcow2-tables.ts";
 
-/** QEMU's copy-on-write images of version 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse, unsupported-format */
+/**
+ * QEMU's copy-on-write images, versions 2 and 3 (docs/interop/qcow2.txt). @throws Fault malformed, refuse,
+ * unsupported-format
+ */
 export function readQcow2(source: Bytes): Disk {
   const header = readFields(source, 0, 112, "big");
   const version = header.u32(4);
@@ -27,7 +30,7 @@ export function readQcow2(source: Bytes): Disk {
   };
 }
 
-/** Incompatible features, by bit. */
+/** Bits of the incompatible features. */
 const dirty = 1;
 const corrupt = 2;
 const externalData = 4;
@@ -42,7 +45,7 @@ function featuresOf(header: Fields, version: number, name: string): number {
   return features;
 }
 
-/** What makes an image depend on something else, or unfit for use. */
+/** Rejects images that depend on other files, or are not in a clean state. */
 function refuseForeign(source: Bytes, header: Fields, features: number): void {
   const refuse = (reason: string) => new Fault("refuse", `${source.name} ${reason}`);
   const backing = header.u64(8);
@@ -80,7 +83,7 @@ function layoutOf(source: Bytes, header: Fields, version: number, features: numb
 
 const externalDataName = 0x44415441;
 
-/** The parts after the header: type, length, data, up to the next multiple of 8. */
+/** Header extensions: type, length, data, padded to a multiple of 8. */
 function readExtensions(source: Bytes, from: number, clusterSize: number): void {
   const end = Math.min(clusterSize, source.size);
   for (let at = from; ; ) {

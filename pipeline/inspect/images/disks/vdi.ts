@@ -5,10 +5,10 @@ import { type Bytes, readFields, tableEntries } from "./fields.ts";
 import { whereKept } from "./passing.ts";
 
 const types: Readonly<Record<number, string>> = { 1: "dynamic", 2: "fixed" };
-/** In the block map: no such block, and one that reads as zeros. */
+/** Special values of the block map: unallocated, and zero. */
 const firstHole = 0xfffffffe;
 
-/** VirtualBox's disks of version 1.1. @throws Fault malformed; refuse: a difference to a parent */
+/** VirtualBox disks, version 1.1. @throws Fault malformed; refuse, for a differencing disk */
 export function readVdi(source: Bytes): Disk {
   const header = readFields(source, 0, 456, "little");
   const { name } = source;

@@ -7,14 +7,16 @@ import { whereKept } from "./passing.ts";
 const footerSize = 512;
 const sector = 512;
 
-/** By their number (Virtual Hard Disk Image Format Specification 1.0, "Disk Type"). */
+/** Numbers from Virtual Hard Disk Image Format Specification 1.0, "Disk Type". */
 const types: Readonly<Record<number, "fixed" | "dynamic" | "differencing">> = {
   2: "fixed",
   3: "dynamic",
   4: "differencing",
 };
 
-/** Virtual PC's and Azure's disks. @throws Fault malformed; refuse: a difference to a parent, or a saved state */
+/**
+ * Disks of Virtual PC and Azure. @throws Fault malformed; refuse, for a differencing disk or a saved state
+ */
 export function readVhd(source: Bytes): Disk {
   const footer = footerAt(source, source.size - footerSize);
   const variant = types[footer.u32(60)];
@@ -40,7 +42,7 @@ function footerAt(source: Bytes, from: number): Fields {
   return footer;
 }
 
-/** The complement of the sum of all bytes but the checksum's own. */
+/** The checksum is the complement of the sum of all bytes except its own. */
 function refuseSum({ bytes, u32 }: Fields, at: number, what: string, name: string): void {
   let sum = 0;
   for (const [index, byte] of bytes.entries()) if (index < at || index >= at + 4) sum += byte;

@@ -8,20 +8,18 @@ export interface Region {
   length: number;
 }
 
-/** What is known of a VHDX before its blocks are looked at. */
 export interface VhdxLayout {
   virtualSize: number;
   blockSize: number;
   sectorSize: number;
   isFixed: boolean;
-  /** The block allocation table. */
   table: Region;
-  /** Where something else than blocks is. */
+  /** Regions that hold anything but blocks. */
   taken: readonly Region[];
 }
 
 const kibibyte = 1024;
-/** Two of each, so that one is whole at any time. */
+/** VHDX keeps two copies of each header, so that one is always intact. */
 const headers = [64 * kibibyte, 128 * kibibyte];
 const regionTables = [192 * kibibyte, 256 * kibibyte];
 
@@ -48,7 +46,7 @@ export function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[]
   return { layout: { ...readMetadata(source, metadata), table, taken }, notes };
 }
 
-/** A structure with its signature and, in bytes 4 to 7, its checksum; undefined where they are wrong. */
+/** A structure with signature and, in bytes 4 to 7, a checksum; undefined if either is wrong. */
 function checkedAt(source: Bytes, at: number, length: number, signature: string): Fields | undefined {
   const bytes = Uint8Array.from(source.read(at, length));
   const fields = fieldsOf(bytes, "little", source.name);

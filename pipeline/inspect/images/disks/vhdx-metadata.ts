@@ -12,7 +12,7 @@ const known = [fileParameters, diskSize, diskId, logicalSector, physicalSector, 
 
 const mostItems = 1023;
 
-/** @throws Fault malformed; refuse: a parent; unsupported-format: something needed that is not known */
+/** @throws Fault malformed; refuse, for a parent; unsupported-format, for an unknown required item */
 export function readMetadata(source: Bytes, region: Region): Omit<VhdxLayout, "table" | "taken"> {
   const items = itemsOf(source, region);
   const item = (id: string, length: number): Fields => {

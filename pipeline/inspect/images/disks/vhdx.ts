@@ -6,11 +6,11 @@ import { whereKept } from "./passing.ts";
 import { readLayout, type VhdxLayout } from "./vhdx-layout.ts";
 
 const mebibyte = 2 ** 20;
-/** Of a payload block: bytes are there; some are, the others a parent has. */
+/** States of a payload block: fully present, and partially present, with the rest in a parent. */
 const full = 6;
 const partial = 7;
 
-/** Hyper-V's disks (MS-VHDX). @throws Fault malformed; refuse: a parent, or a log that was not played back */
+/** Hyper-V disks (MS-VHDX). @throws Fault malformed; refuse, for a parent or a log that was not replayed */
 export function readVhdx(source: Bytes): Disk {
   const { layout, notes } = readLayout(source);
   refuseSize(source.name, layout.virtualSize);
@@ -22,12 +22,11 @@ export function readVhdx(source: Bytes): Disk {
   };
 }
 
-/** After so many payload blocks there is an entry for the bitmap of the sectors that are here. */
+/** After this many payload blocks, one entry describes a sector bitmap. */
 const perBitmap = ({ blockSize, sectorSize }: VhdxLayout): number => (2 ** 23 * sectorSize) / blockSize;
 
 const entryOf = (block: number, layout: VhdxLayout): number => block + Math.floor(block / perBitmap(layout));
 
-/** @throws Fault malformed; NotKept */
 function checkBlocks(source: Bytes, layout: VhdxLayout): void {
   const { blockSize, virtualSize, table } = layout;
   const entries = entryOf(Math.ceil(virtualSize / blockSize) - 1, layout) + 1;
@@ -45,7 +44,7 @@ function checkBlocks(source: Bytes, layout: VhdxLayout): void {
   }
 }
 
-/** Bits 20 to 63: in mebibytes. */
+/** Bits 20 to 63 hold the offset in mebibytes. */
 const placeOf = (bytes: Buffer, at: number): number => Number(bytes.readBigUInt64LE(at) >> 20n) * mebibyte;
 
 function guestReader(source: Bytes, layout: VhdxLayout): (from: number, length: number) => Uint8Array {

@@ -3,9 +3,9 @@ import { Fault, malformed } from "../../inspection.ts";
 const inOneFile = ["monolithicSparse", "streamOptimized"];
 
 /**
- * Reads the text that describes a disk, and refuses one that is not complete in this file.
- * @returns how it was made
- * @throws Fault refuse: a parent, several extents, or one elsewhere; malformed
+ * Rejects a disk whose descriptor needs other files.
+ * @returns the create type
+ * @throws Fault refuse, for a parent, several extents or an extent in another file; malformed
  */
 export function refuseExtents(text: string, name: string): { variant: string } {
   const refuse = (reason: string) => new Fault("refuse", `${name} ${reason}`);

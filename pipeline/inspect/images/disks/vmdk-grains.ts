@@ -5,18 +5,16 @@ import { type Bytes, readFields } from "./fields.ts";
 
 export const sector = 512;
 
-/** Where the grains of a sparse disk are. */
 export interface Grains {
   virtualSize: number;
   grainSize: number;
-  /** Entries of a grain table. */
+  /** Entries in each grain table. */
   perTable: number;
-  /** Where the list of tables begins. */
+  /** Offset of the list of grain tables. */
   directory: number;
   isCompressed: boolean;
 }
 
-/** @returns the guest's bytes, read through directory and tables */
 export function grainReader(source: Bytes, grains: Grains): (from: number, length: number) => Uint8Array {
   const { grainSize, perTable, directory } = grains;
   return blockReader(grainSize, (grain, from, length) => {
@@ -30,11 +28,11 @@ export function grainReader(source: Bytes, grains: Grains): (from: number, lengt
   });
 }
 
-/** A compressed grain: the sector it is for, its length, and zlib data. */
+/** A compressed grain has its sector number, its length, and zlib data. */
 function unpacked(source: Bytes, from: number, grainSize: number): Uint8Array {
   const length = readFields(source, from, 12, "little").u32(8);
   const damaged = () => malformed(`${source.name} has a damaged grain at byte ${from}`);
-  // Nothing that is compressed is twice as long as it was.
+  // Compression never doubles the size.
   if (length > 2 * grainSize) throw damaged();
   try {
     return inflateSync(Uint8Array.from(source.read(from + 12, length)), { maxOutputLength: grainSize });

@@ -6,13 +6,13 @@ import { whereKept } from "./passing.ts";
 import { refuseExtents } from "./vmdk-descriptor.ts";
 import { type Grains, grainReader, sector } from "./vmdk-grains.ts";
 
-/** A descriptor that stands alone, or before a disk. */
+/** Start of a descriptor, either in its own file or before a disk. */
 export const descriptorStart = "# Disk DescriptorFile";
 const longestDescriptor = 1 << 20;
 
 /**
- * VMware's sparse disks in one file: monolithicSparse and streamOptimized (Virtual Disk Format 5.0).
- * @throws Fault malformed; refuse: one that needs other files, or was not closed; unsupported-format
+ * VMware's single-file sparse disks: monolithicSparse and streamOptimized (Virtual Disk Format 5.0).
+ * @throws Fault malformed; refuse, if it needs other files or was not closed; unsupported-format
  */
 export function readVmdk(source: Bytes): Disk {
   const isSparse = Buffer.from(source.read(0, 4)).toString("latin1") === "KDMV";
@@ -32,7 +32,7 @@ export function readVmdk(source: Bytes): Disk {
   };
 }
 
-/** A description alone is never complete; what it is a description of says more than that. */
+/** A descriptor alone is never complete; its content gives a more precise reason. */
 function standingAlone(source: Bytes): Fault {
   refuseExtents(descriptorText(source, 0, Math.min(source.size, longestDescriptor)), source.name);
   return malformed(`${source.name} is a description only, of a disk that should be in the same file`);
@@ -42,7 +42,7 @@ function headerAt(source: Bytes, from: number): Fields {
   const header = readFields(source, from, sector, "little");
   if (header.text(0, 4) !== "KDMV" || header.u32(4) < 1 || header.u32(4) > 3)
     throw malformed(`${source.name} has no sparse header of version 1 to 3 at byte ${from}`);
-  // Set so that a transfer as text is noticed.
+  // VMware sets these bytes to detect damage by a text-mode transfer.
   if (header.text(73, 4) !== "\n \r\n")
     throw malformed(`${source.name} has line ends that were changed on the way`);
   return header;
@@ -54,11 +54,13 @@ function embeddedDescriptor(source: Bytes, header: Fields): string {
   return descriptorText(source, from, size);
 }
 
-/** Up to the zero that ends it. */
+/** The text ends at the first zero byte. */
 const descriptorText = (source: Bytes, from: number, size: number): string =>
   Buffer.from(source.read(from, size)).toString("utf8").split("\0", 1).join("");
 
-/** What is written in one go has its table, and so its last header, at the end: marker, header, marker of the end. */
+/**
+ * A streamed disk has its grain directory, and so its final header, at the end: marker, header, end marker.
+ */
 function lastHeader(source: Bytes, first: Fields): Fields {
   const isAtEnd = first.bytes.readBigInt64LE(56) === -1n;
   if (!isAtEnd) return first;
@@ -88,7 +90,6 @@ function grainsOf(source: Bytes, header: Fields): Grains {
   };
 }
 
-/** @throws Fault malformed; NotKept */
 function checkGrains(source: Bytes, grains: Grains): void {
   const { grainSize, perTable, virtualSize, isCompressed } = grains;
   const tables = Math.ceil(virtualSize / (grainSize * perTable));
@@ -100,7 +101,7 @@ function checkGrains(source: Bytes, grains: Grains): void {
     claims.claim(table, perTable * 4, "a grain table");
     for (const entry of tableEntries(source, table, perTable, 4, "little")) {
       const place = entry.fields.u32(entry.at);
-      // 1 reads as zeros. A compressed grain says its length only where it lies.
+      // Entry 1 reads as zeros. The length of a compressed grain is only in the grain itself.
       if (place > 1) claims.claim(place * sector, isCompressed ? 1 : grainSize, "a grain");
     }
   }
