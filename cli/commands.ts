@@ -18,7 +18,7 @@ import {
   collected,
 } from "./terminal/arguments.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
-import { example, noBase, type Run, row } from "./terminal/rows.ts";
+import { example, noBase, type Run, row, yes } from "./terminal/rows.ts";
 
 /** The table of commands. Each row imports its verb only when it runs: help and version load nothing but this. */
 export function createProgram(
@@ -34,6 +34,7 @@ export function createProgram(
     .option("-C <folder>", "look for the project from this folder upwards")
     .option("--json", "print one JSON document on standard output")
     .option("--no-color", "print without colours")
+    .option("-q, --quiet", "print no progress, no Next lines and no log of requests")
     .addHelpText("after", example("relcat init demo && relcat -C demo build"))
     .configureHelp({ showGlobalOptions: true, optionDescription: described })
     .configureOutput({
@@ -104,7 +105,7 @@ function addIngest(program: CommandUnknownOpts, run: Run): void {
       "folder with the files that a manifest names; compare its claims with them",
     )
     .option("--config <file>", "path or https URL of catalog.yaml")
-    .option("--out <file>", "file for the manifest, - for standard output")
+    .option("-o, --out <file>", "file for the manifest, - for standard output")
     .action((inputs, options) =>
       run(async (host) => (await import("./intake/ingest.ts")).ingestOutputs(inputs, options, host)),
     );
@@ -216,7 +217,7 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
     );
   const built = "relcat build --released --out public";
   row(program, "build", "Build the catalog site. Releases that are not cut get provisional ids.", built)
-    .option("--out <folder>", "folder for the site; default: dist of the project")
+    .option("-o, --out <folder>", "folder for the site; default: dist of the project")
     .option("--released", "leave out releases that are not cut")
     .option(
       "--with <version...>",
@@ -240,7 +241,7 @@ function addPlan(program: CommandUnknownOpts, run: Run): void {
     .option("--artifacts <folder>", "inspect the artifacts in this folder, as relcat cut --artifacts does")
     .addOption(formatOption("text", ["text", "json", "markdown"] as const))
     .option("--limit <characters>", "length limit of the Markdown; default: 60000", asCount)
-    .option("--out <file>", "save the plan in this file, for relcat cut --plan")
+    .option("-o, --out <file>", "save the plan in this file, for relcat cut --plan")
     .option("--detailed-exitcode", "exit with status 10 if there are changes")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .action((versions, options) =>
@@ -299,7 +300,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option("--replaced-by <id>", "the record to install instead, or none", asReplacement)
     .option(...noBase)
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
-    .option("--yes", "do not ask for confirmation")
+    .option(...yes)
     .action((targets, options) =>
       run(async (host) => (await import("./catalog/retract.ts")).retractRecords(targets, options, host)),
     );
@@ -307,7 +308,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .argument("<id...>", "ids of retracted records", asIds)
     .option(...noBase)
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
-    .option("--yes", "do not ask for confirmation")
+    .option(...yes)
     .action((ids, options) =>
       run(async (host) => (await import("./catalog/reinstate.ts")).reinstateRecords(ids, options, host)),
     );
@@ -326,7 +327,6 @@ function addServing(program: CommandUnknownOpts, run: Run): void {
     .option("--port <port>", "port to listen on; 0 for any free port", asPort, 8080)
     .option("--trusted-proxies <address...>", "addresses or networks whose X-Forwarded-For is trusted")
     .option("--reuse-port", "let several processes listen on one port")
-    .option("--quiet", "do not log requests")
     .option("--build", "build the site first")
     .option("--watch", "build the site first, and again after each change")
     .option("--releases <folder>", "accept manifests by POST from clients that send $RELCAT_PUBLISH_TOKEN")

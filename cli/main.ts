@@ -122,7 +122,7 @@ const outputOf = (stream: NodeJS.WriteStream, color?: boolean): Output => ({
 });
 
 /** What is not asked for is not made: a stream takes a twentieth of Node's start. */
-function hostOf({ color, json }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
+function hostOf({ color, json, quiet }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
   const { env } = process;
   // Looked for when a command asks: only then the process is in the folder of -C.
   let project: string | undefined;
@@ -144,6 +144,7 @@ function hostOf({ color, json }: Partial<Globals>, own: OwnPackage, given: Given
       return outputOf(process.stderr, color);
     },
     json: json ?? false,
+    quiet: quiet ?? false,
     clock: Date.now(),
     pid: process.pid,
     node: process.version,

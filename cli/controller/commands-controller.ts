@@ -81,7 +81,6 @@ function addRunning(controller: CommandUnknownOpts, run: Run): void {
     .option("--limit-enrol <count>", "enrolment requests per minute and address; default: 120", asCount)
     .option("--limit-login <count>", "sign-ins per minute and address; default: 30", asCount)
     .option("--organisation <name>", "organisation that owns new devices")
-    .option("--quiet", "do not log requests")
     .action((options) =>
       run(async (host) => (await import("./controller-serve.ts")).serveControllerUntilStopped(options, host)),
     );

@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import { exitStatus, RelcatError } from "../../pipeline/errors.ts";
 import { type ControllerServer, serveController, settings } from "../../service/controller/node.ts";
 import { untilStopped } from "../../service/controller/node-host.ts";
-import { type Host, printable, say, sayNext } from "../terminal/host.ts";
+import { type Host, say, sayNext } from "../terminal/host.ts";
+import { logEntry } from "../terminal/server-log.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { open, refusal, shownDatabase } from "./controller-open.ts";
 import { explainListening, refuseUnreadable } from "./listening.ts";
@@ -21,7 +22,6 @@ export interface ControllerServeOptions {
   limitEnrol?: number;
   limitLogin?: number;
   organisation?: string;
-  quiet?: true;
 }
 
 /** `relcat controller serve`: the management API, until it is told to stop. */
@@ -33,7 +33,7 @@ export async function serveControllerUntilStopped(
   trustedProxies.forEach(refuseUnreadable);
   const certificate = certificateOf(options);
   refuseOpenNetwork(options);
-  const log = (entry: object) => report(entry, host);
+  const log = (entry: { event: string; message?: string }) => logEntry(entry, host);
   const controller = await open(database, host, {
     settings: settingsOf(options),
     log: (message) => log({ event: "error", message }),
@@ -46,7 +46,7 @@ export async function serveControllerUntilStopped(
         trustedProxies,
         certificate,
         clock: () => performance.now(),
-        log: (entry) => void (options.quiet || log(entry)),
+        log,
       }),
     );
     // Before it is said: whoever reads that it listens may stop it at once.
@@ -65,12 +65,6 @@ function announce({ url }: ControllerServer, database: string, host: Host): void
   if (host.json) host.data.write(`${JSON.stringify({ event: "listening", url })}\n`);
   say(host, `Serving the controller in ${shownDatabase(database)} on ${url}/. Ctrl-C stops it.`);
   sayNext(host, `open ${url}/ in a browser, or relcat login --url ${url}`);
-}
-
-/** One JSON object a line: where JSON is asked for, the log is what the command prints. */
-function report(entry: object, host: Host): void {
-  const line = printable(JSON.stringify({ time: new Date().toISOString(), ...entry }));
-  (host.json ? host.data : host.messages).write(`${line}\n`);
 }
 
 function settingsOf(options: ControllerServeOptions) {

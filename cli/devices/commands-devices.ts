@@ -1,7 +1,7 @@
 import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { atUrl } from "../controller/commands-controller.ts";
 import { asCount, asSeconds } from "../terminal/arguments.ts";
-import { type Run, row } from "../terminal/rows.ts";
+import { type Run, row, yes } from "../terminal/rows.ts";
 
 /** The rows of `relcat devices`. */
 export function addDevices(program: CommandUnknownOpts, run: Run): void {
@@ -74,8 +74,8 @@ function addStates(devices: CommandUnknownOpts, run: Run): void {
       .option("--column <name>", "name of the CSV column with serial numbers, if it is not recognized")
       .option("--all-pending", "all pending devices")
       .option("--reason <text>", "reason for the history")
-      .option("--dry-run", "show what would be done, and change nothing")
-      .option("--yes", "do not ask for confirmation")
+      .option("-n, --dry-run", "show what would be done, and change nothing")
+      .option(...yes)
       .addOption(atUrl());
     const preapprove = new Option(
       "--preapprove",
@@ -115,7 +115,7 @@ function addChanges(devices: CommandUnknownOpts, run: Run): void {
     );
   row(devices, "delete", "Delete rejected devices.", "relcat devices delete laptop-7")
     .argument("<device...>", selector)
-    .option("--yes", "do not ask for confirmation")
+    .option(...yes)
     .addOption(atUrl())
     .action((words, options) =>
       run(async (host) => (await import("./devices-change.ts")).deleteDevices(words, options, host)),
@@ -129,7 +129,7 @@ function addFiles(devices: CommandUnknownOpts, run: Run): void {
     "Export all devices, one JSON object per line.",
     "relcat devices export --out devices.jsonl",
   )
-    .option("--out <file>", "file to write instead of standard output")
+    .option("-o, --out <file>", "file to write instead of standard output")
     .addOption(atUrl())
     .action((options) =>
       run(async (host) => (await import("./devices-export.ts")).exportDevices(options, host)),
@@ -141,8 +141,8 @@ function addFiles(devices: CommandUnknownOpts, run: Run): void {
     "relcat devices import devices.jsonl --dry-run",
   )
     .argument("<file>", "file from relcat devices export, or - for standard input")
-    .option("--dry-run", "show what would be done, and change nothing")
-    .option("--yes", "do not ask for confirmation")
+    .option("-n, --dry-run", "show what would be done, and change nothing")
+    .option(...yes)
     .addOption(atUrl())
     .action((file, options) =>
       run(async (host) => (await import("./devices-import.ts")).importDevices(file, options, host)),

@@ -42,7 +42,7 @@ export async function ingestOutputs(
       "Nothing else is read again as a manifest; - is standard output.",
     );
   }
-  const reading = showReading(host.messages, () => performance.now());
+  const reading = showReading(host, () => performance.now());
   const request = { inputs, release, job, settings: set, sums, revision: rev, artifacts, config };
   const destination =
     out === undefined

@@ -19,7 +19,7 @@ export async function inspect(
   { keys, selfCheck }: InspectOptions,
   host: Host,
 ): Promise<number> {
-  const reading = showReading(host.messages, () => performance.now());
+  const reading = showReading(host, () => performance.now());
   const surroundings = { clock: host.clock, onProgress: reading.onProgress };
   const inspected = await inspectFiles({ files, keys, selfCheck }, surroundings).finally(reading.end);
   const artifacts = inspected.map(({ file, inspection }) => ({ file, ...inspection }));

@@ -1,5 +1,5 @@
 import { harmless } from "../terminal/cells.ts";
-import type { Output } from "../terminal/host.ts";
+import type { Host } from "../terminal/host.ts";
 import { fileSize } from "../terminal/words.ts";
 
 /** How far a command is with reading files. */
@@ -8,6 +8,8 @@ export interface ReadingProgress {
   done: number;
   total: number;
 }
+
+type Messages = Pick<Host, "messages" | "quiet">;
 
 const patience = 1_000;
 const frame = 100;
@@ -20,7 +22,7 @@ const between = 10_000;
  * @param describe `columns` and what has `elapsed` are given for a terminal alone
  */
 export function showProgress<T>(
-  output: Output,
+  { messages: output, quiet }: Messages,
   now: () => number,
   describe: (progress: T, terminal?: { columns: number; elapsed: number }) => string,
 ) {
@@ -31,7 +33,7 @@ export function showProgress<T>(
   return {
     onProgress(progress: T): void {
       const time = now();
-      if (time < next) return;
+      if (quiet || time < next) return;
       next = time + (columns === undefined ? between : frame);
       drawn = columns !== undefined;
       output.write(
@@ -48,8 +50,8 @@ export function showProgress<T>(
 }
 
 /** Shows how far files are read, with a bar on a terminal. @param verb what is done with them */
-export const showReading = (output: Output, now: () => number, verb = "Reading") =>
-  showProgress<ReadingProgress>(output, now, (progress, terminal) =>
+export const showReading = (host: Messages, now: () => number, verb = "Reading") =>
+  showProgress<ReadingProgress>(host, now, (progress, terminal) =>
     terminal ? bar(progress, terminal.elapsed, terminal.columns) : line(verb, progress),
   );
 

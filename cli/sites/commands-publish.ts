@@ -16,7 +16,7 @@ export function addPublishing(program: CommandUnknownOpts, run: Run): void {
     "Sign a built site: TUF metadata, checksums, provenance.",
     "relcat build --released && relcat sign",
   )
-    .option("--out <folder>", "folder of the built site; default: dist of the project")
+    .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
     .option("--live <place>", "live site (URL or folder) whose metadata versions to continue")
     .option("--site <name>", "live site of catalog.yaml whose metadata versions to continue")
     .option(...noBase)
@@ -69,7 +69,7 @@ function addDownload(program: CommandUnknownOpts, run: Run): void {
     .option(...trustOptions.first)
     .option(...trustOptions.folder)
     .option("--set <field=value>", "choose one of several files of the type; may be repeated", collected)
-    .option("--out <file>", "file to write; default: its name in the catalog, in the current folder")
+    .option("-o, --out <file>", "file to write; default: its name in the catalog, in the current folder")
     .action((which, packageType, options) =>
       run(async (host) => (await import("./download.ts")).download(which, packageType, options, host)),
     );
@@ -95,7 +95,7 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
       "--with-private",
       "also upload files of private records; anyone who knows the URL can download them",
     )
-    .option("--dry-run", "show what would be uploaded, and change nothing")
+    .option("-n, --dry-run", "show what would be uploaded, and change nothing")
     .action((files, options) =>
       run(async (host) => (await import("./upload.ts")).uploadArtifacts(files, options, host)),
     );

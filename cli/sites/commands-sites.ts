@@ -1,13 +1,13 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
-import { type Run, row } from "../terminal/rows.ts";
+import { type Run, row, yes } from "../terminal/rows.ts";
 import { asBuild } from "./verify-options.ts";
 
 /** Commands that put a site where people find it, and take it back. */
 export function addSites(program: CommandUnknownOpts, run: Run): void {
   row(program, "publish", "Make the built site live: completely, or not at all.", "relcat publish prod")
     .argument("<site>", "name of the site in catalog.yaml")
-    .option("--out <folder>", "folder of the built site; default: dist of the project")
-    .option("--dry-run", "show what would change, and change nothing")
+    .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
+    .option("-n, --dry-run", "show what would change, and change nothing")
     .option("--release-hold", "publish, and end the hold that a rollback set")
     .option("--refresh", "renew the signatures of the live build; ignores the build in --out")
     .option("--repair", "read every file of the site, and restore files that differ from what was published")
@@ -31,9 +31,9 @@ export function addSites(program: CommandUnknownOpts, run: Run): void {
     .argument("<site>", "name of the site in catalog.yaml")
     .requiredOption("--reason <text>", "reason, shown to everyone who tries to publish during the hold")
     .option("--to <build>", "start of the build's id; default: the previous build", asBuild)
-    .option("--out <folder>", "folder with a build that was made with relcat build --at")
-    .option("--dry-run", "show what would change, and change nothing")
-    .option("--yes", "do not ask for confirmation")
+    .option("-o, --out <folder>", "folder with a build that was made with relcat build --at")
+    .option("-n, --dry-run", "show what would change, and change nothing")
+    .option(...yes)
     .action((site, options) =>
       run(async (host) => (await import("./rollback.ts")).rollback(site, options, host)),
     );

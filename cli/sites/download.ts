@@ -18,7 +18,7 @@ export async function download(
   host: Host,
 ): Promise<number> {
   const known = await knownPlace(from, trust, host);
-  const reading = showReading(host.messages, () => performance.now(), "Downloading");
+  const reading = showReading(host, () => performance.now(), "Downloading");
   const origin = originOf({ from, ...trust });
   const request = { which, packageType, settings: set, out, origin, onProgress: reading.onProgress };
   const done = await downloadArtifact(known, request).finally(reading.end);

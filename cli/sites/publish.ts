@@ -128,9 +128,9 @@ export function listChanges(
   if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more: --json lists all`);
 }
 
-export function showPublishing({ messages }: Host) {
+export function showPublishing(host: Host) {
   const { onProgress, end } = showProgress<{ done: number; all: number }>(
-    messages,
+    host,
     () => performance.now(),
     ({ done, all }) => `Publishing: ${done} of ${all} files`,
   );

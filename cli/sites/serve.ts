@@ -1,14 +1,9 @@
 import { exitStatus, RelcatError, requireFolder } from "../../pipeline/index.ts";
-import {
-  type LogEntry,
-  type Origin,
-  type OriginOptions,
-  startOrigin,
-  untilStopped,
-} from "../../service/catalog/node.ts";
+import { type Origin, type OriginOptions, startOrigin, untilStopped } from "../../service/catalog/node.ts";
 import { LedgerGuard } from "../catalog/ledger-guard.ts";
 import { explainListening, refuseUnreadable } from "../controller/listening.ts";
-import { type Host, printable, say, surroundings } from "../terminal/host.ts";
+import { type Host, say, surroundings } from "../terminal/host.ts";
+import { logEntry } from "../terminal/server-log.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 
@@ -18,7 +13,6 @@ export interface ServeOptions {
   port: number;
   trustedProxies?: string[];
   reusePort?: true;
-  quiet?: true;
   build?: true;
   watch?: true;
   releases?: string;
@@ -67,7 +61,7 @@ async function postsInto(options: ServeOptions, host: Host): Promise<OriginOptio
   }
   const token = postToken(host.environment.RELCAT_PUBLISH_TOKEN, database !== undefined);
   requireFolder(releases);
-  const log = (message: string) => report({ event: "error", message }, false, host);
+  const log = (message: string) => logEntry({ event: "error", message }, host);
   const mayPost = database === undefined ? undefined : await keysOf(database, host, log);
   const { addManifestTo } = await import("../../service/catalog/node-post.ts");
   return addManifestTo({ releases, token, mayPost, afterPost, surroundings: surroundings(host), log });
@@ -103,14 +97,7 @@ async function start(
   host: Host,
   addManifest: OriginOptions["addManifest"],
 ): Promise<Origin> {
-  const {
-    dir = host.dist,
-    host: address,
-    port,
-    trustedProxies = [],
-    reusePort = false,
-    quiet = false,
-  } = options;
+  const { dir = host.dist, host: address, port, trustedProxies = [], reusePort = false } = options;
   try {
     return await startOrigin({
       folder: dir,
@@ -120,18 +107,11 @@ async function start(
       reusePort,
       addManifest,
       clock: () => performance.now(),
-      log: (entry) => report(entry, quiet, host),
+      log: (entry) => logEntry(entry, host),
     });
   } catch (error) {
     throw explain(error as NodeJS.ErrnoException, dir, `${address}:${port}`);
   }
-}
-
-/** One JSON object a line: where JSON is asked for, the log is what the command prints. */
-function report(entry: LogEntry, quiet: boolean, host: Host): void {
-  if (quiet && entry.event === "request") return;
-  const line = printable(JSON.stringify({ time: new Date().toISOString(), ...entry }));
-  (host.json ? host.data : host.messages).write(`${line}\n`);
 }
 
 function explain(error: NodeJS.ErrnoException, folder: string, address: string): unknown {

@@ -25,8 +25,8 @@ export async function uploadArtifacts(
   host: Host,
 ): Promise<number> {
   const clock = () => performance.now();
-  const reading = showReading(host.messages, clock);
-  const sending = showReading(host.messages, clock, "Uploading");
+  const reading = showReading(host, clock);
+  const sending = showReading(host, clock, "Uploading");
   const request = { files, site, version: release, manifest, config, withPrivate, dryRun };
   const delivered = await upload(host.releases, request, {
     ...surroundings(host),

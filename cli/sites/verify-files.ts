@@ -12,7 +12,7 @@ export async function verifyFiles(
   host: Host,
 ): Promise<number> {
   const known = await knownPlace(from, options, host);
-  const reading = showReading(host.messages, () => performance.now());
+  const reading = showReading(host, () => performance.now());
   const onBytes = (file: string) => (done: number, total: number) =>
     reading.onProgress({ file, done, total });
   const answers = await identifyFiles(files, known, onBytes).finally(reading.end);

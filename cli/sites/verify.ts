@@ -75,7 +75,7 @@ async function verifyPlace(
   host: Host,
 ): Promise<number> {
   const { sample: size, seed = randomBytes(4).toString("hex"), artifacts, grace } = options;
-  const reading = showReading(host.messages, () => performance.now());
+  const reading = showReading(host, () => performance.now());
   const { findings, ...verdict } = await verifySite({
     ...known,
     artifacts,

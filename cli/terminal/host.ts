@@ -32,6 +32,8 @@ export interface Host {
   messages: Output;
   /** One JSON document on standard output instead of text. */
   json: boolean;
+  /** No progress, no "Next" lines, no log of requests. */
+  quiet: boolean;
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;
@@ -69,7 +71,7 @@ export function sayCommand(host: Host, text: string): void {
 
 /** Names the command that usually comes after this one. */
 export function sayNext(host: Host, text: string): void {
-  sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
+  if (!host.quiet) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
 /** Text for people, or one document for programs, whichever was asked for. */

@@ -5,6 +5,7 @@ import type { Host } from "./host.ts";
 export interface Globals {
   C?: string;
   json?: true;
+  quiet?: true;
   color: boolean;
 }
 
@@ -16,6 +17,8 @@ export const example = (line: string) => `\nExample:\n  ${line}`;
 /** A command of the table. */
 export const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
   parent.command(name).description(description).addHelpText("after", example(line));
+
+export const yes = ["-y, --yes", "do not ask for confirmation"] as const;
 
 /** Of the commands that refuse a ledger which lost lines. */
 export const noBase = ["--no-base", "do not compare the ledger with the one in git"] as const;

@@ -27,12 +27,12 @@ const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
     (value, what) => `${JSON.stringify(value)} is no ${what}`,
   ],
   [
-    /^option '(?<what>.*)' argument '(?<value>.*)' is invalid\. (?<hint>.*)$/s,
+    /^option '(?:-\w, )?(?<what>.*)' argument '(?<value>.*)' is invalid\. (?<hint>.*)$/s,
     (what, value) => `${JSON.stringify(value)} does not fit ${what}`,
   ],
-  [/^required option '(.*)' not specified$/, (what) => `the option ${what} is missing`],
+  [/^required option '(?:-\w, )?(.*)' not specified$/, (what) => `the option ${what} is missing`],
   [/^missing required argument '(.*)'$/, (what) => `the argument ${what} is missing`],
-  [/^option '(.*)' argument missing$/, (what) => `the option ${what} lacks its value`],
+  [/^option '(?:-\w, )?(.*)' argument missing$/, (what) => `the option ${what} lacks its value`],
 ];
 
 /**

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { describeRecord, files } from "../ledger/history.ts";
 import { plainRelease, releases } from "../support/catalog.ts";
 import { copyProject, program, relcat } from "../support/run.ts";
+import { hasTerminal, typingAtTerminal } from "../support/terminal.ts";
 import { ask, idsOf, serveFolder, threeRecords } from "./origin.ts";
 
 describe("a new build", () => {
@@ -231,6 +232,20 @@ describe("relcat serve", () => {
       "/healthz",
       "/api/v1/latest.txt",
     ]);
+  });
+
+  test.skipIf(!hasTerminal)("at a terminal each request is a short line", async () => {
+    const folder = copyProject(".");
+    await relcat(folder, ["build"]);
+    let asked: Promise<unknown> | undefined;
+    const { text } = await typingAtTerminal(folder, ["serve", "--port", "0"], (shown) => {
+      const [, url] = /on (http:\S+)\/\./.exec(shown) ?? [];
+      if (url !== undefined) asked ??= ask(url, "/api/v1/latest.txt?a=%1b");
+      return /^GET .* ms$/m.test(shown.replaceAll("\r", "")) ? "\u0003" : undefined;
+    });
+    await asked;
+    expect(text).toMatch(/^GET \/api\/v1\/latest\.txt\?a=%1b 200 \d+ ms$/m);
+    expect(text).not.toContain('"event"');
   });
 
   test("with --watch builds what is written, again after each change, and keeps the last good site", async () => {

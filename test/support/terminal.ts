@@ -6,10 +6,18 @@ const { exitCode: hasScript } = await execa("script", ["--version"], { reject: f
 export const hasTerminal = hasScript === 0;
 
 /** Runs the command at a terminal, and types the answer once it asks. */
-export async function atTerminal(
+export const atTerminal = (
   folder: string,
   args: readonly string[],
   answer: string,
+  env: Record<string, string> = {},
+) => typingAtTerminal(folder, args, (text) => (text.includes("[y/N]") ? answer : undefined), env);
+
+/** Runs the command at a terminal. @param next what to type, once, given all that was shown so far */
+export async function typingAtTerminal(
+  folder: string,
+  args: readonly string[],
+  next: (text: string) => string | undefined,
   env: Record<string, string> = {},
 ) {
   const command = [process.execPath, program, ...args].map((word) => `'${word}'`).join(" ");
@@ -17,9 +25,10 @@ export async function atTerminal(
   const terminal = execa("script", ["--quiet", "--return", "--command", command, "/dev/null"], options);
   let text = "";
   terminal.stdout.on("data", (chunk: Buffer) => {
-    const wasAsked = text.includes("[y/N]");
+    const wasAsked = next(text) !== undefined;
     text += chunk;
-    if (!wasAsked && text.includes("[y/N]")) terminal.stdin.write(answer);
+    const answer = next(text);
+    if (!wasAsked && answer !== undefined) terminal.stdin.write(answer);
   });
   const { exitCode } = await terminal;
   return { text: text.replaceAll("\r", ""), exitCode };

@@ -9,7 +9,7 @@ function watch(columns: number | undefined) {
     style: (_: unknown, text: string) => text,
     columns,
   };
-  const reading = showReading(output, () => time);
+  const reading = showReading({ messages: output, quiet: false }, () => time);
   const total = 4_000_000_000;
   return {
     written,
@@ -51,7 +51,7 @@ test("what is done with the files is named", () => {
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text), style: () => "", columns: undefined };
   let time = 0;
-  const sending = showReading(output, () => time, "Uploading");
+  const sending = showReading({ messages: output, quiet: false }, () => time, "Uploading");
   time = 10_000;
   sending.onProgress({ file: "kvm.qcow2", done: 1_000, total: 4_000 });
   expect(written).toEqual(["Uploading kvm.qcow2: 1.0 kB of 4.0 kB (25 %)\n"]);
@@ -70,7 +70,7 @@ test("what fits no narrow terminal is left out, and no name reaches it unmasked"
     columns: undefined,
   };
   let time = 0;
-  const reading = showReading(output, () => time);
+  const reading = showReading({ messages: output, quiet: false }, () => time);
   time = 10_000;
   reading.onProgress({ file: "a\x1b[2Jb", done: 0, total: 0 });
   expect(written).toEqual(["Reading a\uFFFD[2Jb: 0 bytes of 0 bytes (100 %)\n"]);
