@@ -7,9 +7,9 @@ import { inProject } from "../system/project-links.ts";
 import type { Ingested } from "./ingest/ingest.ts";
 
 /**
- * A job that writes once with --out and once without leaves two manifests of the same files in a release. They
- * agree until `upload` adds an address to one of them, and nobody remembers the other by then.
- * @param file that is about to be written
+ * A job that runs once with --out and once without leaves two manifests of the same files. They agree until
+ * `upload` adds an address to only one of them.
+ * @param file about to be written
  * @throws RelcatError artifact-conflict
  */
 export async function refuseSecondManifest(folder: string, file: string, ingested: Ingested): Promise<void> {
@@ -25,7 +25,7 @@ export async function refuseSecondManifest(folder: string, file: string, ingeste
   }
 }
 
-/** Jobs may share artifacts, and each of them has its own file. */
+/** Different jobs may share artifacts, each in its own manifest. */
 const isOfJob = (path: string): boolean => /-[0-9a-f]{8}\.json$/.test(path);
 
 const filesOf = ({ artifacts }: Manifest): string =>

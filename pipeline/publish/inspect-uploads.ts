@@ -23,7 +23,7 @@ export interface Standard {
   version: string;
   /** What says what the files are; without one the rules of catalog.yaml do, by their names. */
   manifest: Located<Manifest> | undefined;
-  /** When certificates must be valid, in milliseconds since 1970. */
+  /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
 }
 

@@ -6,7 +6,7 @@ import { exists, readIfPresent } from "../system/files.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { refuseHostilePaths } from "./parsed-state.ts";
 
-/** What a built site says of itself, and the bytes that say it. */
+/** build.json, parsed and as bytes. */
 export interface Build {
   document: BuildDocument;
   bytes: Uint8Array;
@@ -33,7 +33,7 @@ const rebuild = "Build it again: relcat build --released";
 const notABuild = (out: string, cause: unknown) =>
   failure("folder-not-ours", `${out}/build.json is not a build of relcat's`, rebuild, undefined, cause);
 
-/** Asked before a folder is locked: locking makes it. @throws RelcatError folder-missing */
+/** Checked before locking, because locking would create the folder. @throws RelcatError folder-missing */
 export function requireBuild(out: string): void {
   if (!exists(join(out, "build.json"))) throw missing(out);
 }

@@ -10,10 +10,10 @@ import { refuseStaleBuild } from "../publish/guards.ts";
 import type { Site } from "../site/site.ts";
 
 /**
- * Builds the site again from the checkout, without the cache, and compares it with a build that is about to be
- * signed: a wrong cache, or a job before this one, must not get content into a signed site.
- * @param out the build's folder, for the message
- * @throws RelcatError build-unproved, naming the first file that the checkout makes differently; build-stale
+ * Rebuilds the site from the checkout without a cache and compares it with the build to be signed, so that
+ * neither a wrong cache nor an earlier job can add content to a signed site.
+ * @param out folder of the build, for messages
+ * @throws RelcatError build-unproved, naming the first different file; build-stale
  */
 export async function refuseOtherThanCheckout(
   releases: string,
@@ -38,7 +38,7 @@ export async function refuseOtherThanCheckout(
   throw unproved(`${out}/${first}`, `is not what this checkout builds${more}`);
 }
 
-/** Paths whose bytes, or whose presence, are not what the site makes; ascending. */
+/** Paths that differ or exist on one side only; ascending. */
 function differingFiles({ leaves, indexes }: Site, { files }: BuildDocument): string[] {
   const missing = new Set(Object.keys(files));
   const differing: string[] = [];

@@ -2,11 +2,11 @@ import { createHash, createPublicKey, type KeyObject } from "node:crypto";
 import { canonicalize } from "@tufjs/canonical-json";
 import { Key, Signature } from "@tufjs/models";
 
-/** Signs with an Ed25519 key that may lie anywhere. */
+/** Signs with an Ed25519 key, which may be stored anywhere. */
 export interface Signer {
-  /** TUF's name for the key (TUF 1.0, 4.2.1). */
+  /** Key id as in TUF 1.0, 4.2.1. */
   id: string;
-  /** Its 32 bytes. */
+  /** 32 bytes. */
   publicKey: Uint8Array;
   /** @returns 64 bytes */
   sign(bytes: Uint8Array): Promise<Uint8Array>;
@@ -18,19 +18,18 @@ const described = (publicKey: Uint8Array) => ({
   keyval: { public: Buffer.from(publicKey).toString("hex") },
 });
 
-/** SHA-256 of the key's canonical form: the same key has the same id everywhere. */
+/** SHA-256 of the key's canonical form, so that a key has the same id everywhere. */
 export const keyId = (publicKey: Uint8Array): string =>
   createHash("sha256")
     .update(canonicalize(described(publicKey)))
     .digest("hex");
 
-/** A key as root and targets metadata list it. */
 export const tufKey = (publicKey: Uint8Array): Key => Key.fromJSON(keyId(publicKey), described(publicKey));
 
 export const tufSignature = (keyID: string, bytes: Uint8Array): Signature =>
   new Signature({ keyID, sig: Buffer.from(bytes).toString("hex") });
 
-/** DER of an Ed25519 public key before its 32 bytes (RFC 8410, section 4). */
+/** DER prefix of an Ed25519 public key (RFC 8410, section 4). */
 const derPrefix = Buffer.from("302a300506032b6570032100", "hex");
 
 export const publicKeyObject = (publicKey: Uint8Array): KeyObject =>

@@ -13,45 +13,48 @@ import {
 } from "./metadata.ts";
 import { isOnlineRole } from "./roles.ts";
 
-/** Online metadata of a site, as far as a valid signature of a key in our newest root proves it. */
+/** Online metadata of a site that has a valid signature by a key in the newest local root. */
 export interface LiveMetadata {
   timestamp?: SignedTimestamp | undefined;
   snapshot?: SignedSnapshot | undefined;
   /** By role. */
   roles: ReadonlyMap<string, SignedTargets>;
-  /** The highest version number that is taken, by role. */
+  /** Highest version in use, by role. */
   highest: ReadonlyMap<string, number>;
-  /** Live files that do not verify, by path: the next signing replaces them. */
+  /** Live files without a valid signature, by path; the next signing replaces them. */
   unverified: readonly string[];
 }
 
 export const nothingLive: LiveMetadata = { roles: new Map(), highest: new Map(), unverified: [] };
 
-/** A place that has signed metadata. */
+/** Storage with signed metadata. */
 export interface MetadataSource {
   read(path: string): Promise<Uint8Array | undefined>;
-  /** Paths that exist below metadata/, live or left over. */
+  /** Paths below metadata/, including leftovers. */
   names(): Promise<string[]>;
-  /** timestamp.json of earlier publishes, as far as the place keeps them. */
+  /** timestamp.json of earlier publishes, if they are kept. */
   earlierTimestamps?(): Promise<Uint8Array[]>;
 }
 
-/** Numbers that a file name alone can take: an interrupted publish leaves a few, an attacker any. */
+/**
+ * Version numbers that unsigned file names may reserve: an interrupted publish leaves a few, an attacker
+ * could leave any.
+ */
 const leftOverBound = 1000;
-/** File names beyond the bound that are opened to look for a valid signature, per role. */
+/** File names beyond that bound that are opened per role to look for a valid signature. */
 const maxOpenedNames = 20;
 
 type Online = Timestamp | Snapshot | Targets;
 
 /**
- * Reads the metadata of a site, from its timestamp on. Storage proves nothing: content and version numbers count
- * only under a valid signature. Expiry is ignored.
+ * Reads a site's metadata, starting at its timestamp. Storage is not trusted: content and versions count only
+ * with a valid signature. Expiry is ignored.
  * @param root newest root of `releases/trust/`
  */
 export async function readLiveMetadata(source: MetadataSource, root: SignedRoot): Promise<LiveMetadata> {
   const names = await source.names();
   const { signedVersions, ...chain } = await readLiveChain(source, root);
-  // A timestamp that leads to less than what is signed may be an earlier one that was put back.
+  // A timestamp older than other signed metadata may be a replayed one.
   if (!chain.timestamp || (await newerSigned(source, names, chain, root)) !== undefined) {
     const live = signedVersions.get("timestamp") ?? 0;
     signedVersions.set("timestamp", Math.max(live, await earlierTimestamp(source, root)));
@@ -60,11 +63,11 @@ export async function readLiveMetadata(source: MetadataSource, root: SignedRoot)
   return { ...chain, highest };
 }
 
-/** What the live timestamp leads to, each file under its hash and its signature. */
+/** The metadata that the live timestamp refers to, verified by hash and signature. */
 export async function readLiveChain(source: Pick<MetadataSource, "read">, root: SignedRoot) {
   const roles = new Map<string, SignedTargets>();
   const unverified: string[] = [];
-  /** Version numbers that a valid signature names, by role. */
+  /** Versions named under a valid signature, by role. */
   const signedVersions = new Map<string, number>();
   const load = async <T extends Online>(role: string, path: string, read: Reader<T>, meta?: MetaFile) => {
     const bytes = await source.read(path);
@@ -90,9 +93,10 @@ export async function readLiveChain(source: Pick<MetadataSource, "read">, root: 
 type Reader<T extends Online> = (bytes: Uint8Array) => Signed<T>;
 
 /**
- * Metadata that a key of the root signed. Every online role, delegated ones too, has the online key.
- * @param meta version, length and hash that the signed document above it names
- * @returns undefined for anything else, whatever it is
+ * Parses metadata signed by a key of the root. All online roles, including delegated ones, use the online
+ * key.
+ * @param meta expected version, length and hash from the parent document
+ * @returns undefined for anything else
  */
 export function verified<T extends Online | Root>(
   bytes: Uint8Array,
@@ -111,14 +115,14 @@ export function verified<T extends Online | Root>(
     root.metadata.verifyDelegate(key, document.metadata as Metadata<T>);
     return document;
   } catch {
-    // Not metadata, or not signed by that key: which of them makes no difference.
+    // Invalid metadata and a wrong signature are treated alike.
     return undefined;
   }
 }
 
 /**
- * A number above those of earlier timestamps, for a site whose own one was destroyed. How many came after them
- * is unknown; the gap skips them.
+ * A version above all earlier timestamps, for a site whose own timestamp was destroyed. The gap skips later
+ * ones that may have been lost.
  */
 async function earlierTimestamp(source: MetadataSource, root: SignedRoot): Promise<number> {
   const earlier = (await source.earlierTimestamps?.()) ?? [];
@@ -129,7 +133,7 @@ async function earlierTimestamp(source: MetadataSource, root: SignedRoot): Promi
   return newest === 0 ? 0 : newest + leftOverBound;
 }
 
-/** The highest number of each role that a signature names or that a file name has taken. */
+/** Highest version of each role that a signature or a file name uses. */
 async function takenVersions(
   source: MetadataSource,
   names: readonly string[],
@@ -149,7 +153,7 @@ async function takenVersions(
   return highest;
 }
 
-/** Looks for a valid signature among file names beyond a number, highest first. @returns 0 where there is none */
+/** Searches file names above a version for a valid signature, highest first. @returns 0 if there is none */
 async function highestSigned(
   source: MetadataSource,
   role: string,
@@ -170,7 +174,7 @@ async function isSignedVersion(source: MetadataSource, role: string, version: nu
   return verified(bytes, read, root, role)?.metadata.signed.version === version;
 }
 
-/** Numbers of the online roles that have files of their own. Storage may hold names that no role has: they do not count. */
+/** Versions by role, from file names. Storage may contain names that belong to no role; they are ignored. */
 function versionsByRole(names: readonly string[]): Map<string, number[]> {
   const found = names.flatMap((name) => {
     const [, digits = "", role = ""] = /^metadata\/([1-9]\d*)\.(.+)\.json$/.exec(name) ?? [];
@@ -182,8 +186,7 @@ function versionsByRole(names: readonly string[]): Map<string, number[]> {
 }
 
 /**
- * Online metadata that is signed and newer than what is live: a later publish that storage hides, or one that
- * did not finish.
+ * Finds signed metadata newer than the live one, left by an unfinished publish or hidden by the storage.
  * @returns the path of the first
  */
 export const newerThanLive = async (

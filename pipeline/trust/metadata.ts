@@ -6,13 +6,12 @@ import { dateOf, expiryOf, pathsOf } from "./roles.ts";
 
 const specVersion = "1.0.31";
 
-/** A signed document: its bytes are what is hashed, stored and served. */
+/** A signed document with the exact bytes that are hashed, stored and served. */
 export interface Signed<T extends Root | Targets | Snapshot | Timestamp> {
   metadata: Metadata<T>;
   bytes: Uint8Array;
 }
 
-/** What all of them have. */
 export interface AnySigned {
   metadata: { signed: { version: number; expires: string }; signatures: Readonly<Record<string, unknown>> };
   bytes: Uint8Array;
@@ -23,7 +22,7 @@ export type SignedTargets = Signed<Targets>;
 export type SignedSnapshot = Signed<Snapshot>;
 export type SignedTimestamp = Signed<Timestamp>;
 
-/** @throws Error of @tufjs/models for what is no metadata of this kind */
+/** @throws Error of @tufjs/models for other content */
 export const readRoot = (bytes: Uint8Array): SignedRoot => ({
   metadata: Metadata.fromJSON(MetadataKind.Root, parse(bytes)),
   bytes,
@@ -43,7 +42,7 @@ export const readTimestamp = (bytes: Uint8Array): SignedTimestamp => ({
 
 const parse = (bytes: Uint8Array) => JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
 
-/** Signs with each of the keys. @param before signatures that stay */
+/** @param before existing signatures to keep */
 export async function signed<T extends Root | Targets | Snapshot | Timestamp>(
   content: T,
   signers: readonly Signer[],
@@ -62,7 +61,7 @@ export interface RootKeys {
   online: Uint8Array;
 }
 
-/** The keys of all top-level roles (TUF 1.0, 4.3). @param now milliseconds since 1970 */
+/** Keys of all top-level roles (TUF 1.0, 4.3). @param now milliseconds since 1970 */
 export function rootContent(version: number, { root, targets, online }: RootKeys, now: number): Root {
   const all = [...root.keys, targets, online].map(tufKey);
   const role = (keys: readonly Uint8Array[], threshold = 1) => ({
@@ -85,7 +84,7 @@ export function rootContent(version: number, { root, targets, online }: RootKeys
   });
 }
 
-/** Who may speak for the catalog and for each year's releases. */
+/** Delegations for the catalog and for each year's releases. */
 export const targetsContent = (
   version: number,
   online: Uint8Array,
@@ -126,7 +125,7 @@ function delegations(online: Uint8Array, names: readonly string[]) {
   return { keys: { [key.keyID]: key.toJSON() }, roles: names.map(role) };
 }
 
-/** What an online role says, without its version and end. */
+/** Content of an online role, without version and expiry. */
 export type RoleContent =
   | { kind: "targets"; targets: readonly Target[] }
   | { kind: "delegations"; names: readonly string[] };
@@ -148,7 +147,7 @@ export const roleContent = (
     ? targetsOf(role, version, content.targets, [], online, now)
     : targetsOf(role, version, [], content.names, online, now);
 
-/** @param parts by role: targets and all delegated ones */
+/** @param parts targets and all delegated roles */
 export const snapshotContent = (
   version: number,
   parts: ReadonlyMap<string, SignedTargets>,
@@ -163,7 +162,7 @@ export const snapshotContent = (
     ),
   });
 
-/** A member of our own, which TUF 1.0 allows (section 4) and other clients ignore. */
+/** A custom member, which TUF 1.0 allows (section 4) and other clients ignore. */
 const dateMember = "x-relcat-signed";
 
 export const timestampContent = (version: number, snapshot: SignedSnapshot, now: number): Timestamp =>
@@ -175,7 +174,7 @@ export const timestampContent = (version: number, snapshot: SignedSnapshot, now:
     unrecognizedFields: { [dateMember]: dateOf(now) },
   });
 
-/** When a timestamp was signed, in milliseconds since 1970; undefined where it does not say. */
+/** Signing time of a timestamp in milliseconds since 1970; undefined if not recorded. */
 export function signingDate({ unrecognizedFields }: Timestamp): number | undefined {
   const date = unrecognizedFields[dateMember];
   const time = typeof date === "string" ? Date.parse(date) : Number.NaN;
@@ -188,13 +187,13 @@ const metaFile = ({ metadata, bytes }: AnySigned): MetaFile =>
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
 /**
- * Where a role's metadata is stored. A snapshot chooses role names: percent-encoded, none of them leads to another
+ * Path of a role's metadata. Role names come from a snapshot, so they are percent-encoded to stay in the
  * folder (TUF 1.0, 4.4).
  */
 export const metadataPath = (role: string, version: number): string =>
   `metadata/${version}.${encodeURIComponent(role.toWellFormed())}.json`;
 
-/** Where a target is stored: its name has its hash, so that an old and a new one exist side by side (TUF 1.0, 6.2). */
+/** Path of a target. It contains the hash, so that old and new versions exist side by side (TUF 1.0, 6.2). */
 export function targetName(path: string, hash: string): string {
   const slash = path.lastIndexOf("/") + 1;
   return `targets/${path.slice(0, slash)}${hash}.${path.slice(slash)}`;

@@ -4,9 +4,9 @@ import { failure } from "../errors.ts";
 const restore = "Nothing was changed. Restore the file from a copy of the site, and find out who changed it.";
 
 /**
- * A document that relcat keeps at a site, as its schema has it.
+ * Parses a document that relcat keeps at a site.
  * @param place for the message
- * @param hint the way out
+ * @param hint for the error
  * @throws RelcatError site-tampered
  */
 export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place: string, hint = restore): T {
@@ -22,25 +22,27 @@ export function parsedAs<T>(schema: z.ZodType<T>, read: () => Uint8Array, place:
 }
 
 /**
- * No program of relcat writes a path that leads out of its folder, in whatever document.
+ * relcat never writes a path that leads out of its folder, so such a document was tampered with.
  * @param place for the message
- * @throws RelcatError site-tampered where a key of the document is such a path
+ * @throws RelcatError site-tampered if a key of the document is such a path
  */
 export function refuseHostilePaths(error: z.ZodError, place: string, hint: string): void {
   if (error.issues[0]?.code !== "invalid_key") return;
   throw failure("site-tampered", `${place} is not what relcat writes: ${firstIssue(error)}`, hint);
 }
 
-/** Which member of a document is wrong, and why. Zod says why a key is wrong one level further down. */
+/** The first error as member and reason. For a wrong key, zod nests the reason one level deeper. */
 export function firstIssue({ issues: [issue] }: z.ZodError): string {
   if (issue === undefined) return "";
   const reason = issue.code === "invalid_key" ? (issue.issues[0]?.message ?? issue.message) : issue.message;
   const place = issue.code === "invalid_key" ? issue.path.slice(0, -1) : issue.path;
-  // After the bar is what people read; before it the code of an authored file's problem.
+  // Messages have the form `code|text`; only the text is for people.
   return `${place.join(".") || "it"}: ${reason.replace(/^[a-z-]+\|/, "expected ")}`;
 }
 
-/** Only relcat writes these documents. @param place for the message */
+/**
+ * Only relcat writes these documents, so an invalid one is an error of the site. @param place for the message
+ */
 const unreadable = (place: string, reason: string, hint: string, cause?: unknown) =>
   failure(
     "site-tampered",

@@ -14,29 +14,29 @@ import {
 } from "./metadata.ts";
 import { pathsOf } from "./roles.ts";
 
-/** A file as a signature covers it. */
+/** A file with the size and hash that a signature covers. */
 interface ProvedFile {
   sha256: string;
   size: number;
 }
 
-/** A build that one of our signatures covers to the last byte. */
+/** A build completely covered by one of our signatures. */
 export interface ProvedBuild {
   /** SHA-256 of build.json. */
   id: string;
   document: BuildDocument;
   bytes: Uint8Array;
-  /** Every file that the signed lists name: those of the build, and the signatures beside them. */
+  /** Every file in the signed lists: the build's own files and their signatures. */
   files: ReadonlyMap<string, ProvedFile>;
 }
 
-/** Reads what a place kept of a publish. Nothing that it answers is trusted. */
+/** Reads files of an earlier publish. Their content is not trusted. */
 export type ReadKept = (path: string) => Promise<Uint8Array | undefined>;
 
-/** A part of a build that no valid signature of ours covers. */
+/** Part of a build without a valid signature of ours. */
 export class Unproved extends Error {
   readonly path: string;
-  /** Continues after the path, such as "is missing". */
+  /** Sentence continuation after the path, such as "is missing". */
   readonly reason: string;
 
   constructor(path: string, reason: string) {
@@ -52,9 +52,9 @@ const filesSchema = z.object({
 });
 
 /**
- * Proves a kept build from its snapshot down: snapshot → roles → lists of files → build.json and all it names.
- * Expiry is ignored, for an earlier build has ended signatures.
- * @param snapshot path of the snapshot that the place says it was published with
+ * Verifies a stored build top-down: snapshot → roles → file lists → build.json and its files. Expiry is
+ * ignored, because the signatures of an earlier build may have expired.
+ * @param snapshot path of the snapshot, as the storage states it
  * @param root newest root of `releases/trust/`
  * @throws Unproved
  */
@@ -86,10 +86,9 @@ async function signedSnapshot(read: ReadKept, path: string, root: SignedRoot): P
   return snapshot;
 }
 
-/** Why a file with another signature, or none, proves nothing. */
 export const notSigned = "is not signed by the online key of the newest root in releases/trust";
 
-/** All targets of the online roles, each within the paths of its role. */
+/** Targets of the online roles, each restricted to the role's paths. */
 async function targetsOf(
   read: ReadKept,
   snapshot: SignedSnapshot,

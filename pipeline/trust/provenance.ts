@@ -5,9 +5,9 @@ import type { Signer } from "./keys.ts";
 const payloadType = "application/vnd.in-toto+json";
 
 /**
- * Where a release's artifacts come from: an in-toto statement v1 with a SLSA provenance v1 predicate.
- * @param builder who vouches for the builds; relcat saw none of them itself
- * @param vendor the key in `data` that has the source revision
+ * Provenance of a release's artifacts: an in-toto statement v1 with a SLSA provenance v1 predicate.
+ * @param builder identity that vouches for the builds, which relcat did not observe
+ * @param vendor key in `data` that holds the source revision
  */
 export function provenanceStatement(
   release: ReleaseDocument,
@@ -44,7 +44,7 @@ interface Build {
   image?: { drv?: string };
 }
 
-/** A statement in its signed envelope (DSSE 1.0). */
+/** Wraps and signs a statement (DSSE 1.0). */
 export async function envelope(signer: Signer, statement: object): Promise<string> {
   const payload = Buffer.from(JSON.stringify(statement));
   const covered = Buffer.concat([

@@ -11,23 +11,23 @@ import {
 } from "./metadata.ts";
 import { isDue } from "./roles.ts";
 
-/** What offline keys signed, and what waits for more of them. */
+/** Documents signed offline, including pending ones. */
 export interface OfflineTrust {
   roots: readonly SignedRoot[];
   targets: SignedTargets;
   pending: SignedRoot | undefined;
 }
 
-/** What signing changed: absent parts stay as they are; `pending` null: nothing waits any more. */
+/** Changes to write: absent parts stay as they are; `pending` null removes the pending root. */
 export interface TrustChange {
   root?: SignedRoot;
   targets?: SignedTargets;
   pending?: SignedRoot | null;
-  /** What still needs somebody's key: root keys, and whether the targets key is needed. */
+  /** Signatures that are still missing: number of root keys, and whether the targets key is needed. */
   missing: { root: number; targets: boolean };
 }
 
-/** Years from the first that has releases to two ahead, as versions name them. @param first such as 2025 */
+/** Years from the first release to two years ahead. @param first such as 2025 */
 export function yearsFrom(first: number, now: number): string[] {
   const last = new Date(now).getUTCFullYear() + 2;
   return Array.from({ length: Math.max(0, last - first) + 1 }, (_, index) =>
@@ -35,7 +35,7 @@ export function yearsFrom(first: number, now: number): string[] {
   );
 }
 
-/** The first root and targets. @param signers as many root keys as the profile has, then the targets key */
+/** Creates the first root and targets. @param signers the profile's root keys, then the targets key */
 export async function beginTrust(
   profile: Exclude<TrustProfile, "none">,
   { roots, targets, online }: { roots: readonly Signer[]; targets: Signer; online: Uint8Array },
@@ -54,7 +54,6 @@ export async function beginTrust(
   };
 }
 
-/** The keys that a root names. */
 export function keysOf(root: Root): RootKeys {
   const bytes = (id: string | undefined) => Buffer.from(root.keys[id ?? ""]?.keyVal.public ?? "", "hex");
   const { root: top, targets, timestamp } = root.roles;
@@ -67,7 +66,7 @@ export function keysOf(root: Root): RootKeys {
 
 const newest = ({ roots }: OfflineTrust): SignedRoot => roots.at(-1) as SignedRoot;
 
-/** A root with other keys, signed by those that are at hand. @param keys what becomes of them */
+/** Creates a root with other keys and signs it with the available ones. @param keys the new keys */
 export async function changeKeys(
   trust: OfflineTrust,
   keys: RootKeys,
@@ -81,8 +80,8 @@ export async function changeKeys(
 }
 
 /**
- * Signs what waits, or renews what is past half of its life, with the keys that are at hand.
- * @returns what changed; nothing where there was nothing to sign
+ * Signs pending documents, or renews those past half of their lifetime, with the available keys.
+ * @returns the changes; empty if there was nothing to sign
  */
 export function signOffline(
   trust: OfflineTrust,
@@ -129,7 +128,7 @@ async function signPending(
 
 const roleIds = (root: Root): string[] => root.roles.root?.keyIDs ?? [];
 
-/** The delegations: made anew for another key, for more years, or because they end. */
+/** Renews the delegations for a new key, more years, or before they expire. */
 async function signTargets(
   trust: OfflineTrust,
   root: Root,

@@ -1,4 +1,7 @@
-/** Days that metadata of a role is good for. The offline ones outlive holidays, the online ones no stolen server. */
+/**
+ * Lifetimes in days. Offline roles must outlast holidays; online roles must expire soon after a server is
+ * compromised.
+ */
 const lifetimes = {
   root: 365,
   targets: 365,
@@ -10,39 +13,39 @@ const lifetimes = {
 
 const day = 24 * 3_600_000;
 
-/** The life of a role's metadata: delegated roles by their kind. */
+/** Lifetime of a role's metadata in days; delegated roles depend on their kind. */
 export function lifetimeOf(role: string): number {
   const kind = role.startsWith("releases-") ? "releases" : (role as keyof typeof lifetimes);
   return lifetimes[kind] * day;
 }
 
-/** A date to the second, as TUF writes it. @param time milliseconds since 1970 */
+/** TUF's date format, to the second. @param time milliseconds since 1970 */
 export const dateOf = (time: number): string =>
   new Date(Math.floor(time / 1000) * 1000).toISOString().replace(".000Z", "Z");
 
-/** When metadata that is signed now expires. @param now milliseconds since 1970 */
+/** @param now milliseconds since 1970 */
 export const expiryOf = (role: string, now: number): string => dateOf(now + lifetimeOf(role));
 
-/** Past half of its life, metadata is renewed. */
+/** Metadata is renewed after half of its lifetime. */
 export const isDue = (role: string, expires: string, now: number): boolean =>
   Date.parse(expires) - now < lifetimeOf(role) / 2;
 
-/** Names of the roles that a release's targets lie with: its year's, which only delegates, and its month's. */
+/** The roles for a release: that of its year, which only delegates, and that of its month. */
 export const rolesOfRelease = (version: string): { year: string; month: string } => ({
   year: `releases-${version.slice(0, 2)}`,
   month: `releases-${version.slice(0, 5)}`,
 });
 
-/** Whether the online key signs a role that has numbered files. */
+/** True if the online key signs the role and its files are numbered. */
 export const isOnlineRole = (role: string): boolean =>
   /^(?:snapshot|catalog|releases-\d\d(?:\.\d\d)?)$/.test(role);
 
-/** Paths that a role may speak for. */
+/** Path patterns that the role is responsible for. */
 export function pathsOf(role: string): string[] {
   if (role === "catalog") return ["catalog/*"];
   const version = role.slice("releases-".length);
   return [`releases/${version}.*/*`];
 }
 
-/** Targets of one role; more make clients slow, and 333 releases a month are an accident. */
+/** More targets in a role slow clients down; a month with 333 releases is a mistake. */
 export const mostTargets = 1000;

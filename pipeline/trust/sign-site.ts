@@ -19,7 +19,7 @@ import { requireTrust } from "./site-trust.ts";
 import { metadataAt } from "./stores/metadata-source.ts";
 import { openSigner } from "./stores/signer.ts";
 
-/** Lists what signing added, and for which build. */
+/** Lists the files that signing added, and the build they belong to. */
 export const signedList = "metadata/signed.json";
 
 const signedListSchema = z.object({
@@ -30,17 +30,16 @@ const signedListSchema = z.object({
 export type SignedList = z.infer<typeof signedListSchema>;
 
 export interface SignDelivery {
-  /** The build's id. */
   build: string;
   written: number;
   unchanged: number;
   removed: number;
-  /** When the metadata ends that ends first. */
+  /** Earliest expiry of all metadata. */
   expires: string;
 }
 
 export interface SignOptions {
-  /** Address, folder or metadata of where this site is live; otherwise only what was signed here before counts. */
+  /** Address, folder or metadata of the live site; without it, only metadata signed here earlier counts. */
   live?: string | MetadataSource | undefined;
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970. */
@@ -48,8 +47,9 @@ export interface SignOptions {
 }
 
 /**
- * Signs the site in `out`, once the checkout has proved every file of it. It adds files and touches none of the build's.
- * @throws RelcatError build-unproved, build-stale, and what `signProved` throws
+ * Signs the site in `out` after comparing every file with the checkout. It adds files and leaves those of the
+ * build unchanged.
+ * @throws RelcatError build-unproved, build-stale, and whatever `signProved` throws
  */
 export async function signSite(
   releases: string,
@@ -77,10 +77,10 @@ export function requireSigning({ trust }: Config): void {
 }
 
 /**
- * Signs a build that is proved already, by the checkout or by our own signatures.
+ * Signs a build that was already verified, by the checkout or by our own signatures.
  * @param proved SHA-256 of its build.json
- * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable, key-untrusted,
- * versions-exhausted, lock-held
+ * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable,
+ * key-untrusted, versions-exhausted, lock-held
  */
 export async function signProved(
   releases: string,
@@ -114,24 +114,24 @@ export async function signProved(
   });
 }
 
-/** Metadata that was signed here and is not published yet, or that is published: the later one. */
+/** The later of unpublished local metadata and the live metadata. */
 function newer(here: LiveMetadata, there: LiveMetadata): LiveMetadata {
   const version = ({ timestamp }: LiveMetadata) => timestamp?.metadata.signed.version ?? 0;
   const highest = new Map(here.highest);
   for (const [role, number] of there.highest) highest.set(role, Math.max(number, highest.get(role) ?? 0));
   const later = version(there) >= version(here) ? there : here;
-  // A file that is broken there keeps its name: only a later number replaces it.
+  // A damaged live file keeps its name, so only a higher version can replace it.
   const isBroken = (role: string, { metadata }: SignedTargets) =>
     there.unverified.includes(metadataPath(role, metadata.signed.version));
   const roles = [...later.roles].filter(([role, part]) => !isBroken(role, part));
   return { ...later, roles: new Map(roles), highest };
 }
 
-/** @throws RelcatError build-changed where a file is not what build.json says, or build.json is another one */
+/** @throws RelcatError build-changed if a file or build.json itself differs */
 function readWholeBuild(out: string, proved: string): Build {
   const build = readBuild(out);
   const at = rootFolder(out);
-  // A site in a bucket keeps no hosting/ to go back to.
+  // A site downloaded from a bucket has no hosting/ folder.
   const isAbsentHosting = (path: string) => isHosting(path) && !exists(at(relativePath(path)));
   const changed = Object.keys(build.document.files).filter(
     (path) => !isAbsentHosting(path) && !builtBytes(at, path, build.document),
@@ -147,7 +147,9 @@ const builtBytes = (at: RootFolder, path: string, { files }: BuildDocument): Uin
   return bytes && sha256(bytes) === files[path]?.sha256 ? bytes : undefined;
 };
 
-/** Read once more when it is signed: it must still be what was compared. @throws RelcatError build-changed */
+/**
+ * Read again for signing, because it may have changed since the comparison. @throws RelcatError build-changed
+ */
 function requireBuilt(out: string, path: string, build: BuildDocument): Uint8Array {
   const bytes = builtBytes(rootFolder(out), path, build);
   if (bytes) return bytes;
@@ -163,21 +165,21 @@ function buildChanged(out: string, path: string, others: number) {
   );
 }
 
-/** What an earlier signing left. @throws RelcatError site-tampered */
+/** List of an earlier signing. @throws RelcatError site-tampered */
 export function readSignedList(out: string): SignedList | undefined {
   const file = rootFolder(out)(relativePath(signedList));
   const bytes = readIfPresent(file);
   return bytes && parsedAs(signedListSchema, () => bytes, file, "Remove it, and sign again: relcat sign");
 }
 
-/** Whether a path has the form of those that signing adds. */
+/** True for paths that signing adds. */
 const isAddition = (path: string): boolean =>
   isSigned(path) ||
   /^(allowed_signers|metadata\/timestamp[.]json|releases\/[^/]+\/(SHA256SUMS[.]sig|provenance[.]json))$/.test(
     path,
   );
 
-/** Targets before metadata, timestamp.json and the list of all last. */
+/** Order: targets, metadata, timestamp.json, the list of signed files. */
 function deliver(out: string, build: string, files: readonly SignedFile[]): SignDelivery {
   const before = readSignedList(out);
   const at = rootFolder(out);
@@ -194,7 +196,7 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
     }
   }
   for (const path of Object.keys(before?.files ?? {})) {
-    // The earlier list may be forged: it removes only what signing adds.
+    // The earlier list may be forged, so only paths that signing adds are removed.
     if (Object.hasOwn(listed, path) || !isAddition(path)) continue;
     const file = at(relativePath(path));
     if (!exists(file)) continue;

@@ -25,9 +25,9 @@ import { isDue, mostTargets, rolesOfRelease } from "./roles.ts";
 import { isHosting } from "./site-files.ts";
 import { allowedSigner, sshSignature } from "./ssh-signature.ts";
 
-/** What people with offline keys signed: it lies in releases/trust/. */
+/** Offline-signed metadata in releases/trust/. */
 interface Trust {
-  /** All of them, ascending. */
+  /** Ascending by version. */
   roots: readonly SignedRoot[];
   targets: SignedTargets;
 }
@@ -35,16 +35,16 @@ interface Trust {
 export interface SignRequest {
   build: BuildDocument;
   buildBytes: Uint8Array;
-  /** The bytes of one of the build's files. */
+  /** Reads a file of the build. */
   read: (path: string) => Uint8Array;
   trust: Trust;
   live: LiveMetadata;
   online: Signer;
-  /** Whom signatures of checksum files are by, such as releases@example.com. */
+  /** Identity in signatures of checksum files, such as releases@example.com. */
   principal: string;
-  /** Who vouches for the builds; without it no provenance is stated. */
+  /** Identity that vouches for the builds; without it, there is no provenance. */
   builder: Builder | undefined;
-  /** The key in `data` that has the source revision. */
+  /** Key in `data` that holds the source revision. */
   vendor: string;
   /** Milliseconds since 1970. */
   now: number;
@@ -57,9 +57,9 @@ export interface SignedFile {
 }
 
 /**
- * What signing adds to a built site: TUF metadata and targets, signatures of checksum files, provenance. It decides;
- * nothing is written. The same request gives the same bytes.
- * @throws RelcatError for a provisional build, a key that is not trusted, a year nobody may speak for
+ * Computes the files that signing adds: TUF metadata and targets, signed checksums, provenance. Writes
+ * nothing; the same request gives the same bytes.
+ * @throws RelcatError for a provisional build, a key that is not trusted, a year without a delegation
  */
 export async function decideSigning(request: SignRequest): Promise<SignedFile[]> {
   refuseProvisional(request.build);
@@ -124,7 +124,7 @@ function releasesOf({ build, read }: SignRequest): Release[] {
   });
 }
 
-/** What people check without a TUF client: signed checksums, and where the artifacts come from. */
+/** Signed checksums and provenance, for verification without a TUF client. */
 async function signReleases(request: SignRequest, releases: readonly Release[]): Promise<SignedFile[]> {
   const { build, read, online, principal, builder, vendor } = request;
   const files: SignedFile[] = [file("allowed_signers", allowedSigner(principal, online.publicKey))];
@@ -172,7 +172,7 @@ function targetsOf(
   ];
 }
 
-/** Records of a release lie below its ids. */
+/** A release owns the record paths of its ids. */
 function ownPaths(version: string, { packages, retracted }: ReleaseDocument): [string, string][] {
   const record = (id: number, name: string): [string, string] => [`api/v1/package/${id}/${name}`, version];
   return [
@@ -189,7 +189,7 @@ function listText(files: Record<string, { sha256: string; size: number }>): Uint
   return new TextEncoder().encode(`${JSON.stringify({ schema_version: 1, files: sorted })}\n`);
 }
 
-/** Delegated roles: those that still say the same, and for long enough, stay as they are. */
+/** Delegated roles; unchanged ones with enough remaining lifetime are kept. */
 async function signRoles(
   request: SignRequest,
   targets: readonly SignedFile[],
@@ -216,7 +216,7 @@ async function signRoles(
 
 function contentsOf(targets: readonly SignedFile[], live: LiveMetadata): Map<string, RoleContent> {
   const catalog: Target[] = [];
-  // A role that was there stays, if with nothing in it: clients refuse a snapshot that lacks one (TUF 1.0, 5.5.5).
+  // Existing roles are kept even if empty, because clients reject a snapshot without them (TUF 1.0, 5.5.5).
   const before = Object.keys(live.snapshot?.metadata.signed.meta ?? {});
   const known = before.flatMap((name) => /^(releases-\d\d\.\d\d)\.json$/.exec(name)?.[1] ?? []);
   const months = new Map<string, Target[]>(known.sort().map((role) => [role, []]));
@@ -258,10 +258,9 @@ function refuseUndelegated({ trust }: SignRequest, contents: ReadonlyMap<string,
   );
 }
 
-/** Far below 2^53 - 1, above which no client counts: there is room to renew until the keys are rotated. */
+/** Far below the limit of 2^53 - 1, so that renewals are still possible until keys are rotated. */
 const maxVersion = Number.MAX_SAFE_INTEGER - 1_000_000;
 
-/** @throws RelcatError versions-exhausted */
 function nextVersion({ highest }: LiveMetadata, role: string): number {
   const version = (highest.get(role) ?? 0) + 1;
   if (version <= maxVersion) return version;
@@ -272,11 +271,11 @@ function nextVersion({ highest }: LiveMetadata, role: string): number {
   );
 }
 
-/** A later document of the role exists and may be seen: then the live one is not kept. */
+/** If a later version of the role exists anywhere, the live one is not reused. */
 const isNewest = ({ highest }: LiveMetadata, role: string, version: number): boolean =>
   version >= (highest.get(role) ?? 0);
 
-/** But for version and end, which differ with every signing. */
+/** Ignores version and expiry, which differ with every signing. */
 function isSame(current: SignedTargets, other: ReturnType<typeof roleContent>): boolean {
   const {
     version: _,

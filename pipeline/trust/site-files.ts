@@ -1,14 +1,14 @@
 import { cacheControl, isHashedAsset, mediaType } from "../documents/file-headers.ts";
 import type { PublicFile } from "../documents/site-store.ts";
 
-/** The path that makes new metadata count; only it is ever replaced below metadata/. */
+/** This file activates new metadata; it is the only one below metadata/ that is ever replaced. */
 export const timestampPath = "metadata/timestamp.json";
 
-/** The list's address itself: file hosts without index documents answer installers there. */
+/** Also stored at the list's address itself, for file hosts without index documents. */
 export const listAddress = "api/v1/package/";
 export const listPath = "api/v1/package/index.json";
 
-/** What a build tells web servers: it is nobody's to read. */
+/** Configuration for web servers, not served to clients. */
 export const isHosting = (path: string): boolean => path.startsWith("hosting/");
 
 const isImmutable = (path: string) =>
@@ -16,15 +16,15 @@ const isImmutable = (path: string) =>
   path.startsWith("targets/") ||
   (path.startsWith("metadata/") && path !== timestampPath);
 
-/** Whether signing gave a path its name, in which a number or a hash stands. */
+/** True if signing chose the path, which then contains a version or a hash. */
 export const isSigned = (path: string): boolean =>
   /^metadata\/\d+\.[^/]+\.json$|^targets\/(.+\/)?[0-9a-f]{64}\.[^/]+$/.test(path);
 
 type Known = Readonly<Record<string, { sha256: string; size: number }>>;
 
 /**
- * What readers may ask for, of what a build and its signing made.
- * @param provisional versions, for a site where nothing is permanent
+ * Public files of a build and its signatures.
+ * @param provisional versions, for a site without permanent builds
  */
 export function publicFiles(files: Known, provisional: readonly string[]): PublicFile[] {
   return Object.entries(files)
@@ -42,11 +42,11 @@ export function publicFiles(files: Known, provisional: readonly string[]): Publi
     }));
 }
 
-/** For hosts that know no index documents. */
+/** For hosts without index documents. */
 export function withListAddress(files: readonly PublicFile[]): PublicFile[] {
   const list = files.find(({ path }) => path === listPath);
   return list ? [...files, { ...list, path: listAddress }] : [...files];
 }
 
-/** The file whose bytes stand at a path. */
+/** The file that is served at a path. */
 export const sourceOf = (path: string): string => (path === listAddress ? listPath : path);

@@ -15,11 +15,11 @@ import {
   writeTrust,
 } from "./stores/trust-folder.ts";
 
-/** What was written, and what still waits for a key. */
+/** Written files, and signatures that are still missing. */
 export interface TrustDelivery {
-  /** Files for git. */
+  /** Files to commit. */
   written: string[];
-  /** Private keys that were made. */
+  /** New private keys. */
   keys: string[];
   missing: TrustChange["missing"];
 }
@@ -27,8 +27,7 @@ export interface TrustDelivery {
 const nothingMissing = { root: 0, targets: false };
 
 /**
- * Begins the trust of a site: private keys into a folder that git never sees, what everybody may know into
- * `releases/trust/`.
+ * Sets up signing for a site: private keys in a folder outside git, public files in `releases/trust/`.
  * @param now milliseconds since 1970
  * @throws RelcatError trust-exists, key-exposed, file-exists, file-access
  */
@@ -59,7 +58,7 @@ export async function beginSiteTrust(
   );
   return {
     written: writeTrust(releases, begun),
-    // biome-ignore lint/plugin: relcat gives keys their names.
+    // biome-ignore lint/plugin: relcat chose these file names.
     keys: made.map(({ file }) => join(folder, file)),
     missing: nothingMissing,
   };
@@ -68,7 +67,7 @@ export async function beginSiteTrust(
 const rootNames = (count: number): string[] =>
   count === 1 ? ["root"] : Array.from({ length: count }, (_, index) => `root-${index + 1}`);
 
-/** A private key in a work tree is one commit away from being everybody's. */
+/** A private key inside a work tree could be committed by accident. */
 async function refuseExposed(folder: string): Promise<void> {
   if (!(await isInRepository(folder))) return;
   throw failure(
@@ -78,7 +77,7 @@ async function refuseExposed(folder: string): Promise<void> {
   );
 }
 
-/** From the first year that has releases. */
+/** Starts with the year of the first release. */
 function years(releases: string, now: number): string[] {
   const versions = [...readLedgerNow(releases).versions];
   const first = versions.reduce(
@@ -91,8 +90,8 @@ function years(releases: string, now: number): string[] {
 export type RotatedRole = "root" | "targets" | "online";
 
 /**
- * Exchanges one key. What cannot be signed with the keys at hand waits in `root.pending.json`.
- * @param replaced beginning of the root key's id, where there are several
+ * Replaces one key. If the available keys cannot sign the result, it is stored in `root.pending.json`.
+ * @param replaced first digits of the root key's id, if there are several
  * @throws RelcatError trust-missing, key-untrusted, key-exposed, file-exists, file-access
  */
 export async function rotateKey(
@@ -118,7 +117,7 @@ export async function rotateKey(
     ...(role === "online" && { online: publicKey }),
   };
   const change = await changeKeys(trust, keys, folderSigners(folder), years(releases, now), now);
-  // biome-ignore lint/plugin: relcat gives keys their names.
+  // biome-ignore lint/plugin: relcat chose these file names.
   return { ...delivered(releases, change), keys: [join(folder, file)] };
 }
 
@@ -136,7 +135,7 @@ function chosenRoot(keys: readonly Uint8Array[], id: string | undefined): Uint8A
 }
 
 /**
- * Signs what waits, or renews what ends, with the keys of a folder.
+ * Signs pending documents, or renews expiring ones, with the keys of a folder.
  * @throws RelcatError trust-missing, key-unusable, file-access
  */
 export async function signTrust(
@@ -159,17 +158,17 @@ function missing(releases: string): never {
   throw trustMissing(releases);
 }
 
-/** A role that is signed offline. */
+/** A role signed offline. */
 export interface TrustedRole {
   role: string;
   version: number;
   threshold: number;
-  /** Ids of the keys that sign it. */
+  /** Ids of its signing keys. */
   keys: readonly string[];
   expires: string;
 }
 
-/** Who signs what, as the newest root says. @throws RelcatError trust-missing */
+/** Roles and keys of the newest root. @throws RelcatError trust-missing */
 export function describeTrust(releases: string): { roles: TrustedRole[]; pending: number | undefined } {
   const { roots, targets, pending } = requireTrust(releases);
   const { signed: root } = (roots.at(-1) ?? missing(releases)).metadata;

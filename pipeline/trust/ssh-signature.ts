@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
 import type { Signer } from "./keys.ts";
 
-/** What the signatures are for, as `ssh-keygen -Y verify -n` is told. */
+/** Namespace passed to `ssh-keygen -Y verify -n`. */
 const namespace = "file";
 const magic = Buffer.from("SSHSIG");
 const hash = "sha512";
 const keyType = "ssh-ed25519";
 
 /**
- * A detached signature that the `ssh-keygen` of every system verifies.
+ * A detached signature that any system's `ssh-keygen` can verify.
  * @returns the armored form (PROTOCOL.sshsig of OpenSSH)
  */
 export async function sshSignature(signer: Signer, message: Uint8Array): Promise<string> {
@@ -20,7 +20,10 @@ export async function sshSignature(signer: Signer, message: Uint8Array): Promise
   return `-----BEGIN SSH SIGNATURE-----\n${blob.replace(/.{1,70}/g, "$&\n")}-----END SSH SIGNATURE-----\n`;
 }
 
-/** A line of `allowed_signers` (ssh-keygen(1)). @param principal whom the key stands for, such as releases@example.com */
+/**
+ * A line of `allowed_signers` (ssh-keygen(1)). @param principal identity of the key, such as
+ * releases@example.com
+ */
 export const allowedSigner = (principal: string, publicKey: Uint8Array): string =>
   `${principal} namespaces="${namespace}" ${keyType} ${publicBlob(publicKey).toString("base64")}\n`;
 

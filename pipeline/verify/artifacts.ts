@@ -10,27 +10,27 @@ import type { Finding } from "./finding.ts";
 import type { InspectAgain } from "./inspect-again.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
 
-/** A file for download, as its release's signed document says it. */
+/** A downloadable file, as the signed document of its release describes it. */
 export interface Artifact {
   id: number;
   version: string;
   file: string;
   url: string;
-  /** undefined: an imported record's, which nobody knows. */
+  /** undefined: imported without a checksum. */
   sha256: string | undefined;
   size: number | null;
   packageType: string;
-  /** When it was cut. */
+  /** Date of the cut. */
   createdDate: string;
 }
 
-/** Downloads that are under way at a time. */
+/** Concurrent downloads. */
 const atOnce = 4;
 
-/** What a file of unknown size may have. */
+/** Size limit for files of unknown size, in bytes. */
 export const mostArtifactBytes = 16 * 1024 ** 3;
 
-/** Every file of the releases that is not withdrawn, by its path on the site. */
+/** Files that are not withdrawn, by path on the site. */
 export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map<string, Artifact> {
   const found = new Map<string, Artifact>();
   for (const [version, { packages, artifacts }] of releases) {
@@ -52,13 +52,16 @@ export function artifactsOf(releases: ReadonlyMap<string, ReleaseDocument>): Map
   return found;
 }
 
-/** Where an artifact is read from: beside the site in its folder, if it lies there. @param base the build's address */
+/**
+ * Path or address of an artifact; a file in the site's own folder takes precedence. @param base address of
+ * the build
+ */
 export function placeOf(
   { url }: Pick<Artifact, "url">,
   { place, isRemote }: Pick<SiteReader, "place" | "isRemote">,
   base: string | undefined,
 ): string {
-  // Anything else would be read as a path of this machine.
+  // Other values would be read as local paths.
   if (!isAddress(url))
     throw failure(
       "site-tampered",
@@ -79,8 +82,8 @@ export interface ArtifactProgress {
 }
 
 /**
- * Reads artifacts and compares them with what the releases say.
- * @param again looks into those that are as they should be
+ * Reads artifacts and compares them with the release documents.
+ * @param again inspects the matching ones
  * @throws RelcatError network
  */
 export async function compareArtifacts(
@@ -107,7 +110,7 @@ export async function compareArtifacts(
   return findings.flat();
 }
 
-/** Of an address the bytes are kept meanwhile: formats are not read from one end to the other. */
+/** Downloads are stored in a temporary file, because readers of formats need random access. */
 async function compareAndInspect(
   artifact: Artifact,
   place: string,
@@ -133,7 +136,7 @@ async function compareArtifact(
   const head = await artifactLength(place);
   const canAsk = head.status !== 405 && head.status !== 501;
   if (canAsk && head.status !== 200) return `is missing (${head.status})`;
-  // A long download is not begun for a file that has another length already.
+  // Avoids a long download if the announced length is already wrong.
   if (size !== null && head.length !== undefined && canAsk && head.length !== size)
     return `has ${head.length} bytes, expected ${size}`;
   const limit = size ?? mostArtifactBytes;
@@ -146,7 +149,7 @@ async function compareArtifact(
   return isAddress(place) ? encodingFault(place) : undefined;
 }
 
-/** Programs that take gzip store what they get, and compare that with the list's checksum. */
+/** Clients that request gzip without decoding it would store compressed bytes, whose checksum is wrong. */
 async function encodingFault(url: string): Promise<string | undefined> {
   const { status, encoding } = await encodedAnswer(url);
   if (status !== 200) return `is missing for clients that take gzip or br (${status})`;

@@ -7,20 +7,20 @@ import { readListQuery } from "../selection/query.ts";
 import { indexRecords, type Row } from "../selection/record-index.ts";
 import { chooseLatest } from "../selection/select.ts";
 
-/** Which file somebody wants. */
+/** The requested file. */
 export interface Wanted {
   /** A version, a month, or `latest`. */
   which: string;
   packageType: string;
-  /** `field=value` that tell several apart. */
+  /** `field=value` conditions that select one of several records. */
   settings: readonly string[];
-  /** The options of the command that say where from, for a hint that repeats them. */
+  /** Options that set the site, repeated in hints. */
   origin?: string;
 }
 
 /**
- * The one record that is wanted: of a version, or of the newest of a month or of all that has such a file.
- * @throws RelcatError usage where several fit, artifact-missing, version-unknown
+ * Selects the record in a version, or in the newest version of a month or overall that has a match.
+ * @throws RelcatError usage if several match; artifact-missing, version-unknown
  */
 export function chooseRecord(list: readonly PackageRecord[], wanted: Wanted): PackageRecord | undefined {
   const query = readListQuery(new URLSearchParams(parametersOf(wanted)));
@@ -82,7 +82,7 @@ function ambiguous(
   );
 }
 
-/** Why there is no such record. @param release the document of the version that was named, where there is one */
+/** Explains why no record matches. @param release document of the requested version, if it exists */
 export function whyNone(
   { which, packageType, origin }: Wanted,
   release: ReleaseDocument | undefined,
@@ -106,7 +106,7 @@ export function whyNone(
   );
 }
 
-/** Nobody gets what was withdrawn, whatever the reason. */
+/** Withdrawn files are never offered, whatever the reason of the withdrawal. */
 function withdrawn(
   entry: RetractedRecord,
   list: readonly PackageRecord[],

@@ -6,8 +6,8 @@ import type { SignedDocuments } from "./documents.ts";
 import type { Finding } from "./finding.ts";
 
 /**
- * The list, the releases' documents, their records, latest.json and the listed files are made of one text; each must
- * be in the others. Who signed something else signed a contradiction.
+ * The list, release documents, records, latest.json and listed files repeat the same data. A difference
+ * between them is a signed contradiction.
  */
 export function disagreements(documents: SignedDocuments): Finding[] {
   return [
@@ -71,7 +71,7 @@ function releaseFindings(version: string, release: ReleaseDocument, documents: S
   return findings;
 }
 
-/** Each type at its own highest version, with what its release says of it. */
+/** Each type has its own newest version, described as in the release document. */
 function latestFindings({ list, latest, releases }: SignedDocuments): Finding[] {
   const findings: Finding[] = [];
   const say = (path: string, what: string) => findings.push({ path, what });
@@ -107,7 +107,7 @@ function isSame(
 ): boolean {
   const artifact = release?.artifacts[record.id];
   const { sha256: hash, file, url, size, ...rest } = entry;
-  // What a later version adds here need not be in the record.
+  // A record may lack members that later versions of relcat add here.
   const shared = Object.entries(rest).every(
     ([field, value]) => !Object.hasOwn(record, field) || record[field as keyof PackageRecord] === value,
   );
@@ -119,7 +119,10 @@ function isSame(
   );
 }
 
-/** build.json against the signed lists, which also have what signing added; both name every file that is served. */
+/**
+ * Compares build.json with the signed lists. Both contain all served files; the lists also contain files that
+ * signing added.
+ */
 export function buildFindings(build: BuildDocument, { listed }: SignedDocuments): Finding[] {
   const added = /^(allowed_signers|build\.json|releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json))$/;
   const paths = new Set([...Object.keys(build.files), ...Object.keys(listed)]);

@@ -13,24 +13,24 @@ import { pathsOf } from "../trust/roles.ts";
 import type { Finding, Listed } from "./finding.ts";
 import type { TrustedSite } from "./tuf-client.ts";
 
-/** What a site's signed targets say. */
+/** Parsed content of a site's signed targets. */
 export interface SignedDocuments {
   /** The build's id. */
   build: string;
   /** Every file of the site. */
   listed: Listed;
-  /** The release that a file belongs to, where it belongs to one. */
+  /** Release of each file that belongs to one. */
   owners: ReadonlyMap<string, string>;
   list: readonly PackageRecord[];
   latest: LatestDocument;
   /** By version, ascending. */
   releases: ReadonlyMap<string, ReleaseDocument>;
-  /** Records that break the published schema in a detail, as imported history may. */
+  /** Number of records that violate details of the published schema, which imported ones may. */
   irregular: number;
   findings: Finding[];
 }
 
-/** Targets that are files of the site too, and as which. */
+/** Targets that are also served as site files, under these paths. */
 const copies = (versions: Iterable<string>): [string, string][] => [
   ["catalog/index.json", "api/v1/package/index.json"],
   ["catalog/latest.json", "api/v1/latest.json"],
@@ -45,7 +45,10 @@ const filesSchema = z.object({
   files: z.record(relativePathSchema, z.object({ sha256: z.string(), size: z.number() })),
 });
 
-/** Reads every document that a role speaks for. @throws RelcatError site-tampered, site-expired, network */
+/**
+ * Reads every document that a role is responsible for. @throws RelcatError site-tampered, site-expired,
+ * network
+ */
 export async function readDocuments(trusted: TrustedSite): Promise<SignedDocuments> {
   const findings: Finding[] = [];
   const catalog = await readFiles(trusted, "catalog/files.json");
@@ -78,7 +81,6 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   return { build, listed, owners, list, latest: latest.value, releases, irregular, findings };
 }
 
-/** The id of the build that is signed now. */
 export async function liveBuild(trusted: TrustedSite): Promise<string> {
   return (await readFiles(trusted, "catalog/files.json"))["build.json"]?.sha256 ?? "";
 }
@@ -89,7 +91,7 @@ async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
   return read.data.files;
 }
 
-/** @throws RelcatError site-tampered where nobody speaks for it, or it is no JSON */
+/** @throws RelcatError site-tampered if no role is responsible for it, or it is not JSON */
 export async function readTarget(trusted: TrustedSite, path: string): Promise<unknown> {
   const bytes = await trusted.target(path);
   if (!bytes)
@@ -108,7 +110,10 @@ const notAsDescribed = ({ site }: TrustedSite, path: string, what: string) =>
     "Use nothing of it, and tell whoever publishes it.",
   );
 
-/** Every release that a role speaks for, ascending; not from the site's own index, which a cache may hold back. */
+/**
+ * All releases with a responsible role, ascending. The site's own index is not used, because a cache may
+ * serve an old one.
+ */
 export async function versionsOf(trusted: TrustedSite, findings: Finding[] = []): Promise<string[]> {
   const versions = new Set<string>();
   for (const file of Object.keys(trusted.snapshot.metadata.signed.meta)) {
@@ -128,7 +133,7 @@ export async function versionsOf(trusted: TrustedSite, findings: Finding[] = [])
   return [...versions].sort();
 }
 
-/** Whether clients would ask that role about the path. */
+/** True if the delegations let clients ask this role about the path. */
 function maySpeak(role: string, target: string): boolean {
   if (role !== "catalog" && !/^releases-\d\d\.\d\d$/.test(role)) return false;
   return pathsOf(role).some((pattern) => {
@@ -145,8 +150,8 @@ interface Shape<T> {
 }
 
 /**
- * Whether a document has the fields of its schema, with their types. Key names inside `data` are configuration, and
- * what an import took over as it was may break a format: such records are counted, they are no tampering.
+ * Validates a document against its schema. Key names inside `data` are configurable, and imported values may
+ * violate a format: these records are counted, not reported as tampering.
  */
 function checkShape<T>(value: unknown, schema: z.ZodType<T>): Shape<T> {
   const { error } = schema.safeParse(value);

@@ -12,9 +12,9 @@ import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 
 export interface DownloadRequest extends Wanted {
-  /** Where it is written; default: its name in the catalog, here. */
+  /** Target path; default: the catalog's file name in the current folder. */
   out?: string | undefined;
-  /** What a file whose size nobody said may have. */
+  /** Size limit for a file of unknown size, in bytes. */
   mostBytes?: number | undefined;
   onProgress?: ((progress: { file: string; done: number; total: number }) => void) | undefined;
   pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
@@ -31,9 +31,9 @@ export interface DownloadDelivery {
 }
 
 /**
- * Downloads the one file that is meant: the metadata first, then the file, which gets its name once it is right.
- * @throws RelcatError artifact-withdrawn, artifact-missing, version-unknown, build-provisional, file-exists, site-tampered,
- * site-stale, site-expired, clock, network
+ * Downloads one file after verifying the metadata. The file gets its name only when it is verified.
+ * @throws RelcatError artifact-withdrawn, artifact-missing, version-unknown, build-provisional, file-exists,
+ * site-tampered, site-stale, site-expired, clock, network
  */
 export async function downloadArtifact(
   known: Omit<KnownPlace, "firstUse">,
@@ -81,7 +81,7 @@ async function deliver(trusted: TrustedSite, request: DownloadRequest): Promise<
   return { ...done, file, id, version, package_type, sha256: checksum };
 }
 
-/** A name that a signer chose must not lead out of the folder that people are in. */
+/** A name chosen by a signer must not lead out of the current folder. */
 function harmlessName({ site }: TrustedSite, file: string): string {
   if (nameSchema.safeParse(file).success) return file;
   throw failure(
@@ -91,7 +91,7 @@ function harmlessName({ site }: TrustedSite, file: string): string {
   );
 }
 
-/** The record, as the list and its release's document say it alike. */
+/** The record, which must be the same in the list and in its release document. */
 async function find(
   trusted: TrustedSite,
   wanted: Wanted,
@@ -117,7 +117,7 @@ async function find(
 
 const buildBase = z.object({ base_url: z.string() });
 
-/** The address a folder's build was made for; undefined where nothing says, or it says it wrongly. */
+/** Base address of a build in a folder; undefined if missing or invalid. */
 async function baseOf({ site }: TrustedSite): Promise<string | undefined> {
   if (site.isRemote) return undefined;
   const { status, bytes } = await site.read("build.json", 64 * 1024 * 1024);

@@ -5,11 +5,11 @@ import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite } from "./tuf-client.ts";
 
 export interface Expectation {
-  /** The build's id, or its beginning. */
+  /** Build id, or its first digits. */
   build: string;
-  /** Milliseconds to wait until it is live. */
+  /** Maximum waiting time in milliseconds. */
   wait: number;
-  /** Told why it is asked again. */
+  /** Called with the reason for each retry. */
   onWait?: (why: string) => void;
   pause?: (milliseconds: number) => Promise<unknown>;
   clock?: () => number;
@@ -18,9 +18,9 @@ export interface Expectation {
 const [shortest, longest] = [250, 5_000];
 
 /**
- * Asks until a build is what is signed at a site, or the time is over. What caches and networks do meanwhile is waited
- * for; what is wrong with a signature is not.
- * @returns the id of the build that is signed there
+ * Polls until the expected build is live or the time is up. Problems of caches and networks are retried;
+ * invalid signatures are not.
+ * @returns the id of the signed build
  * @throws RelcatError as opening the site does
  */
 export async function awaitBuild(

@@ -5,13 +5,13 @@ import { sha256 } from "../trust/metadata.ts";
 import type { Finding, Listed } from "./finding.ts";
 import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
 
-/** Requests that are under way at a time. */
+/** Concurrent requests. */
 const atOnce = 8;
 
-/** What more than the listed size a file may have before it is not read on: enough to tell another file from a flood. */
+/** Bytes to read beyond the listed size, enough to tell a different file from an endless one. */
 const slack = 1024 * 1024;
 
-/** Compares files with what was signed, and the headers they come with. */
+/** Compares files and their headers with the signed build. */
 export async function compareFiles(
   site: SiteReader,
   paths: readonly string[],
@@ -41,7 +41,7 @@ async function compareFile(site: SiteReader, path: string, known: Listed[string]
     : headers;
 }
 
-/** SHA-256 of what came instead; undefined where it is right. */
+/** SHA-256 of the bytes that arrived; undefined if they are correct. */
 export const difference = ({ bytes }: Answer, known: Listed[string]): string | undefined => {
   const hash = sha256(bytes);
   return hash === known.sha256 && bytes.length === known.size ? undefined : hash;
@@ -52,7 +52,7 @@ const compressible = new Set(["atom", "css", "html", "js", "json", "md", "svg", 
 const isCompressible = (path: string): boolean =>
   compressible.has(extensionOf(path)) || path.endsWith("SHA256SUMS");
 
-/** Compressed copies are in no signature: decoded, they must be the signed bytes. Sending none is fine. */
+/** Compressed copies are not signed, so they are decoded and compared. A missing copy is allowed. */
 async function encodingFindings(
   site: SiteReader,
   path: string,
@@ -82,7 +82,7 @@ const siblings: readonly [string, (bytes: Uint8Array, options: { maxOutputLength
     [".zst", zstdDecompressSync],
   ];
 
-/** Beside a folder's files lie those that hosts hand out in their place. */
+/** Precompressed siblings, which hosts serve in place of the file. */
 async function siblingFindings(site: SiteReader, path: string, bytes: Uint8Array): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [ending, decode] of siblings) {
@@ -91,7 +91,7 @@ async function siblingFindings(site: SiteReader, path: string, bytes: Uint8Array
     try {
       if (Buffer.compare(decode(packed, { maxOutputLength: bytes.length + 1 }), bytes) === 0) continue;
     } catch {
-      // Broken, or a flood: either way it is not the file.
+      // Undecodable or too large: not the signed file in either case.
     }
     findings.push({ path: path + ending, what: `is not ${path} once it is decompressed` });
   }
@@ -101,7 +101,7 @@ async function siblingFindings(site: SiteReader, path: string, bytes: Uint8Array
 const broken = ({ headers, damage }: Answer, when: string): string =>
   `is sent as a broken ${headers["content-encoding"]} ${when}: ${damage}`;
 
-/** Other names that a type goes by. */
+/** Accepted aliases of media types. */
 const also: Readonly<Record<string, readonly string[]>> = {
   "application/atom+xml": ["application/xml", "text/xml"],
   "text/javascript": ["application/javascript"],
@@ -118,7 +118,7 @@ function headerFindings(path: string, { headers }: Answer): Finding[] {
   return findings;
 }
 
-/** What browsers and installers make of a file depends on it; of what has no type of its own nobody may make a page. */
+/** Browsers and installers act on the type; a file without a known type must not be served as a web page. */
 function isFitting(path: string, type: string): boolean {
   const wanted = mediaType(path).replace(/;.*/, "");
   const given = type.replace(/;.*/, "").trim().toLowerCase();

@@ -1,13 +1,13 @@
-/** Something of a site that is not as it was signed. */
+/** A difference between a site and its signed state. */
 export interface Finding {
   path: string;
-  /** What is wrong, as the rest of a sentence that begins with the path. */
+  /** Sentence continuation after the path. */
   what: string;
-  /** SHA-256 of the bytes that came instead of the signed ones: an earlier build may have had them. */
+  /** SHA-256 of the bytes that arrived, to look for them in earlier builds. */
   instead?: string;
-  /** It is what was signed at another time: a cache that lags behind, no tampering. */
+  /** The bytes of another signed build: an outdated cache rather than tampering. */
   stale?: true;
-  /** It is what was signed, and what was signed should not have been published. */
+  /** Correctly signed, but violates a policy. */
   refused?: true;
 }
 

@@ -5,7 +5,7 @@ import type { Finding } from "./finding.ts";
 import { readHosting } from "./stores/hosting-folder.ts";
 import type { SiteReader } from "./stores/site-reader.ts";
 
-/** Web servers read every file of `hosting/`, so each must be the one that the signed build.json lists. */
+/** Web servers read every file in `hosting/`, so each must match the signed build.json. */
 export function hostingFindings({ place, isRemote }: SiteReader, { files }: BuildDocument): Finding[] {
   const there = isRemote ? undefined : readHosting(place);
   if (!there) return [];

@@ -8,7 +8,7 @@ import { readTarget, versionsOf } from "./documents.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, signersOf, type TrustedSite } from "./tuf-client.ts";
 
-/** What a catalog says of a file that somebody has. */
+/** Catalog information about a local file. */
 export type FileAnswer = { file: string; sha256: string; size: number } & (
   | ({ verdict: "listed" } & Listing)
   | ({ verdict: "withdrawn"; reason: string; replacedBy: Replacement | null } & Listing)
@@ -20,9 +20,9 @@ interface Listing {
   version: string;
   packageType: string;
   name: string;
-  /** The role whose metadata covers the release's document. */
+  /** Role that signed the release document. */
   role: string;
-  /** Ids of the keys that signed it. */
+  /** Ids of its signing keys. */
   signedBy: string[];
 }
 
@@ -33,8 +33,8 @@ interface Replacement {
 }
 
 /**
- * Says of each file what the catalog lists it as, by its SHA-256. Only documents that are needed are read: the list,
- * and of releases that of the file, or all until one is found that withdrew it.
+ * Looks up each file by SHA-256. Only needed documents are read: the list, the file's release, or releases
+ * until one is found that withdrew it.
  * @throws RelcatError site-tampered, site-stale, site-expired, clock, network; file-access, file-changed
  */
 export async function identifyFiles(
@@ -70,7 +70,7 @@ async function openCatalog(trusted: TrustedSite) {
     documents.set(version, known);
     return known;
   };
-  /** The release that a file's name speaks of first, then the newest. */
+  /** First the release in the file's name, then the newest. */
   const versionsFor = async (file: string) => {
     const named = /\d{2}\.\d{2}\.\d{3}/.exec(basename(file))?.[0];
     const versions = (await versionsOf(trusted)).reverse();
@@ -122,7 +122,7 @@ async function listing(
   };
 }
 
-/** The most a name may differ to be taken for another one's. */
+/** Largest relative edit distance for a suggested name. */
 const mostDifference = 0.3;
 
 function nearest(name: string, names: readonly { file: string; version: string }[]) {

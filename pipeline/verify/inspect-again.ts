@@ -14,31 +14,31 @@ import type { Artifact } from "./artifacts.ts";
 import type { Finding } from "./finding.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 
-/** What came of inspecting what is published, of those artifacts whose types have a policy. */
+/** Results of inspecting published artifacts whose types have a policy. */
 export interface Inspections {
   accepted: number;
-  /** Addresses of what its policy refuses, though its manifest says that it was inspected. */
+  /** Artifacts that the policy rejects although their manifest records an inspection. */
   refused: Finding[];
-  /** Of what would be refused, and no manifest says that anybody inspected it: it may have been cut before there was a policy. */
+  /** Rejected artifacts whose manifest records no inspection; they may be older than the policy. */
   uninspected: string[];
-  /** Of what is signed beside its file, and the signature is not published. */
+  /** Artifacts whose detached signature is not published. */
   unrepeated: string[];
 }
 
 export interface InspectAgain {
-  /** Whose signers and policy count. */
+  /** catalog.yaml that names signers and policies. */
   catalog: string;
-  /** Whether a policy is in force for artifacts of its type. */
+  /** True if the artifact's type has a policy. */
   concerns(artifact: Artifact): boolean;
-  /** @param path of the bytes, which are those that were signed for */
+  /** @param path file with the bytes, already verified against the signed document */
   inspect(artifact: Artifact, path: string, isCopy: boolean): Promise<void>;
-  /** What came of it so far, in the order of addresses: several artifacts are read at a time. */
+  /** Results so far, sorted by address, because artifacts are read concurrently. */
   inspections(): Inspections;
 }
 
 type Project = NonNullable<ProjectPolicy["project"]>;
 
-/** Longer than any signature of its own. */
+/** More than any detached signature. */
 const mostBytes = 1 << 20;
 
 /** @throws RelcatError for signers that cannot be read */
@@ -87,17 +87,20 @@ interface Holding {
   signers: Signers;
   claim: Inspected | undefined;
   clock: number;
-  /** In a folder of its own, where what belongs beside it may be put. */
+  /** A copy has a folder of its own, in which sibling files may be placed. */
   isCopy: boolean;
 }
 
 interface Refused {
   what: string;
-  /** It asked for a signature beside it, which nobody publishes. */
+  /** The signature file that it needs is not published. */
   isUnrepeated: boolean;
 }
 
-/** What was well on the day it was cut stays so: certificates may have ended since. */
+/**
+ * An artifact that passed on the day of its cut still passes, because its certificates may have expired
+ * since.
+ */
 async function hold(artifact: Artifact, path: string, holding: Holding): Promise<Refused | undefined> {
   const today = await holdAt(artifact, path, holding, holding.clock);
   if (today === undefined || today.isUnrepeated) return today;
@@ -131,7 +134,7 @@ async function holdAt(
 const isSame = (claim: Inspected, { verdict, key_id }: Inspection): boolean =>
   claim.verdict === verdict && claim.key_id === key_id;
 
-/** @param lacking gets the names of what belongs beside it and is not there */
+/** @param lacking receives the names of missing sibling files */
 async function inspectAt(
   path: string,
   lacking: Set<string>,
@@ -152,7 +155,7 @@ async function inspectAt(
   }
 }
 
-/** Puts signatures that are published beside an artifact beside its copy. */
+/** Downloads published signatures next to an artifact's copy. */
 async function fetchSignatures(
   { url, file }: Artifact,
   path: string,
@@ -160,7 +163,7 @@ async function fetchSignatures(
 ): Promise<boolean> {
   let isAny = false;
   for (const name of lacking) {
-    // The bytes of the artifact choose the name, and could choose a path with it.
+    // The name comes from the artifact's bytes, so it could contain a path.
     if (!name.startsWith(`${file}.`) || !isFileName(name) || !isRelativePath(name)) continue;
     const copy = rootFolder(dirname(path))(name);
     const address = url + encodeURIComponent(name.slice(file.length));

@@ -2,16 +2,16 @@ import { difference } from "./files.ts";
 import type { Finding, Listed } from "./finding.ts";
 import type { Answer, SiteReader } from "./stores/site-reader.ts";
 
-/** Where installers ask for the list, and people for a page of it. */
+/** Installers request the list here, and browsers a page of it. */
 const path = "api/v1/package/";
-/** The file that has the list's bytes. */
+/** The file with the list's bytes. */
 const listFile = "api/v1/package/index.json";
-/** A page of the list is small; what is longer is not read. */
+/** A list page is small; longer answers are not read. */
 const mostPageBytes = 16 * 1024 * 1024;
 
 /**
- * Asks the list's address as an installer and as a browser. A host that cannot negotiate is fine, one that gives
- * installers a page, or lets caches keep a negotiated page for them, is not.
+ * Requests the list as an installer and as a browser. Content negotiation is optional, but installers must
+ * not get a page, not even from a cache.
  */
 export async function listAddressFindings(site: SiteReader, listed: Listed): Promise<Finding[]> {
   const known = listed[listFile];

@@ -7,8 +7,8 @@ const mostRootBytes = 512_000;
 const mostListBytes = 64 * 1024 * 1024;
 
 /**
- * The bytes that no signature and no hash covers: signatures themselves, white space, roots that were read at an
- * earlier time, the list of what signing added. What a client never looks at is checked for those that will.
+ * Checks bytes that no signature or hash covers: signatures, white space, earlier roots, and the list of
+ * signed files. Other clients may read what this one ignores.
  * @param pinned the root that the user trusts
  */
 export async function metadataFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<Finding[]> {
@@ -57,7 +57,7 @@ function timestampFindings({ answered, timestamp, root }: TrustedSite): Finding[
   return formFindings(path, bytes, timestamp.metadata, [root.metadata], "timestamp");
 }
 
-/** Written as signing writes it, and each of its signatures by a key that may sign. */
+/** The encoding must be that of signing, and each signature must be from an allowed key. */
 function formFindings(
   path: string,
   bytes: Uint8Array,
@@ -89,7 +89,7 @@ function hasSigned(root: Root, keyID: string, metadata: Metadata<Root> | Metadat
   }
 }
 
-/** What the snapshot names must be there for every client, those that have it from before too. */
+/** Everything in the snapshot must be available to all clients, including those with older metadata. */
 async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
   const { timestamp, snapshot, answered } = trusted;
   const named = [
@@ -99,7 +99,7 @@ async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
   const findings: Finding[] = [];
   for (const [file, meta] of named) {
     const path = `metadata/${meta.version}.${encodeURIComponent(file)}`;
-    if (answered.has(path)) continue; // The client checked it.
+    if (answered.has(path)) continue; // The client has verified these already.
     const bytes = await read(trusted, path, (meta.length ?? mostListBytes) + 1);
     if (!bytes) findings.push({ path, what: "is missing" });
     else if (sha256(bytes) !== meta.hashes?.sha256) findings.push({ path, what: "is not what was signed" });
@@ -107,7 +107,7 @@ async function partFindings(trusted: TrustedSite): Promise<Finding[]> {
   return findings;
 }
 
-/** metadata/signed.json of a folder, which `sign` goes on from: nothing signs it, but all it says can be compared. */
+/** metadata/signed.json of a folder is not signed, but `sign` reads it; all its values can be verified. */
 async function signedListFindings(trusted: TrustedSite): Promise<Finding[]> {
   if (trusted.site.isRemote) return [];
   const path = "metadata/signed.json";

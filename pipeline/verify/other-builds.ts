@@ -10,20 +10,19 @@ import { lifetimeOf, rolesOfRelease } from "../trust/roles.ts";
 import type { Listed } from "./finding.ts";
 import { storedName, type TrustedSite } from "./tuf-client.ts";
 
-/** What was signed at another time than now, as far as its metadata is still there. */
+/** An earlier or later signed build whose metadata is still available. */
 export interface OtherBuild {
-  /** Its id. */
   build: string;
   /** Milliseconds since 1970. */
   signedAt: number;
-  /** SHA-256 that a file had in it. @param version the release that the file belongs to, if any */
+  /** SHA-256 of a file in that build. @param version release of the file, if it has one */
   hashOf(path: string, version: string | undefined): Promise<string | undefined>;
 }
 
-/** Snapshots that are looked back on. Numbers may be skipped. */
+/** Snapshots to look back; numbers may be skipped. */
 const mostBack = 50;
 const mostGap = 10;
-/** Snapshots that may be there before the timestamp that leads to them. */
+/** Snapshots that may be uploaded before the timestamp that refers to them. */
 const mostAhead = 10;
 
 const mostSnapshotBytes = 2_000_000;
@@ -39,7 +38,7 @@ export async function* earlierBuilds(trusted: TrustedSite): AsyncGenerator<Other
   }
 }
 
-/** What is published while the timestamp still leads to the build before it. Oldest first. */
+/** Builds that are being published, with a timestamp that still refers to an earlier one. Oldest first. */
 export async function* laterBuilds(trusted: TrustedSite): AsyncGenerator<OtherBuild> {
   const live = trusted.snapshot.metadata.signed.version;
   for (let version = live + 1; version <= live + mostAhead; version++) {
@@ -71,13 +70,13 @@ async function readOther(trusted: TrustedSite, version: number): Promise<OtherBu
   };
 }
 
-/** When metadata was signed: its end less its role's life. */
+/** Signing time: expiry minus the role's lifetime. */
 export const signingTime = (
   role: string,
   { metadata }: { metadata: { signed: { expires: string } } },
 ): number => Date.parse(metadata.signed.expires) - lifetimeOf(role);
 
-/** Only by keys that count now: whoever has a key that was replaced must not say what was published once. */
+/** Accepts only current keys: a replaced key must not decide what was published in the past. */
 async function readSigned(trusted: TrustedSite, version: number): Promise<SignedSnapshot | undefined> {
   const { status, bytes } = await trusted.site.read(metadataPath("snapshot", version), mostSnapshotBytes);
   if (status !== 200) return undefined;
@@ -90,7 +89,7 @@ async function readSigned(trusted: TrustedSite, version: number): Promise<Signed
   }
 }
 
-/** The snapshot has the role's hash, the role the list's: one signature covers both. Empty where it is gone. */
+/** Snapshot and role contain hashes, so one signature covers the list as well. Empty if the list is gone. */
 async function readList(
   { site }: TrustedSite,
   snapshot: SignedSnapshot,

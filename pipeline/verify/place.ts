@@ -17,32 +17,32 @@ import {
 } from "./stores/trust-state.ts";
 
 export interface PlaceOptions {
-  /** File of the root that somebody trusts. */
+  /** Root file that the user trusts. */
   root?: string | undefined;
-  /** Take the site's own first root, and compare it from then on. */
+  /** Trust the site's own first root, and require the same one from then on. */
   trustFirstUse?: boolean | undefined;
   trustDir?: string | undefined;
   environment: Readonly<Record<string, string | undefined>>;
 }
 
-/** A site, whose signatures count for it, and what was seen of it. */
+/** A site, the root to verify it with, and its stored trust state. */
 export interface KnownPlace {
   place: string;
   root: Uint8Array;
-  /** Folder of what was seen at earlier times. */
+  /** Folder with the trust state of earlier runs. */
   state: string;
-  /** Whether what lies there is permanent; undefined: no configuration at hand says. */
+  /** True if builds there are permanent; undefined: no configuration available. */
   settles: boolean | undefined;
-  /** Whose policy counts for its artifacts. */
+  /** Project whose policy applies to the artifacts. */
   policy: ProjectPolicy;
-  /** Set where nothing but the site itself says whose signatures count. */
+  /** Set if the root came from the site itself. */
   firstUse: { fingerprint: string; isNew: boolean } | undefined;
-  /** To be called once everything was right. */
+  /** Stores the first root; called after successful verification. */
   rememberFirst(): void;
 }
 
 /**
- * What is meant by a place: the name of a site in catalog.yaml, an address, a folder.
+ * Resolves the name of a site in catalog.yaml, an address or a folder.
  * @throws RelcatError site-unknown, usage without a root, root-missing, site-tampered, network
  */
 export async function findPlace(releases: string, word: string, options: PlaceOptions): Promise<KnownPlace> {
@@ -71,7 +71,7 @@ export async function findPlace(releases: string, word: string, options: PlaceOp
   return { ...(await firstUse(base, place)), settles, policy };
 }
 
-/** The project's own root counts for its sites, and for folders inside the project: what it built, say. */
+/** The project's own root applies to its sites, and to folders inside the project, such as build output. */
 function ownRoot(releases: string, word: string, config: Config | undefined): string | undefined {
   const file = firstRoot(releases);
   if (config?.sites.has(word)) return file;
@@ -88,7 +88,7 @@ async function configuration(releases: string, word: string): Promise<Config | u
   try {
     return await loadConfiguration(releases, undefined);
   } catch (error) {
-    // An address or a folder can be looked at whatever the configuration here says.
+    // A broken configuration does not matter for an address or a folder.
     if (error instanceof RelcatError && (isAddress(word) || exists(word.replace(/^dir:/, ""))))
       return undefined;
     throw error;

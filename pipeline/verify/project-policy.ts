@@ -3,15 +3,15 @@ import type { Config } from "../documents/config.ts";
 import { exists } from "../system/files.ts";
 import { liveFolder } from "./stores/site-reader.ts";
 
-/** The project whose policy counts for a site, or why there is none. */
+/** The project whose policy applies to a site, or the reason why there is none. */
 export type ProjectPolicy =
   | { project: { folder: string; catalog: string; config: Config } }
   | { project: undefined; reason: string };
 
 /**
- * Whose policy the artifacts of a place are held against: that of the project here, and only where it names the place as one
- * of its sites, by name, by address or by folder. A foreign site is nothing that its signers have to do with.
- * @param config undefined: there is one that cannot be read
+ * The policy of this project applies only to its own sites, by name, address or folder, because its signers
+ * have nothing to do with other sites.
+ * @param config undefined: the configuration cannot be read
  */
 export function projectPolicy(folder: string, word: string, config: Config | undefined): ProjectPolicy {
   const catalog = `${folder}/catalog.yaml`;
@@ -23,7 +23,7 @@ export function projectPolicy(folder: string, word: string, config: Config | und
   return { project: { folder, catalog, config } };
 }
 
-/** Whether a project has a place as one of its sites, by name, by address or by folder. */
+/** True if the place is one of the project's sites, by name, address or folder. */
 export function isSite(word: string, { sites }: Config): boolean {
   const folder = resolve(word.replace(/^dir:/, ""));
   return [...sites.values()].some(

@@ -2,11 +2,11 @@ import { sha256 } from "../trust/metadata.ts";
 
 export interface Sample {
   count: number;
-  /** The same seed chooses the same of the same. */
+  /** The same seed selects the same sample. */
   seed: string;
 }
 
-/** As many of the names as a sample has, by seed, ascending; all of them without one. */
+/** Deterministic sample of the names, ascending; all of them without a sample. */
 export function chosen(names: readonly string[], sample: Sample | undefined): string[] {
   if (!sample || sample.count >= names.length) return [...names].sort();
   const order = new Map(

@@ -5,15 +5,15 @@ import type { TrustedSite } from "./tuf-client.ts";
 
 export interface Staleness {
   findings: Finding[];
-  /** How many builds the oldest of what is stale is behind; undefined where nothing is. */
+  /** Number of builds that the oldest stale file is behind; undefined: nothing is stale. */
   behind: number | undefined;
-  /** When it ceased to be what is signed, in milliseconds since 1970. */
+  /** Time at which a newer build replaced it, in milliseconds since 1970. */
   since: number;
 }
 
 /**
- * Tells what lags behind from what was tampered with. A file that an earlier signed build had at its path comes from
- * a cache; one that a later build has, and that the timestamp does not lead to yet, is being published.
+ * Separates stale files from tampered ones. Bytes of an earlier signed build come from a cache; bytes of a
+ * later one are being published, before its timestamp.
  */
 export async function findStale(
   trusted: TrustedSite,
@@ -74,7 +74,7 @@ async function compareEarlier(
   for await (const earlier of earlierBuilds(trusted)) {
     if (earlier.build !== last) behind++;
     last = earlier.build;
-    // Signed anew without a change, it is no older for that.
+    // Signing again without changes does not make files stale.
     if (behind === 0) since = Math.min(since, earlier.signedAt);
     for (const finding of findings) {
       const path = pathOf(finding);

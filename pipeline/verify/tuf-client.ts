@@ -18,38 +18,41 @@ import { openMemory } from "./stores/trust-state.ts";
 import { type Asked, explained, tampered } from "./tuf-refusals.ts";
 import { followWorkflow } from "./tuf-workflow.ts";
 
-/** A site whose metadata was checked from a pinned root on. */
+/** A site whose metadata was verified, starting from a pinned root. */
 export interface TrustedSite {
   site: SiteReader;
   root: SignedRoot;
   timestamp: SignedTimestamp;
   snapshot: SignedSnapshot;
-  /** Metadata as the site answered it now, by path; what was known already is not asked for again. */
+  /** Metadata files that were downloaded now, by path; remembered ones are not downloaded again. */
   answered: ReadonlyMap<string, Uint8Array>;
-  /** What its answers with metadata said beside it. */
+  /** Response headers of the metadata. */
   headers: Answer["headers"];
-  /** A role's metadata, checked; undefined where nobody lets it speak. @throws RelcatError site-tampered, site-expired */
+  /**
+   * Verified metadata of a role; undefined if it has no delegation. @throws RelcatError site-tampered,
+   * site-expired
+   */
   role(name: string): Promise<SignedTargets | undefined>;
-  /** What the responsible role says of a target; undefined where nobody speaks for it. */
+  /** Description by the responsible role; undefined if no role is responsible. */
   describe(path: string): Promise<TargetDescription | undefined>;
-  /** The bytes of a target, checked; undefined where nobody speaks for one. @throws RelcatError site-tampered */
+  /** Verified bytes; undefined if no role is responsible. @throws RelcatError site-tampered */
   target(path: string): Promise<Uint8Array | undefined>;
 }
 
-/** @property hashes by algorithm, in hexadecimal digits; one is enough, more are all compared */
+/** @property hashes hexadecimal, by algorithm; all that are present are compared */
 export interface TargetDescription {
   hashes: Readonly<Record<string, string>>;
   size: number;
 }
 
-/** No target that verifying reads is larger: the whole list of a very large catalog. */
+/** Large enough for the list of a very large catalog. */
 const mostTargetBytes = 1024 * 1024 * 1024;
 
 /**
- * Checks a site's metadata: roots, timestamp, snapshot, targets. What is verified is remembered at once, whatever is
- * refused later, as TUF 1.0.34 says.
+ * Verifies roots, timestamp, snapshot and targets. Verified metadata is stored at once, even if a later step
+ * fails, as TUF 1.0.34 requires.
  * @param root bytes of the root that the user trusts
- * @param state folder of what was seen at earlier times
+ * @param state folder with the trust state of earlier runs
  * @throws RelcatError site-tampered, site-stale, site-expired, clock, network, each naming the role
  */
 export async function openTrustedSite(
@@ -103,19 +106,19 @@ export async function openTrustedSite(
   };
 }
 
-/** A path that the role, or one below it, is asked about: that makes the client load it. */
+/** Asking for a path of the role or of one below it makes the client load the role. */
 const pathInside = (role: string): string =>
   role === "catalog"
     ? "catalog/index.json"
     : `releases/${role.slice("releases-".length).padEnd(5, ".00")}.000/release.json`;
 
-/** Those that nobody can find a second file for, and that this program can compute. */
+/** Collision-resistant algorithms that this program supports. */
 const algorithms = ["sha256", "sha384", "sha512"];
 
 function describeTarget(site: SiteReader, { path, length, hashes }: TargetFile): TargetDescription {
   if (!algorithms.some((algorithm) => Object.hasOwn(hashes, algorithm)))
     throw tampered(site, path, `has no hash of ${algorithms.join(", ")} in the signed metadata`);
-  // A hash becomes part of a file's name.
+  // The hash becomes part of a file name.
   if (!Object.values(hashes).every((hash) => /^[0-9a-f]+$/.test(hash)))
     throw tampered(site, path, "has a hash that is not in hexadecimal digits");
   return { hashes, size: length };
@@ -133,7 +136,7 @@ async function readTarget(site: SiteReader, stored: string, { hashes, size }: Ta
   return bytes;
 }
 
-/** The file that has a target. */
+/** Name of a target's file. */
 export const storedName = (path: string, { hashes }: Pick<TargetDescription, "hashes">): string =>
   targetName(path, Object.values(hashes)[0] ?? "");
 
@@ -145,7 +148,7 @@ const readers = new Map<string, (bytes: Uint8Array) => { metadata: { signed: Any
   ["snapshot", readSnapshot],
 ]);
 
-/** Refuses metadata that no client should take, whoever signed it. @throws RelcatError site-tampered */
+/** Rejects metadata that no client should accept, whoever signed it. @throws RelcatError site-tampered */
 function refuseUnfit(site: SiteReader, role: string, bytes: Uint8Array): void {
   const { signed } = (readers.get(role) ?? readTargets)(bytes).metadata;
   if (!Number.isSafeInteger(signed.version) || signed.version < 1)
@@ -161,10 +164,13 @@ async function worded<T>(site: SiteReader, asked: Asked, doing: () => Promise<T>
   }
 }
 
-/** Hours that a clock may be behind: those of a time zone that was set for another. */
+/** Allowed clock error in milliseconds: a wrong time zone can cause up to a day. */
 const mostBehind = 24 * 3_600_000;
 
-/** Nothing expires for a clock that is behind. How long a timestamp is valid says nothing of the clock. */
+/**
+ * With a slow clock nothing expires. A timestamp's expiry says nothing about the clock, so its signing date
+ * is used.
+ */
 function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   const signedAt = signingDate(metadata.signed);
   if (signedAt === undefined || signedAt <= Date.now() + mostBehind) return;
@@ -175,7 +181,7 @@ function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   );
 }
 
-/** A key that goes by two names would count twice towards a threshold. */
+/** A key listed under two ids would count twice towards a threshold. */
 function refuseDoubledKeys(site: SiteReader, role: string, content: AnyContent): void {
   const { keys, roles } = keysAndRoles(content);
   for (const [name, { keyIDs }] of Object.entries(roles ?? {})) {
@@ -194,7 +200,7 @@ function keysAndRoles(content: AnyContent): {
   return content instanceof Root ? content : {};
 }
 
-/** Whose valid signatures a role's metadata has. */
+/** Ids of keys with valid signatures on a role's metadata. */
 export function signersOf(delegator: Metadata<Root> | Metadata<Targets>, name: string, role: SignedTargets) {
   const { keys, roles } = keysAndRoles(delegator.signed);
   const ids = roles?.[name]?.keyIDs ?? [];

@@ -2,12 +2,12 @@ import { failure, type RelcatError } from "../errors.ts";
 import type { SiteReader } from "./stores/site-reader.ts";
 import { WorkflowError } from "./tuf-workflow.ts";
 
-/** What the TUF client is looking at: its complaints seldom name a role. */
+/** The current request, because the TUF client's errors seldom name a role. */
 export interface Asked {
   path: string;
 }
 
-/** Why the TUF client refused: role and reason, as people say it. */
+/** Translates an error of the TUF client into role and reason. */
 export function explained(site: SiteReader, path: string, error: unknown): RelcatError {
   const { message } = error as Error;
   const [, expired] = /([\w.-]+)\.json is expired/.exec(message) ?? [];
@@ -38,7 +38,7 @@ const expiredMetadata = (site: SiteReader, role: string, cause: unknown) =>
     cause,
   );
 
-/** Validly signed, so it was published once: caches that lag behind and replays look the same. */
+/** Validly signed and older: an outdated cache and a replay attack look the same. */
 const olderTimestamp = (site: SiteReader, versions: string, cause: unknown) =>
   failure(
     "site-stale",
@@ -55,7 +55,7 @@ const isNoJson = (error: unknown): boolean =>
 const isNoMetadata = (error: unknown): boolean =>
   isNoJson(error) || /is not (defined|an array)|expected 'root', got/.test((error as Error).message);
 
-/** The client's sentences, and how they read here. */
+/** Error messages of the client, with their replacements. */
 const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
   [
     /[\w.-]+ was signed by (\d+)\/(\d+) keys/,

@@ -2,7 +2,7 @@ import type { Metadata, Root, Targets } from "@tufjs/models";
 import { EqualVersionError } from "tuf-js/dist/error.js";
 import { TrustedMetadataStore } from "tuf-js/dist/store.js";
 
-/** Metadata that was verified at earlier times, by role. What is written is durable before the next request. */
+/** Verified metadata of earlier runs, by role. Writes are durable before the next request. */
 export interface TrustMemory {
   read(role: string): Uint8Array | undefined;
   write(role: string, bytes: Uint8Array): void;
@@ -10,22 +10,22 @@ export interface TrustMemory {
 }
 
 /**
- * Reads metadata from the repository, and refuses what no client should look at.
- * @param role the role that it is said to be of
+ * Downloads metadata and rejects what no client should accept.
+ * @param role the role it should belong to
  * @param limit bytes
- * @returns undefined for what is not there
+ * @returns undefined if it does not exist
  */
 export type AskForMetadata = (path: string, role: string, limit: number) => Promise<Uint8Array | undefined>;
 
-/** What the trusted store does not say itself. */
+/** Errors that the trusted store does not detect itself. */
 export class WorkflowError extends Error {}
 
-/** The client workflow of TUF 1.0.34, section 5; its numbers are named where a step is taken. */
+/** The client workflow of TUF 1.0.34, section 5; comments give the numbers of its steps. */
 export interface Workflow {
   store: TrustedMetadataStore;
-  /** The bytes of each role's metadata that counts now. */
+  /** Current verified metadata, by role. */
   bytes: ReadonlyMap<string, Uint8Array>;
-  /** The role that speaks for a target, loaded with all that leads to it (5.6.7). */
+  /** The role responsible for a target, loaded with the roles that lead to it (5.6.7). */
   find(target: string): Promise<Metadata<Targets> | undefined>;
 }
 
@@ -38,13 +38,14 @@ interface Run {
 
 const mostRotations = 1024;
 const mostDelegations = 32;
-/** Bytes, where the metadata that leads there does not say. */
+/** Size limits in bytes, if the parent metadata gives none. */
 const limits = { root: 512_000, timestamp: 16_384, snapshot: 2_000_000, targets: 5_000_000 };
 
 /**
- * Takes roots, timestamp, snapshot and targets. Each role is remembered when it is verified, whatever is refused later.
- * @param pinned the root to begin with where none is remembered
- * @throws Error of tuf-js, WorkflowError, and what `ask` throws
+ * Updates roots, timestamp, snapshot and targets. Each role is stored after its verification, even if a later
+ * step fails.
+ * @param pinned first root, if none is stored
+ * @throws Error of tuf-js, WorkflowError, and whatever `ask` throws
  */
 export async function followWorkflow(
   pinned: Uint8Array,
@@ -68,7 +69,7 @@ function accept({ bytes, memory }: Run, role: string, verified: Uint8Array): voi
   memory.write(role, verified);
 }
 
-/** 5.3. Whether the last root has expired (5.3.10) is checked with the timestamp. */
+/** 5.3. Expiry of the last root (5.3.10) is checked together with the timestamp. */
 async function updateRoot(run: Run): Promise<void> {
   for (let rotation = 0; rotation < mostRotations; rotation++) {
     const before = run.store.root.signed;
@@ -77,7 +78,7 @@ async function updateRoot(run: Run): Promise<void> {
     if (!bytes) return;
     run.store.updateRoot(Buffer.from(bytes));
     accept(run, "root", bytes);
-    // 5.3.11: a thief of the old key may have driven the versions up.
+    // 5.3.11: a stolen key may have been used to raise the version numbers.
     if (["timestamp", "snapshot"].some((role) => losesKey(before, run.store.root.signed, role)))
       for (const role of ["timestamp", "snapshot"]) run.memory.forget(role);
   }
@@ -95,7 +96,7 @@ async function updateTimestamp(run: Run): Promise<void> {
   try {
     run.store.updateTimestamp(Buffer.from(bytes));
   } catch (error) {
-    // 5.4.3: the same version is not used again.
+    // 5.4.3: keep the stored metadata if the version is the same.
     if (!(error instanceof EqualVersionError)) throw error;
     if (known) run.bytes.set("timestamp", known);
     return;
@@ -117,7 +118,7 @@ async function updateSnapshot(run: Run): Promise<void> {
   accept(run, "snapshot", bytes);
 }
 
-/** 5.6, for targets and for roles that it delegates to. */
+/** 5.6, for targets and for delegated roles. */
 async function loadTargets(
   run: Run,
   role: string,
@@ -146,7 +147,7 @@ async function loadTargets(
   return store.getRole(role);
 }
 
-/** 5.6.7: depth first, in the order of the delegations; a terminating one ends the search after it. */
+/** 5.6.7: depth first, in the order of the delegations; a terminating delegation ends the search. */
 async function findTarget(run: Run, target: string): Promise<Metadata<Targets> | undefined> {
   const waiting = [{ role: "targets", delegator: "root" }];
   const visited = new Set<string>();
@@ -178,7 +179,7 @@ async function required({ ask }: Run, path: string, role: string, limit: number)
 const prefix = ({ store }: Run, version: number | undefined): string =>
   store.root.signed.consistentSnapshot ? `${version}.` : "";
 
-/** What is remembered may have expired, or be signed by a key that was replaced: then the repository is asked. */
+/** Stored metadata may have expired, or its key may have been replaced; then it is downloaded. */
 function isTaken(take: () => unknown): boolean {
   try {
     take();

@@ -17,31 +17,31 @@ import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 
 export type { Finding } from "./finding.ts";
 
-/** How a site stands to what was signed; only the first says that all of it was compared and is right. */
+/** Only `ok` means that everything was compared and is correct. */
 type Judgement = "ok" | "sampled" | "converging" | "refused" | "stale" | "tampered";
 
 export interface Verdict {
   verdict: Judgement;
-  /** The id of the build that is signed now. */
+  /** Id of the signed build. */
   build: string;
   findings: Finding[];
-  /** Files that were compared. */
+  /** Number of compared files. */
   files: number;
   releases: number;
   packages: number;
-  /** Files for download that were read; null where nobody asked for it. */
+  /** Number of artifacts read; null: not requested. */
   artifacts: number | null;
-  /** What became of inspecting them again; null where they were not read. */
+  /** Result of the renewed inspection; null: not requested. */
   policy: PolicyVerdict | null;
-  /** What the sample was taken from; null where all of it was compared. */
+  /** Size of the full set; null: everything was compared. */
   sample: { seed: string; files: number; artifacts: number | null } | null;
-  /** What lags behind: how many builds, and since when; null where nothing does. */
+  /** How far stale files are behind; null: nothing is stale. */
   stale: { builds: number; since: string } | null;
-  /** Records that break the published schema in a detail, as imported ones may. */
+  /** Number of records that violate details of the published schema, which imported ones may. */
   irregular: number;
 }
 
-/** Whether artifacts were inspected again, under whose policy, and what of them is refused is among the findings. */
+/** Whether artifacts were inspected again, and with whose policy; rejected ones are among the findings. */
 type PolicyVerdict =
   | ({ applied: true; catalog: string; refused: number } & Omit<Inspections, "refused">)
   | { applied: false; reason: string };
@@ -50,29 +50,28 @@ export interface VerifyRequest {
   /** Address or folder. */
   place: string;
   root: Uint8Array;
-  /** Folder of what was seen at earlier times. */
+  /** Folder with the trust state of earlier runs. */
   state: string;
-  /** Whether the files for download are read too. */
+  /** Also read the downloadable files. */
   artifacts?: boolean | undefined;
-  /** What they are inspected for once more; default: they are not. */
+  /** Inspect them again with this policy; default: no inspection. */
   policy?: ProjectPolicy | undefined;
-  /** Only some of the files. */
+  /** Compare only a sample of the files. */
   sample?: Sample | undefined;
-  /** Milliseconds for which caches may lag behind. */
+  /** Milliseconds that caches may lag behind. */
   grace?: number | undefined;
   /** Milliseconds since 1970. */
   now?: number | undefined;
-  /** Called with each file that was compared. */
   onFile?: ((done: number, all: number) => void) | undefined;
   onArtifact?: ((progress: ArtifactProgress) => void) | undefined;
 }
 
-/** A quarter of an hour: what CDNs keep at most. */
+/** A quarter of an hour, the longest that CDNs usually cache. */
 export const usualGrace = 15 * 60_000;
 
 /**
- * Checks a published site against what was signed: metadata, then every listed file by its hash, headers and
- * encodings where there are any, and that list, release documents and records say the same.
+ * Verifies a published site: metadata, every listed file by hash, headers and encodings, and the consistency
+ * of list, release documents and records.
  * @throws RelcatError site-tampered, site-stale, site-expired, clock for the metadata itself; network
  */
 export async function verifySite(request: VerifyRequest): Promise<Verdict> {
@@ -131,7 +130,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
   };
 }
 
-/** Nothing that inspects is loaded where no policy counts. */
+/** Loads the inspection code only if a policy applies. */
 async function inspecting(
   { artifacts, policy }: VerifyRequest,
   now: number,
@@ -160,7 +159,7 @@ function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Ju
   return isPart ? "sampled" : "ok";
 }
 
-/** The site's own lists of its releases and its files, which no target repeats. */
+/** The site's indexes of releases and files, which are not among the signed targets. */
 async function indexFindings(
   site: SiteReader,
   documents: SignedDocuments,
@@ -175,7 +174,7 @@ async function indexFindings(
   return [...findings, ...buildFindings(build, documents), ...hostingFindings(site, build)];
 }
 
-/** undefined where it is not what was signed: comparing the files says that. */
+/** undefined if it differs from the signed bytes, which the file comparison reports. */
 async function readListed(site: SiteReader, { listed }: SignedDocuments, path: string): Promise<unknown> {
   const known = listed[path];
   if (!known) return undefined;

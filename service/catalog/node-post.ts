@@ -24,7 +24,7 @@ export interface PostOptions {
   surroundings: Pick<Surroundings, "pid" | "onWait">;
   /** Program and arguments, run after manifests were stored; never through a shell. */
   afterPost?: readonly string[] | undefined;
-  /** Hears of what clients are not told. */
+  /** Receives errors whose details clients do not see. */
   log: (message: string) => void;
 }
 

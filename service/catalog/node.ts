@@ -30,7 +30,7 @@ export interface OriginOptions {
   /** The emitted site. */
   folder: string;
   host: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   port: number;
   /** Addresses or networks (10.0.0.0/8) whose X-Forwarded-For is believed. */
   trustedProxies?: readonly string[];
@@ -39,7 +39,7 @@ export interface OriginOptions {
   addManifest?: CatalogAppOptions["addManifest"];
   /** How long clients are waited for, in milliseconds, where not as usual. */
   patience?: Partial<Patience>;
-  /** Milliseconds since some moment, for durations. */
+  /** Monotonic clock in milliseconds, for durations. */
   clock: () => number;
   log: (entry: LogEntry) => void;
 }

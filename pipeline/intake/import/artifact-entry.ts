@@ -8,14 +8,17 @@ import { typeKey } from "./catalog-rows.ts";
 import { verbatimDates } from "./dates.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** What a record itself does not say of its file. */
+/** Data about the file that its record does not contain. */
 export interface FileFacts {
   file: string;
   url: string | undefined;
   size: number | undefined;
 }
 
-/** The manifest entry that normalizes to exactly this record; what an entry cannot say is kept verbatim. */
+/**
+ * Creates the manifest entry that normalizes to exactly this record; fields that an entry cannot express go
+ * into `verbatim`.
+ */
 export function artifactEntry(
   record: LiveRecord,
   { file, url, size }: FileFacts,
@@ -70,7 +73,7 @@ type Simple =
   | "exclude_from_api"
   | "only_for_account";
 
-/** Collects what goes into `verbatim` and `absent`. */
+/** Collects `verbatim` and `absent`. */
 class Kept {
   private readonly record: LiveRecord;
   private readonly verbatim = new Map<string, unknown>();
@@ -85,7 +88,7 @@ class Kept {
     else this.absent.push(field);
   }
 
-  /** Keeps the field, and gives what stands in the entry for it. */
+  /** Keeps the original value, and returns its replacement for the entry. */
   instead(field: string, value: string): string {
     this.asItIs(field);
     return value;
@@ -95,7 +98,7 @@ class Kept {
     if (this.record[field] !== value) this.asItIs(field);
   }
 
-  /** The field for the entry, nothing where it has its default. */
+  /** Omits fields with their default value. */
   unless(field: Simple, standard: unknown): Partial<WrittenArtifact> {
     const value = this.record[field];
     if (value === standard && value !== undefined) return {};
@@ -112,7 +115,7 @@ class Kept {
   }
 }
 
-/** A name that can stand in a ledger line, for one that cannot. */
+/** Replaces a name that a ledger line cannot contain. */
 function writableName(name: string, id: number): string {
   const writable = Array.from(name.toWellFormed().replace(/[/\\\p{Cc}]/gu, "-"))
     .slice(0, 255)
@@ -120,7 +123,7 @@ function writableName(name: string, id: number): string {
   return namePattern.safeParse(writable).success ? writable : `id-${id}`;
 }
 
-/** The SHA-256 that an unusual checksum stands for, where it can be told. */
+/** SHA-256 in an unusual notation, if it can be recognized. */
 function readableChecksum({ checksum, data }: LiveRecord): string {
   const attestation = isObject(data) && isObject(data.attestation) ? data.attestation : {};
   const candidates = [checksum.toLowerCase(), attestation.sha256];

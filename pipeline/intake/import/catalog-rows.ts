@@ -6,22 +6,22 @@ import type { LiveRecord } from "./read-records.ts";
 
 type TypeRow = NonNullable<WrittenConfig["package_types"]>[string];
 
-/** What catalog.yaml lacks to describe the records. */
+/** Rows missing from catalog.yaml that the records need. */
 export interface CatalogRows {
   package_types: Record<string, TypeRow>;
   platforms: Record<string, string>;
 }
 
-/** What is fixed already and stays as it is. */
+/** Existing rows, which are not changed. */
 export interface FixedRows {
   config: Config;
-  /** Package types that catalog.yaml or the ledger has. */
+  /** Package types in catalog.yaml or the ledger. */
   types: ReadonlySet<string>;
-  /** The name of `vendor` inside `data`. */
+  /** Key name of `vendor` inside `data`. */
   vendor: string;
 }
 
-/** The row of the package type table a record belongs to; types that cannot stand in a URL share a similar one's. */
+/** Row of the package type table for a type; a type that cannot be part of a URL uses a similar one. */
 export function typeKey(type: string): string {
   if (packageType.safeParse(type).success) return type;
   const similar = type
@@ -34,8 +34,8 @@ export function typeKey(type: string): string {
 }
 
 /**
- * Package types and platforms as they are found. A type of the specification keeps its row as long as any record
- * agrees with it; what most records say counts where none does.
+ * Derives package types and platforms from the records. A type of the specification keeps its row if any
+ * record agrees with it; otherwise the majority decides.
  */
 export function catalogRows(records: readonly LiveRecord[], fixed: FixedRows): CatalogRows {
   const rows: CatalogRows = { package_types: {}, platforms: {} };
@@ -61,7 +61,7 @@ export function catalogRows(records: readonly LiveRecord[], fixed: FixedRows): C
 const sorted = <T>(table: Record<string, T>): Record<string, T> =>
   Object.fromEntries(Object.entries(table).sort(([a], [b]) => (a < b ? -1 : 1)));
 
-/** As catalog.yaml can name it. */
+/** Values that catalog.yaml can express. */
 const isPlatform = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) > 0 && Number(value) < 1e9;
 const isSystem = (value: unknown): value is string => line.safeParse(value).success;
@@ -87,7 +87,7 @@ function newRow(type: string, records: readonly LiveRecord[], spare: number, ven
     operating_system,
     platform: mostCommon(records.map((record) => record.platform).filter(isPlatform)) ?? spare,
     kind: kindOf(records, operating_system, vendor),
-    // What only one record says of itself is no description of its type.
+    // A description that only one record has does not describe its type.
     description: mostCommon(records.map((record) => record.description).filter(isDescription), 2) ?? type,
   };
 }
@@ -101,7 +101,7 @@ function kindOf(records: readonly LiveRecord[], operatingSystem: string, vendor:
   return operatingSystem === "kubernetes" ? "chart" : "client";
 }
 
-/** The value most records have, the latest of several; undefined when fewer than `least` have it. */
+/** Most frequent value, the latest on a tie; undefined below `least` occurrences. */
 function mostCommon<T>(values: readonly T[], least = 1): T | undefined {
   const counts = new Map<T, number>();
   for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
@@ -109,7 +109,7 @@ function mostCommon<T>(values: readonly T[], least = 1): T | undefined {
   return most < least ? undefined : values.findLast((value) => counts.get(value) === most);
 }
 
-/** A platform number that nothing uses, for types whose records name none. */
+/** An unused platform number, for types whose records have none. */
 function spareNumber(records: readonly LiveRecord[], { platforms }: Config): number {
   const used = new Set<unknown>([...platforms.keys(), ...records.map((record) => record.platform)]);
   let spare = 1;

@@ -2,15 +2,14 @@ import { type Document, isMap, parseDocument } from "yaml";
 import type { Config } from "../../documents/config.ts";
 import type { CatalogRows } from "./catalog-rows.ts";
 
-/** What an import writes into catalog.yaml. */
 export interface CatalogChanges extends CatalogRows {
   wire: Partial<Config["wire"]>;
 }
 
 /**
- * catalog.yaml with the changes; comments and everything else stay. The text itself where nothing changes.
- * @param text the file as it is, undefined when there is none
- * @param schemas folder of the JSON Schemas as seen from the project's folder
+ * Applies the changes and keeps comments and everything else; without changes, the text stays identical.
+ * @param text current content, undefined if the file is missing
+ * @param schemas folder of the JSON Schemas, relative to the project
  */
 export function catalogYaml(
   text: string | undefined,

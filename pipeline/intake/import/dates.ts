@@ -2,7 +2,7 @@ import { date, timestamp } from "../../documents/fields.ts";
 import { outOfOrder } from "../../records/verbatim.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** A record's dates as the ledger can hold them: well-formed, modified never before created. */
+/** Dates that the ledger accepts: well-formed, and modified not before created. */
 export interface LedgerDates {
   created: string;
   modified: string;
@@ -11,8 +11,8 @@ export interface LedgerDates {
 const wellFormed = (value: unknown): string | undefined => timestamp.safeParse(value).data;
 
 /**
- * The dates a record's ledger lines get. Where the record's own are malformed or out of order, they are the nearest
- * that can be read out of them; the record keeps its own in `verbatim`.
+ * Ledger dates of a record. Malformed or unordered dates become the nearest valid ones; `verbatim` keeps the
+ * originals.
  */
 export function ledgerDates({ created_date, modified_date, version }: LiveRecord): LedgerDates {
   const created = wellFormed(created_date);
@@ -29,7 +29,7 @@ export function ledgerDates({ created_date, modified_date, version }: LiveRecord
   return { created, modified: later ? (roughly.modified ?? created) : created };
 }
 
-/** Which dates only `verbatim` can keep. */
+/** Dates that only `verbatim` can keep. */
 export function verbatimDates({
   created_date,
   modified_date,
@@ -44,7 +44,7 @@ export function verbatimDates({
 const earlier = (a: string | undefined, b: string | undefined) =>
   a === undefined || b === undefined ? (a ?? b) : a < b ? a : b;
 
-/** A date that is written in another way, in UTC; without a zone it is taken for UTC. */
+/** Parses other notations into UTC; without a time zone, UTC is assumed. */
 function readDate(value: unknown): string | undefined {
   const match =
     /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/.exec(
@@ -56,7 +56,7 @@ function readDate(value: unknown): string | undefined {
   return wellFormed(`${new Date(moment).toISOString().slice(0, 19)}.${fraction.padEnd(6, "0")}Z`);
 }
 
-/** A release's date: the day of its oldest record, of those whose date can be read. */
+/** Day of the oldest record with a readable date. */
 export function releaseDate(version: string, records: readonly LiveRecord[]): string {
   const moments = records.flatMap(
     ({ created_date }) => wellFormed(created_date) ?? readDate(created_date) ?? [],

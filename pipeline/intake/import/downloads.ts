@@ -11,7 +11,7 @@ import type { Address, Addresses } from "./file-names.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 /**
- * Where `/package/{id}/download/` starts, from the address of a list.
+ * Base of `/package/{id}/download/`, derived from a list's address.
  * @throws RelcatError usage
  */
 export function downloadBase(source: string, given: string | undefined): string {
@@ -38,7 +38,7 @@ export function downloadBase(source: string, given: string | undefined): string 
   return `${url.origin}${list ?? path}`;
 }
 
-/** @throws RelcatError usage, in the words of artifact_url's own check */
+/** @throws RelcatError usage, with the messages of artifact_url's own validation */
 export function checkTemplate(template: string): void {
   const place = () => ({ file: "", line: 1, column: 1 });
   const [fault] = useConfig({ file: "", value: { artifact_url: template }, place }).problems;
@@ -51,14 +51,14 @@ const atOnce = 16;
 
 export interface Resolved {
   addresses: Addresses;
-  /** Downloads that lead nowhere, or to an address that cannot be kept. */
+  /** Failed downloads, and addresses that cannot be stored. */
   problems: Problem[];
 }
 
 /**
- * Asks the live catalog where each file lies, for records whose address is not known yet.
+ * Queries the live catalog for the addresses of records that lack one.
  * @param base from downloadBase
- * @throws RelcatError network as soon as the server does not answer at all
+ * @throws RelcatError network at the first request without an answer
  */
 export async function resolveDownloads(
   records: readonly LiveRecord[],
@@ -78,13 +78,12 @@ export async function resolveDownloads(
   };
 }
 
-/** What became of one download. */
 interface Found {
   address?: Address;
   fault?: string;
 }
 
-/** Different bytes cannot lie at one address: it is a page that asks for a login, or says sorry. */
+/** Two files cannot have the same address: it is a login or error page. */
 function sharedAddresses(
   records: readonly LiveRecord[],
   found: ReadonlyMap<number, Found>,
@@ -100,14 +99,14 @@ function sharedAddresses(
   return shared;
 }
 
-/** Records that have no entry with an address of its own yet. */
+/** Records whose entry does not have an explicit address. */
 export const withoutAddress = (records: readonly LiveRecord[], { entries, ledger }: Existing): LiveRecord[] =>
   records.filter(
     ({ id, version }) =>
       entries.get(identity(version, ledger.byId.get(id)?.add.file ?? ""))?.url === undefined,
   );
 
-/** Parameters of addresses that are valid for minutes, and are credentials as long as they are. */
+/** Parameters of signed addresses, which expire and act as credentials. */
 const temporary = /^(?:x-(?:amz|goog)-|signature$|sig$|token$|access_?token$|expires$|key-pair-id$|policy$)/i;
 
 function readAnswer(asked: URL, { status, location }: Redirection): Found {
@@ -142,7 +141,7 @@ const unresolved = ({ id, name, version }: LiveRecord, fault: string): Problem =
   hint: "Its address is a guess, artifact_url of catalog.yaml: give it a url in its manifest entry.",
 });
 
-/** Without a template and without looking it up nobody said where the files lie. */
+/** Warning: without a template or a lookup, the addresses are unknown. */
 export const addressesAreGuesses = (count: number): Problem => ({
   code: "download-address",
   severity: "warning",

@@ -2,9 +2,9 @@ import { parseDocument } from "yaml";
 import type { Exception } from "../../documents/exceptions.ts";
 
 /**
- * exceptions.yaml with these entries; the first ones are those it has, and only their counts may differ.
- * @param text the file as it is, undefined when there is none
- * @param schemas folder of the JSON Schemas as seen from the project's folder
+ * Writes exceptions.yaml; existing entries come first and change only their counts.
+ * @param text current content, undefined if the file is missing
+ * @param schemas folder of the JSON Schemas, relative to the project
  */
 export function exceptionsYaml(
   text: string | undefined,

@@ -15,17 +15,17 @@ import { readIfPresent } from "../../system/files.ts";
 import { isImported } from "./manifests.ts";
 import { type Rebuilt, rebuild } from "./rebuild.ts";
 
-/** One release as it lies in the folder. */
+/** A release in the releases folder. */
 export interface ExistingRelease {
-  /** Without import's own manifests. */
+  /** Without manifests written by import. */
   parsed: ParsedRelease;
   imported: Located<Manifest>[];
 }
 
-/** A releases folder before an import; possibly there is none, or an interrupted import left part of one. */
+/** The releases folder before an import; it may be missing, or left incomplete by an interrupted import. */
 export interface Existing {
   folder: string;
-  /** undefined when there is no catalog.yaml. */
+  /** undefined: no catalog.yaml. */
   configText: string | undefined;
   written: WrittenConfig;
   config: Config;
@@ -34,15 +34,16 @@ export interface Existing {
   exceptions: Exception[];
   releases: Map<string, ExistingRelease>;
   rebuilt: Map<string, Rebuilt>;
-  /** By id, those that have a ledger line. */
+  /** Packages with a ledger line, by id. */
   packages: Map<number, Package>;
-  /** Entries of import's own manifests by identity. */
+  /** Entries of manifests written by import, by identity. */
   entries: Map<string, WrittenArtifact>;
 }
 
 /**
- * Reads what an import adds to.
- * @throws RelcatError with the problems of catalog.yaml, exceptions.yaml, the ledger and import's own manifests
+ * Reads the folder that the import extends.
+ * @throws RelcatError with the problems of catalog.yaml, exceptions.yaml, the ledger and import's own
+ * manifests
  */
 export async function readExisting(folder: string): Promise<Existing> {
   const found = await discover(folder);
@@ -82,7 +83,7 @@ function readSettings({ folder, config }: Discovered) {
   return { configText: bytes && new TextDecoder().decode(bytes), ...settingsOf(file, bytes) };
 }
 
-/** The configuration of a catalog.yaml; one without content has every default. */
+/** Parses catalog.yaml; an empty one gives all defaults. */
 export function settingsOf(file: string, bytes: Uint8Array | undefined) {
   const read = bytes && readBytes(file, bytes, configSchema);
   const blank = read?.raw?.value === null;

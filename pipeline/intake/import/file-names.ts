@@ -1,27 +1,27 @@
 import { name as namePattern } from "../../documents/fields.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** Where a record's file lies, as far as it is known. */
+/** Address of a record's file, as far as known. */
 export interface Address {
   url?: string | undefined;
-  /** The last segment of the address a download leads to. */
+  /** Last segment of the final download address. */
   file?: string | undefined;
 }
 
 export type Addresses = ReadonlyMap<number, Address>;
 
-/** What file systems and pages must be able to tell apart. */
+/** Names that differ only in case or Unicode form collide in some file systems. */
 const fold = (file: string) => file.normalize("NFC").toLowerCase();
 
 const isFileName = (text: string) =>
   namePattern.safeParse(text).success && Buffer.byteLength(text) <= 255 && !/^id-\d+$/.test(text);
 
 /**
- * The file of each new record, which is its identity inside its release: the one its download leads to, else its
- * name if it is a file name that no other record there has, else its id.
- * @param records the new ones of one release
- * @param named all records of that release: a name that two of them have is nobody's
- * @param taken files the release has already
+ * File name of each new record, which is its identity in the release: that of its download, else its name if
+ * it is a unique file name, else its id.
+ * @param records new records of one release
+ * @param named all records of that release, to detect names used twice
+ * @param taken existing files of the release
  */
 export function fileNames(
   records: readonly LiveRecord[],

@@ -24,17 +24,16 @@ export interface ImportRequest {
   /** A file, "-" for standard input, or an http(s) address. */
   source: string;
   wire: Partial<Config["wire"]>;
-  /** Where files lie, with the placeholders of artifact_url. */
+  /** Download address with the placeholders of artifact_url. */
   downloadUrl: string | undefined;
-  /** Ask the live catalog where each file lies. */
+  /** Query the live catalog for each file's address. */
   resolveDownloads: boolean;
-  /** Where its API is, when the source does not say. */
+  /** Base address of its API, if the source does not imply it. */
   resolveBase: string | undefined;
   nextId: number | undefined;
   acceptViolations: boolean;
 }
 
-/** What an import did. */
 export interface Import {
   plan: ImportPlan;
   records: LiveRecord[];
@@ -45,9 +44,9 @@ export interface Import {
 const mostBytes = 256 * 1024 * 1024;
 
 /**
- * Turns a live catalog into releases and ledger lines, or adds what is new in it since the last time. Nothing is
- * written before everything is decided and proven. Files come first, each whole or not there, and the ledger last:
- * whatever an import that was killed left, the next one overwrites.
+ * Converts a live catalog into releases and ledger lines, or adds its new records. Everything is decided and
+ * verified before writing. Files are replaced atomically and the ledger is written last, so a repeated import
+ * completes an interrupted one.
  * @param onResolve called before download addresses are looked up
  * @throws RelcatError with every problem; see decideImport
  */
@@ -60,7 +59,7 @@ export async function importCatalog(
   if (request.downloadUrl !== undefined) checkTemplate(request.downloadUrl);
   const base = request.resolveDownloads ? downloadBase(request.source, request.resolveBase) : undefined;
   const records = readRecords(await readSource(request.source));
-  // Before the lock is taken: others must not wait for a network.
+  // Done before taking the lock, so that others do not wait for the network.
   const { addresses, problems } = await resolve(records, folder, base, onResolve);
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
     const existing = await readExisting(folder);
@@ -101,7 +100,7 @@ async function resolve(
 
 function deliver(folder: string, { files, ledger }: ImportPlan): void {
   const encoder = new TextEncoder();
-  // biome-ignore lint/plugin: the import makes these paths of checked versions.
+  // biome-ignore lint/plugin: the import builds these paths from validated versions.
   for (const { path, text } of files) replaceDurably(`${folder}/${path}`, encoder.encode(text));
   deliverLedger(folder, ledger);
 }

@@ -29,39 +29,39 @@ import {
 import { type WireKey, type WireName, wireNames } from "./wire-names.ts";
 
 export interface ImportOptions extends Downloads {
-  /** Key names inside `data` that are known, so that they need not be found. */
+  /** Known key names inside `data`; the others are detected. */
   wire: Partial<Config["wire"]>;
   acceptViolations: boolean;
   nextId: number | undefined;
-  /** Folder of the JSON Schemas as seen from the project's folder. */
+  /** Folder of the JSON Schemas, relative to the project. */
   schemas: string;
 }
 
-/** A file to be written, relative to the releases folder. */
+/** Path relative to the releases folder. */
 interface PlannedFile {
   path: string;
   text: string;
 }
 
-/** A decided import: nothing is written yet. */
+/** A complete import, not yet written. */
 export interface ImportPlan {
-  /** In writing order; the ledger comes after all of them. */
+  /** In writing order; the ledger follows them. */
   files: PlannedFile[];
   ledger: LedgerChange;
   match: Match;
   changes: CatalogChanges;
   wire: Record<WireKey, WireName>;
-  /** Versions that get or change records. */
+  /** Versions with new or changed records. */
   versions: string[];
-  /** What records break and is accepted now. */
+  /** Rule violations accepted by this import. */
   violations: Violation[];
-  /** Records that are private here: the public list will not show them. */
+  /** Number of records that are private here and missing from the public list. */
   hidden: number;
 }
 
 /**
- * Decides how a live catalog becomes releases and ledger lines, and proves it: what would be written is read and
- * built in memory, and every record must come out as it went in. Writes nothing.
+ * Plans how a live catalog becomes releases and ledger lines, and verifies the plan by building it in memory:
+ * every record must come out unchanged. Writes nothing.
  * @param records from readRecords
  * @param at date of a reservation
  * @throws RelcatError with every conflict and every violation that is not accepted
@@ -115,7 +115,7 @@ export function decideImport(
   };
 }
 
-/** People may have installed it: an import hides nothing that is public here. */
+/** An import never hides a public record, because people may have installed it. */
 function becomePrivate({ revised }: Match, rebuilt: RebuiltCatalog, { ledger }: Existing): Problem[] {
   return revised.flatMap((record) => {
     const entry = ledger.byId.get(record.id);
@@ -128,7 +128,7 @@ function isHidden(record: LiveRecord, { byId }: RebuiltCatalog): boolean {
   return artifact !== undefined && isPrivate(artifact.content);
 }
 
-/** Key names, package types and platforms that catalog.yaml lacks. */
+/** Key names, package types and platforms missing from catalog.yaml. */
 function planCatalog(records: readonly LiveRecord[], existing: Existing, given: Partial<Config["wire"]>) {
   refuseTaken(given);
   const { names, problems } = wireNames(records, { given, kept: namesInUse(existing) });
@@ -148,7 +148,7 @@ function planCatalog(records: readonly LiveRecord[], existing: Existing, given: 
   return { names, changes: { wire, ...rows } };
 }
 
-/** Said of the option: what it would lead to stands in no file yet. */
+/** Reported for the option, because no file contains the conflicting value yet. */
 function refuseTaken(given: Partial<Config["wire"]>): void {
   for (const key of ["vendor", "cryptolib_post"] as const) {
     const name = given[key];
@@ -161,7 +161,7 @@ function refuseTaken(given: Partial<Config["wire"]>): void {
   }
 }
 
-/** Names that are written down, or that records here already have. */
+/** Names written in catalog.yaml, or used by existing records. */
 function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Config["wire"]> {
   const datas = [...packages.values()].map(({ artifact }) => artifact.details().data);
   const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
@@ -204,7 +204,6 @@ function planLedger(
   return { events, before: ledger.text, after };
 }
 
-/** What people should know beside the result. */
 export function importWarnings({ match }: ImportPlan): Problem[] {
   return match.gone.map(({ add }) => ({
     code: "import-gone",

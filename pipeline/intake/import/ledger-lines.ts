@@ -4,7 +4,7 @@ import { type Artifact, isPrivate } from "../../records/normalize.ts";
 import { ledgerDates } from "./dates.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** A new record's lines: when it came, and when it last changed if that was later. */
+/** Lines of a new record: its creation, and its last change if that was later. */
 export function linesOfNew(record: LiveRecord, { content, contentHash, file }: Artifact): LedgerEvent[] {
   const { created, modified } = ledgerDates(record);
   const add: AddEvent = {
@@ -25,7 +25,6 @@ export function linesOfNew(record: LiveRecord, { content, contentHash, file }: A
   return modified === created ? [add] : [add, revision(record.id, { content, contentHash }, modified)];
 }
 
-/** The line of a record that changed since it was imported. */
 export function lineOfRevised(record: LiveRecord, artifact: Artifact, { modified }: Entry): LedgerEvent {
   const { modified: now } = ledgerDates(record);
   return revision(record.id, artifact, now > modified ? now : modified);
@@ -40,7 +39,7 @@ function revision(
   return { event: "revise", id, content: contentHash, at, ...hidden, imported: true };
 }
 
-/** Keeps ids below `nextId` for records that the list does not show; nothing where they are used up already. */
+/** Reserves ids below `nextId` that the list does not show, unless they are already used. */
 export function reservation(nextId: number | undefined, next: number, at: string): ReserveEvent[] {
   return nextId === undefined || nextId <= next ? [] : [{ event: "reserve", next_id: nextId, at }];
 }

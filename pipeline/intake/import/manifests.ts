@@ -2,33 +2,32 @@ import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { failure } from "../../errors.ts";
 import { display } from "../../project/document.ts";
 
-/** An imported record's entry, with the id it belongs to. */
+/** An imported record's manifest entry, with its id. */
 export interface Entry {
   id: number;
   artifact: WrittenArtifact;
 }
 
-/** A manifest as import writes it. */
 export interface ManifestText {
   /** File name inside `manifests`. */
   name: string;
   text: string;
-  /** The record of each line that has one, from line 1. */
+  /** Record id by line, starting at line 1. */
   ids: readonly (number | undefined)[];
-  /** The record of each file. */
+  /** Record id by file name. */
   files: ReadonlyMap<string, number>;
 }
 
-/** Import's own manifests; whatever else lies beside them is other people's. */
+/** Only files with these names belong to import; other manifests are never changed. */
 export const isImported = (path: string): boolean => /(?:^|\/)manifests\/imported(?:-\d+)?\.json$/.test(path);
 
-/** Room below the size that a JSON document may have. */
+/** Below the size limit of a JSON document. */
 const mostBytes = 3 * 1024 * 1024;
 
 /**
- * The manifests of a release, one artifact a line: a line that changes is a record that changed.
- * @param entries in the order they are written
- * @param atLeast how many there are: those that are no longer needed become empty
+ * Manifests of a release with one artifact per line, so that a changed line is a changed record.
+ * @param entries in writing order
+ * @param atLeast number of manifests to return; superfluous ones are empty, to replace existing files
  */
 export function importedManifests(
   release: string,

@@ -10,16 +10,16 @@ import type { Existing } from "./existing.ts";
 import type { LiveRecord } from "./read-records.ts";
 import { differingFields } from "./same-json.ts";
 
-/** The records of a live catalog against what is in the releases folder. */
+/** Compares the records of a live catalog with the releases folder. */
 export interface Match {
   added: LiveRecord[];
   revised: LiveRecord[];
-  /** In the ledger and unchanged, but without their manifest entry. */
+  /** Unchanged in the ledger, but without a manifest entry. */
   restored: LiveRecord[];
   unchanged: LiveRecord[];
-  /** Changed or withdrawn here since they were imported: they stay as they are here. */
+  /** Changed or withdrawn here since their import; the local version is kept. */
   kept: LiveRecord[];
-  /** Imported before, no longer in the live catalog, and not withdrawn here. */
+  /** Imported earlier, now missing from the live catalog, and not withdrawn here. */
   gone: Entry[];
   problems: Problem[];
 }
@@ -51,7 +51,7 @@ export function matchRecords(records: readonly LiveRecord[], existing: Existing)
   return match;
 }
 
-/** Two catalogs that have nothing to do with each other collide everywhere. */
+/** Unrelated catalogs would give a problem for every record. */
 function capped(problems: Problem[]): Problem[] {
   const more = problems.length - mostConflicts;
   if (more <= 0) return problems;
@@ -94,7 +94,7 @@ function judge(
   return existing.entries.has(identity(add.version, add.file)) ? "revised" : movedAway(present);
 }
 
-/** What an import last said of each record. */
+/** Content of each record at its last import. */
 function lastImportedContents({ ledger }: Existing): Map<number, string> {
   const contents = new Map<number, string>();
   for (const event of ledger.events) {
@@ -104,7 +104,7 @@ function lastImportedContents({ ledger }: Existing): Map<number, string> {
   return contents;
 }
 
-/** What an id stands for never changes, and its first date neither. */
+/** The identity of an id and its creation date never change. */
 function changedForever(
   record: LiveRecord,
   entry: Entry,

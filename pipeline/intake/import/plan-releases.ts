@@ -9,9 +9,8 @@ import { type Entry, importedManifests, type ManifestText } from "./manifests.ts
 import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** Where downloads are said to lie. */
 export interface Downloads {
-  /** Of records whose address was looked up. */
+  /** Addresses found by lookup. */
   addresses: Addresses;
   /** With the placeholders of artifact_url. */
   template: string | undefined;
@@ -24,7 +23,7 @@ export interface ReleasePlan {
   manifests: ManifestText[];
 }
 
-/** The files of every release that gets or changes records, ascending by version. */
+/** Files of every release with new or changed records, ascending by version. */
 export function planReleases(
   records: readonly LiveRecord[],
   match: Match,
@@ -55,21 +54,21 @@ export function planReleases(
   return plans.sort((a, b) => (a.version < b.version ? -1 : 1));
 }
 
-/** Entries without a ledger line: an interrupted import left them, and the next one writes its own. */
+/** Entries without a ledger line are from an interrupted import and are overwritten. */
 function leftovers(version: string, { releases, ledger }: Existing): string[] {
   const artifacts = releases.get(version)?.imported.flatMap(({ value }) => value.artifacts) ?? [];
   const files = artifacts.map(({ file, name }) => file ?? name);
   return files.filter((file) => !ledger.byIdentity.has(identity(version, file)));
 }
 
-/** One that cannot be read is there all the same: it is somebody's, and is never replaced. */
+/** An unreadable release.yaml counts as present, because import never replaces an existing one. */
 const hasReleaseFile = (present: ExistingRelease | undefined) =>
   present !== undefined && !present.parsed.problems.some(({ code }) => code === "release-missing");
 
 const releaseYaml = (version: string, date: string, schemas: string) =>
   `# yaml-language-server: $schema=../../${schemas}/release.schema.json\nversion: ${version}\ndate: ${date}\n`;
 
-/** An unchanged record whose entry lacks the address that is known now. */
+/** An unchanged record whose address has become known. */
 function isReaddressed(
   record: LiveRecord,
   existing: Existing,
@@ -81,7 +80,7 @@ function isReaddressed(
   return entry !== undefined && newEntry(record, file, existing, config, downloads).url !== entry.url;
 }
 
-/** Import's own entries of one release, by id: those that stay, as they are, and those that are new. */
+/** Entries written by import, by id: unchanged ones and new ones. */
 function releaseEntries(
   version: string,
   group: readonly LiveRecord[],
@@ -102,7 +101,7 @@ function releaseEntries(
   return [...entries.values()].sort((a, b) => a.id - b.id);
 }
 
-/** Files the release has beside what an interrupted import may have left. */
+/** Files of the release, except those of an interrupted import. */
 function takenFiles(version: string, { ledger, releases }: Existing): string[] {
   const cut = ledger.ofVersion(version).map(({ add }) => add.file);
   const others = releases.get(version)?.parsed.manifests.flatMap(({ value }) => value.artifacts) ?? [];
@@ -136,6 +135,6 @@ function newEntry(
     checksum: entry.sha256,
   };
   const url = artifactUrl(of, file, { ...config, artifactUrl: template });
-  // What artifact_url says anyway need not stand on every entry.
+  // Omits an address that artifact_url gives anyway.
   return url === artifactUrl(of, file, config) ? entry : artifactEntry(record, { ...facts, url }, config);
 }

@@ -11,8 +11,8 @@ import type { RebuiltCatalog } from "./rebuild-catalog.ts";
 import { differingFields } from "./same-json.ts";
 
 /**
- * Builds the records of the planned catalog and compares each with the live one, whatever way it took.
- * @throws RelcatError import-mismatch, and what the ledger forbids
+ * Builds the planned catalog in memory and compares each record with the live one.
+ * @throws RelcatError import-mismatch, and violations of the ledger's rules
  */
 export function prove(
   records: readonly LiveRecord[],

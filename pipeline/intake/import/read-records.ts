@@ -5,7 +5,7 @@ import { display } from "../../project/document.ts";
 import { parseJson } from "../../project/json.ts";
 import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
 
-/** A record of a live catalog: what it must have to be imported at all, and whatever else it says. */
+/** A record of a live catalog: the required fields, and any others. */
 export interface LiveRecord {
   readonly id: number;
   readonly name: string;
@@ -19,7 +19,7 @@ const neverImported = "It can never be imported: correct it in the live catalog,
 
 /**
  * Reads the JSON array of a live catalog.
- * @param hint what to do about a record that is not one
+ * @param hint for a record that is invalid
  * @returns ascending by id
  * @throws RelcatError import-list, import-record with every record that can never be imported, json-syntax …
  */
@@ -64,7 +64,9 @@ function listOf(value: unknown, { file }: Source): unknown[] {
   throw failure("import-list", `${file} is ${display(value)}, expected a JSON array of records`, hint);
 }
 
-/** Why a record can never be imported: relcat could not say who it is, or not give it back as it was. */
+/**
+ * Reasons why a record can never be imported: its identity is unclear, or it cannot be reproduced exactly.
+ */
 function faultsOf(record: Record<string, unknown>): string[] {
   const faults = Object.entries(required).flatMap(([field, { fits, expected }]) => {
     const value = record[field];
@@ -72,7 +74,7 @@ function faultsOf(record: Record<string, unknown>): string[] {
     return [`${field} is ${value === undefined ? "missing" : display(value)}, expected ${expected}`];
   });
   const lost = Object.entries(record).flatMap(([field, value]) => {
-    // An id has its own rule.
+    // The id has its own rule.
     const fault = field === "id" ? undefined : unkeepable(field, value);
     return fault === undefined ? [] : [`${field}: ${fault}`];
   });
@@ -92,10 +94,10 @@ const required: Record<string, { fits(value: unknown): boolean; expected: string
   checksum: text,
 };
 
-/** Depth that is left for the manifest around a record. */
+/** Nesting left for a record inside a manifest. */
 const deepest = maxDepth - 8;
 
-/** Why no file can hold a member of a record as it is. */
+/** Reason why no file can hold this value. */
 function unkeepable(key: string, value: unknown, depth = 1): string | undefined {
   if (key === "__proto__") return 'the key "__proto__" is not safe to keep';
   if (typeof value === "number" && !Number.isFinite(value))

@@ -12,17 +12,17 @@ import type { LiveRecord } from "./read-records.ts";
 import { asExisting, type Rebuilt, rebuild } from "./rebuild.ts";
 import type { RecordFinding } from "./violations.ts";
 
-/** The whole catalog as it will be, read back from what is about to be written. */
+/** The planned catalog, read back from the text of its files. */
 export interface RebuiltCatalog {
   /** Ascending by version. */
   releases: Release[];
-  /** The artifact of every record that this import writes. */
+  /** Artifacts that this import writes, by record id. */
   byId: Map<number, Artifact>;
-  /** Rules that records imported earlier break. */
+  /** Rule violations of records imported earlier. */
   before: Finding[];
-  /** Rules that the records of this import break. */
+  /** Rule violations of this import's records. */
   found: RecordFinding[];
-  /** What keeps planned files from being read. */
+  /** Errors in planned files. */
   problems: Problem[];
 }
 
@@ -44,7 +44,7 @@ export function rebuildCatalog(
   return catalog;
 }
 
-/** A release that stays as it is; other people's mistakes in it are none of an import's. */
+/** Errors in unchanged releases are not the import's concern. */
 function addPresent(
   catalog: RebuiltCatalog,
   version: string,
@@ -103,7 +103,7 @@ function addArtifacts(
 
 const isExceptable = ({ code }: Problem) => (exceptableRules as readonly string[]).includes(code);
 
-/** The record a problem in a planned manifest is about: every line is one. */
+/** Finds the record for a problem in a planned manifest, which has one record per line. */
 function recordAt({ version, manifests }: ReleasePlan, live: ReadonlyMap<number, LiveRecord>) {
   const idsByPath = new Map(manifests.map(({ name, ids }) => [`${version}/manifests/${name}`, ids]));
   return ({ at }: Problem): LiveRecord | undefined => {
@@ -113,7 +113,7 @@ function recordAt({ version, manifests }: ReleasePlan, live: ReadonlyMap<number,
   };
 }
 
-/** The planned file is not there yet, so its place would lead nowhere. */
+/** Names the record instead of a location, because the planned file does not exist yet. */
 function named(problem: Problem, record: LiveRecord | undefined): Problem {
   if (!record) return problem;
   const { at: _, ...rest } = problem;

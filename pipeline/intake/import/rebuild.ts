@@ -9,21 +9,21 @@ import { checkRelease } from "../../records/check.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
 import type { ExistingRelease } from "./existing.ts";
 
-/** A release as a build will see it. */
+/** A release in the form that a build reads. */
 export interface Rebuilt {
   release: Release;
-  /** What keeps files from being read or joined. */
+  /** Errors while reading or merging files. */
   problems: Problem[];
-  /** What the rules about records say. */
+  /** Violations of record rules. */
   findings: Finding[];
 }
 
-/** Files of a release as they are about to be written. */
+/** Planned files of a release. */
 export interface PlannedRelease {
   version: string;
-  /** undefined where one exists. */
+  /** undefined: the file exists already. */
   releaseYaml: string | undefined;
-  /** By file name inside `manifests`. */
+  /** Keyed by file name inside `manifests`. */
   manifests: ReadonlyMap<string, string>;
 }
 
@@ -36,7 +36,7 @@ export function rebuild({ parsed, imported }: ExistingRelease, config: Config): 
 
 const encoder = new TextEncoder();
 
-/** Reads a release's planned files as a build reads them from disk. */
+/** Parses planned files as a build parses files on disk. */
 export function asExisting(
   { version, releaseYaml, manifests }: PlannedRelease,
   existing: ExistingRelease | undefined,
@@ -61,7 +61,7 @@ export function asExisting(
   if (releaseYaml === undefined)
     return { parsed: { ...parsed, problems: [...parsed.problems, ...problems] }, imported };
   const read = readBytes(`${folder}/release.yaml`, encoder.encode(releaseYaml), releaseSchema);
-  // The one thing a folder without release.yaml lacked is there now.
+  // The planned release.yaml solves this problem.
   const others = parsed.problems.filter(({ code }) => code !== "release-missing");
   return {
     parsed: { ...parsed, release: read.document, problems: [...others, ...read.problems, ...problems] },

@@ -1,6 +1,6 @@
 import { isObject } from "../../documents/is-object.ts";
 
-/** Whether two JSON values say the same; the order of keys says nothing. */
+/** Compares JSON values, ignoring the order of keys. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
   if (Array.isArray(a) && Array.isArray(b)) {
@@ -14,7 +14,7 @@ function sameJson(a: unknown, b: unknown): boolean {
   );
 }
 
-/** The fields in which two records differ, in the order of the first. */
+/** Names of differing fields, in the order of the first record. */
 export function differingFields(
   a: Readonly<Record<string, unknown>>,
   b: Readonly<Record<string, unknown>>,

@@ -4,7 +4,7 @@ import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts"
 import { display } from "../../project/document.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** A rule of the specification that an imported record breaks. */
+/** A violation of the specification by an imported record. */
 export interface Violation {
   id: number;
   version: string;
@@ -13,12 +13,15 @@ export interface Violation {
   message: string;
 }
 
-/** A finding about a record that this import brings or changes. */
+/** A finding for a record that this import adds or changes. */
 export interface RecordFinding extends Finding {
   record: LiveRecord;
 }
 
-/** Findings that no exception accepts yet. Where one is used up, all of the import's show: any may be the new one. */
+/**
+ * Findings that no exception accepts. If an exception's count is exceeded, all findings of this import are
+ * shown, because any of them may be the new one.
+ */
 export function unaccepted(
   exceptions: readonly Exception[],
   before: readonly Finding[],
@@ -38,14 +41,14 @@ export const asViolation = ({ record, problem }: RecordFinding): Violation => ({
   message: problem.message,
 });
 
-/** How many violations each rule has, most first. */
+/** Number of violations by rule, highest first. */
 export function countByRule(violations: readonly Pick<Violation, "rule">[]): [rule: Code, count: number][] {
   const counts = new Map<Code, number>();
   for (const { rule } of violations) counts.set(rule, (counts.get(rule) ?? 0) + 1);
   return [...counts].sort(([a, m], [b, n]) => n - m || (a < b ? -1 : 1));
 }
 
-/** One problem a violation, and a last one that says how to import them all the same. */
+/** One problem per violation, and a final one that explains how to import anyway. */
 export function violationProblems(violations: readonly Violation[]): Problem[] {
   if (violations.length === 0) return [];
   const problems = violations.map(
@@ -62,7 +65,7 @@ export function violationProblems(violations: readonly Violation[]): Problem[] {
   return [...problems, { code: "import-violations", severity: "error", message, hint }];
 }
 
-/** Exceptions that cover the findings too: counts go up, what no entry covers gets one of its own. */
+/** Extends exceptions to cover the findings: raises counts, and adds entries for the rest. */
 export function extendExceptions(
   exceptions: readonly Exception[],
   before: readonly Finding[],
@@ -85,7 +88,6 @@ export function extendExceptions(
   return extended;
 }
 
-/** Whether two lists of exceptions accept the same. */
 export const sameExceptions = (a: readonly Exception[], b: readonly Exception[]): boolean =>
   a.length === b.length &&
   a.every(

@@ -5,25 +5,28 @@ import type { LiveRecord } from "./read-records.ts";
 
 export type WireKey = keyof Config["wire"];
 
-/** A key name inside `data`, and how it became known. */
+/** A key name inside `data`, and its source. */
 export interface WireName {
   name: string;
-  /** given: on the command line; kept: records in this catalog use it; found: by its shape; default: no record has any. */
+  /**
+   * given: on the command line; kept: used by existing records; found: recognized by structure; default: no
+   * record has it.
+   */
   from: "given" | "kept" | "found" | "default";
-  /** Records that have it. */
+  /** Number of records that have it. */
   records: number;
 }
 
-/** Which names are fixed already. */
+/** Names that are already decided. */
 export interface FixedNames {
   given: Partial<Config["wire"]>;
-  /** The catalog's own, where its records use them. */
+  /** Names that this catalog's records use. */
   kept: Partial<Config["wire"]>;
 }
 
 /**
- * Finds the key names that stand for `vendor` and `cryptolib_post`: unknown keys with an object of that shape.
- * Where several fit, most records decide.
+ * Finds the keys for `vendor` and `cryptolib_post` by the structure of their values; the most frequent
+ * candidate wins.
  */
 export function wireNames(
   records: readonly LiveRecord[],
@@ -58,7 +61,7 @@ const shapes: Record<
   },
 };
 
-/** As in the configuration: what can be written there. */
+/** Names that the configuration can express. */
 const writable = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 
 function countCandidates(records: readonly LiveRecord[], key: WireKey): Map<string, number> {

@@ -4,8 +4,8 @@ import { type At, type Claim, problem } from "./evidence.ts";
 const oneBuild = "The inputs of one call must come from one build.";
 
 /**
- * One value out of several claims of it; each other value is a problem, where it is claimed: a file for download is what it
- * is. Which of them counts depends on where they stand, never on the order of inputs.
+ * Merges claims about one value; each different value is a problem, reported at its location. The result
+ * depends on the locations, never on the order of inputs.
  */
 export function agree<T>(
   what: string,
@@ -23,7 +23,7 @@ export function agree<T>(
   return first;
 }
 
-/** A file for download has none. */
+/** Downloadable files have no lines. */
 const hasLines = (at: At): boolean => at().excerpt !== undefined;
 
 const byKind = (a: At, b: At): number => Number(hasLines(a)) - Number(hasLines(b));

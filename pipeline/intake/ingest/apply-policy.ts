@@ -5,13 +5,12 @@ import { type Claim, policyProblems } from "../../inspect/policy/refusals.ts";
 import { readSigners } from "../../inspect/policy/signers.ts";
 import type { Look } from "./measure.ts";
 
-/** An artifact and what it is said to be. */
 export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
 
 /**
- * How artifacts that have a policy are looked into, and held against it.
+ * Inspects artifacts that have a policy and checks them against it.
  * @param catalog path or URL of catalog.yaml
- * @param now when certificates must be valid, in milliseconds since 1970
+ * @param now time at which certificates must be valid, in milliseconds since 1970
  * @throws RelcatError for signers that cannot be read
  */
 export async function lookAtArtifacts(

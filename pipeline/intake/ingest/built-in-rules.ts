@@ -2,15 +2,15 @@
 const disk = (name: string) => new RegExp(`${name}(\\.(gz|xz|zst|bz2))?$`);
 
 /**
- * What files with these names almost always are; the first match wins. A project's `ingest:` rules and what a build
- * says of a file count before them.
+ * Package types by file name; the first match wins. A project's `ingest:` rules and the build's own
+ * information take precedence.
  */
 const rules: readonly [name: RegExp, packageType: string][] = [
   [/\.rpm$/, "rpm"],
   [/\.deb$/, "deb"],
   [/\.msi$/, "msi"],
   [/\.pkg$/, "pkg"],
-  // As `helm package` names charts; other .tgz files may be anything.
+  // Names written by `helm package`; other .tgz files may be anything.
   [/.-\d+\.\d+\.\d+[^/]*\.tgz$/, "helm"],
   [disk("efi.*\\.qcow2"), "qcow-efi"],
   [disk("\\.qcow2"), "qcow"],
@@ -25,5 +25,5 @@ const rules: readonly [name: RegExp, packageType: string][] = [
   [disk("\\.xva"), "xen"],
 ];
 
-/** The package type that a name's ending stands for, where neither the project nor the build says one. */
+/** Package type by file name ending, if neither the project nor the build gives one. */
 export const usualType = (file: string): string | undefined => rules.find(([name]) => name.test(file))?.[1];

@@ -9,21 +9,20 @@ import { checkRelease } from "../../records/check.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
 import { type At, wholeFile } from "./evidence.ts";
 
-/** An artifact and the input it came from. */
 export interface Described {
   artifact: WrittenArtifact;
   at: At;
-  /** What describing it found wrong. */
+  /** Problems found while describing it. */
   problems: readonly Problem[];
 }
 
-/** What a rule finds only because of what is reported already. */
+/** Follow-up problems that are not reported when their cause already is. */
 const consequences: Partial<Record<Code, readonly Code[]>> = {
   "store-ambiguous": ["store-required", "vendor-required"],
   "revision-missing": ["vendor-required"],
 };
 
-/** Where ingest has ways of its own to mend what a rule finds. */
+/** Hints that name ingest's own options. */
 const waysOut: Partial<Record<Code, string>> = {
   "attestation-required":
     "Give --set attestation.cryptolib_post.expected_hash=… or FILE.relcat.yaml, or take the kind out of require.attestation in catalog.yaml.",
@@ -35,9 +34,9 @@ const waysOut: Partial<Record<Code, string>> = {
 };
 
 /**
- * A manifest of the artifacts in the order ids are given in, and every problem `relcat check` would find in it.
- * Problems point to the inputs: the manifest is not written yet.
- * @param release release.yaml, where there is one: images must be of its revisions
+ * Orders artifacts as ids are assigned and reports everything that `relcat check` would. Problems point to
+ * the inputs, because the manifest does not exist yet.
+ * @param release release.yaml, if present: images must have one of its revisions
  */
 export function checkManifest(
   described: readonly Described[],
@@ -51,7 +50,7 @@ export function checkManifest(
   const whole = asParsed(described, version, release);
   const { release: normalized, problems } = normalizeRelease(whole, config);
   artifacts.sort(inOrderOf(normalized));
-  // One by one, so that each problem can be told with its artifact; the release's date is for check to judge.
+  // One artifact at a time, so that each problem names its artifact; `check` judges the release date.
   const found = described.flatMap((each) => {
     const known = each.problems.flatMap(({ code }) => consequences[code] ?? []);
     return checkRelease(asParsed([each], version, release), config, whole)
@@ -61,14 +60,14 @@ export function checkManifest(
   return { manifest: { release: version, artifacts }, problems: [...found, ...problems] };
 }
 
-/** Compares written artifacts by where they stand in their release, the order ids are given in. */
+/** Compares artifacts by their order in the release, in which ids are assigned. */
 export function inOrderOf({ artifacts }: Release): (a: WrittenArtifact, b: WrittenArtifact) => number {
   const order = new Map(artifacts.map(({ file }, index) => [file, index]));
   const position = ({ file, name }: WrittenArtifact) => order.get(file ?? name) ?? -1;
   return (a, b) => position(a) - position(b);
 }
 
-/** A release that consists of these artifacts, each of which stands where its input is. */
+/** A release of these artifacts, located at their inputs. */
 function asParsed(
   described: readonly Described[],
   version: string,

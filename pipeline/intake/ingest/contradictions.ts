@@ -8,27 +8,27 @@ import type { Sidecars } from "./formats/sidecars.ts";
 type Path = readonly (string | number)[];
 type FileSignatures = NonNullable<Attestation["file_signatures"]>;
 
-/** Something that is stated and is not so. */
+/** A stated value that contradicts the bytes. */
 interface Difference {
   path: Path;
-  /** As messages name it. */
+  /** Field name in messages. */
   field: string;
   stated: unknown;
-  /** undefined: the bytes have nothing of the kind. */
+  /** undefined: the bytes contain no such value. */
   fact: unknown;
 }
 
-/** Who states what, beside the manifest: whoever speaks last counts. */
+/** Stated values by source; later sources take precedence over the manifest. */
 export interface Statements {
   sidecars: Sidecars;
-  /** What --set gives. */
+  /** Values of --set. */
   settings: Fields;
 }
 
 /**
- * What a sidecar, --set or a finished manifest states of a fact must be what was found.
- * @param stated by all of them together
- * @param isLookedInto whether the bytes were: then what they do not have is not so
+ * Statements of a sidecar, --set or a finished manifest must match the facts.
+ * @param stated all statements merged
+ * @param isLookedInto whether the bytes were inspected; then a stated value that they lack is wrong
  */
 export function contradictions(
   file: Claimed,
@@ -44,7 +44,7 @@ export function contradictions(
     store,
     vendor,
     attestation: isLookedInto ? attestation : { sha256: attestation?.sha256 },
-    // Another policy, or other signers, may have judged the same bytes otherwise.
+    // A different policy or signer list may have given another verdict for the same bytes.
     inspected: inspected?.policy === facts.inspected?.policy ? inspected : undefined,
   };
   return [...differences(claims, facts)].map((difference) => told(difference, file, by));
@@ -59,7 +59,7 @@ function* differences(stated: unknown, fact: unknown, path: Path = [], field = "
   } else if (stated !== fact) yield { path, field, stated, fact };
 }
 
-/** By their names: an order says nothing. Such a list is meant whole. */
+/** Compared by name, because order is irrelevant. The list must be complete. */
 function* ofFilesInside(
   stated: FileSignatures,
   found: FileSignatures,
@@ -75,7 +75,7 @@ function* ofFilesInside(
   for (const name of facts.keys()) yield { path, field, stated: undefined, fact: name };
 }
 
-/** What nobody needs to state: where the bytes do not have it, it is not so. */
+/** Fields that inspection always finds if they exist. */
 const isToldByBytes = (field: string): boolean =>
   field === "" || /^attestation\.(?:key_id|signature|file_signatures)\b/.test(field);
 

@@ -15,7 +15,7 @@ import { typeOfHint } from "./package-type.ts";
 import { provenanceOf } from "./provenance.ts";
 import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
 
-/** What every file of a job is described with. */
+/** Information that all files of a job share. */
 export interface Description extends Statements {
   job: Job;
   config: Config;
@@ -23,8 +23,8 @@ export interface Description extends Statements {
 }
 
 /**
- * The manifest's entry for one file: what its name says, what stands beside it, what was measured.
- * @param measured undefined before it is known: what is stated is taken for true
+ * Builds the manifest entry of one file from its name, its sidecar and its measurements.
+ * @param measured undefined: not yet measured, so statements are accepted as they are
  */
 export function describeFile(
   file: JobFile,
@@ -33,7 +33,7 @@ export function describeFile(
 ): { artifact: WrittenArtifact | undefined; problems: Problem[] } {
   const { config, sidecars, settings } = context;
   const rule = file.finished ? undefined : ruleFor(file.name, config);
-  // Each says more than the one before it: the name, the build, the file's neighbour, the caller.
+  // In ascending precedence: name, build, sidecar, caller.
   const layers = [
     rule ? fieldsOf(rule) : {},
     file.finished?.value ?? {},
@@ -75,7 +75,7 @@ export function describeFile(
   };
 }
 
-/** Only images have a source revision in the catalog; one without has lost it on the way. */
+/** Only images have a source revision in the catalog, so a missing one is an error. */
 function imageProvenance(file: JobFile, fields: Fields, { job, config, revision }: Description) {
   const { provenance, problems } = provenanceOf(file, fields, job, revision);
   const known = revision ?? fields.vendor?.rev;
@@ -83,10 +83,10 @@ function imageProvenance(file: JobFile, fields: Fields, { job, config, revision 
   return { provenance, problems };
 }
 
-/** Clients are attested by their checksum at least. */
+/** A client's attestation contains at least its checksum. */
 const attested = (given: Attestation | undefined, sha256: string): Attestation => ({ sha256, ...given });
 
-/** Imported records may be of files that nobody has. */
+/** An imported record may describe a file that is no longer available. */
 const digestOf = (measured: Measured | undefined) =>
   measured && measured.sha256 !== "unknown" && { sha256: measured.sha256 };
 

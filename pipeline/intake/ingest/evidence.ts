@@ -1,59 +1,59 @@
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import type { Place, Problem } from "../../errors.ts";
 
-/** Where an input says something; looked up only when there is a problem to show. */
+/** Location of a statement in an input, computed only to report a problem. */
 export type At = () => Place;
 
-/** A value an input states, and where. */
+/** A stated value with its location. */
 export interface Claim<T> {
   value: T;
   at: At;
 }
 
-/** An artifact that a manifest describes already, and where each part of it stands there. */
+/** An artifact from a finished manifest, with the locations of its parts. */
 export interface Finished {
   value: WrittenArtifact;
   place(path: readonly (string | number)[]): Place;
-  /** Where the manifest says which release it is of. */
+  /** Location of the release version in the manifest. */
   release: At;
 }
 
-/** A file for download, as one input tells of it. */
+/** A downloadable file, as one input describes it. */
 export interface FoundFile {
-  /** The file name people will download. */
+  /** File name for download. */
   name: string;
-  /** Where its bytes may lie, the likeliest first; empty when the input only describes it. */
+  /** Candidate paths of its bytes in order of likelihood; empty if the input only describes it. */
   paths: readonly string[];
-  /** The store object it is part of. */
+  /** The store object that contains it. */
   store?: string | undefined;
   sha256?: string | undefined;
   size?: number | undefined;
-  /** What the input says of its package type: a row of the table or a name of nixpkgs. */
+  /** Hint for the package type: a row of the table, or a name of nixpkgs. */
   hint?: string | undefined;
-  /** A finished manifest's entry: it needs no rule. */
+  /** Entry of a finished manifest, which needs no rule. */
   finished?: Finished | undefined;
   at: At;
 }
 
-/** A file, and what a manifest claims of it where one does. */
+/** A file, with the claims of a manifest if there are any. */
 export type Claimed = Pick<FoundFile, "name" | "finished" | "at">;
 
-/** One Nix build: the recipe and what it made. */
+/** One Nix build: recipe and outputs. */
 export interface Build {
   drv: string | undefined;
-  /** Output name to store path. */
+  /** Store path by output name. */
   outputs: Readonly<Record<string, string>>;
-  /** true where the input says that this was built for the release, false where it only describes a recipe. */
+  /** True if the input says that it was built for the release; false if it only describes a recipe. */
   wanted: boolean;
   at: At;
 }
 
-/** What Nix knows of a store object. Neither registrationTime nor ultimate: they differ between machines. */
+/** Nix metadata of a store object, without registrationTime and ultimate, which differ between machines. */
 export interface StoreObject {
   path: string;
-  /** As its input writes it. */
+  /** In the notation of its input. */
   narHash: string;
-  /** Size of the archive Nix would make of it; never that of a download. */
+  /** Size of the Nix archive, never that of the download. */
   narSize: number;
   references: readonly string[];
   signatures: readonly string[];
@@ -61,7 +61,7 @@ export interface StoreObject {
   at: At;
 }
 
-/** Everything that inputs say; several inputs are one story. */
+/** Merged statements of all inputs. */
 export interface Evidence {
   files: FoundFile[];
   builds: Build[];
@@ -71,7 +71,7 @@ export interface Evidence {
   releases: Claim<string>[];
   /** Paths of FILE.relcat.yaml among the inputs. */
   sidecars: string[];
-  /** What is not for download, and why, as people read it. */
+  /** Readable descriptions of skipped inputs, with reasons. */
   leftOut: string[];
   problems: Problem[];
 }
@@ -91,7 +91,7 @@ export function gather(parts: readonly Partial<Evidence>[]): Evidence {
   };
 }
 
-/** The beginning of a file, for what is said of the whole of it. */
+/** Location at the beginning of a file, for problems with the whole file. */
 export const wholeFile =
   (file: string): At =>
   () => ({ file, line: 1, column: 1 });

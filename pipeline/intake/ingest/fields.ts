@@ -2,19 +2,19 @@ import type { z } from "zod";
 import { sha256 } from "../../documents/fields.ts";
 import { artifactSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 
-/** Fields of a manifest's artifact, any of them missing: a sidecar, a rule, what --set gives. */
+/** Fields of a manifest's artifact, all optional: for sidecars, rules and --set. */
 export const fieldsSchema = artifactSchema
   .omit({ verbatim: true, absent: true, inspected: true })
   .extend({ sha256 })
   .partial()
   .meta({ title: "Fields of an artifact" });
-/** What was inspected, nobody states: only a finished manifest has it from its own ingest. */
+/** Only a finished manifest contains an inspection result, from its own ingest. */
 export type Fields = z.infer<typeof fieldsSchema> & Pick<WrittenArtifact, "inspected">;
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);
 
-/** `over` on top of `under`, object by object; lists are replaced whole. */
+/** Merges objects recursively; lists are replaced. */
 export function overlay<T extends object>(under: T, over: object): T {
   const result = { ...under } as Record<string, unknown>;
   for (const [key, value] of Object.entries(over)) {

@@ -15,13 +15,12 @@ import { type Environment, statedRevision } from "./revision.ts";
 import { unmatchedHint } from "./rules.ts";
 import { parseSettings } from "./settings.ts";
 
-/** What is asked for. */
 export interface IngestRequest {
-  /** Build outputs: documents, folders, files for download. */
+  /** Build outputs: documents, folders, downloadable files. */
   inputs: readonly string[];
-  /** Not needed where a finished manifest names it. */
+  /** Optional if a finished manifest contains it. */
   release?: string | undefined;
-  /** Names the manifest; default "build". */
+  /** Part of the manifest's file name; default "build". */
   job?: string | undefined;
   /** `key=value`. */
   settings?: readonly string[] | undefined;
@@ -29,31 +28,31 @@ export interface IngestRequest {
   sums?: readonly string[] | undefined;
   /** A commit id, `ci` or `git`. */
   revision?: string | undefined;
-  /** Folder with every artifact that is named, as FILE or VERSION/FILE: what is stated is compared with their bytes. */
+  /** Folder that holds every artifact as FILE or VERSION/FILE; statements are compared with their bytes. */
   artifacts?: string | undefined;
-  /** Another catalog.yaml, by path or URL. */
+  /** Path or URL of another catalog.yaml. */
   config?: string | undefined;
-  /** The manifest goes elsewhere: the release need not be open here. */
+  /** The manifest is not written into the release, so the release need not exist here. */
   elsewhere?: boolean | undefined;
 }
 
-/** What ingest takes from the process it runs in. */
+/** Environment of the process. */
 export interface IngestSurroundings {
   environment: Environment;
-  /** Milliseconds since 1970: when certificates must be valid. */
+  /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
   onProgress: (progress: Progress) => void;
 }
 
-/** A decided manifest: nothing is written yet. */
+/** A complete manifest, not yet written. */
 export interface Ingested {
   version: string;
   manifest: Manifest;
   text: string;
   fileName: string;
-  /** What of the inputs is not for download, and why. */
+  /** Skipped inputs, with reasons. */
   leftOut: string[];
-  /** Whether there are policies that artifacts are looked into for; if not, they are measured and nothing else. */
+  /** True if policies require inspection; otherwise files are only measured. */
   isLookedInto: boolean;
   warnings: Problem[];
 }
@@ -88,7 +87,7 @@ export async function ingestBuild(
     const checked = checkManifest(described, story.version, config, release);
     return { manifest: checked.manifest, problems: [...problems, ...checked.problems] };
   };
-  // What is wrong whatever the bytes are is said before minutes of reading them.
+  // Errors that do not depend on the bytes are reported before reading, which may take minutes.
   const unused = unusedSums(request.sums ?? [], sums, names);
   const stated = check(new Map());
   throwErrors([...unused, ...missing, ...stated.problems]);
@@ -107,7 +106,7 @@ export async function ingestBuild(
   };
 }
 
-/** Nothing that inspects is loaded where nobody may sign. */
+/** Loads the inspection code only if there are signers. */
 async function lookFor(
   folder: string,
   request: IngestRequest,
@@ -122,7 +121,7 @@ async function lookFor(
   return { into, files: new Set(held.map(({ file, name }) => file ?? name)) };
 }
 
-/** Everything but the files for download: those may be large. */
+/** Reads all inputs except downloadable files, which may be large. */
 async function read(folder: string, request: IngestRequest, { environment }: IngestSurroundings) {
   const { revision: named, release } = request;
   const revision =
@@ -135,17 +134,17 @@ async function read(folder: string, request: IngestRequest, { environment }: Ing
   return { config, sums, evidence, story: await tellStory(evidence, { release, revision }, config) };
 }
 
-/** What ingest writes itself: a second call for the same build finds the manifest of the first. */
+/** Excludes ingest's own output: a second call for the same build finds the first manifest. */
 const ownFiles = (folder: string) => [`${folder}/*/manifests/**`, `${folder}/.relcat-*`];
 
-/** It becomes part of a file name. */
+/** Validated, because it becomes part of a file name. */
 function jobName({ job = "build" }: IngestRequest): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(job)) return job;
   const message = `--job ${JSON.stringify(job)} is not 1 to 64 letters, digits, dots, dashes and underscores`;
   throw failure("usage", message, "Such as --job kvm.");
 }
 
-/** What is unknown has one way out together: the lines for all of it. */
+/** Unmatched files share one hint with the lines to add. */
 const withLines = (problems: readonly Problem[], names: readonly string[], config: Config): Problem[] =>
   problems.map((problem) =>
     problem.code === "artifact-unmatched" ? { ...problem, hint: unmatchedHint(names, config) } : problem,

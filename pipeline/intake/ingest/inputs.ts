@@ -23,11 +23,11 @@ import { signedBeside } from "./signed-file.ts";
 
 interface Reading {
   config: Config;
-  /** Names that a checksum file answers for: their bytes need not be here. */
+  /** Names listed in checksum files; their bytes need not be available. */
   sums: ReadonlyMap<string, Sum>;
 }
 
-/** What all inputs say, whatever their order; without a file among them, what the checksum files list. */
+/** Merges all inputs, in any order; if they contain no file, the checksum files list them. */
 export async function readEvidence(
   paths: readonly string[],
   config: Config,
@@ -50,8 +50,8 @@ async function readInputs(paths: readonly string[], reading: Reading): Promise<E
 }
 
 /**
- * The outputs of builds that no input names a file of, where Nix put them; elsewhere than there, none. A file
- * from outside the store may be of any build: then nothing is looked for.
+ * Build outputs in the Nix store from which no input names a file. A file outside the store may come from any
+ * build, so then the result is empty.
  */
 function builtOutputs({ files, builds }: Evidence): string[] {
   if (files.some(({ store }) => store === undefined)) return [];
@@ -105,7 +105,7 @@ async function readFile(path: string, sight: Sight, { config }: Reading): Promis
   return { problems: [problem("input-unknown", wholeFile(path), message, hint)] };
 }
 
-/** Of a document of another kind a rule or a sidecar must say so; what is no text was never a document. */
+/** An unknown document needs a rule or a sidecar; binary data is always downloadable. */
 function isForDownload(path: string, recognised: Recognised, config: Config): boolean {
   const name = basename(path);
   if (ruleFor(name, config) || lookAt(`${path}.relcat.yaml`).kind === "file") return true;

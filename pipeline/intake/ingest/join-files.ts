@@ -12,25 +12,25 @@ import {
 } from "./evidence.ts";
 import { baseOf } from "./formats/store-path.ts";
 
-/** A file for download with all that the inputs say of it. */
+/** A downloadable file, with the merged information of all inputs. */
 export interface JobFile {
   name: string;
-  /** One list for each input that names it: where its bytes may lie, the likeliest first. */
+  /** Candidate paths in order of likelihood, one list per input. */
   copies: (readonly string[])[];
   sha256: Claim<string> | undefined;
   size: Claim<number> | undefined;
   hint: string | undefined;
   finished: Finished | undefined;
-  /** The store path it is part of, where that is known. */
+  /** Store path that contains it, if known. */
   store: string | undefined;
   at: At;
 }
 
-/** For everything that two files of one name may disagree in. */
+/** Problem for any disagreement between two files with the same name. */
 export const oneFile =
   "Either the file changed after it was described, or two files have one name: ingest those apart, one with --set file=….";
 
-/** Files by name, in the order of their names. */
+/** Sorted by name. */
 export function joinFiles({ files, builds, objects }: Evidence, problems: Problem[]): JobFile[] {
   const stores = [
     ...builds.flatMap(({ outputs }) => Object.values(outputs)),
@@ -61,13 +61,13 @@ function claims<T>(parts: readonly FoundFile[], value: (part: FoundFile) => T | 
   });
 }
 
-/** Where a store is not at /nix/store, the inputs name the whole path. */
+/** Outside /nix/store, the inputs name the whole path. */
 function storeOf({ paths, store }: FoundFile, stores: readonly string[]): string | undefined {
   if (store !== undefined) return stores.find((path) => baseOf(path) === baseOf(store)) ?? store;
   return stores.find((around) => paths.some((path) => path === around || path.startsWith(`${around}/`)));
 }
 
-/** Two finished manifests may repeat an artifact, but not describe it in two ways. */
+/** Two finished manifests may repeat an artifact, but not with different descriptions. */
 function oneFinished(name: string, parts: readonly FoundFile[], problems: Problem[]): Finished | undefined {
   const [first, ...others] = claims(parts, ({ finished }) => finished);
   for (const { value: finished, at } of others) {

@@ -4,7 +4,7 @@ import type { Build, Claim, Evidence, StoreObject } from "./evidence.ts";
 import { narHashOf } from "./formats/nix-hash.ts";
 import { baseOf } from "./formats/store-path.ts";
 
-/** What was built for the job; of a build with several outputs the one called out. */
+/** Outputs built for the job; of several outputs, the one called `out`. */
 export function mainOutputs(builds: readonly Build[]): string[] {
   const wanted = builds.filter((build) => build.wanted);
   const outputs = wanted.flatMap(({ outputs: made }) =>
@@ -13,7 +13,7 @@ export function mainOutputs(builds: readonly Build[]): string[] {
   return [...new Set(outputs)].sort();
 }
 
-/** By store path without the store. Two inputs that know one path must know the same of it. */
+/** Keyed by store path without the store. Inputs must agree about each object. */
 export function joinObjects(objects: readonly StoreObject[], problems: Problem[]): Map<string, StoreObject> {
   const joined = new Map<string, StoreObject>();
   for (const [base, same] of Map.groupBy(objects, ({ path }) => baseOf(path))) {
@@ -27,7 +27,7 @@ export function joinObjects(objects: readonly StoreObject[], problems: Problem[]
   return joined;
 }
 
-/** Output to recipe. What a store object remembers as its deriver counts only where no build says more. */
+/** Output to recipe. The deriver of a store object is used only if no build names one. */
 export function joinRecipes(
   { builds, objects }: Pick<Evidence, "builds" | "objects">,
   problems: Problem[],
@@ -35,7 +35,7 @@ export function joinRecipes(
   const drvs = new Map<string, string>();
   for (const { path, deriver } of objects) {
     const [base, drv] = [baseOf(path), baseOf(deriver ?? "")];
-    // Stores may remember different derivers, all of them right: any, as long as it is always the same.
+    // Stores may record different, equally valid derivers; the smallest makes the result deterministic.
     if (drv !== "" && drv < (drvs.get(base) ?? "\uFFFF")) drvs.set(base, drv);
   }
   const stated = builds.flatMap(({ drv, outputs, at }) =>

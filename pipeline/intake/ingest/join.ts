@@ -4,19 +4,19 @@ import { baseOf } from "./formats/store-path.ts";
 import { type JobFile, joinFiles } from "./join-files.ts";
 import { joinObjects, joinRecipes, mainOutputs } from "./join-store.ts";
 
-/** One job: its files, and what Nix knows of the store paths they come from. */
+/** One job: its files, and Nix metadata of their store paths. */
 export interface Job {
-  /** By name. */
+  /** Sorted by name. */
   files: JobFile[];
-  /** What was built for this job, as whole store paths. */
+  /** Full store paths built for this job. */
   outputs: string[];
-  /** By store path without the store. */
+  /** Keyed by store path without the store. */
   objects: ReadonlyMap<string, StoreObject>;
   /** Output to recipe, both without the store. */
   drvs: ReadonlyMap<string, string>;
 }
 
-/** Makes one story of what several inputs say, whatever their order; contradictions are problems. */
+/** Merges all inputs, in any order; contradictions are problems. */
 export function join(evidence: Evidence): { job: Job; problems: Problem[] } {
   const problems: Problem[] = [];
   const job: Job = {
@@ -29,9 +29,9 @@ export function join(evidence: Evidence): { job: Job; problems: Problem[] } {
   return { job, problems };
 }
 
-/** A build of which nothing is released was lost on the way, or is not for this release. */
+/** A build without a released file indicates a missing file or the wrong release. */
 function unusedBuilds(builds: readonly Build[], files: readonly JobFile[]): Problem[] {
-  // A file that was copied out of the store may be of any build.
+  // A file copied out of the store may come from any build.
   if (files.some(({ store, finished }) => store === undefined && !finished)) return [];
   const used = new Set(files.map(({ store }) => baseOf(store ?? "")));
   return builds

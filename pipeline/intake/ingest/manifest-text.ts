@@ -2,13 +2,13 @@ import { createHash } from "node:crypto";
 import { type Manifest, manifestSchema } from "../../documents/manifest.ts";
 import { inSchemaOrder } from "./formats/schema-walk.ts";
 
-/** The bytes of a manifest: the same artifacts always give the same. */
+/** Deterministic: the same artifacts always give the same bytes. */
 export const manifestText = (manifest: Manifest): string =>
   `${JSON.stringify(inSchemaOrder(manifest, manifestSchema), null, 2)}\n`;
 
 /**
- * The file name of a job's manifest: two jobs, or one job with other artifacts, never share it; the same
- * artifacts built again replace it.
+ * File name of a job's manifest: rebuilding the same artifacts replaces it; other jobs or artifacts get
+ * another name.
  */
 export function manifestFileName(job: string, { release, artifacts }: Manifest): string {
   const identities = artifacts.map(({ file, name }) => `${release}/${file ?? name}\n`).sort();

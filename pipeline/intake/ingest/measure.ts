@@ -12,52 +12,51 @@ import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
 import type { Sum } from "./formats/sums.ts";
 import { type JobFile, oneFile } from "./join-files.ts";
 
-/** How far the reading of all files is. */
+/** Progress over all files. */
 export interface Progress {
-  /** The file that is read now. */
   file: string;
   done: number;
   total: number;
 }
 
-/** A file and where its bytes lie. */
+/** A file, with the paths of its bytes. */
 export interface Present {
   file: JobFile;
-  /** Different files only; several paths to one file are one. */
+  /** Distinct files only; several paths to one file count once. */
   copies: { path: string; size: number }[];
-  /** As all who know it agree. */
+  /** Size that all inputs agree on. */
   size: number | undefined;
-  /** The checksum file's word for it: enough where its bytes are not at hand, and true of them where they are. */
+  /** Entry of a checksum file: sufficient without the bytes, and verified if they are available. */
   sum: Sum | undefined;
 }
 
 export interface Measured {
   sha256: string;
   size: number | undefined;
-  /** Where somebody looked into it. */
+  /** Inspection result, if inspected. */
   seen?: Seen | undefined;
 }
 
-/** What the bytes of a file say, and what is wrong with that. */
+/** Facts from the bytes, and problems found in them. */
 export interface Seen {
   inspection: Inspection;
   inspected: Inspected;
   problems: Problem[];
 }
 
-/** Looks into a file, or leaves it. */
+/** Inspects a file, or returns undefined to skip it. */
 export type Look = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
 
-/** What is done with files beyond hashing them. */
+/** Configuration of inspection. */
 export interface Looking {
   into: Look;
-  /** Names of those that it looks into. */
+  /** Names of the files to inspect. */
   files: ReadonlySet<string>;
 }
 
 /**
- * What of the files is at hand. A file that is neither here nor described by a digest is a problem.
- * @param artifacts folder that has all of them, as FILE or VERSION/FILE: descriptions are no substitute then
+ * Locates the bytes of files. A file with neither bytes nor a digest is a problem.
+ * @param artifacts folder that holds all of them as FILE or VERSION/FILE; digests are then not enough
  */
 export function locate(
   files: readonly JobFile[],
@@ -82,7 +81,7 @@ export function locate(
   return { present, problems };
 }
 
-/** Whether each word of its manifest is held against its bytes once they are read: then none of them counts before. */
+/** True if the bytes will be compared with the manifest's values, which are not used before. */
 const isHeldAgainst = ({ finished }: JobFile, copies: Present["copies"]): boolean =>
   finished !== undefined && copies.length > 0;
 
@@ -99,7 +98,7 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
 }
 
 /**
- * Reads what must be read. All that is said of a file must be true of its bytes.
+ * Reads the necessary files; all statements about a file must match its bytes.
  * @returns by file name
  */
 export async function measure(
@@ -129,23 +128,22 @@ export async function measure(
 const lookerOf = (file: JobFile, look: Looking | undefined) =>
   look?.files.has(file.name) ? (opened: FileWithNeighbours) => look.into(file, opened) : undefined;
 
-/** A file that must be read. */
 export interface Copy {
   path: string;
-  /** As people see what is read now. */
+  /** Name for the progress display. */
   name: string;
-  /** Bytes, as they were counted before. */
+  /** Expected size in bytes, from an earlier stat. */
   size: number;
-  /** Looks into it; without, it is hashed and nothing else. */
+  /** Inspects the file; without it, the file is only hashed. */
   look: ((opened: FileWithNeighbours) => Promise<Seen | undefined>) | undefined;
 }
 
 type Read = MeasuredFile & Pick<Measured, "seen">;
 
 /**
- * Reads one file after the other, while another thread hashes the last of them that nobody looks into.
+ * Reads files in order while another thread hashes the last of those that are not inspected.
  * @returns in the order of the copies
- * @throws RelcatError of the first that cannot be read, or did not stand still
+ * @throws RelcatError for the first file that is unreadable or changed during reading
  */
 export async function readCopies<C extends Copy>(
   copies: readonly C[],
@@ -169,7 +167,7 @@ export async function readCopies<C extends Copy>(
       const hashed = each.copy.look ? undefined : aside?.take(each);
       const outcome = hashed ?? readHere(each.copy, each.pace, onBytes);
       outcomes.push(outcome);
-      if (!hashed && !(await succeeds(outcome))) break; // Others before it may fail yet: below, in their order.
+      if (!hashed && !(await succeeds(outcome))) break; // Earlier files may still fail; their errors come first, below.
     }
     const read: (C & Read)[] = [];
     for (const [index, outcome] of outcomes.entries()) {
@@ -185,10 +183,10 @@ export async function readCopies<C extends Copy>(
 
 const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { size }) => bytes + size, 0);
 
-/** Bytes that are hashed in about the time that a thread takes to start. */
+/** Bytes that can be hashed in the time a thread takes to start. */
 const leastAside = 32 * 2 ** 20;
 
-/** The largest file is one thread's, whatever the other has. */
+/** The largest file occupies one thread, however much the other one has. */
 function isWorthAThread(copies: readonly Copy[]): boolean {
   const largest = copies.reduce((most, { size }) => Math.max(most, size), 0);
   const hashed = bytesOf(copies.filter(({ look }) => !look));
@@ -216,7 +214,7 @@ async function readHere(
   return read;
 }
 
-/** Hashing and looking share one pass: whoever reads all of a file first gives it its digest. */
+/** Hashing and inspection share one pass over the file. */
 async function readCopy(
   path: string,
   onBytes: (done: number) => void,

@@ -6,13 +6,13 @@ import { signatureProblems } from "./formats/nix-signature.ts";
 import { readSidecars, type Sidecars } from "./formats/sidecars.ts";
 import { type Job, join } from "./join.ts";
 
-/** What the caller states on the command line. */
+/** Values from the command line. */
 export interface Stated {
   release: string | undefined;
   revision: string | undefined;
 }
 
-/** One job of one release: all inputs agree with each other and with what is stated. */
+/** One job of one release, after merging all inputs with the stated values. */
 export interface Story {
   version: string;
   job: Job;
@@ -51,7 +51,7 @@ export async function tellStory(evidence: Evidence, stated: Stated, config: Conf
   return { version, job, sidecars, revision };
 }
 
-/** What is stated, or else what the inputs say; all inputs that say it must say the same. */
+/** Uses the stated value, else that of the inputs, which must agree. */
 function settle(
   what: string,
   claims: readonly Claim<string>[],

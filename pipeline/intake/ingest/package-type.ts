@@ -1,7 +1,10 @@
 import type { Config } from "../../documents/config.ts";
 import { resolveAlias } from "../../documents/package-types.ts";
 
-/** The one package type that a hint names: the whole of it, or one part of a job's name such as images.qcow-efi. */
+/**
+ * The single package type named by a hint, either the whole hint or one part of a job name such as
+ * images.qcow-efi.
+ */
 export function typeOfHint(hint: string, { packageTypes }: Pick<Config, "packageTypes">): string | undefined {
   const parts = [hint, ...hint.split(".")].map((part) => resolveAlias(part, packageTypes));
   const known = new Set(parts.filter((part) => packageTypes.has(part)));

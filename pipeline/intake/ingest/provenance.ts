@@ -6,13 +6,13 @@ import { baseOf, besides, hashPart, isStorePath } from "./formats/store-path.ts"
 import type { Job } from "./join.ts";
 import type { JobFile } from "./join-files.ts";
 
-/** Where an image comes from: its store object, its recipe and its sources, as far as they are known. */
+/** Origin of an image: store object, recipe and sources, as far as known. */
 export interface Provenance {
   store?: Store;
   vendor?: Vendor;
 }
 
-/** @param fields what is stated beside the inputs: a sidecar, --set or a finished manifest */
+/** @param fields stated values: a sidecar, --set or a finished manifest */
 export function provenanceOf(
   file: JobFile,
   fields: Fields,
@@ -34,7 +34,7 @@ function recipeOf(path: string, job: Job): NonNullable<Vendor["image"]> {
 
 const unlessEmpty = (key: string, value: object) => (Object.keys(value).length > 0 ? { [key]: value } : {});
 
-/** The store path of a file; of one that was copied out of the store, the only output there is. */
+/** Store path of a file; for a file copied out of the store, the job's only output. */
 function storeOf(file: JobFile, fields: Fields, { outputs, objects }: Job) {
   const paths = [...objects.values()].map(({ path }) => path).filter((path) => !path.endsWith(".drv"));
   const named = file.store ?? fields.store?.path;

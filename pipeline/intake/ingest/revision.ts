@@ -4,8 +4,8 @@ import { display } from "../../project/document.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * The source revision the caller states: a whole commit id, `ci` for the one CI built, `git` for the one that
- * is checked out. Never guessed: CI's commit of a pull request is a merge nobody will ever find again.
+ * The stated source revision: a full commit id, `ci` for the commit of the CI job, `git` for the checked-out
+ * commit. Never guessed, because the CI commit of a pull request is a temporary merge.
  * @throws RelcatError usage, revision-unsure
  */
 export async function statedRevision(

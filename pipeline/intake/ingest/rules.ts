@@ -4,24 +4,23 @@ import type { Problem } from "../../errors.ts";
 import { display } from "../../project/document.ts";
 import { type At, problem } from "./evidence.ts";
 
-/** The first rule of catalog.yaml's `ingest:` whose glob fits the whole file name; case counts. */
+/** The first `ingest:` rule in catalog.yaml whose glob matches the file name, case-sensitively. */
 export const ruleFor = (file: string, { ingest }: Pick<Config, "ingest">): IngestRule | undefined =>
   ingest.find(({ match }) => posix.matchesGlob(file, match));
 
-/** Whether catalog.yaml's `ignore:` says that a file is not for download. */
+/** True if `ignore:` in catalog.yaml excludes the file. */
 export const isIgnored = (file: string, { ignore }: Pick<Config, "ignore">): boolean =>
   ignore.some((glob) => posix.matchesGlob(file, glob));
 
-/** What a rule says of an artifact: its fields without the glob. */
 export function fieldsOf({ match: _, ...fields }: IngestRule): Omit<IngestRule, "match"> {
   return fields;
 }
 
-/** A file that no rule fits; `unmatchedHint` says what to do about all of them. */
+/** Problem of a file without a rule; `unmatchedHint` gives the hint for all of them. */
 export const unmatched = (file: string, at: At): Problem =>
   problem("artifact-unmatched", at, `nothing says what ${display(file)} is`, "");
 
-/** The lines for catalog.yaml that would make rules fit, a rule for each ending. */
+/** Lines for catalog.yaml that would match the files, one rule per ending. */
 export function unmatchedHint(files: readonly string[], { packageTypes, ingest, ignore }: Config): string {
   const globs = [...new Set(files.map(globOf))].map((glob) => JSON.stringify(glob));
   const rules = globs.map((glob) => `  - { match: ${glob}, package_type: … }`);

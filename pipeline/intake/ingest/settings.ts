@@ -6,9 +6,8 @@ import { type Fields, fieldsSchema, overlay } from "./fields.ts";
 import { elementOfSchema, fieldsOfSchema } from "./formats/schema-walk.ts";
 
 /**
- * `--set key=value`: a field of the manifest's artifacts, nested ones with dots. The schema decides the type
- * of the value.
- * @throws RelcatError usage: unknown key, value that does not fit
+ * Parses `--set key=value`; nested fields use dots, and the schema decides the type.
+ * @throws RelcatError usage: unknown key, or a value that does not fit
  */
 export function parseSettings(settings: readonly string[]): Fields {
   return settings.map(parseSetting).reduce(overlay, {});
@@ -60,7 +59,7 @@ function unknownKey(
   return failure("usage", `--set ${key}: there is no field ${whole(part)} in a manifest`, hint);
 }
 
-/** null, true and false are words where the schema takes them; then text; then numbers. */
+/** Tries in order, as the schema allows: null, true and false, text, numbers. */
 function typed(schema: z.ZodType, value: string, key: string): unknown {
   const word = value === "null" || value === "true" || value === "false" ? [JSON.parse(value)] : [];
   const number = /^-?\d+(\.\d+)?$/.test(value) ? [Number(value)] : [];

@@ -6,20 +6,19 @@ import type { Surroundings } from "../../system/surroundings.ts";
 import { refuseSecondManifest } from "../other-manifest.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
 
-/** What became of the manifest's file. */
 export interface Delivered {
   ingested: Ingested;
-  /** undefined: it was only asked for, not written. */
+  /** undefined: the caller only wanted the result, without a file. */
   file: string | undefined;
   result: "written" | "replaced" | "unchanged";
 }
 
-/** Where a manifest goes: into its release, into a file, or only back to the caller. */
+/** Destination of a manifest: its release, a given file, or only the caller. */
 export type Destination = { kind: "release" } | { kind: "file"; path: string } | { kind: "caller" };
 
 /**
- * Writes what a build left behind as a manifest. Files are read before the lock is taken: hashing an image may
- * take minutes, and nobody else needs to wait for it.
+ * Writes a manifest for a build's output. Files are hashed before taking the lock, because an image may take
+ * minutes and others need not wait.
  * @throws RelcatError with every problem of the inputs; folder-missing; lock-held; artifact-conflict
  */
 export async function ingest(
@@ -36,7 +35,7 @@ export async function ingest(
     return { ingested, file: destination.path, result: put(destination.path, ingested) };
   }
   return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
-    requireRelease(folder, ingested.version); // Somebody may have renamed it meanwhile.
+    requireRelease(folder, ingested.version); // The release may have been renamed in the meantime.
     const file = `${folder}/${ingested.version}/manifests/${ingested.fileName}`;
     await refuseSecondManifest(folder, file, ingested);
     return { ingested, file, result: put(file, ingested) };
@@ -52,7 +51,7 @@ function put(file: string, { text }: Ingested): Delivered["result"] {
   return present ? "replaced" : "written";
 }
 
-/** What every command that reads the manifest again accepts. */
+/** The limit of every command that reads manifests. */
 const maxManifestBytes = 4 * 1024 * 1024;
 
 const tooLarge = (size: number) =>

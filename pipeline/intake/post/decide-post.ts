@@ -24,22 +24,22 @@ import { soundLedger } from "./sound-ledger.ts";
 
 /** A decided manifest: nothing is written yet. */
 export interface PostDecision {
-  /** Where it belongs. */
+  /** Target path. */
   file: string;
   bytes: Uint8Array;
   result: "written" | "replaced" | "unchanged";
-  /** As they would be published; `id` is null where the ledger has none. */
+  /** In published form; `id` is null for records without a ledger line. */
   records: Readonly<Record<string, unknown>>[];
-  /** Whether one record was posted rather than a manifest. */
+  /** True if one record was posted rather than a manifest. */
   isRecord: boolean;
-  /** Members of a record that count for nothing. */
+  /** Ignored members of a record. */
   ignored: string[];
 }
 
 /**
- * What becomes of a posted manifest: checked as `check` would find it among its release's files, of which alone
- * the catalog is read. Exceptions accept nothing here: they are for what was imported.
- * @throws PostRefused for what is wrong with it; RelcatError for what is wrong with the catalog
+ * Validates a posted manifest with the rules of `check`, reading only its release. Exceptions do not apply,
+ * because they are for imported records.
+ * @throws PostRefused for errors of the body; RelcatError for errors of the catalog
  */
 export async function decidePost(folder: string, posted: PostedBody): Promise<PostDecision> {
   const config = await loadConfiguration(folder, undefined);
@@ -67,7 +67,7 @@ export async function decidePost(folder: string, posted: PostedBody): Promise<Po
   };
 }
 
-/** What was cut stays as it is; posting it again as it is changes nothing. */
+/** Cut artifacts cannot change; posting them again unchanged is accepted. */
 function changesOfCut(version: string, packages: readonly Package[], { versions }: Ledger): string[] {
   if (!versions.has(version)) return [];
   const way = `Open the next release with relcat new ${version.slice(0, 5)}, and post it there.`;
@@ -80,13 +80,13 @@ function changesOfCut(version: string, packages: readonly Package[], { versions 
 }
 
 function refuseUnopened(folder: string, { value: { release }, place }: Located<Manifest>): void {
-  // biome-ignore lint/plugin: the schema takes only versions.
+  // biome-ignore lint/plugin: the schema accepts only versions.
   if (exists(`${folder}/${release}`)) return;
   const message = `There is no release ${release}. It is opened with relcat new ${release.slice(0, 5)}.`;
   throw invalid(place(["release"]).path ?? [], message);
 }
 
-/** How messages call the folder: where it lies is nobody's business outside. */
+/** Messages use this name, so that clients do not learn the server's paths. */
 const shownFolder = "releases";
 
 async function readRelease(folder: string, version: string): Promise<ParsedRelease> {
@@ -99,8 +99,8 @@ async function readRelease(folder: string, version: string): Promise<ParsedRelea
 }
 
 /**
- * @param told found already
- * @throws PostRefused with that and every rule that an artifact breaks
+ * @param told problems found so far
+ * @throws PostRefused with these and every rule that an artifact breaks
  */
 function ownRelease(
   manifest: Located<Manifest>,
@@ -110,7 +110,7 @@ function ownRelease(
 ): Release {
   const parsed = { ...release, manifests: [manifest], problems: [] };
   const { release: mine, problems } = normalizeRelease(parsed, config);
-  // What is wrong with release.yaml is not the poster's; an image without a revision is told of once.
+  // Errors in release.yaml are not the client's; a missing revision is reported once per image.
   const withoutRevision = new Set(told.map(({ at }) => String(at?.path)));
   const found = checkRelease(parsed, config)
     .filter(({ at, severity }) => severity === "error" && at?.file === postedName)
@@ -120,7 +120,7 @@ function ownRelease(
 }
 
 interface StoredManifest {
-  /** Below the releases folder. */
+  /** Relative to the releases folder. */
   path: string;
   bytes: Uint8Array;
 }
@@ -135,7 +135,7 @@ function storedManifest({ release, artifacts }: Manifest, mine: Release): Stored
   return { path: `${release}/manifests/${manifestFileName("post", manifest)}`, bytes };
 }
 
-/** Only what the ledger has of these artifacts counts; that other lines have theirs is for check to say. */
+/** Only ledger lines of these artifacts matter here; `check` reports the others. */
 const withoutOthers = (ledger: Ledger): Ledger => ({ ...ledger, byId: new Map() });
 
 function conflictsWithOthers(
@@ -154,7 +154,7 @@ function conflictsWithOthers(
   return [...conflicts, ...lostArtifacts(replaced, mine)];
 }
 
-/** The name has only eight digits of the artifacts' digest. */
+/** Detects another manifest with the same name, which contains only eight digits of the artifacts' digest. */
 function lostArtifacts(replaced: Located<Manifest> | undefined, { artifacts }: Release): string[] {
   const kept = new Set(artifacts.map(({ file }) => file));
   const names = replaced?.value.artifacts.map(({ file, name }) => file ?? name) ?? [];
@@ -162,7 +162,7 @@ function lostArtifacts(replaced: Located<Manifest> | undefined, { artifacts }: R
   return lost === undefined ? [] : [`${replaced?.file} has the same name, but holds ${display(lost)}.`];
 }
 
-/** Names both sides: one stands in the message, the other is where it is found. */
+/** Names both sides of a conflict: one in the message, the other as its location. */
 function sentence(problem: Problem): string {
   const { at } = problem;
   const where = at && at.file !== postedName ? `${at.file}:${at.line}: ` : "";
@@ -174,7 +174,7 @@ function resultOf(present: Uint8Array | undefined, bytes: Uint8Array): PostDecis
   return Buffer.compare(present, bytes) === 0 ? "unchanged" : "replaced";
 }
 
-/** @param isDated whether the release says its date, which stands in for that of a cut */
+/** @param isDated whether the release has a date, which takes the place of the cut date */
 function recordOf(entry: Package, isDated: boolean): Readonly<Record<string, unknown>> {
   const record = publishedRecord(entry);
   if (entry.standing !== "new") return record;

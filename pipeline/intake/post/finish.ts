@@ -9,10 +9,10 @@ import { type Story, tellStory } from "../ingest/merge-evidence.ts";
 import { invalid, refuseInvalid } from "./refused.ts";
 
 /**
- * A finished manifest as `ingest` would write it: what follows from its own words is filled in, and an artifact that
- * is said twice in the same words stands once. Rules are for the caller to apply.
- * @returns its parts stand where `posted` has them
- * @throws PostRefused when it is no story of one build
+ * Completes a finished manifest as `ingest` would: derived fields are added, and identical duplicates are
+ * merged. The caller applies the rules.
+ * @returns the manifest, with locations as in `posted`
+ * @throws PostRefused if its parts contradict each other
  */
 export async function finishManifest(
   posted: Located<Manifest>,
@@ -49,7 +49,7 @@ async function storyOf(posted: Located<Manifest>, config: Config): Promise<Story
   }
 }
 
-/** Where ingest's ways out are those of its command line. */
+/** Hints for clients, where ingest's hints name command-line options. */
 const waysOut: Partial<Record<Code, string>> = {
   "revision-missing": "State it as vendor.rev, or take image out of require.vendor in catalog.yaml.",
   "ingest-conflict": "One file has one description: leave one of the two out.",

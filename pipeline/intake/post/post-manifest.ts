@@ -5,13 +5,12 @@ import type { Surroundings } from "../../system/surroundings.ts";
 import { decidePost, type PostDecision } from "./decide-post.ts";
 import { readPosted } from "./read-posted.ts";
 
-/** What became of a posted manifest. */
 export type PostedManifest = Omit<PostDecision, "bytes">;
 
 /**
- * Stores what was posted as a manifest of its release. Never the ledger: only a cut makes anything permanent.
+ * Stores a posted manifest in its release. The ledger stays unchanged: only a cut makes anything permanent.
  * @param body JSON text: a manifest, or one record
- * @throws PostRefused for what is wrong with it; RelcatError for what is wrong with the catalog; lock-held
+ * @throws PostRefused for errors of the body; RelcatError for errors of the catalog; lock-held
  */
 export async function postManifest(
   folder: string,
@@ -28,8 +27,8 @@ export async function postManifest(
 }
 
 /**
- * Tells the owner's program of stored manifests; the folder is not locked meanwhile, for it may be relcat.
- * @returns why it failed, if it did
+ * Runs the user's hook after a manifest was stored, without the lock, because the hook may run relcat.
+ * @returns the error message, if it failed
  */
 export const runAfterPost = (
   command: readonly string[],

@@ -12,9 +12,9 @@ import { refuseInvalid } from "./refused.ts";
 type Wire = Config["wire"];
 
 /**
- * One record as a manifest of one artifact; problems of the manifest stand where the record says it.
- * @returns `ignored`: members that no record has, or that the ledger decides
- * @throws PostRefused with every field that does not fit
+ * Converts one record to a manifest with one artifact; problems refer to the record's fields.
+ * @returns `ignored`: unknown members, and members that the ledger decides
+ * @throws PostRefused with every invalid field
  */
 export function manifestOfRecord(
   { source, syntax, value }: PostedBody & { kind: "record" },
@@ -34,7 +34,7 @@ export function manifestOfRecord(
   };
 }
 
-/** The 14 fields that a record's author decides; beyond the identity all have defaults. */
+/** The 14 fields that the author of a record sets; except the identity, all have defaults. */
 function writableSchema(wire: Wire) {
   const { id: _, created_date: _created, modified_date: _modified, ...writable } = recordShape(wire).shape;
   const { name, version, checksum, package_type } = packageRecordSchema.shape;
@@ -51,7 +51,7 @@ function artifactOf({ version: _, checksum, data, ...rest }: Writable, wire: Wir
   ) as WrittenArtifact;
 }
 
-/** Where a record says what stands at `path` of its manifest. */
+/** Field of a record that corresponds to `path` in its manifest. */
 function pathInRecord([top, , field, ...rest]: Path, wire: Wire): Path {
   if (top === "release") return ["version"];
   if (field === undefined) return [];

@@ -6,21 +6,21 @@ import { parseJson } from "../../project/json.ts";
 import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
 import { invalid, PostRefused, refuseInvalid } from "./refused.ts";
 
-/** As every command reads a manifest again. */
+/** The limit of every command that reads manifests. */
 export const maxPostedBytes = 4 * 1024 * 1024;
 
-/** What was posted, as far as it can be told without a catalog. */
+/** The parsed body, validated as far as possible without a catalog. */
 export type PostedBody =
   | { kind: "manifest"; manifest: Located<Manifest> }
-  /** One record, as clients of the framework send it; what its `data` looks like is configuration. */
+  /** One record in the framework's form; the names inside `data` depend on the configuration. */
   | { kind: "record"; source: Source; syntax: Syntax; value: Readonly<Record<string, unknown>> };
 
-/** How messages call what was posted. */
+/** Name of the body in messages. */
 export const postedName = "the posted manifest";
 
 /**
- * Reads a body; one that is empty stands for an object without members.
- * @throws PostRefused with every problem of its form
+ * Parses a body; an empty one counts as an empty object.
+ * @throws PostRefused with every syntax error
  */
 export function readPosted(body: Uint8Array): PostedBody {
   const source = textOf(body);
@@ -38,7 +38,7 @@ export function readPosted(body: Uint8Array): PostedBody {
   return { kind: "manifest", manifest: document as Located<Manifest> };
 }
 
-/** Half a manifest is told what it lacks as a manifest. */
+/** An incomplete manifest gets errors about manifests, not about records. */
 const isManifest = (value: Readonly<Record<string, unknown>>) =>
   Object.hasOwn(value, "artifacts") || (Object.hasOwn(value, "release") && !Object.hasOwn(value, "name"));
 
@@ -63,14 +63,14 @@ function parse(source: Source): Syntax {
   }
 }
 
-/** The reader of files words it; nobody who posts has a file here. */
+/** Replaces the file reader's hints, because a client has no file here. */
 function unreadable(code: string, message: string, line = 1, column = 1): PostRefused {
   const text = message.replace(/^the file/, "the body");
   if (code === "file-size") return new PostRefused("too-large", `${text}.`);
   return new PostRefused("unreadable", `${text}: line ${line} column ${column}`);
 }
 
-/** The framework's words for what a value is. */
+/** Type names as the framework writes them. */
 function kindOf(value: unknown): string {
   if (Array.isArray(value)) return "list";
   if (typeof value === "string") return "str";

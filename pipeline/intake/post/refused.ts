@@ -2,16 +2,16 @@ import type { Problem } from "../../errors.ts";
 import { fieldName } from "../../project/document.ts";
 import type { Path } from "../../project/source.ts";
 
-/** unreadable: no JSON that could be checked; conflict: right by itself, but something stands against it. */
+/** unreadable: not JSON; conflict: valid, but contradicts existing data. */
 export type Reason = "unreadable" | "too-large" | "invalid" | "conflict";
 
-/** What was posted cannot be taken, and whoever posted it can mend that. */
+/** The posted data is rejected, for reasons that the client can correct. */
 export class PostRefused extends Error {
   override readonly name = "PostRefused";
   readonly reason: Reason;
-  /** What is wrong by the path of the field, where the reason is "invalid". */
+  /** Messages by field path, if the reason is "invalid". */
   readonly fields: Readonly<Record<string, string[]>>;
-  /** Where the reason is "conflict". */
+  /** Set if the reason is "conflict". */
   readonly conflicts: readonly string[];
 
   constructor(
@@ -26,17 +26,17 @@ export class PostRefused extends Error {
   }
 }
 
-/** For what is wrong with no field in particular, as the framework calls it. */
+/** The framework's name for errors that belong to no field. */
 const noField = "non_field_errors";
 
-/** One accident can make every value wrong; beyond these a count says enough. */
+/** One mistake can make every value invalid; further messages are only counted. */
 const mostMessages = 500;
 
 /** @param path of the field; [] for the whole body */
 export const invalid = (path: Path, message: string): PostRefused =>
   new PostRefused("invalid", message, { fields: { [nameOf(path)]: [message] } });
 
-/** @throws PostRefused with every problem under its field; nothing where there is none */
+/** @throws PostRefused with all problems by field, if there are any */
 export function refuseInvalid(problems: readonly Problem[]): void {
   if (problems.length === 0) return;
   const fields = new Map<string, Set<string>>();
@@ -52,7 +52,7 @@ export function refuseInvalid(problems: readonly Problem[]): void {
   });
 }
 
-/** @throws PostRefused naming both sides of each conflict; nothing where there is none */
+/** @throws PostRefused naming both sides of each conflict, if there are any */
 export function refuseConflicts(conflicts: readonly string[]): void {
   const [first] = conflicts;
   if (first === undefined) return;
@@ -63,7 +63,7 @@ export function refuseConflicts(conflicts: readonly string[]): void {
 
 const nameOf = (path: Path) => (path.length > 0 ? fieldName(path) : noField);
 
-/** What a person or a program reads: the sentence, and the way out where there is one. */
+/** The message, with the hint if there is one. */
 export function messageOf({ code, message, hint }: Problem): string {
   if (code === "missing-key") return "This field is required.";
   const sentence = message.endsWith(".") ? message : `${message}.`;

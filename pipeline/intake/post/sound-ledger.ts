@@ -3,10 +3,10 @@ import type { Ledger } from "../../ledger/ledger.ts";
 import { loadLedger } from "../../ledger/ledger-file.ts";
 import { filesIn, filesOf } from "../../project/authored-files.ts";
 
-/** The last one: a server would read the same thousands of lines with every post, and answer nobody meanwhile. */
+/** Cached: parsing thousands of lines for every post would block the server. */
 let last: { folder: string; bytes: Uint8Array; ledger: Ledger } | undefined;
 
-/** @throws RelcatError with every problem of the ledger: one that is not sound forbids nothing reliably */
+/** @throws RelcatError with every problem of the ledger, because an invalid ledger protects nothing */
 export function soundLedger(folder: string): Ledger {
   const name = "ledger.jsonl";
   const bytes = filesIn(folder).read(name) ?? new Uint8Array();

@@ -7,15 +7,14 @@ import { rootFolder } from "../../system/root-folder.ts";
 import type { MetadataSource } from "../live-metadata.ts";
 
 const patience = 30_000;
-/** No metadata of a catalog is as large. */
+/** Larger than the metadata of any catalog. */
 const mostBytes = 8 * 1024 * 1024;
 
-/** Where signed metadata is published: the address of a site, or its folder. */
+/** Published metadata at a site's address or in its folder. */
 export function metadataAt(place: string): MetadataSource {
   return /^https?:\/\//.test(place) ? metadataAtUrl(place.replace(/\/$/, "")) : metadataIn(place);
 }
 
-/** Signed metadata below a folder. */
 export function metadataIn(folder: string): MetadataSource {
   return {
     read: async (path) => readIfPresent(rootFolder(folder)(relativePath(path))),
@@ -26,12 +25,14 @@ export function metadataIn(folder: string): MetadataSource {
   };
 }
 
-/** A file host lists nothing, so only what is live counts. */
+/** A file host cannot list files, so only live metadata is found. */
 function metadataAtUrl(url: string): MetadataSource {
   return { names: async () => [], read: (path) => download(`${url}/${relativePath(path)}`) };
 }
 
-/** @returns undefined for what is not there @throws RelcatError network: then nobody knows what is live */
+/**
+ * @returns undefined if it does not exist @throws RelcatError network, because the live state is then unknown
+ */
 async function download(url: string): Promise<Uint8Array | undefined> {
   const unreachable = (what: string, cause?: unknown) =>
     failure(

@@ -7,8 +7,8 @@ import { accessFailure } from "../../system/access-failure.ts";
 import { keyId, publicBytes, publicKeyObject, type Signer } from "../keys.ts";
 
 /**
- * Opens a key for signing: a PEM file, a PEM in a variable, or a program that has it.
- * @throws RelcatError key-unusable, with where it was looked for
+ * Opens a key for signing: a PEM file, a PEM in a variable, or an external program.
+ * @throws RelcatError key-unusable, naming the searched location
  */
 export function openSigner(
   { online: spec, folder }: Config["trust"],
@@ -27,7 +27,6 @@ export function openSigner(
   return signerOfPem(pem, spec.env);
 }
 
-/** @throws RelcatError key-unusable; file-access */
 function fileSigner(file: string): Signer {
   const { pem, mode } = readKey(file);
   if ((mode & 0o077) !== 0) {
@@ -44,7 +43,7 @@ function readKey(file: string): { pem: string; mode: number } {
   }
 }
 
-/** Every key of a folder: whoever signs offline brings theirs together in one. */
+/** All keys of a folder; offline signers collect their keys in one. */
 export function folderSigners(folder: string): Signer[] {
   const names = readNames(folder).filter((name) => name.endsWith(".pem"));
   return names.sort().map((name) => fileSigner(join(folder, name)));
@@ -75,7 +74,7 @@ export function signerOfPem(pem: string, where: string): Signer {
   return { id: keyId(publicKey), publicKey, sign: async (bytes) => sign(null, bytes, key) };
 }
 
-/** A program is given what to sign on stdin and prints the signature in base64; what it prints is checked. */
+/** The program reads the data from stdin and prints the signature in base64; the result is verified. */
 function programSigner(command: readonly string[], folder: string, publicKey: Uint8Array): Signer {
   const [program = "", ...args] = command;
   return {

@@ -7,20 +7,20 @@ import { replaceDurably } from "../../system/files.ts";
 import { refuseForeignLink } from "../../system/project-links.ts";
 import { readRoot, readTargets, type SignedRoot, type SignedTargets } from "../metadata.ts";
 
-/** Where the public half of the trust lies, in git: `N.root.json`, `targets.json`, and a root that waits for signatures. */
+/** The public part of the trust, kept in git: `N.root.json`, `targets.json`, and a pending root. */
 export const trustFolder = (releases: string): string => join(releases, "trust");
 
 export interface StoredTrust {
   roots: SignedRoot[];
   targets: SignedTargets;
-  /** A root that has too few signatures yet. */
+  /** A root without enough signatures. */
   pending: SignedRoot | undefined;
 }
 
 const targetsFile = "targets.json";
 const pendingFile = "root.pending.json";
 
-/** @returns undefined where nobody began it @throws RelcatError trust-damaged, file-access */
+/** @returns undefined if signing was never set up @throws RelcatError trust-damaged, file-access */
 export function readTrust(releases: string): StoredTrust | undefined {
   const folder = trustFolder(releases);
   if (!existsSync(folder)) return undefined;
@@ -37,7 +37,7 @@ export function readTrust(releases: string): StoredTrust | undefined {
   };
 }
 
-/** The newest root; undefined where trust was not set up. @throws RelcatError trust-damaged, file-access */
+/** The newest root; undefined if signing was never set up. @throws RelcatError trust-damaged, file-access */
 export const findRoot = (releases: string): SignedRoot | undefined => readTrust(releases)?.roots.at(-1);
 
 /** @throws RelcatError trust-missing, trust-damaged, file-access */
@@ -76,7 +76,7 @@ const damaged = (folder: string, reason: string) =>
     `Take the folder as git has it: git checkout -- ${shellWord(folder)}`,
   );
 
-/** Writes what changed, the root first: targets of a key that no root knows would be of no use. */
+/** Writes the root first, because targets signed by an unknown key would be useless. */
 export function writeTrust(
   releases: string,
   { root, targets, pending }: { root?: SignedRoot; targets?: SignedTargets; pending?: SignedRoot | null },
@@ -91,12 +91,15 @@ export function writeTrust(
   if (root) put(`${root.metadata.signed.version}.root.json`, root.bytes);
   if (targets) put(targetsFile, targets.bytes);
   if (pending) put(pendingFile, pending.bytes);
-  // Last: while both are there, the same root is only signed once more.
+  // Removed last: if interrupted before, the same root is merely signed again.
   if (pending === null) rmSync(join(folder, pendingFile), { force: true });
   return written;
 }
 
-/** Private keys are written once, for their owner alone. @throws RelcatError file-exists, file-access */
+/**
+ * Private keys are readable only by their owner and never overwritten. @throws RelcatError file-exists,
+ * file-access
+ */
 export function writeKeys(folder: string, keys: Readonly<Record<string, string>>): void {
   try {
     mkdirSync(folder, { recursive: true, mode: 0o700 });

@@ -5,10 +5,10 @@ import { exists } from "../../system/files.ts";
 import { liveFolder } from "./site-reader.ts";
 
 /**
- * What web servers are told of a site in a folder: the files of `hosting/`, in the site itself or, of a folder that is
- * published to, beside the live build.
- * @param place a folder, with or without dir: before it
- * @returns files by their path in build.json; undefined where none can be seen
+ * Reads the `hosting/` files of a site in a folder, either in the site itself or, for a publish target, next
+ * to the live build.
+ * @param place a folder, with or without the prefix dir:
+ * @returns files by path in build.json; undefined if there are none
  * @throws RelcatError file-access
  */
 export function readHosting(place: string): Map<string, Uint8Array> | undefined {
@@ -17,7 +17,7 @@ export function readHosting(place: string): Map<string, Uint8Array> | undefined 
   try {
     const entries = readdirSync(folder, { recursive: true, withFileTypes: true })
       .filter((entry) => !entry.isDirectory())
-      // biome-ignore lint/plugin: the folder itself lists these names.
+      // biome-ignore lint/plugin: these names come from listing the folder itself.
       .map((entry) => join(entry.parentPath, entry.name));
     return new Map(
       entries.sort().map((file) => [`hosting/${file.slice(folder.length + 1)}`, readFileSync(file)]),

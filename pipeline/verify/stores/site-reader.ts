@@ -11,36 +11,35 @@ import {
 } from "../../system/network/download-request.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 
-/** What a place answers for one of a site's files. */
 export interface Answer {
   status: number;
-  /** Lower case; empty for a folder, which has none. */
+  /** Lower-case names; empty for a folder. */
   headers: Readonly<Record<string, string>>;
-  /** After its Content-Encoding was undone. */
+  /** Decoded according to Content-Encoding. */
   bytes: Uint8Array;
-  /** Why the Content-Encoding could not be undone; there are no bytes then. */
+  /** The error if decoding failed; then there are no bytes. */
   damage?: string;
 }
 
 /** A published site, at an address or in a folder. */
 export interface SiteReader {
-  /** As people gave it. */
+  /** As the user wrote it. */
   place: string;
-  /** Whether it answers with headers. */
+  /** True if answers have headers. */
   isRemote: boolean;
   /**
-   * @param limit bytes; what has more is an error, and the rest of it is not read
-   * @throws RelcatError network, site-tampered for what is longer
+   * @param limit bytes; reading stops with an error beyond it
+   * @throws RelcatError network; site-tampered beyond the limit
    */
   read(path: string, limit: number, headers?: Readonly<Record<string, string>>): Promise<Answer>;
 }
 
-/** A path as part of an address: a query's characters in it would ask for another file. */
+/** Encodes a path for a URL; `?` and `#` would otherwise start a query or fragment. */
 export const addressOf = (path: string): string => encodeURI(path).replace(/[?#]/g, encodeURIComponent);
 
 export const isAddress = (place: string): boolean => /^https?:\/\//.test(place);
 
-/** @param place http(s)://…, a folder with or without dir: before it, or a folder that a site is published to */
+/** @param place http(s)://…, a folder with or without the prefix dir:, or a publish target */
 export function siteAt(place: string): SiteReader {
   if (!isAddress(place)) return siteIn(place.replace(/^dir:/, ""));
   const base = place.replace(/\/+$/, "");
@@ -48,13 +47,13 @@ export function siteAt(place: string): SiteReader {
     place: base,
     isRemote: true,
     async read(path, limit, headers) {
-      relativePath(path.replace(/\/$/, "")); // The list is asked for at the address of its folder too.
+      relativePath(path.replace(/\/$/, "")); // The list is also served at the address of its folder.
       return fetchAgain(`${base}/${path}`, limit, headers);
     },
   };
 }
 
-/** A folder that a site is published to has the live build behind a link. */
+/** In a publish target, a link leads to the live build. */
 export function liveFolder(folder: string): string {
   const live = join(folder, "current");
   return exists(join(live, "build.json")) && !exists(join(folder, "build.json")) ? live : folder;
@@ -75,7 +74,7 @@ const siteIn = (given: string): SiteReader => {
   };
 };
 
-/** Once more at once: a connection that was kept open may have been closed by the other side meanwhile. */
+/** Retries once at once, because the server may have closed a kept-alive connection. */
 async function fetchAgain(...request: Parameters<typeof fetchFile>): Promise<Answer> {
   try {
     return await fetchFile(...request);
@@ -113,7 +112,7 @@ async function fetchFile(
   }
 }
 
-/** What zlib and brotli say of a body that is not what its Content-Encoding says. */
+/** Error codes of zlib and brotli for a body that does not match its Content-Encoding. */
 function damageOf(error: unknown): string | undefined {
   const cause = error instanceof Error ? error.cause : undefined;
   const { code, message } = (cause ?? {}) as NodeJS.ErrnoException;

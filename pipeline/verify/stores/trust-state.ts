@@ -7,7 +7,7 @@ import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { readRoot, sha256 } from "../../trust/metadata.ts";
 import type { TrustMemory } from "../tuf-workflow.ts";
 
-/** The root that somebody pins. @throws RelcatError root-missing, file-access */
+/** @throws RelcatError root-missing, file-access */
 export function readRootFile(file: string): Uint8Array {
   let bytes: Uint8Array;
   try {
@@ -18,7 +18,7 @@ export function readRootFile(file: string): Uint8Array {
   return asRoot(bytes, file);
 }
 
-/** @param where the root comes from @throws RelcatError root-missing */
+/** @param where origin of the root, for messages @throws RelcatError root-missing */
 export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
   try {
     readRoot(bytes);
@@ -38,13 +38,15 @@ export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Where it is remembered what was seen of sites.
+ * Base folder of the trust state.
  * @param environment for XDG_STATE_HOME
  */
 export const trustBase = (folder: string | undefined, environment: Environment): string =>
   folder ?? join(environment.XDG_STATE_HOME || join(homedir(), ".local/state"), "relcat/trust");
 
-/** The part of one site: another root, or another place, begins anew. @param base see trustBase */
+/**
+ * State folder of one site and root; another root or place starts with empty state. @param base see trustBase
+ */
 export function trustState(base: string, place: string, root: Uint8Array): string {
   const bytes = Buffer.concat([new TextEncoder().encode(`${plain(place)}\n`), root]);
   return join(base, sha256(bytes).slice(0, 32));
@@ -52,7 +54,7 @@ export function trustState(base: string, place: string, root: Uint8Array): strin
 
 const plain = (place: string): string => place.replace(/\/+$/, "");
 
-/** The root that a place had when it was believed for the first time. */
+/** The root that was trusted on first use. */
 const firstRootFile = (base: string, place: string): string =>
   join(base, `first-${sha256(new TextEncoder().encode(plain(place))).slice(0, 32)}.root.json`);
 
@@ -65,7 +67,7 @@ export function rememberFirstRoot(base: string, place: string, root: Uint8Array)
 }
 
 /**
- * What was verified of a site at earlier times, one file a role. Each is replaced as a whole.
+ * Verified metadata of earlier runs, one file per role, each replaced atomically.
  * @throws RelcatError trust-damaged, file-access
  */
 export function openMemory(folder: string): TrustMemory {
@@ -98,7 +100,10 @@ function refuseDamaged(root: Uint8Array | undefined, file: string): void {
   }
 }
 
-/** Delegations choose role names: percent-encoded, no name leaves the folder, is hidden, or differs by case alone. */
+/**
+ * Delegations choose role names: percent-encoding prevents path traversal, hidden files and names that differ
+ * only in case.
+ */
 const fileName = (role: string): string =>
   [...Buffer.from(role)]
     .map((byte, index) => {
@@ -108,5 +113,7 @@ const fileName = (role: string): string =>
     })
     .join("");
 
-/** File systems take 255 bytes and replacing adds some; a longer role is asked for each time. */
+/**
+ * File names are limited to 255 bytes, including a temporary suffix; longer roles are downloaded each time.
+ */
 const isKept = (role: string): boolean => fileName(role).length <= 200;

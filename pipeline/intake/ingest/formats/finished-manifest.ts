@@ -4,7 +4,7 @@ import type { Located } from "../../../project/document.ts";
 import type { Evidence, FoundFile } from "../evidence.ts";
 import { shape } from "./shape.ts";
 
-/** A manifest that is written already: checked, joined with what else is known, put into its place. */
+/** A complete manifest: validated, merged with other inputs, and moved to its place. */
 export const finishedManifest = shape({
   title: "a build output manifest",
   fits: (value) => isObject(value) && "release" in value && "artifacts" in value,
@@ -12,7 +12,6 @@ export const finishedManifest = shape({
   read: evidenceOf,
 });
 
-/** What a manifest that fits its schema says. */
 export function evidenceOf({ value, place }: Located<Manifest>): Partial<Evidence> {
   const { release, artifacts } = value;
   const files = artifacts.map(

@@ -12,7 +12,7 @@ const artifact = loose({
   extra: loose({ Checksum: line.optional(), Size: size.optional(), Format: line.optional() }).optional(),
 });
 
-/** What nobody installs: build steps, proofs, and recipes of other catalogs. */
+/** Not installable: intermediate files, signatures, and recipes for other catalogs. */
 const byproducts = new Set([
   ..."Binary,Library,C Header,C Archive Library,C Shared Library,Checksum,Signature,Certificate,SBOM".split(
     ",",
@@ -24,7 +24,7 @@ const byproducts = new Set([
 
 const digestOf = (checksum: string | undefined) => /^sha256:([0-9a-f]{64})$/.exec(checksum ?? "")?.[1];
 
-/** dist/artifacts.json. Paths are relative to the folder GoReleaser ran in, the one above dist. */
+/** dist/artifacts.json. Paths are relative to GoReleaser's working directory, the parent of dist. */
 export const goreleaserArtifacts = shape({
   title: "GoReleaser dist/artifacts.json",
   fits: (value) =>
@@ -54,7 +54,7 @@ export const goreleaserArtifacts = shape({
   },
 });
 
-/** dist/metadata.json: the revision that was built. Snapshots outside git have none. */
+/** dist/metadata.json: the built revision. Snapshots outside git have none. */
 export const goreleaserMetadata = shape({
   title: "GoReleaser dist/metadata.json",
   fits: (value) => isObject(value) && "project_name" in value && "commit" in value,

@@ -13,10 +13,10 @@ export interface Product {
   at: At;
 }
 
-/** Hydra's own form: `<type> <subtype> <path, in quotes where it has spaces> [entry page]`. */
+/** Hydra's own form: `<type> <subtype> <path, quoted if it has spaces> [entry page]`. */
 const form = /^([A-Za-z0-9_-]+)\s+([A-Za-z0-9_-]+)\s+(?:"([^"]+)"|([^\s<>"]+))(?:\s+[^\s<>]+)?\s*$/;
 
-/** Hydra skips lines it cannot read; a release that lost a file that way is nobody's wish, so they are problems. */
+/** Hydra skips lines it cannot read; here they are problems, because a release would silently lose a file. */
 export function readProducts(source: Source): { products: Product[]; problems: Evidence["problems"] } {
   const products: Product[] = [];
   const problems: Evidence["problems"] = [];
@@ -35,7 +35,7 @@ export function readProducts(source: Source): { products: Product[]; problems: E
   return { products, problems };
 }
 
-/** nixpkgs names the formats of image files, which seldom say what they are for. */
+/** nixpkgs names the format of an image, which seldom determines its platform. */
 const typesOfFormats: Readonly<Record<string, string>> = {
   vma: "proxmox",
   deb: "deb",
@@ -49,7 +49,7 @@ export const isDownload = ({ type }: Pick<Product, "type">): boolean =>
 
 export const hintOf = ({ subtype }: Pick<Product, "subtype">): string | undefined => typesOfFormats[subtype];
 
-/** @param readable where the product may be read, the likeliest first */
+/** @param readable candidate paths in order of likelihood */
 export const fileOf = (
   product: Product,
   store: string | undefined,

@@ -27,7 +27,7 @@ const build = loose({
 
 type Document = Located<z.infer<typeof build>>;
 
-/** What Hydra hands to a RunCommand ($HYDRA_JSON): a build with its products measured. */
+/** Input of a Hydra RunCommand ($HYDRA_JSON): a build with measured products. */
 export const hydraRunCommand = shape({
   title: "Hydra RunCommand JSON",
   fits: (value) => isObject(value) && "buildStatus" in value && "outputs" in value && "products" in value,

@@ -6,8 +6,8 @@ import { count, loose, shape } from "./shape.ts";
 const disk = loose({ file: absolutePath, logical_bytes: count.optional() });
 
 /**
- * nix-support/image-info.json of image builds: which file is the image. Its logical_bytes is the size of the
- * disk inside, neither the download's nor the store object's, so it is checked and not kept.
+ * nix-support/image-info.json names the image file. Its logical_bytes is the virtual disk size, not that of
+ * the download or store object, so it is validated but not stored.
  */
 export const imageInfo = shape({
   title: "nix-support/image-info.json",

@@ -3,7 +3,7 @@ import { placeAt, type Source } from "../../../project/source.ts";
 import { type Evidence, problem } from "../evidence.ts";
 import { besides, isStoreBase, isStorePath } from "./store-path.ts";
 
-/** The text a binary cache serves for a store path. */
+/** The text that a binary cache serves for a store path. */
 export const isNarinfo = (text: string): boolean => /^StorePath: /m.test(text) && /^NarHash: /m.test(text);
 
 interface Line {
@@ -11,7 +11,7 @@ interface Line {
   offset: number;
 }
 
-/** `<hash>.narinfo`: one `Key: value` a line; `Sig` may stand more than once. */
+/** `<hash>.narinfo`: one `Key: value` per line; `Sig` may be repeated. */
 export function readNarinfo(source: Source): Partial<Evidence> {
   const lines = linesOf(source.text);
   const one = (key: string) => lines.get(key)?.[0];
@@ -44,7 +44,7 @@ export function readNarinfo(source: Source): Partial<Evidence> {
         narSize: Number(narSize),
         references: references.map((reference) => besides(reference, path)),
         signatures: (lines.get("Sig") ?? []).map(({ value }) => value),
-        // The word unknown-deriver stands where none is known.
+        // The value unknown-deriver means that none is known.
         deriver: deriver !== undefined && isStoreBase(deriver) ? besides(deriver, path) : undefined,
         at: at("StorePath"),
       },

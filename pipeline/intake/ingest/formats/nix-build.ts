@@ -14,7 +14,7 @@ const built = z.union(
   expects("wrong-type", "a build with drvPath and outputs, or a store path"),
 );
 
-/** Nothing but a path: how older versions wrote a store path that they did not build. */
+/** A bare path: older versions of Nix print that for a store path they did not build. */
 const isOpaque = (item: unknown): boolean =>
   isObject(item) && Object.keys(item).length === 1 && isStorePath(item.path);
 

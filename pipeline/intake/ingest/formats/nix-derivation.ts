@@ -25,7 +25,7 @@ export const derivationMap = shape({
   read: (document) => collect(document, document.value, []),
 });
 
-/** Wrapped in an object with a version: Nix from 2.33 on. */
+/** Wrapped in an object with a version: Nix 2.33 and later. */
 export const derivationWrapped = shape({
   title: "nix derivation show",
   fits: (value) => isObject(value) && isObject(value.derivations),

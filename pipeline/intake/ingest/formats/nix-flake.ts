@@ -3,7 +3,7 @@ import { isObject } from "../../../documents/is-object.ts";
 import { problem } from "../evidence.ts";
 import { loose, shape } from "./shape.ts";
 
-/** `nix flake metadata --json`: the revision of the sources; sources that were not committed have none. */
+/** `nix flake metadata --json`: the source revision, missing for uncommitted sources. */
 export const nixFlake = shape({
   title: "nix flake metadata --json",
   fits: (value) =>

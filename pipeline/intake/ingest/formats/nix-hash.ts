@@ -1,6 +1,6 @@
 const alphabet = "0123456789abcdfghijklmnpqrsvwxyz";
 
-/** Nix's own base-32 writing of bytes: the last five bits come first. */
+/** Nix's own base 32, which starts with the last five bits. */
 function nix32(bytes: Uint8Array): string {
   const length = Math.ceil((bytes.length * 8) / 5);
   let text = "";
@@ -13,8 +13,8 @@ function nix32(bytes: Uint8Array): string {
 }
 
 /**
- * A SHA-256 in any of the ways Nix writes it (`sha256-<base64>`, `sha256:<nix32>`, `sha256:<hex>`), as
- * fingerprints and narinfo have it; undefined for anything else.
+ * Parses a SHA-256 in any of Nix's notations (`sha256-<base64>`, `sha256:<nix32>`, `sha256:<hex>`) into the
+ * form of fingerprints and narinfo; undefined for anything else.
  */
 export function narHashOf(text: string): string | undefined {
   if (/^sha256:[0-9a-df-np-sv-z]{52}$/.test(text)) return text;

@@ -38,7 +38,7 @@ export const pathInfoList = shape({
     ),
 });
 
-/** As an object of path to what is known: Nix from 2.19 on. */
+/** An object keyed by path: Nix 2.19 and later. */
 export const pathInfoMap = shape({
   title: "nix path-info --json",
   fits: (value) =>
@@ -56,7 +56,7 @@ export const pathInfoMap = shape({
     ),
 });
 
-/** Wrapped, with paths relative to the store: Nix from 2.33 on. */
+/** Wrapped, with paths relative to the store: Nix 2.33 and later. */
 export const pathInfoWrapped = shape({
   title: "nix path-info --json",
   fits: (value) => isObject(value) && isObject(value.info) && "storeDir" in value,

@@ -3,7 +3,10 @@ import type { Problem } from "../../../errors.ts";
 import { problem, type StoreObject } from "../evidence.ts";
 import { narHashOf } from "./nix-hash.ts";
 
-/** What a signature of a store path covers: path, content and references; undefined for a hash that is no SHA-256. */
+/**
+ * The text that a store path's signature covers: path, content and references; undefined for a hash other
+ * than SHA-256.
+ */
 export function fingerprint({ path, narHash, narSize, references }: StoreObject): string | undefined {
   const hash = narHashOf(narHash);
   if (hash === undefined) return undefined;
@@ -11,7 +14,7 @@ export function fingerprint({ path, narHash, narSize, references }: StoreObject)
 }
 
 /**
- * Store objects that none of the trusted keys signed. Without keys nothing is asked for.
+ * Reports store objects that no trusted key signed. Without keys, no signature is required.
  * @param trustedKeys `name:base64` of Ed25519 public keys
  */
 export function signatureProblems(

@@ -10,8 +10,8 @@ const productsFile = "nix-support/hydra-build-products";
 const imageInfoFile = "nix-support/image-info.json";
 
 /**
- * What a build left in a folder. Where it lists its products, they count and nothing else does; GoReleaser's
- * dist speaks through its artifacts.json; in any other folder each file is an input of its own.
+ * Reads a build's output folder: only the listed products, if there is a list; GoReleaser's dist through its
+ * artifacts.json; otherwise each file is an input.
  * @param realPath the folder with symbolic links resolved
  */
 export async function readFolder(
@@ -74,8 +74,8 @@ async function isGoreleaser(file: string): Promise<boolean> {
 }
 
 /**
- * Products are named by store paths. The folder at hand may be that store path, or a copy of it somewhere
- * else: then each file is looked for at the same place inside the copy.
+ * Products have store paths. If the folder is a copy of that store path, each file is looked up at the same
+ * relative path in the copy.
  */
 function locate(evidence: Evidence, folder: string, realPath: string): Evidence {
   const own = storePathOf(realPath);

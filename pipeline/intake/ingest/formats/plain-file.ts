@@ -2,10 +2,10 @@ import { basename } from "node:path/posix";
 import { type FoundFile, wholeFile } from "../evidence.ts";
 import { isStoreBase, nameOf, storePathOf } from "./store-path.ts";
 
-/** A file for download that was named itself, or lies in a folder that was. */
+/** A downloadable file, named directly or through its folder. */
 export function plainFile(path: string, realPath: string): FoundFile {
   const own = basename(realPath);
-  // A store path can be a file: its hash is no part of what people download.
+  // If a store path is itself a file, its hash is not part of the download name.
   const name = isStoreBase(own) && storePathOf(realPath)?.endsWith(`/${own}`) ? nameOf(own) : basename(path);
   return { name, paths: [path, realPath], store: storePathOf(realPath), at: wholeFile(path) };
 }

@@ -15,7 +15,7 @@ import { pathInfoList, pathInfoMap, pathInfoWrapped } from "./nix-path-info.ts";
 import type { Shape } from "./shape.ts";
 import { isSums } from "./sums.ts";
 
-/** Every document that is understood. No value fits two of them. */
+/** All supported documents. No value matches two of them. */
 const shapes: readonly Shape[] = [
   nixBuild,
   pathInfoList,
@@ -31,7 +31,7 @@ const shapes: readonly Shape[] = [
   finishedManifest,
 ];
 
-/** For the hint of an error. */
+/** List of supported documents, for an error's hint. */
 export const accepted: string = [
   ...new Set(shapes.map(({ title }) => title)),
   "a .narinfo",
@@ -39,26 +39,26 @@ export const accepted: string = [
   "a file for download",
 ].join(", ");
 
-/** Larger documents than any manifest: the closure of an image has thousands of store paths. */
+/** Large, because the closure of an image has thousands of store paths. */
 export const maxInputBytes = 64 * 1024 * 1024;
 
 export type Recognised =
   | { known: Partial<Evidence> }
-  /** A checksum file belongs to --sums. */
+  /** A checksum file, which belongs to --sums. */
   | { sums: true }
-  /** A document, but none of ours: what it holds, or what keeps it from being read. */
+  /** An unsupported document: a description of it, or the reading error. */
   | { seen: string }
   | { problem: Problem };
 
 export const isNamedAsDocument = (name: string): boolean => /\.(json|ya?ml|narinfo)$/.test(name);
 
-/** Whether a file's first bytes, or its name, promise a document rather than a file for download. */
+/** Tells a document from a downloadable file, by its first bytes or its name. */
 export function mayBeDocument(name: string, head: Uint8Array): boolean {
   const text = new TextDecoder().decode(head);
   return isNamedAsDocument(name) || /^\s*[[{]/.test(text) || isNarinfo(text) || isSums(text);
 }
 
-/** What a document says, judged by its form alone. */
+/** Recognizes a document by its structure alone. */
 export function recognise(file: string, bytes: Uint8Array): Recognised {
   let source: Source;
   try {
@@ -94,7 +94,7 @@ function recogniseValue(source: Source): Recognised {
   return shape ? { known: shape.read(source, syntax) } : { seen: describe(syntax.value) };
 }
 
-/** A value as an error describes it: its kind and its keys. */
+/** Describes a value for errors: its type and its keys. */
 function describe(value: unknown): string {
   if (Array.isArray(value)) {
     const first = value[0];

@@ -6,13 +6,13 @@ interface Node {
   };
 }
 
-/** Without what makes a field optional or nullable. */
+/** Unwraps optional and nullable schemas. */
 function inner(node: Node): Node {
   const { innerType } = node._zod.def;
   return innerType ? inner(innerType) : node;
 }
 
-/** The fields of an object schema, by key in their order; undefined for other schemas. */
+/** Fields of an object schema in order; undefined for other schemas. */
 export function fieldsOfSchema(schema: z.ZodType): Record<string, z.ZodType> | undefined {
   return inner(schema as unknown as Node)._zod.def.shape as unknown as Record<string, z.ZodType> | undefined;
 }
@@ -21,7 +21,7 @@ export function elementOfSchema(schema: z.ZodType): z.ZodType | undefined {
   return inner(schema as unknown as Node)._zod.def.element as unknown as z.ZodType | undefined;
 }
 
-/** A value with the keys of its objects in the order of their schema, at every depth; absent stays absent. */
+/** Orders the keys of objects as in their schema, at every depth; absent keys stay absent. */
 export function inSchemaOrder<T>(value: T, schema: z.ZodType): T {
   const fields = fieldsOfSchema(schema);
   const element = elementOfSchema(schema);

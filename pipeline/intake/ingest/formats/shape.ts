@@ -5,13 +5,13 @@ import { checkShape, type Located } from "../../../project/document.ts";
 import type { Source, Syntax } from "../../../project/source.ts";
 import type { Evidence } from "../evidence.ts";
 
-/** A document that tools leave behind: how to know it, what it must look like, what it says. */
+/** A document type of another tool: how to recognize, validate and read it. */
 export interface Shape {
-  /** As error messages list what is accepted. */
+  /** Name in error messages. */
   title: string;
-  /** Whether a value is meant to be this, judged by its form; never by a version number or file name. */
+  /** Recognizes a value by its structure, never by a version number or file name. */
   fits(value: unknown): boolean;
-  /** What a document of this shape says; where it is malformed, the problems say so. */
+  /** Reads a document; the result contains the problems of a malformed one. */
   read(source: Source, syntax: Syntax): Partial<Evidence>;
 }
 
@@ -32,18 +32,18 @@ export function shape<S extends z.ZodType>(definition: {
   };
 }
 
-/** An object of another tool's: keys that relcat does not read may come and go. */
+/** Objects of other tools may have unknown keys, which can change between versions. */
 export const loose = <T extends z.core.$ZodLooseShape>(fields: T) =>
   z.looseObject(fields, expects("wrong-type", "an object"));
 
 const wholeNumber = expects("size-range", "a whole number, 0 or more");
 
-/** Whole numbers that some tools write as text. */
+/** Some tools write whole numbers as text. */
 export const count = z.union(
   [z.int(wholeNumber).min(0, wholeNumber), text("size-range", /^\d{1,15}$/, "a whole number, 0 or more")],
   wholeNumber,
 );
 
-/** A list with something in it, all of it of one kind. */
+/** True for a list that is not empty and whose items all match. */
 export const isListOf = (value: unknown, each: (item: unknown) => boolean): value is unknown[] =>
   Array.isArray(value) && value.length > 0 && value.every(each);

@@ -9,13 +9,13 @@ import { type Fields, fieldsSchema } from "../fields.ts";
 
 const ending = ".relcat.yaml";
 
-/** `FILE.relcat.yaml`: fields of FILE's artifact, written by whoever makes FILE. */
+/** `FILE.relcat.yaml`: fields of FILE's artifact, written by the build that creates FILE. */
 export const isSidecar = (path: string): boolean => path.endsWith(ending);
 
 export type Sidecars = ReadonlyMap<string, Located<Fields>>;
 
 /**
- * The sidecars of files: those given as inputs, and those that lie beside a file.
+ * Reads sidecars that were given as inputs or are next to a file.
  * @param given sidecars among the inputs
  * @param files name and paths of each file
  */

@@ -3,7 +3,7 @@ import { text } from "../../../documents/fields.ts";
 
 const base = "[0-9a-df-np-sv-z]{32}-[0-9A-Za-z+._?=-]+";
 
-/** An absolute store path, of any store. */
+/** An absolute store path, in any store. */
 export const storePath = text(
   "path-format",
   new RegExp(`^/(?:[^/\\s]+/)*${base}$`),
@@ -20,22 +20,22 @@ export const storeBase = text(
 export const isStorePath = (value: unknown): value is string => storePath.safeParse(value).success;
 export const isStoreBase = (value: unknown): value is string => storeBase.safeParse(value).success;
 
-/** What identifies a store object whichever way its path is written. */
+/** Identifies a store object, with or without its store. */
 export const baseOf = (path: string): string => basename(path);
 
-/** The 32 characters that stand for the build. */
+/** The 32-character hash that identifies the build. */
 export const hashPart = (path: string): string => basename(path).slice(0, 32);
 
-/** The name without the hash: what a store path that is a file would be downloaded as. */
+/** The name without the hash, which is the download name of a store path that is a file. */
 export const nameOf = (path: string): string => basename(path).slice(33);
 
-/** `path` as a whole path, in the store that `sibling` lies in. */
+/** `path` as a full path in the store of `sibling`. */
 export const besides = (path: string, sibling: string): string =>
   path.startsWith("/") ? path : `${dirname(sibling)}/${path}`;
 
 /**
- * The store path that a file or folder is, or is part of; undefined outside a store. A store that is mounted
- * elsewhere (nix build --store) still calls itself /nix/store.
+ * Store path that is or contains the given path; undefined outside a store. A store mounted elsewhere (nix
+ * build --store) still uses /nix/store in its paths.
  */
 export function storePathOf(path: string): string | undefined {
   const name = new RegExp(`/nix/store/(${base})(?=/|$)`).exec(path)?.[1];

@@ -5,10 +5,10 @@ import { decode, placeAt, type Source } from "../../../project/source.ts";
 import { readFiles } from "../../../system/files.ts";
 import { type At, problem, wholeFile } from "../evidence.ts";
 
-/** What a checksum file says of one file. */
+/** Entry of a checksum file. */
 export interface Sum {
   name: string;
-  /** Where the file would lie, beside the checksum file. */
+  /** Expected path of the file, next to the checksum file. */
   path: string;
   sha256: string;
   size: number | undefined;
@@ -25,11 +25,11 @@ const forms = [
 
 const writtenBy = "Give a file that sha256sum, or shasum -a 256, wrote.";
 
-/** Whether a text is a checksum file: its first line is one of the forms. */
+/** A checksum file is recognized by its first line. */
 export const isSums = (text: string): boolean =>
   forms.some((form) => form.test(text.trimStart().split("\n", 1)[0]?.trim() ?? ""));
 
-/** A SHA256SUMS file. Folders before a name are left away: artifacts are known by their file names. */
+/** Parses a SHA256SUMS file. Folders are stripped, because artifacts are identified by file name. */
 function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
   const sums = new Map<string, { sha256?: string; size?: number; at: At }>();
   const problems: Problem[] = [];
@@ -64,7 +64,7 @@ function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
 }
 
 /**
- * Several checksum files as one, by file name.
+ * Merges several checksum files, keyed by file name.
  * @throws RelcatError sums-line, file-access
  */
 export async function readSumFiles(paths: readonly string[]): Promise<Map<string, Sum>> {
@@ -90,7 +90,7 @@ export async function readSumFiles(paths: readonly string[]): Promise<Map<string
   return sums;
 }
 
-/** Checksum files that say nothing of any file: they are of another build, or named wrongly. */
+/** Checksum files that match no file: they belong to another build, or have wrong names. */
 export function unusedSums(
   paths: readonly string[],
   sums: ReadonlyMap<string, Sum>,
