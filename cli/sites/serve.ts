@@ -89,7 +89,7 @@ async function keysOf(database: string, host: Host, log: (message: string) => vo
       ? new UsageError(error.message, "The keys of a controller are in its database.")
       : error;
   });
-  return (request: Request) => mayPostPackages(controller, request);
+  return (request: Parameters<typeof mayPostPackages>[1]) => mayPostPackages(controller, request);
 }
 
 async function start(

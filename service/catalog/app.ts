@@ -1,4 +1,3 @@
-import { Hono } from "hono";
 import {
   caching,
   detail,
@@ -11,8 +10,10 @@ import {
 } from "../http/answers.ts";
 import { indentOf } from "../http/negotiate.ts";
 import { readPath } from "../http/path.ts";
+import { queryOf, type ServerAnswer } from "../http/request.ts";
+import { routerOf } from "../http/router.ts";
 import { allowOf, operationOf, type Route } from "../http/routes.ts";
-import { type Exchange, negotiateFormat } from "./exchange.ts";
+import { type CatalogRequest, type Exchange, negotiateFormat, searchOf } from "./exchange.ts";
 import { indented, withoutEncoding } from "./indented.ts";
 import { latestPackage } from "./latest-package.ts";
 import { listPackages } from "./list-packages.ts";
@@ -21,7 +22,7 @@ import { type CatalogOperation, catalogRoutes } from "./routes.ts";
 import type { CatalogSite } from "./site.ts";
 import { answerStatic } from "./static.ts";
 
-type Operation = (exchange: Exchange) => Response | Promise<Response>;
+type Operation = (exchange: Exchange) => ServerAnswer | Promise<ServerAnswer>;
 
 export interface CatalogAppOptions {
   /** Takes manifests in; without it POST is not allowed here, although the address knows it. */
@@ -30,60 +31,55 @@ export interface CatalogAppOptions {
   onError?: (error: unknown) => void;
 }
 
-/** Answers requests from the site it is given with each: a Web-standard handler, at home on servers and at the edge. */
-export type CatalogApp = (request: Request, site: CatalogSite) => Promise<Response>;
+/** Answers requests from the site it is given with each, on servers and at the edge. */
+export type CatalogApp = (request: CatalogRequest, site: CatalogSite) => Promise<ServerAnswer>;
 
-interface Bindings {
-  site: CatalogSite;
-  path: string;
-}
+type Operations = Record<CatalogOperation, Operation | undefined>;
+
+const routeAt = routerOf(catalogRoutes);
 
 /**
  * The catalog over HTTP: the API's routes, and every file of the site.
- * @returns answers without their bodies, which `bodyOf` and `withBody` give; what goes wrong inside is a 500
+ * @returns what goes wrong inside is a 500
  */
 export function catalogApp({ addManifest, onError = () => {} }: CatalogAppOptions = {}): CatalogApp {
-  const operations: Record<CatalogOperation, Operation | undefined> = {
-    readRoot,
-    listPackages,
-    latestPackage,
-    readPackage,
-    download,
-    addManifest,
-  };
-  const app = new Hono<{ Bindings: Bindings }>({ getPath: (_request, options) => options?.env?.path ?? "/" });
-  for (const route of catalogRoutes) {
-    app.all(route.path, ({ req, env }) =>
-      answerRoute(route, operations, req.raw, env.site, req.param("id") ?? ""),
-    );
-    app.all(route.path.slice(0, -1), ({ req, env }) =>
-      isFile(env) ? answerStatic(env.site, req.raw, env.path) : withSlash(req.raw, env.site),
-    );
-  }
-  app.all("*", ({ req, env }) => answerStatic(env.site, req.raw, env.path));
-  app.onError((error) => {
-    onError(error);
-    return detail(500, "Something went wrong here.");
-  });
+  const operations = { readRoot, listPackages, latestPackage, readPackage, download, addManifest };
   return async (request, site) => {
-    const { pathname, search } = new URL(request.url);
-    const path = readPath(pathname + search, site.base);
+    const path = readPath(request.target, site.base);
     if (path === "bad") return detail(400, "Bad request path.");
     if (path === undefined) return notFound();
-    if (path === "") return redirect(301, `${site.base}/${search}`);
-    return marked(await app.fetch(request, { site, path }), site);
+    if (path === "") return redirect(301, `${site.base}/${searchOf(request)}`);
+    try {
+      return marked(await answerPath(path, operations, request, site), site);
+    } catch (error) {
+      onError(error);
+      return marked(detail(500, "Something went wrong here."), site);
+    }
   };
+}
+
+/** The list and its pages are files at addresses where ids are. */
+async function answerPath(
+  path: string,
+  operations: Operations,
+  request: CatalogRequest,
+  site: CatalogSite,
+): Promise<ServerAnswer> {
+  const found = routeAt(path);
+  if (!found || Object.hasOwn(site.files, path.slice(1))) return answerStatic(site, request, path);
+  if (!path.endsWith("/")) return withSlash(request, site);
+  return answerRoute(found.route, operations, request, site, found.params.id ?? "");
 }
 
 async function answerRoute(
   route: Route<CatalogOperation>,
-  operations: Record<CatalogOperation, Operation | undefined>,
-  request: Request,
+  operations: Operations,
+  request: CatalogRequest,
   site: CatalogSite,
   id: string,
-): Promise<Response> {
+): Promise<ServerAnswer> {
   const headers = headersOf(route);
-  const parameters = new URL(request.url).searchParams;
+  const parameters = queryOf(request);
   const format = negotiateFormat(request, parameters);
   if (format === "unknown-format") return notFound(headers);
   if (format === "not-acceptable") return notAcceptable(headers);
@@ -91,14 +87,14 @@ async function answerRoute(
   const name = operationOf(route, request.method);
   const operation = name && operations[name];
   if (!operation) return methodNotAllowed(request.method, headers);
-  const indent = format.as === "json" ? indentOf(request.headers.get("accept")) : 0;
+  const indent = format.as === "json" ? indentOf(request.header("accept")) : 0;
   const exchange = { site, parameters, id, format, headers };
   if (indent === 0) return operation({ ...exchange, request });
   return indented(await operation({ ...exchange, request: withoutEncoding(request) }), indent, request);
 }
 
 /** What every answer of a route says. */
-export const headersOf = (route: Route<CatalogOperation>): Headers => ({
+const headersOf = (route: Route<CatalogOperation>): Headers => ({
   Allow: allowOf(route),
   Vary: "Accept, Accept-Encoding",
 });
@@ -110,7 +106,7 @@ const description = ({ name, description: text }: Route<CatalogOperation>) => ({
   parses: ["application/json"],
 });
 
-function readRoot({ site, headers }: Exchange): Response {
+function readRoot({ site, headers }: Exchange): ServerAnswer {
   return json(
     200,
     { package: `${site.build.base_url}/api/v1/package/` },
@@ -118,25 +114,22 @@ function readRoot({ site, headers }: Exchange): Response {
   );
 }
 
-/** The list and its pages lie as files where ids are. */
-const isFile = ({ site, path }: Bindings): boolean => Object.hasOwn(site.files, path.slice(1));
-
 /** Only reading may be repeated as GET elsewhere; a body must not get lost on the way. */
-function withSlash(request: Request, site: CatalogSite): Response {
-  const { pathname, search } = new URL(request.url);
+function withSlash(request: CatalogRequest, site: CatalogSite): ServerAnswer {
+  const { pathname, search } = new URL(request.target, "http://localhost");
   const isRead = ["GET", "HEAD"].includes(request.method);
   return redirect(isRead ? 301 : 308, `${pathname.startsWith(site.base) ? pathname : site.base}/${search}`);
 }
 
 const mostNamed = 20;
 
-function marked(response: Response, site: CatalogSite): Response {
-  for (const [name, value] of Object.entries(provisionalHeaders(site))) response.headers.set(name, value);
-  return response;
-}
+const marked = (given: ServerAnswer, site: CatalogSite): ServerAnswer => ({
+  ...given,
+  headers: { ...given.headers, ...provisionalHeaders(site) },
+});
 
 /** Names what may still change; a list of everything is no header. */
-export function provisionalHeaders({ build: { provisional } }: CatalogSite): Headers {
+function provisionalHeaders({ build: { provisional } }: CatalogSite): Headers {
   if (provisional.length === 0) return {};
   const more = provisional.length > mostNamed ? [`and ${provisional.length - mostNamed} more`] : [];
   return { "X-Relcat-Provisional": [...provisional.slice(-mostNamed), ...more].join(", ") };

@@ -1,6 +1,8 @@
 import { extensionOf, isHashedAsset, mediaType } from "../../pipeline/documents/file-headers.ts";
 import { answer, caching, contentSecurityPolicy, type Headers, isCurrent } from "../http/answers.ts";
 import { acceptedEncodings } from "../http/negotiate.ts";
+import type { ServerAnswer } from "../http/request.ts";
+import type { CatalogRequest } from "./exchange.ts";
 import type { CatalogSite } from "./site.ts";
 
 /** What goes with the bytes of a path, whatever the request. */
@@ -23,15 +25,15 @@ export interface FileAnswer {
 /** A file of the build, encoded as the client likes it best; undefined when the build has no such file. */
 export async function answerFile(
   site: CatalogSite,
-  request: Request,
+  request: CatalogRequest,
   path: string,
   { status = 200, headers = {}, onlyEncoded = false }: FileAnswer = {},
-): Promise<Response | undefined> {
+): Promise<ServerAnswer | undefined> {
   const known = Object.hasOwn(site.files, path) ? site.files[path] : undefined;
   if (!known) return undefined;
   const tag = known.sha256.slice(0, 32);
   const own = { ...fileHeaders(path), ...headers };
-  for (const encoding of acceptedEncodings(request.headers.get("accept-encoding"))) {
+  for (const encoding of acceptedEncodings(request.header("accept-encoding"))) {
     const bytes = await site.read(path, encoding);
     if (!bytes) continue;
     return answerBytes(request, bytes, `"${tag}-${encoding}"`, status, {
@@ -45,13 +47,13 @@ export async function answerFile(
 
 /** Bytes under a strong ETag, or the news that the client has them. */
 export function answerBytes(
-  request: Request,
+  request: CatalogRequest,
   bytes: Uint8Array,
   etag: string,
   status: number,
   headers: Headers,
-): Response {
-  const tagged = underTag(request.headers.get("if-none-match"), etag, status, headers);
+): ServerAnswer {
+  const tagged = underTag(request.header("if-none-match"), etag, status, headers);
   return answer(tagged.status, tagged.headers, tagged.status === 304 ? null : bytes);
 }
 

@@ -1,21 +1,30 @@
-import { answer, bodyOf } from "../http/answers.ts";
+import { answer } from "../http/answers.ts";
+import { type ServerAnswer, wholeBody } from "../http/request.ts";
+import type { CatalogRequest } from "./exchange.ts";
 import { answerBytes } from "./files.ts";
 
+const hidden = ["accept-encoding", "if-none-match"];
+
 /** What is rewritten must come as it is, and whole. */
-export function withoutEncoding(request: Request): Request {
-  if (request.method !== "GET" && request.method !== "HEAD") return request;
-  const headers = new Headers(request.headers);
-  for (const name of ["accept-encoding", "if-none-match"]) headers.delete(name);
-  return new Request(request.url, { method: request.method, headers });
-}
+export const withoutEncoding = (request: CatalogRequest): CatalogRequest => ({
+  method: request.method,
+  target: request.target,
+  header: (name) => (hidden.includes(name) ? null : request.header(name)),
+  read: (limit) => request.read(limit),
+});
 
 /** The same JSON in lines, under a tag of its own. */
-export function indented(response: Response, indent: number, request: Request): Response {
-  const bytes = bodyOf(response);
-  if (!bytes || response.headers.get("content-type") !== "application/json") return response;
+export async function indented(
+  given: ServerAnswer,
+  indent: number,
+  request: CatalogRequest,
+): Promise<ServerAnswer> {
+  if (given.headers["Content-Type"] !== "application/json") return given;
+  const bytes = await wholeBody(given);
+  if (!bytes) return given;
   const text = JSON.stringify(JSON.parse(new TextDecoder().decode(bytes)), null, indent);
-  const { "content-length": _, etag, ...headers } = Object.fromEntries(response.headers);
-  if (etag === undefined) return answer(response.status, headers, text);
+  const { "Content-Length": _, ETag: etag, ...headers } = given.headers;
+  if (etag === undefined) return answer(given.status, headers, text);
   const tag = `${etag.slice(0, -1)}-indent-${indent}"`;
-  return answerBytes(request, new TextEncoder().encode(text), tag, response.status, headers);
+  return answerBytes(request, new TextEncoder().encode(text), tag, given.status, headers);
 }

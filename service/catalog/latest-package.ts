@@ -1,6 +1,7 @@
 import { readListQuery } from "../../pipeline/selection/query.ts";
 import { chooseLatest, type LatestChoice } from "../../pipeline/selection/select.ts";
 import { detail, json, notFound, redirect } from "../http/answers.ts";
+import type { ServerAnswer } from "../http/request.ts";
 import type { Exchange } from "./exchange.ts";
 import { unknownParameters } from "./list-packages.ts";
 import { urlOf } from "./read-package.ts";
@@ -12,7 +13,7 @@ const mostCandidates = 50;
  * `GET /api/v1/package/latest/`: leads to the file of the highest version that has a match. A parameter that
  * is not known is refused: it may be the one that was to tell two files apart.
  */
-export async function latestPackage({ site, parameters, headers }: Exchange): Promise<Response> {
+export async function latestPackage({ site, parameters, headers }: Exchange): Promise<ServerAnswer> {
   const query = readListQuery(parameters);
   if (query.unknown.length > 0) return unknownParameters(query, headers);
   const list = (await site.list()) ?? (await site.part?.(parameters));

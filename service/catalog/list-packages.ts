@@ -1,15 +1,15 @@
 import { canonicalQuery, type ListQuery, readListQuery } from "../../pipeline/selection/query.ts";
-import { answer, caching, contentSecurityPolicy, detail, type Headers, json } from "../http/answers.ts";
+import { allHeaders, caching, contentSecurityPolicy, detail, type Headers, json } from "../http/answers.ts";
 import { namedInHeader } from "../http/named.ts";
-import { indentOf } from "../http/negotiate.ts";
+import type { ServerAnswer } from "../http/request.ts";
 import { answeredPage } from "./answered-page.ts";
-import { chooseFormat, type Exchange } from "./exchange.ts";
+import { type Exchange, searchOf } from "./exchange.ts";
 import { answerBytes, answerFile, underTag } from "./files.ts";
 import { fingerprint, selectList } from "./selected.ts";
 import { bytesOf, type PackageList, places } from "./site.ts";
 
 /** `GET /api/v1/package/`: the list, selected and ordered as asked (source: section 4.1). */
-export async function listPackages(exchange: Exchange): Promise<Response> {
+export async function listPackages(exchange: Exchange): Promise<ServerAnswer> {
   const query = readListQuery(exchange.parameters);
   if (query.strict && query.unknown.length > 0) return unknownParameters(query, exchange.headers);
   const headers = { ...exchange.headers, ...ignored(query) };
@@ -25,52 +25,41 @@ export async function listPackages(exchange: Exchange): Promise<Response> {
   const list = (await exchange.site.list()) ?? (await exchange.site.part?.(exchange.parameters));
   if (!list) return tooLarge(headers);
   if (page) return selectedPage(exchange, list, query, headers);
-  const asked = exchange.request.headers.get("if-none-match");
-  const selected = await describeSelection(list, query, asked, exchange.headers);
-  return answer(selected.status, selected.headers, selected.positions && bytesOf(list, selected.positions));
+  return selectedJson(exchange, list, query, headers);
 }
 
-/**
- * The query of a request whose answer is the JSON of a selection; undefined for every other request.
- * @param isFile whether this list is answered by its file
- */
-export function selectionAsked(
-  parameters: Iterable<[string, string]>,
-  accept: string | null,
-  isFile: (path: string) => boolean,
-): ListQuery | undefined {
-  const query = readListQuery(parameters);
-  const format = chooseFormat(query.format, accept);
-  if (typeof format === "string" || format.as !== "json" || indentOf(accept) > 0) return undefined;
-  if (query.strict && query.unknown.length > 0) return undefined;
-  const file = fileOf(query);
-  return file !== undefined && isFile(file) ? undefined : query;
-}
+/** A longer answer is assembled piece by piece as the client takes it, and is never whole in memory. */
+const pieceSize = 64 * 1024;
 
-/** The JSON of a selection without its bytes. */
-export interface DescribedSelection {
-  status: number;
-  headers: Headers;
-  /** The records to be sent; null: the client has them. */
-  positions: readonly number[] | null;
-  length: number;
-}
-
-export async function describeSelection(
+async function selectedJson(
+  { request }: Exchange,
   list: PackageList,
   query: ListQuery,
-  ifNoneMatch: string | null,
-  ofRoute: Headers,
-): Promise<DescribedSelection> {
+  ofList: Headers,
+): Promise<ServerAnswer> {
   const { positions, length, etag } = await selectList(list, query);
-  const { status, headers } = underTag(ifNoneMatch, etag, 200, {
-    ...ofRoute,
-    ...ignored(query),
+  const { status, headers } = underTag(request.header("if-none-match"), etag, 200, {
+    ...ofList,
     "Content-Type": "application/json",
     "Cache-Control": caching.public,
   });
-  return { status, headers, positions: status === 304 ? null : positions, length };
+  if (status === 304) return { status, headers: allHeaders(headers, undefined) };
+  const body =
+    length <= pieceSize ? bytesOf(list, positions) : streamOf(list.texts.pieces(positions, pieceSize));
+  return { status, headers: allHeaders(headers, length), body };
 }
+
+const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream(
+    {
+      pull(controller) {
+        const { done, value } = pieces.next();
+        if (done) controller.close();
+        else controller.enqueue(value);
+      },
+    },
+    { highWaterMark: 0 },
+  );
 
 /** The file that holds what a query selects; undefined: it must be selected. */
 function fileOf(query: ListQuery): string | undefined {
@@ -86,12 +75,12 @@ async function selectedPage(
   list: PackageList,
   query: ListQuery,
   headers: Headers,
-): Promise<Response> {
+): Promise<ServerAnswer> {
   const { site, request } = exchange;
   const { etag } = await selectList(list, query);
   const shell = await site.read(places.listPage);
   if (!shell) return detail(404, "Not found.", headers);
-  const search = new URL(request.url).search;
+  const search = searchOf(request);
   const html = answeredPage(new TextDecoder().decode(shell), site.base, search, list, query);
   return answerBytes(
     request,
@@ -116,11 +105,11 @@ const pageCaching = ({ format }: Exchange): Headers => ({
 const ignored = ({ unknown }: ListQuery): Headers =>
   unknown.length > 0 ? { "X-Ignored-Parameters": namedInHeader(unknown) } : {};
 
-export function unknownParameters({ unknown }: ListQuery, headers: Headers): Response {
+export function unknownParameters({ unknown }: ListQuery, headers: Headers): ServerAnswer {
   const names = unknown.slice(0, 20).map((name) => name.slice(0, 64));
   const body = { detail: `Unknown parameters: ${names.join(", ")}.`, parameters: names };
   return json(400, body, headers);
 }
 
-const tooLarge = (headers: Headers): Response =>
+const tooLarge = (headers: Headers): ServerAnswer =>
   detail(501, "The list is too large to be filtered here: name a version, an id or a package_type.", headers);

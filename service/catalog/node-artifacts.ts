@@ -3,8 +3,8 @@ import { realpath, stat } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { allHeaders, bodyOf, caching, type Headers, isCurrent, methodNotAllowed } from "../http/answers.ts";
-import { sendAnswer } from "../http/node-server.ts";
+import { allHeaders, caching, type Headers, isCurrent, methodNotAllowed } from "../http/answers.ts";
+import { send } from "../http/node-request.ts";
 import { readPath } from "../http/path.ts";
 import { fileHeaders } from "./files.ts";
 
@@ -46,8 +46,7 @@ export async function sendArtifact(
   if (!artifact) return false;
   const { method = "GET" } = incoming;
   if (method !== "GET" && method !== "HEAD") {
-    const refused = methodNotAllowed(method, { Allow: "GET, HEAD" });
-    sendAnswer(outgoing, 405, [...refused.headers].flat(), bodyOf(refused));
+    send(outgoing, methodNotAllowed(method, { Allow: "GET, HEAD" }));
     return true;
   }
   await sendFile(artifact, incoming, outgoing);

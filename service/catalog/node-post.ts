@@ -9,10 +9,11 @@ import {
   type Surroundings,
 } from "../../pipeline/index.ts";
 import { detail, type Headers, json } from "../http/answers.ts";
-import { hasNoBody, readBody } from "../http/body.ts";
 import { readCredentials, wrongPassword, wrongToken } from "../http/credentials.ts";
 import { namedInHeader } from "../http/named.ts";
+import { type ServerAnswer, saysNoBody } from "../http/request.ts";
 import type { CatalogAppOptions } from "./app.ts";
+import type { CatalogRequest } from "./exchange.ts";
 
 export interface PostOptions {
   /** The releases folder that manifests are put into. */
@@ -20,7 +21,7 @@ export interface PostOptions {
   /** Whoever has it may post; undefined: nobody has it. */
   token: string | undefined;
   /** Asked about other credentials, where somebody knows more of them. */
-  mayPost?: ((request: Request) => Promise<"yes" | "forbidden" | "unknown">) | undefined;
+  mayPost?: ((request: CatalogRequest) => Promise<"yes" | "forbidden" | "unknown">) | undefined;
   surroundings: Pick<Surroundings, "pid" | "onWait">;
   /** Program and arguments, run after manifests were stored; never through a shell. */
   afterPost?: readonly string[] | undefined;
@@ -47,7 +48,7 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
     }
     const unsupported = unsupportedMedia(request);
     if (unsupported) return detail(415, unsupported, headers);
-    const body = await readBody(request, maxPostedBytes);
+    const body = await request.read(maxPostedBytes);
     if (body === "too-large") return tooLarge(headers);
     if (body === "cut-off") return detail(400, "The body ended before its length.", headers);
     try {
@@ -95,7 +96,7 @@ function afterPosts({ afterPost, log }: PostOptions): (file: string) => Promise<
   };
 }
 
-function stored(posted: PostedManifest, isTold: boolean, headers: Headers): Response {
+function stored(posted: PostedManifest, isTold: boolean, headers: Headers): ServerAnswer {
   const failed = isTold ? {} : { "X-Relcat-After-Post": "failed" };
   const told = { ...headers, ...ignoredFields(posted), ...failed };
   const body = posted.isRecord ? posted.records[0] : posted.records;
@@ -112,18 +113,18 @@ function comparison(token: string): (secret: Uint8Array) => boolean {
   return (secret) => timingSafeEqual(digest(secret), expected);
 }
 
-function unauthorized({ headers }: Request, isToken: ReturnType<typeof comparison>): string | undefined {
-  const credentials = readCredentials(headers.get("authorization"));
+function unauthorized(request: CatalogRequest, isToken: ReturnType<typeof comparison>): string | undefined {
+  const credentials = readCredentials(request.header("authorization"));
   if ("refused" in credentials) return credentials.refused;
   if (isToken(credentials.secret)) return undefined;
   return credentials.scheme === "basic" ? wrongPassword : wrongToken;
 }
 
-function unsupportedMedia(request: Request): string | undefined {
-  const coding = request.headers.get("content-encoding") ?? "identity";
+function unsupportedMedia(request: CatalogRequest): string | undefined {
+  const coding = request.header("content-encoding") ?? "identity";
   if (coding.toLowerCase() !== "identity") return `Unsupported content encoding "${coding}" in request.`;
-  const type = request.headers.get("content-type");
-  if (type === null && hasNoBody(request)) return undefined;
+  const type = request.header("content-type");
+  if (type === null && saysNoBody(request)) return undefined;
   const essence = (type ?? "").split(";", 1)[0]?.trim().toLowerCase();
   return essence === "application/json" ? undefined : `Unsupported media type "${type ?? ""}" in request.`;
 }
@@ -135,7 +136,7 @@ const tooLarge = (headers: Headers) =>
     headers,
   );
 
-function refusal(error: unknown, { log }: PostOptions, headers: Headers): Response {
+function refusal(error: unknown, { log }: PostOptions, headers: Headers): ServerAnswer {
   if (error instanceof PostRefused) return refused(error, headers);
   if (!(error instanceof RelcatError)) throw error;
   log(error.message);
@@ -145,7 +146,7 @@ function refusal(error: unknown, { log }: PostOptions, headers: Headers): Respon
   return detail(503, "The catalog's own files must be mended first; the server's log says more.", headers);
 }
 
-function refused({ reason, message, fields, conflicts }: PostRefused, headers: Headers): Response {
+function refused({ reason, message, fields, conflicts }: PostRefused, headers: Headers): ServerAnswer {
   if (reason === "too-large") return detail(413, message, headers);
   if (reason === "unreadable") return detail(400, `JSON parse error - ${message}`, headers);
   if (reason === "invalid") return json(400, fields, headers);

@@ -3,7 +3,7 @@ import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { isRelativePath } from "../../pipeline/documents/relative-path.ts";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
-import { acceptedEncodings, type Encoding } from "../http/negotiate.ts";
+import type { Encoding } from "../http/negotiate.ts";
 import { fileName, readVerified, SiteUnfinished, sha256 } from "./node-files.ts";
 import { readPublished } from "./node-published.ts";
 import { readPackageList } from "./package-list.ts";
@@ -12,10 +12,6 @@ import { basePath, type CatalogSite, type PackageList, places } from "./site.ts"
 /** A site in a folder, with what is asked for most in memory. */
 export interface FolderSite extends CatalogSite {
   packages: PackageList;
-  /** Whether one of the lists is answered by a file that is in memory, as this Accept-Encoding likes it. */
-  isFile(path: string, acceptEncoding: string | null): boolean;
-  /** Whether these bytes are kept anyway. */
-  holds(bytes: Uint8Array): boolean;
   /** What changes when the folder holds another build. */
   mark: string;
   /** Real path of the folder of a published site's artifacts; undefined: there is none. */
@@ -54,20 +50,20 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
     artifacts: published?.artifacts,
     packages,
     list: async () => packages,
-    isFile: (path, acceptEncoding) =>
-      path === places.list ||
-      acceptedEncodings(acceptEncoding).some((encoding) => memory.isHeld(path, encoding)),
-    holds: (other) => memory.holds(other),
     read: (path, encoding) => memory.read(path, encoding),
   };
 }
 
-/** What of a build's files is in memory. */
+const mostRecentBytes = 8 * 1024 * 1024;
+const largestRecent = 256 * 1024;
+
+/** What of a build's files is in memory: those held for good, and small ones that were asked for lately. */
 class FileMemory {
   readonly #root: string;
   readonly #files: BuildDocument["files"];
   readonly #held = new Map<string, Uint8Array | undefined>();
-  readonly #underWay = new Map<string, Promise<Uint8Array | undefined>>();
+  readonly #recent = new Map<string, Promise<Uint8Array | undefined>>();
+  #recentBytes = 0;
 
   constructor(root: string, files: BuildDocument["files"]) {
     this.#root = root;
@@ -81,25 +77,28 @@ class FileMemory {
     return bytes;
   }
 
-  isHeld(path: string, encoding: Encoding): boolean {
-    return this.#held.get(fileName(path, encoding)) !== undefined;
-  }
-
   /** Who asks for a file while others wait for it gets the same bytes: many clients cost no more than one. */
   read(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
     const name = fileName(path, encoding);
     if (this.#held.has(name)) return Promise.resolve(this.#held.get(name));
-    const known = this.#underWay.get(name);
+    const known = this.#recent.get(name);
     if (known) return known;
-    const reading = readVerified(this.#root, this.#files, path, encoding).finally(() =>
-      this.#underWay.delete(name),
+    const reading = readVerified(this.#root, this.#files, path, encoding);
+    this.#recent.set(name, reading);
+    reading.then(
+      (bytes) => this.#keep(name, bytes?.length ?? 0),
+      () => this.#recent.delete(name),
     );
-    this.#underWay.set(name, reading);
     return reading;
   }
 
-  holds(bytes: Uint8Array): boolean {
-    return this.#held.values().some((held) => held === bytes);
+  /** Forgets everything rather than weighing what is worth keeping: it comes back as it is asked for. */
+  #keep(name: string, size: number): void {
+    if (size > largestRecent) return void this.#recent.delete(name);
+    this.#recentBytes += size + 1024;
+    if (this.#recentBytes <= mostRecentBytes) return;
+    this.#recent.clear();
+    this.#recentBytes = 0;
   }
 }
 

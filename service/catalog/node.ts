@@ -1,8 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { getRequestListener } from "@hono/node-server";
-import { RESPONSE_ALREADY_SENT } from "@hono/node-server/utils/response";
-import { bodyOf, detail, json, methodNotAllowed, withBody } from "../http/answers.ts";
-import { hasSeveralHosts } from "../http/node-request.ts";
+import { detail, json, methodNotAllowed } from "../http/answers.ts";
+import { hasSeveralHosts, readRequest, send } from "../http/node-request.ts";
 import {
   boundedServer,
   closeServer,
@@ -12,16 +10,13 @@ import {
   patience,
   proxiesOf,
   type RequestEntry,
-  sendAnswer,
 } from "../http/node-server.ts";
 import { readPath } from "../http/path.ts";
+import type { ServerAnswer } from "../http/request.ts";
 import { type CatalogApp, type CatalogAppOptions, catalogApp } from "./app.ts";
-import { ReadyAnswers } from "./node-answers.ts";
-import { type ArtifactPlace, namesArtifact, sendArtifact } from "./node-artifacts.ts";
+import type { CatalogRequest } from "./exchange.ts";
+import { namesArtifact, sendArtifact } from "./node-artifacts.ts";
 import { SiteUnfinished } from "./node-files.ts";
-import { HonestHosts } from "./node-hosts.ts";
-import { ListAnswers } from "./node-list.ts";
-import type { FolderSite } from "./node-site.ts";
 import { type WatchedSite, watchSite } from "./node-watch.ts";
 
 export { untilStopped } from "../http/node-server.ts";
@@ -99,103 +94,52 @@ type Listener = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 function requestListener(app: CatalogApp, site: WatchedSite, options: OriginOptions): Listener {
   const { remoteOf } = proxiesOf(options.trustedProxies ?? []);
-  const hosts = new HonestHosts();
-  const current = () => answersOf(site.current());
-  const answerRouted = getRequestListener(
-    async (request, { incoming, outgoing }) => {
-      const { site: served, ready } = current();
-      const response = await app(request, served).catch(() => afterRefresh(app, request, site));
-      if (site.current() === served) ready.keep(incoming as IncomingMessage, response);
-      await deliver(outgoing as ServerResponse, response);
-      return RESPONSE_ALREADY_SENT;
-    },
-    {
-      overrideGlobalObjects: false,
-      autoCleanupIncoming: false,
-      hostname: options.host,
-      errorHandler: () => withBody(detail(400, "Bad request.")),
-    },
-  );
   return (incoming, outgoing) => {
     logWhenDone(incoming, outgoing, remoteOf(incoming), options);
-    if (hasSeveralHosts(incoming)) return void deliver(outgoing, severalHosts());
-    const { ready, lists } = current();
-    if (
-      hosts.has(incoming.headers.host) &&
-      (ready.send(incoming, outgoing) || lists.send(incoming, outgoing))
-    )
-      return;
-    const early = answerEarly(incoming, site);
-    if (early) void deliver(outgoing, early);
-    else if (namesArtifact(site.current(), incoming.url ?? ""))
-      void answerArtifact(
-        site.current(),
-        incoming,
-        outgoing,
-        () => answerRouted(incoming, outgoing),
-        options,
-      );
-    else void answerRouted(incoming, outgoing);
+    respond(incoming, outgoing, app, site, options).catch((error) => {
+      options.log({ event: "error", message: error instanceof Error ? error.message : String(error) });
+      if (outgoing.headersSent) outgoing.destroy();
+      else send(outgoing, detail(500, "Something went wrong here."));
+    });
   };
 }
 
-/** Where there is no such artifact, the site says so as it does for every file. */
-async function answerArtifact(
-  place: ArtifactPlace,
+async function respond(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
-  otherwise: () => unknown,
-  { log }: OriginOptions,
+  app: CatalogApp,
+  site: WatchedSite,
+  { host }: OriginOptions,
 ): Promise<void> {
-  try {
-    if (!(await sendArtifact(place, incoming, outgoing))) otherwise();
-  } catch (error) {
-    log({ event: "error", message: error instanceof Error ? error.message : String(error) });
-    void deliver(outgoing, detail(500, "Something went wrong here."));
-  }
+  const served = site.current();
+  const early = answerEarly(incoming, site);
+  if (early) return send(outgoing, early);
+  // Where there is no such artifact, the site says so as it does for every file.
+  if (namesArtifact(served, incoming.url ?? "") && (await sendArtifact(served, incoming, outgoing))) return;
+  const request = readRequest(incoming, host);
+  if (!request) return send(outgoing, detail(400, "Bad request."));
+  send(outgoing, await app(request, served).catch(() => afterRefresh(app, request, site)));
 }
-
-/** What is answered before the router, of one build; it vanishes with the build. */
-function answersOf(site: FolderSite): EarlyAnswers {
-  const known = early.get(site) ?? { site, ready: new ReadyAnswers(site), lists: new ListAnswers(site) };
-  early.set(site, known);
-  return known;
-}
-
-interface EarlyAnswers {
-  site: FolderSite;
-  ready: ReadyAnswers;
-  lists: ListAnswers;
-}
-
-const early = new WeakMap<FolderSite, EarlyAnswers>();
 
 /** The files changed under our feet: the new build is taken if it is finished, else the client comes again. */
-async function afterRefresh(app: CatalogApp, request: Request, site: WatchedSite): Promise<Response> {
+async function afterRefresh(
+  app: CatalogApp,
+  request: CatalogRequest,
+  site: WatchedSite,
+): Promise<ServerAnswer> {
   await site.refresh();
   return app(request, site.current()).catch(() =>
     detail(503, "A new build is being written.", { "Retry-After": "1" }),
   );
 }
 
-const severalHosts = () => detail(400, "The request has more than one Host header.", { Connection: "close" });
-
 /** What no router should see. */
-function answerEarly(
-  { url = "/", method = "GET" }: IncomingMessage,
-  site: WatchedSite,
-): Response | undefined {
-  if (url === "/healthz") {
-    return json(200, { status: "ok", build: site.current().id });
-  }
+function answerEarly(incoming: IncomingMessage, site: WatchedSite): ServerAnswer | undefined {
+  const { url = "/", method = "GET" } = incoming;
+  if (hasSeveralHosts(incoming))
+    return detail(400, "The request has more than one Host header.", { Connection: "close" });
+  if (url === "/healthz") return json(200, { status: "ok", build: site.current().id });
   if (readPath(url, "") === "bad") return detail(400, "Bad request path.");
-  // Web-standard requests cannot have these methods (Fetch standard, forbidden methods).
   if (!["TRACE", "CONNECT"].includes(method)) return undefined;
   return methodNotAllowed(method, { Allow: "GET, POST, HEAD, OPTIONS", Vary: "Accept" });
-}
-
-async function deliver(outgoing: ServerResponse, response: Response): Promise<void> {
-  const body = bodyOf(response) ?? new Uint8Array(await response.arrayBuffer());
-  const sent = outgoing.req.method === "HEAD" || response.status === 304 ? undefined : body;
-  sendAnswer(outgoing, response.status, [...response.headers].flat(), sent);
 }

@@ -1,13 +1,14 @@
 import type { ReleaseDocument } from "../../pipeline/documents/site.ts";
 import { escapeHtml } from "../../pipeline/site/escape.ts";
 import { answer, caching, contentSecurityPolicy, notFound, redirect } from "../http/answers.ts";
+import type { ServerAnswer } from "../http/request.ts";
 import { exchangeParts } from "./answered-page.ts";
 import type { Exchange } from "./exchange.ts";
 import { answerFile } from "./files.ts";
 import { type CatalogSite, places } from "./site.ts";
 
 /** `GET /api/v1/package/{id}/`: the record; people are led to its place on the release's page. */
-export async function readPackage(exchange: Exchange): Promise<Response> {
+export async function readPackage(exchange: Exchange): Promise<ServerAnswer> {
   const { site, request, id, format, headers } = exchange;
   if (!isId(id)) return notFound(headers);
   if (format.as === "html") return pageOf(exchange);
@@ -19,7 +20,7 @@ export async function readPackage(exchange: Exchange): Promise<Response> {
   );
 }
 
-async function pageOf({ site, id, format, headers }: Exchange): Promise<Response> {
+async function pageOf({ site, id, format, headers }: Exchange): Promise<ServerAnswer> {
   const record = await readJson<{ version: string }>(site, places.record(id));
   const cache = { "Cache-Control": format.by === "header" ? caching.none : caching.public };
   if (record)
@@ -57,7 +58,7 @@ function withdrawnPage(shell: string, { id, reason, replaced_by }: Gone, base: s
 }
 
 /** `GET /api/v1/package/{id}/download/`: leads to the file. */
-export async function download({ site, request, id, headers }: Exchange): Promise<Response> {
+export async function download({ site, request, id, headers }: Exchange): Promise<ServerAnswer> {
   if (!isId(id)) return notFound(headers);
   const record = await readJson<{ version: string }>(site, places.record(id));
   if (record) {

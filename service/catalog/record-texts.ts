@@ -30,34 +30,24 @@ export class RecordTexts {
     return length;
   }
 
-  /**
-   * The array of these records.
-   * @param room as many bytes as it has
-   */
-  array<T extends Uint8Array>(positions: readonly number[], room: T): T {
-    let at = 0;
-    for (const segment of this.#segments(positions)) {
-      room.set(segment, at);
-      at += segment.length;
-    }
-    return room;
-  }
-
-  /** The same in pieces that stand in `room` one after the other: each must be done with before the next. */
-  *pieces(positions: readonly number[], room: Uint8Array): Generator<Uint8Array> {
+  /** The JSON array of these records, in pieces of at most `size` bytes. */
+  *pieces(positions: readonly number[], size: number): Generator<Uint8Array, undefined> {
+    let left = this.lengthOf(positions);
+    let piece = new Uint8Array(Math.min(size, left));
     let used = 0;
     for (const segment of this.#segments(positions)) {
       for (let from = 0; from < segment.length; ) {
-        const part = segment.subarray(from, from + room.length - used);
-        room.set(part, used);
+        const part = segment.subarray(from, from + piece.length - used);
+        piece.set(part, used);
         used += part.length;
         from += part.length;
-        if (used < room.length) continue;
-        yield room;
+        if (used < piece.length) continue;
+        yield piece;
+        left -= used;
         used = 0;
+        piece = new Uint8Array(Math.min(size, left));
       }
     }
-    if (used > 0) yield room.subarray(0, used);
   }
 
   /** Records that follow one another in the list are one segment, with the commas that stand between them. */

@@ -33,7 +33,7 @@ export interface PackageList {
 
 /** The JSON array of some of a list's records. */
 export const bytesOf = ({ texts }: PackageList, positions: readonly number[]): Uint8Array =>
-  texts.array(positions, new Uint8Array(texts.lengthOf(positions)));
+  texts.pieces(positions, Number.POSITIVE_INFINITY).next().value ?? new Uint8Array();
 
 /** Path of the base URL, without a final slash. */
 export const basePath = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, "");

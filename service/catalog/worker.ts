@@ -1,7 +1,8 @@
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import type { Row } from "../../pipeline/selection/record-index.ts";
-import { withBody } from "../http/answers.ts";
+import { type ServerAnswer, wholeBody } from "../http/request.ts";
 import { catalogApp } from "./app.ts";
+import type { CatalogRequest } from "./exchange.ts";
 import { readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
@@ -23,13 +24,29 @@ export default {
     const site = sites.get(assets) ?? readSite(assets);
     sites.set(assets, site);
     try {
-      return withBody(await app(request, await site));
+      return await responseOf(await app(requestOf(request), await site));
     } catch (error) {
       sites.delete(assets);
       throw error;
     }
   },
 };
+
+function requestOf(request: Request): CatalogRequest {
+  const { pathname, search } = new URL(request.url);
+  return {
+    method: request.method,
+    target: pathname + search,
+    header: (name) => request.headers.get(name),
+    read: () => Promise.reject(new Error("nothing is posted at the edge")),
+  };
+}
+
+/** The bytes at once: the platform states no length for a stream. */
+async function responseOf(answer: ServerAnswer): Promise<Response> {
+  const { status, headers } = answer;
+  return new Response(await wholeBody(answer), { status, headers });
+}
 
 async function readSite(assets: Assets): Promise<CatalogSite> {
   const bytes = await readAsset(assets, "build.json");

@@ -1,3 +1,4 @@
+import type { ServerRequest } from "../http/request.ts";
 import { identify } from "./auth/authenticate.ts";
 import { tellFailure } from "./auth/login-throttle.ts";
 import type { Controller } from "./controller.ts";
@@ -8,10 +9,10 @@ import type { Controller } from "./controller.ts";
  */
 export async function mayPostPackages(
   controller: Controller,
-  { headers }: Request,
+  request: Pick<ServerRequest, "header">,
 ): Promise<"yes" | "forbidden" | "unknown"> {
   const now = controller.clock();
-  const identified = await identify(controller, { header: (name) => headers.get(name) }, now);
+  const identified = await identify(controller, request, now);
   if (!identified) return "unknown";
   if ("failure" in identified) {
     await tellFailure(controller, identified, { ip: null, request: null }, now);

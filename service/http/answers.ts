@@ -1,4 +1,5 @@
 import { cacheControl } from "../../pipeline/documents/file-headers.ts";
+import type { ServerAnswer } from "./request.ts";
 
 /** Every answer says these: nothing is sniffed, and addresses stay here. */
 const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
@@ -12,15 +13,10 @@ export const caching = cacheControl;
 
 export type Headers = Record<string, string>;
 
-/**
- * An answer with a body whose length is stated, for GET and HEAD alike. The body goes beside the response:
- * a Response would copy it, and lists are large. `withBody` joins them.
- */
-export function answer(status: number, headers: Headers, body: string | Uint8Array | null): Response {
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  const response = new Response(null, { status, headers: allHeaders(headers, bytes?.length) });
-  if (bytes) bodies.set(response, bytes);
-  return response;
+/** An answer with a body whose length is stated, for GET and HEAD alike. */
+export function answer(status: number, headers: Headers, body: string | Uint8Array | null): ServerAnswer {
+  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : (body ?? undefined);
+  return { status, headers: allHeaders(headers, bytes?.length), body: bytes };
 }
 
 /** @param length of the body; undefined: there is none */
@@ -30,19 +26,8 @@ export const allHeaders = (headers: Headers, length: number | undefined): Header
   ...headers,
 });
 
-const bodies = new WeakMap<Response, Uint8Array>();
-
-/** The very bytes of an answer. */
-export const bodyOf = (response: Response): Uint8Array | undefined => bodies.get(response);
-
-/** The answer as everybody else understands it. */
-export function withBody(response: Response): Response {
-  const bytes = bodies.get(response);
-  return bytes ? new Response(bytes as Uint8Array<ArrayBuffer>, response) : response;
-}
-
 /** A JSON answer; not kept by anybody unless `headers` say so. */
-export const json = (status: number, value: unknown, headers: Headers = {}): Response =>
+export const json = (status: number, value: unknown, headers: Headers = {}): ServerAnswer =>
   answer(
     status,
     { "Content-Type": "application/json", "Cache-Control": caching.none, ...headers },
@@ -50,18 +35,18 @@ export const json = (status: number, value: unknown, headers: Headers = {}): Res
   );
 
 /** An error in the words of the framework that this API's clients were written against. */
-export const detail = (status: number, text: string, headers: Headers = {}): Response =>
+export const detail = (status: number, text: string, headers: Headers = {}): ServerAnswer =>
   json(status, { detail: text }, headers);
 
-export const notFound = (headers: Headers = {}): Response => detail(404, "Not found.", headers);
+export const notFound = (headers: Headers = {}): ServerAnswer => detail(404, "Not found.", headers);
 
-export const notAcceptable = (headers: Headers = {}): Response =>
+export const notAcceptable = (headers: Headers = {}): ServerAnswer =>
   detail(406, "Could not satisfy the request Accept header.", headers);
 
-export const methodNotAllowed = (method: string, headers: Headers): Response =>
+export const methodNotAllowed = (method: string, headers: Headers): ServerAnswer =>
   detail(405, `Method "${method}" not allowed.`, headers);
 
-export const redirect = (status: 301 | 302 | 308, location: string, headers: Headers = {}): Response =>
+export const redirect = (status: 301 | 302 | 308, location: string, headers: Headers = {}): ServerAnswer =>
   answer(status, { Location: location, "Cache-Control": caching.public, ...headers }, "");
 
 /** Whether the client has these bytes already (RFC 9110, 13.1.2). */

@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { TLSSocket } from "node:tls";
-import type { Unread } from "./body.ts";
 import { sendAnswer } from "./node-server.ts";
 import { readPath } from "./path.ts";
-import type { ServerAnswer, ServerRequest } from "./request.ts";
+import type { ServerAnswer, ServerRequest, Unread } from "./request.ts";
 
 /** A request as Node has it. @returns undefined for what no honest client sends */
 export function readRequest(incoming: IncomingMessage, host: string): ServerRequest | undefined {

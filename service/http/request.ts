@@ -1,4 +1,5 @@
-import type { Unread } from "./body.ts";
+/** Why a body was not taken. */
+export type Unread = "too-large" | "cut-off";
 
 /** A request as far as a server looks at it. Nothing is made of it before somebody asks. */
 export interface ServerRequest {
@@ -11,7 +12,7 @@ export interface ServerRequest {
   origin: string;
   /** The value of a header, repeated ones joined; null: there is none. @param name in small letters */
   header(name: string): string | null;
-  /** The body, as `readBody` reads one. */
+  /** The body, up to `limit` bytes. What a client says of its length is believed only when it is too much. */
   read(limit: number): Promise<Uint8Array | Unread>;
 }
 
@@ -21,6 +22,12 @@ export interface ServerAnswer {
   /** Each name in one spelling, so that a later one replaces an earlier one. */
   headers: Record<string, string>;
   body?: string | Uint8Array | ReadableStream<string | Uint8Array> | undefined;
+}
+
+/** The body of an answer at once; undefined: it has none. */
+export async function wholeBody({ body }: ServerAnswer): Promise<Uint8Array<ArrayBuffer> | undefined> {
+  if (body === undefined) return undefined;
+  return new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer());
 }
 
 /** An answer whose length is stated. */

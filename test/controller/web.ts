@@ -1,7 +1,6 @@
 import { controllerApp } from "../../service/controller/app.ts";
 import type { Caller } from "../../service/controller/call.ts";
 import type { Controller } from "../../service/controller/controller.ts";
-import { readBody } from "../../service/http/body.ts";
 import { readPath } from "../../service/http/path.ts";
 
 /** A controller without a server before it, for requests and answers as the web has them. */
@@ -16,7 +15,10 @@ export function webApp(controller: Controller): (request: Request, caller: Calle
         path: readPath(pathname, "") ?? "bad",
         origin,
         header: (name) => request.headers.get(name),
-        read: (limit) => readBody(request, limit),
+        read: async (limit) => {
+          const body = await request.bytes().catch(() => undefined);
+          return body === undefined ? "cut-off" : body.length > limit ? "too-large" : body;
+        },
       },
       caller,
     );

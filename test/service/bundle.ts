@@ -6,8 +6,7 @@ const repository = join(import.meta.dirname, "../..");
 /** Where a build takes the worker from. */
 export const workerFile = join(repository, "templates/hosting/cloudflare/worker.js");
 
-const banner =
-  "/*! relcat: the catalog at the edge, made from service/catalog/worker.ts. Contains hono (MIT). */";
+const banner = "/*! relcat: the catalog at the edge, made from service/catalog/worker.ts. */";
 
 /** The edge worker as one module. */
 export async function bundleWorker(): Promise<string> {
