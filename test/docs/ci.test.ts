@@ -297,8 +297,8 @@ test("two branches that opened the same version: git stops, and the README says 
   expect(await machine.step("release-branch", "26.09.001")).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining(
-      "release-branch.sh: release/26.09.001 does not merge with main: releases/26.09.001/release.yaml\n" +
-        "If both opened 26.09.001, docs/ci/README.md says what to do.",
+      "release-branch.sh: release/26.09.001 cannot be merged with main: releases/26.09.001/release.yaml\n" +
+        "If both opened 26.09.001, docs/ci/README.md explains what to do.",
     ),
   });
   expect(await machine.git("status", "--porcelain")).toBe("");
@@ -320,14 +320,14 @@ describe("refused in a sentence", () => {
       "a version that is none",
       "release-branch",
       ["../main"],
-      'release-branch.sh: "../main" is no version such as 26.09.001',
+      'release-branch.sh: "../main" is not a version such as 26.09.001',
       2,
     ],
     [
       "a version nobody opened",
       "collect",
       ["26.11.002", "handed", "plan.md"],
-      "collect.sh: 26.11.002 is not open: run relcat new 26.11 and push what it wrote to main",
+      "collect.sh: 26.11.002 is not open: run relcat new 26.11 and push the result to main",
       1,
     ],
     [
@@ -347,7 +347,7 @@ describe("refused in a sentence", () => {
     for (const folder of ["a", "b"]) machine.write(`handed/${folder}/kvm.json`, {});
     const { stderr, exitCode } = await machine.step("collect", "26.11.001", "handed", "plan.md");
     expect({ stderr, exitCode }).toEqual({
-      stderr: "collect.sh: two jobs have one name: kvm.json",
+      stderr: "collect.sh: two jobs have the same name: kvm.json",
       exitCode: 1,
     });
     expect(existsSync(join(machine.folder, "releases/26.11.001/manifests"))).toBe(false);

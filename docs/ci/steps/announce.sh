@@ -1,5 +1,5 @@
 #!/bin/sh
-# announce.sh: hands the notes of each version that was not in the build before to ./announce VERSION, as Markdown on stdin: put your own there.
+# announce.sh: runs ./announce VERSION for each version that was not in the previous build, with its notes as Markdown on stdin. Write your own ./announce.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 before=$(relcat history prod --json | node -e '

@@ -1,4 +1,4 @@
 #!/bin/sh
-# build.sh VERSION JOB: put your own build here; what people download goes into out/.
+# build.sh VERSION JOB: put your own build here; it writes the artifacts to out/.
 set -eu
 exec ./build "$1" "$2"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# check.sh BRANCH: checks the release files, and that the ledger only grew since BRANCH, where this is to be merged.
+# check.sh BRANCH: checks the release files, and that the ledger only grew since BRANCH, the target of the merge.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 branch=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# identity-github.sh FILE: writes there who this job is, as GitHub vouches for it. The storage gives a role for it: no job keeps a key of the storage.
+# identity-github.sh FILE: writes GitHub's identity token of this job to FILE. The storage grants a role for it, so no job needs a storage key.
 set -eu
 umask 077
 curl --fail --silent --show-error --header "Authorization: bearer $ACTIONS_ID_TOKEN_REQUEST_TOKEN" \

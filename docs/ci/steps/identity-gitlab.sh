@@ -1,5 +1,5 @@
 #!/bin/sh
-# identity-gitlab.sh FILE: writes there who this job is, as GitLab vouches for it. The storage gives a role for it: no job keeps a key of the storage.
+# identity-gitlab.sh FILE: writes GitLab's identity token of this job to FILE. The storage grants a role for it, so no job needs a storage key.
 set -eu
 umask 077
 printf '%s' "$AWS_ID_TOKEN" >"$1"

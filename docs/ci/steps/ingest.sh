@@ -1,6 +1,6 @@
 #!/bin/sh
-# ingest.sh VERSION JOB OUTPUT…: says in manifests/JOB.json what this build left. With signers: in releases/catalog.yaml it opens
-# every package, refuses what its policy refuses, and says in the manifest who signed what.
+# ingest.sh VERSION JOB OUTPUT…: writes the manifest of this build to manifests/JOB.json. With signers: in releases/catalog.yaml it inspects
+# every package, refuses policy violations, and records the signers in the manifest.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 version=$1 job=$2

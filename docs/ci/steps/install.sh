@@ -1,4 +1,4 @@
 #!/bin/sh
-# install.sh: relcat as package-lock.json pins it. No package runs a script of its own here.
+# install.sh: installs relcat as pinned in package-lock.json, without running install scripts.
 set -eu
 npm ci --ignore-scripts --no-audit --no-fund

@@ -1,5 +1,5 @@
 #!/bin/sh
-# propose-github.sh VERSION BODY: pushes release/VERSION and opens its pull request, or updates the one that is open.
+# propose-github.sh VERSION BODY: pushes release/VERSION and opens its pull request, or updates the open one.
 set -eu
 version=$1 body=$2 branch=release/$1 main=${MAIN:-main}
 

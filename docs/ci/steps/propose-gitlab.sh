@@ -1,5 +1,5 @@
 #!/bin/sh
-# propose-gitlab.sh VERSION BODY: pushes release/VERSION and opens its merge request, or updates the one that is open.
+# propose-gitlab.sh VERSION BODY: pushes release/VERSION and opens its merge request, or updates the open one.
 # RELEASE_TOKEN: a project access token, role Developer, scopes api and write_repository.
 set -eu
 version=$1 body=$2 branch=release/$1 main=${MAIN:-main}
@@ -9,7 +9,7 @@ if git diff --quiet "origin/$main" HEAD; then
   echo "Nothing to propose: $main has all of $version."
   exit 0
 fi
-# The job's own token may not push. This one stays out of arguments and of .git/config.
+# The job's own token may not push. RELEASE_TOKEN appears neither in arguments nor in .git/config.
 # shellcheck disable=SC2016
 git -c credential.helper= -c credential.helper='!f() { echo username=relcat; echo "password=$RELEASE_TOKEN"; }; f' \
   push --quiet "$CI_SERVER_URL/$CI_PROJECT_PATH.git" "HEAD:refs/heads/$branch"

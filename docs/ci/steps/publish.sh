@@ -1,5 +1,5 @@
 #!/bin/sh
-# publish.sh COMMIT: builds exactly what was merged as COMMIT, signs it, puts it live, and waits until readers get it.
+# publish.sh COMMIT: builds exactly what was merged as COMMIT, signs it, makes it live, and waits until readers get it.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 commit=$1

@@ -1,5 +1,5 @@
 #!/bin/sh
-# site.sh: the site of everything that is cut, in dist/.
+# site.sh: builds the site of everything that is cut, in dist/.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 relcat check

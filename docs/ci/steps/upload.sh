@@ -1,5 +1,5 @@
 #!/bin/sh
-# upload.sh JOB: puts what this build left in out/ where the site has it, and writes the addresses into manifests/JOB.json.
+# upload.sh JOB: uploads the artifacts in out/ to the site, and writes their URLs to manifests/JOB.json.
 set -eu
 PATH=$PWD/node_modules/.bin:$PATH
 relcat upload --site prod --manifest "manifests/$1.json" out/*
