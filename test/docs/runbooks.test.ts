@@ -217,7 +217,7 @@ describe("lost-ledger-or-laptop", { tags: ["long"] }, () => {
   test("a fresh clone publishes again, and finds the right ledger", async () => {
     const at = await liveWorld();
     rmSync(at.clone, { recursive: true });
-    await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of somebody who publishes"), at.folder);
+    await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of a publisher"), at.folder);
     const another = join(at.folder, "another");
     const ledger = readFileSync(join(another, "releases/ledger.jsonl"), "utf8");
     await follow(at, rename("Renamed"), another);
@@ -240,7 +240,7 @@ describe("lost-ledger-or-laptop", { tags: ["long"] }, () => {
     const ended = new Date(Date.now() - 1000).toISOString().replace("Z", "000Z");
     const half = { ...state, state: "publishing", publisher: "bob@laptop", run: "1-0", lease_until: ended };
     writeFileSync(file, JSON.stringify(half));
-    await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of somebody who publishes"), at.folder);
+    await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of a publisher"), at.folder);
     expect(JSON.parse(readFileSync(file, "utf8"))).toMatchObject({ state: "done" });
   });
 });
