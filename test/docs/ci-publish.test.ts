@@ -153,8 +153,7 @@ test("from the build jobs to readers, and the next day's signatures", async () =
 
   // What the README says to do from outside.
   const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
-  const [, block = ""] =
-    /## Package inspection[^`]*(?:`[^`\n]+`[^`]*)*```sh\n([^`]+)```/.exec(readme) ?? [];
+  const [, block = ""] = /## Package inspection[^`]*(?:`[^`\n]+`[^`]*)*```sh\n([^`]+)```/.exec(readme) ?? [];
   const outside = await at.clone();
   expect(await outside.sh(`PATH=$PWD/node_modules/.bin:$PATH; ${block}`)).toMatchObject({
     exitCode: 0,
@@ -237,7 +236,9 @@ test("a refresh that fails says where to look", async () => {
   const { exitCode, stderr } = await (await at.clone()).step("refresh");
   expect(exitCode).toBe(2);
   expect(stderr).toContain("error[key-unusable]");
-  expect(stderr).toContain("refresh.sh: the signatures were not renewed. docs/ci/README.md explains what to do.");
+  expect(stderr).toContain(
+    "refresh.sh: the signatures were not renewed. docs/ci/README.md explains what to do.",
+  );
 });
 
 test("the identity is what the forge vouches for, for its owner's eyes alone", async () => {

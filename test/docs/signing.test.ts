@@ -43,15 +43,15 @@ find dist -type f | sort`);
     const build = createHash("sha256")
       .update(at.live("downloads.example.com", "build.json") ?? "")
       .digest("hex");
-    const checks = shell("Check a site").join("\n").replace("3f80e249e093", build.slice(0, 12));
+    const checks = shell("Verify a site").join("\n").replace("3f80e249e093", build.slice(0, 12));
     expect(checks).toContain(build.slice(0, 12));
     const { stdout } = await at.succeed(
       `${checks}
-${shell("Check a file, get a file").join("\n")}
+${shell("Download and verify a file").join("\n")}
 printf 'rpm of 26.08.001' >tool-26.08.001.rpm
-${shell("Check by hand").join("\n")}
+${shell("Verify by hand").join("\n")}
 relcat build --released
-${shell("Stay valid").join("\n")}`,
+${shell("Renew signatures").join("\n")}`,
       { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } },
     );
     for (const sentence of [
