@@ -7,21 +7,20 @@ import { type Ledger, readLedger } from "../ledger/ledger.ts";
 import { emitSite, type Sources } from "../site/emit.ts";
 import type { DocumentHashes } from "./baseline.ts";
 
-/** Releases that have ledger lines, with the ids and dates those give. */
+/** Releases with ledger lines, and the resulting ids and dates. */
 export interface CutReleases {
   releases: IdentifiedRelease[];
   ledger: Ledger;
   config: Config;
 }
 
-/** The catalog as `build --released` would see it once the lines are written. */
+/** The catalog as `build --released` would see it after the cut. */
 export function afterCut({ releases, ledger, config }: Catalog, cut: Cut): CutReleases {
   const after = readLedger({ file: ledger.file, text: cut.after }).ledger;
   const released = releases.filter(({ version }) => after.versions.has(version));
   return { releases: assignIds(released, after, () => false).releases, ledger: after, config };
 }
 
-/** Digests of the files of a site. */
 export function hashDocuments({ releases, ledger, config }: CutReleases, sources: Sources): DocumentHashes {
   const hashes = new Map<string, string>();
   const site = emitSite(releases, ledger, config, sources);

@@ -5,22 +5,22 @@ import type { Snapshot } from "./snapshot.ts";
 /** SHA-256 of each file of a site, by path. */
 export type DocumentHashes = ReadonlyMap<string, string>;
 
-/** What a catalog is compared with. */
+/** The published state that a plan is compared with. */
 export interface Baseline {
   kind: Plan["baseline"]["kind"];
-  /** The revision, URL, folder or file, as people named it. */
+  /** Revision, URL, folder or file, as the user named it. */
   name: string;
   commit: string | null;
   snapshot: Snapshot;
   /** Its key names inside `data`. */
   wire: Config["wire"];
-  /** Its configuration and ledger, where it is a whole catalog. */
+  /** Configuration and ledger, if it is a complete catalog. */
   config?: Config;
   ledger?: string;
-  /** Versions that it shows as provisional: nothing of them was promised to last. */
+  /** Provisional versions, whose content was not permanent. */
   provisional: ReadonlySet<string>;
-  /** undefined when nobody can tell. */
+  /** undefined: unknown. */
   documents: DocumentHashes | undefined;
-  /** Errors that keep parts of it from being read; those parts show as added. */
+  /** Number of errors that hide parts of it; these parts appear as added. */
   problems: number;
 }

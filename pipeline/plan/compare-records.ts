@@ -6,26 +6,26 @@ import { changedLeaves } from "./fields.ts";
 import type { ListedRecord, Snapshot } from "./snapshot.ts";
 import { inWireNames, sameWire } from "./wire.ts";
 
-/** A catalog as it would be published. */
+/** The catalog to publish. */
 export interface Planned {
   snapshot: Snapshot;
   config: Config;
-  /** Where a record's present content stands. */
+  /** Ledger state of a record's current content. */
   stateOf(id: number): LedgerState;
 }
 
 export interface RecordChanges
   extends Pick<Plan, "added" | "changed" | "removed" | "retracted" | "reinstated"> {
   configuration: ConfigurationChanges;
-  /** Records in which these key names differ, whatever else does. */
+  /** Number of records in which these key names differ. */
   renamed: { vendor: number; cryptolib_post: number };
-  /** Ids of records in which nothing else differs. */
+  /** Ids of records without any other difference. */
   onlyRenamed: ReadonlySet<number>;
-  /** Records whose URL alone changes, by the configuration's entry that changes it. */
+  /** Number of records with only a changed URL, by the configuration entry that causes it. */
   moved: ReadonlyMap<string, number>;
 }
 
-/** What publishing would add, change and take away, record by record; ascending by id. */
+/** Added, changed and removed records, ascending by id. */
 export function compareRecords(baseline: Baseline, planned: Planned): RecordChanges {
   const { listed: before, retracted: withdrawnBefore } = baseline.snapshot;
   const { listed: after, retracted } = planned.snapshot;
@@ -48,7 +48,7 @@ export function compareRecords(baseline: Baseline, planned: Planned): RecordChan
 
 const byId = (a: ListedRecord, b: ListedRecord) => a.row.id - b.row.id;
 
-/** A list of live records does not say what was withdrawn before. */
+/** A list of live records does not contain earlier withdrawals. */
 function isNewsOf(
   entry: Plan["retracted"][number],
   before: Plan["retracted"][number] | undefined,
@@ -90,8 +90,8 @@ const withCause = (change: FieldChange, cause: string | undefined): FieldChange 
 type WireKey = keyof Config["wire"];
 
 /**
- * The fields in which a listed record changes, key names inside `data` translated. `modified_date` follows every
- * other change; it counts only where it moves alone.
+ * Changed fields of a listed record, with key names inside `data` translated. `modified_date` follows other
+ * changes, so it counts only if it changes alone.
  */
 function changedFields(
   old: ListedRecord,

@@ -3,9 +3,9 @@ import type { FieldChange, ReleaseChange } from "../documents/plan.ts";
 import { changedLeaves } from "./fields.ts";
 import type { ReleaseFacts, Snapshot } from "./snapshot.ts";
 
-/** What releases say otherwise than before: dates, summaries and notes have no ledger lines. Ascending by version. */
+/** Changes of dates, summaries and notes, which have no ledger lines. Ascending by version. */
 export function compareReleases(before: Snapshot, after: Snapshot): ReleaseChange[] {
-  // A list alone says nothing of releases.
+  // A list contains no information about releases.
   if (!before.releases || !after.releases) return [];
   const versions = new Set([...before.releases.keys(), ...after.releases.keys()]);
   return [...versions].sort().flatMap((version): ReleaseChange[] => {
@@ -24,7 +24,7 @@ function changedFacts(old: ReleaseFacts | undefined, now: ReleaseFacts | undefin
   return [...facts, ...changedNotes(old?.notes ?? [], now?.notes ?? [])];
 }
 
-/** Notes have no names: of each component and kind, those that went are paired with those that came. */
+/** Notes have no ids, so removed and added notes of the same component and kind are paired. */
 function changedNotes(before: readonly Note[], after: readonly Note[]): FieldChange[] {
   const gone = bySection(without(before, after));
   const come = bySection(without(after, before));
@@ -38,7 +38,7 @@ function changedNotes(before: readonly Note[], after: readonly Note[]): FieldCha
   });
 }
 
-/** Notes of one list that the other lacks; of equal ones as many as it has more of. */
+/** Notes missing from the other list; duplicates are counted. */
 function without(notes: readonly Note[], others: readonly Note[]): Note[] {
   const left = new Map<string, number>();
   for (const note of others) left.set(key(note), (left.get(key(note)) ?? 0) + 1);

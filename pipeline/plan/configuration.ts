@@ -4,7 +4,7 @@ import { artifactUrl } from "../ledger/publish-records.ts";
 import { changedLeaves } from "./fields.ts";
 import type { ListedRecord } from "./snapshot.ts";
 
-/** What of a configuration reaches the public, under the names of catalog.yaml. */
+/** Settings that affect public content, by their names in catalog.yaml. */
 export function publicSettings(config: Config): Record<string, unknown> {
   const { product, baseUrl, artifactUrl: artifact_url, authority, wire, platforms, packageTypes } = config;
   return {
@@ -19,7 +19,7 @@ export function publicSettings(config: Config): Record<string, unknown> {
   };
 }
 
-/** What the configuration changes for everybody, and which changes of records come from it alone. */
+/** Global changes from the configuration, and record changes caused only by it. */
 export interface ConfigurationChanges {
   fields: readonly FieldChange[];
   causeOf(change: FieldChange, before: ListedRecord, after: ListedRecord): string | undefined;

@@ -9,29 +9,29 @@ import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
 import { throwRefused } from "./refused.ts";
 import { refuseOtherLedger, refuseStale } from "./stale.ts";
 
-/** How to cut; with a plan, its versions and its date count. */
+/** Options of a cut; a plan determines versions and date. */
 export interface CutRequest extends CutOptions {
   commit?: boolean;
-  /** Folder with the artifacts, to look at them again; default: what was found when they were ingested counts. */
+  /** Folder with the artifacts to inspect again; default: the results recorded at ingest. */
   artifacts?: string | undefined;
-  /** Made earlier: exactly its lines are written, or none. */
+  /** An earlier plan: exactly its lines are written, or nothing. */
   plan?: Plan | undefined;
-  /** Compare with the settled revision too, for a plan that people read; default: with the ledger alone. */
+  /** Also compare with the settled revision, for a readable plan; default: only with the ledger. */
   compare?: boolean;
-  /** Called with what is about to be written; what it throws leaves the ledger as it is. */
+  /** Called before writing; an exception leaves the ledger unchanged. */
   confirm?: ((due: Cut, catalog: Catalog) => Promise<void>) | undefined;
 }
 
-/** A commit that was made of a cut. */
+/** The commit of a cut. */
 export interface CutCommit {
   /** Abbreviated. */
   id: string | undefined;
-  /** Other files of the folder that differ from it, relative to the folder. */
+  /** Other uncommitted files of the folder, relative to it. */
   left: string[];
 }
 
 /**
- * Makes releases permanent: appends the lines of a plan to the ledger and, where asked, commits them.
+ * Makes releases permanent: appends the lines of a plan to the ledger and, on request, commits them.
  * @throws RelcatError with every problem; plan-stale; see refuseCut and throwRefused
  */
 export async function cut(
@@ -64,7 +64,7 @@ const planned = ({ versions, artifacts, compare = false }: CutRequest): PlanRequ
   ledger: compare ? "instead-of-failing" : "only",
 });
 
-/** Decided a second time from what is there now: only what comes out the same is what people saw. */
+/** Plans again from the current state, which must give the same result that people reviewed. */
 async function decideAgain(
   folder: string,
   plan: Plan,
@@ -77,11 +77,11 @@ async function decideAgain(
   const request: PlanRequest = { versions, artifacts, documents: false, ledger: "only" };
   const fresh = await planCatalog(folder, request, time);
   refuseStale(plan, fresh.plan);
-  // Whether artifacts are refused is asked of today, and of the folder that is given now.
+  // Refused artifacts depend on the current date and folder, so they are not compared.
   return { ...fresh, plan: { ...plan, refused: fresh.plan.refused } };
 }
 
-/** Commits the ledger and the folders of what was cut, with the notes that moved into them, and nothing else. */
+/** Commits only the ledger, the folders of cut releases, and the notes moved into them. */
 async function commitCut(
   folder: string,
   lines: Cut["events"],
@@ -95,12 +95,12 @@ async function commitCut(
   const undone =
     lines.length > 0 ? "The ledger is written; commit it by hand once git works." : "Nothing was cut.";
   const moved = await movedAway(folder, "next/notes", (name) =>
-    // biome-ignore lint/plugin: checked versions and notes that the folder itself has.
+    // biome-ignore lint/plugin: validated versions, and note names listed from the folder.
     folders.some((version) => exists(`${folder}/${version}/notes/${name}`)),
   );
-  // biome-ignore lint/plugin: checked versions.
+  // biome-ignore lint/plugin: validated versions.
   const present = ["ledger.jsonl", ...folders].filter((path) => exists(`${folder}/${path}`));
-  // An exclusion alone would mean everything else.
+  // Without a positive pathspec, an exclusion selects everything else.
   const id =
     present.length === 0
       ? undefined

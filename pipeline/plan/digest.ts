@@ -5,13 +5,13 @@ import { digest } from "../ledger/ledger.ts";
 import type { Release } from "../records/normalize.ts";
 import { publicSettings } from "./configuration.ts";
 
-/** The digest of a plan over everything else in it; white space and the order of its keys say nothing. */
+/** Digest over all other members of a plan, independent of white space and key order. */
 export function planDigest(plan: Omit<Plan, "digest">): string {
   const { digest: _, ...rest } = planSchema.parse({ ...plan, digest: "0".repeat(64) });
   return digest(JSON.stringify(rest));
 }
 
-/** What a plan was made for: anything in it that reaches the public, private records included. */
+/** Digests of everything in the plan that affects public content, including private records. */
 export function contentDigests(config: Config, releases: readonly IdentifiedRelease[]): Plan["content"] {
   return {
     configuration: digest(JSON.stringify([publicSettings(config), config.expected])),

@@ -3,7 +3,7 @@ import { leaves } from "../records/merge.ts";
 
 type Leaf = FieldChange["from"];
 
-/** The parts in which two values differ, down to leaves, in the order of the second value's keys. */
+/** Differing leaves of two values, in the order of the second value's keys. */
 export function changedLeaves(from: unknown, to: unknown): FieldChange[] {
   const before = leaves(from);
   const after = leaves(to);
@@ -15,7 +15,7 @@ export function changedLeaves(from: unknown, to: unknown): FieldChange[] {
   });
 }
 
-/** An empty list or object that has parts on the other side: those say it all. */
+/** Omits an empty list or object if the other side has its parts, which are listed already. */
 const filled = (json: string | undefined, field: string, other: ReadonlyMap<string, string>): boolean =>
   (json === "{}" || json === "[]") && other.keys().some((path) => path.startsWith(`${field}.`));
 

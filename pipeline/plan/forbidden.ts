@@ -8,7 +8,7 @@ import type { Baseline } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
 import { problemRow } from "./problem-row.ts";
 
-/** What nobody may do to what is published; anything else that is wrong keeps a plan from being made. */
+/** Violations of published content; any other error prevents a plan. */
 const forbiddenCodes: ReadonlySet<Problem["code"]> = new Set([
   "bytes-changed",
   "record-vanished",
@@ -19,7 +19,7 @@ export const isForbidden = ({ code, severity }: Problem): boolean =>
   severity === "error" && forbiddenCodes.has(code);
 
 /**
- * Refuses to compare with another catalog: every record of it would seem to vanish, every id to be taken.
+ * Refuses to compare with an unrelated catalog, where every record would appear as removed.
  * @throws RelcatError id-taken
  */
 export function refuseForeign({ ledger, identified }: Catalog, { kind, name, snapshot, ...rest }: Baseline) {
@@ -40,7 +40,7 @@ export function refuseForeign({ ledger, identified }: Catalog, { kind, name, sna
 }
 
 /**
- * Changes that must not happen: those the ledger forbids, and those that only show against the baseline.
+ * Changes that the ledger forbids, and those that only the baseline reveals.
  * @param changes with every removed record
  */
 export function forbiddenChanges(
@@ -59,7 +59,7 @@ export function forbiddenChanges(
   return found.map(problemRow);
 }
 
-/** A plan may stand where everybody reads it: of private records it says only that there is something. */
+/** A plan may be public, so private records are reported without details. */
 function withoutPrivateNames({ problems, ledger, identified }: Catalog): Problem[] {
   const forbidden = problems.filter(isForbidden);
   if (forbidden.length === 0) return [];
@@ -86,7 +86,7 @@ function withoutPrivateNames({ problems, ledger, identified }: Catalog): Problem
 
 const placeKey = ({ file, line, column }: Place) => `${file}:${line}:${column}`;
 
-/** What the ledger itself does not forbid: it never had the record, or had it private from the start. */
+/** Removals that the ledger permits, because it never contained the record, or only as private. */
 function removedUnseen(row: Plan["removed"][number], { ledger }: Catalog, baseline: Baseline): Problem[] {
   const named = { ...row, file: row.file ?? row.name };
   const entry = ledger.byId.get(row.id);
@@ -96,7 +96,7 @@ function removedUnseen(row: Plan["removed"][number], { ledger }: Catalog, baseli
 
 const fixedFields = ["version", "package_type", "checksum"];
 
-/** The ledger agrees with the manifest, but the baseline has something else under that id. */
+/** Changes that the ledger permits, because only the baseline has other content for the id. */
 function changedUnseen(row: Plan["changed"][number], catalog: Catalog, baseline: Baseline): Problem[] {
   const fixed = row.fields.filter(({ field }) => fixedFields.includes(field));
   if (fixed.length === 0 || baseline.provisional.has(row.version)) return [];
@@ -112,7 +112,9 @@ function changedUnseen(row: Plan["changed"][number], catalog: Catalog, baseline:
   return [bytesChanged({ ...row, file: row.file ?? row.name }, list)];
 }
 
-/** Two branches gave one id: that their ledgers parted is said once, and nothing of ours is published yet. */
+/**
+ * Two branches assigned the same id: reported once as diverged ledgers, because ours is not yet published.
+ */
 function isGivenTwice(line: number, { ledger }: Catalog, { ledger: base }: Baseline): boolean {
   if (base === undefined) return false;
   const { kind, common } = compareGrowth(ledger, base);
@@ -124,6 +126,6 @@ function idTaken(row: Plan["changed"][number], verb: string, { name }: Baseline)
   return { code: "id-taken", severity: "error", message, hint: lacksLines };
 }
 
-/** Nothing can be withdrawn or restored that the ledger here never had. */
+/** A record can only be withdrawn or restored if the local ledger contains it. */
 const lacksLines =
   "The ledger here lacks lines of what is published: merge the branch that published it, or import it (relcat import).";

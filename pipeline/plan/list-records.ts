@@ -6,10 +6,10 @@ import { indexRecords, type Row } from "../selection/record-index.ts";
 import { select } from "../selection/select.ts";
 import { refuseTerms, type Term } from "./list-terms.ts";
 
-/** cut: permanent; revised: cut, with changes that are not; provisional: its id may still change. */
+/** cut: permanent; revised: cut, then changed without a cut; provisional: the id may still change. */
 type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
 
-/** A public record, what its release document says of its file, and what the ledger says of it. */
+/** A public record with facts from its release document and the ledger. */
 export interface ListedRecord {
   record: Row;
   file: string;
@@ -19,10 +19,10 @@ export interface ListedRecord {
 }
 
 /**
- * The records that the catalog's address would answer a query with, in its order, without a server.
+ * Records that the catalog's API would return for a query, in the same order, without a server.
  * @param terms as in a query string: `package_type=deb`, `version=latest`, `ordering=-id`
- * @param all withdrawn records too
- * @throws RelcatError usage, for terms that can match nothing
+ * @param all include withdrawn records
+ * @throws RelcatError usage for terms that cannot match
  */
 export function listRecords(
   { identified, config }: Catalog,

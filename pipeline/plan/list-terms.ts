@@ -5,15 +5,15 @@ import { nearestName } from "../project/unknown-type.ts";
 import { filterFields, isField } from "../selection/fields.ts";
 import type { Row } from "../selection/record-index.ts";
 
-/** `field=value`, taken apart. */
+/** `field=value`, split. */
 export type Term = readonly [name: string, value: string];
 
 const own = ["line", "ordering"];
 
 /**
- * Refuses what the catalog's address answers with an empty list or ignores: people who type a filter mean a value
- * that exists.
- * @param records imported ones may have values that the configuration lacks
+ * Rejects terms that the API would ignore or answer with an empty list, because a user who types a filter
+ * expects a match.
+ * @param records imported records may have values that are not configured
  * @throws RelcatError usage
  */
 export function refuseTerms(terms: readonly Term[], config: Config, records: readonly Row[]): void {
@@ -39,7 +39,7 @@ export function refuseTerms(terms: readonly Term[], config: Config, records: rea
 
 const flags = ["true", "false", "1", "0"];
 
-/** The values of a field that has a closed list of them. */
+/** Allowed values of a field with a fixed set. */
 function valuesOf(field: string, { packageTypes, platforms }: Config): string[] | undefined {
   switch (field) {
     case "package_type":

@@ -15,22 +15,22 @@ const listPath = "api/v1/package/";
 
 const notComparable = "Nothing can be compared with it: is it the list of a catalog, whole and unchanged?";
 
-/** 25,000 records have 22 MB. */
+/** Large enough for any catalog: 25,000 records have 22 MB. */
 const mostBytes = 256 * 1024 * 1024;
 
 /** A published catalog, as bytes. */
 interface Live {
   name: string;
-  /** The list and where it was read. */
+  /** The list and its source. */
   list: Uint8Array;
   listName: string;
-  /** build.json, where it can be read. */
+  /** build.json, if readable. */
   build: Uint8Array | undefined;
 }
 
 /**
- * What is live: a built folder, a site's address, or a file with the list alone.
- * @param ours our key names inside `data`: those that count where the live records show none
+ * Reads the live catalog from a built folder, a site's address, or a file with the list.
+ * @param ours our key names inside `data`, used if the live records contain none
  * @throws RelcatError input-missing, network, import-list, import-record …
  */
 export async function liveBaseline(against: string, ours: Config["wire"]): Promise<Baseline> {
@@ -72,7 +72,7 @@ function readFolder(folder: string): Live {
   throw failure("input-missing", message, "Build into it first, or give the address of the site.");
 }
 
-/** Without query and fragment, ending in a slash. */
+/** Strips query and fragment, and ends with a slash. */
 function siteAddress(against: string): URL {
   const url = URL.canParse(against) ? new URL(against) : undefined;
   if (url?.username !== "" || url.password !== "") {
@@ -89,20 +89,20 @@ function siteAddress(against: string): URL {
 async function readSite(site: URL): Promise<Live> {
   const address = new URL(listPath, site).href;
   const answer = await fetchBytes(address, mostBytes);
-  // A plain file host knows no Accept: it has the page under the address, and the list beside it.
+  // A plain file host ignores Accept and returns a page, so the list's file is requested.
   const isPage = /^\s*</.test(new TextDecoder().decode(answer.subarray(0, 100)));
   const list = isPage ? await fetchBytes(`${address}index.json`, mostBytes) : answer;
   const build = await fetchBytes(new URL("build.json", site).href, mostBytes).catch(ifRefused);
   return { name: site.href, list, listName: address, build };
 }
 
-/** A catalog that relcat did not build has no such file. */
+/** Catalogs of other tools have no build.json. */
 function ifRefused(error: unknown): undefined {
   if (error instanceof RelcatError) return undefined;
   throw error;
 }
 
-/** A server may answer a page for every path: what is no build document is none. */
+/** Some servers return a page for every path, so an invalid build document counts as missing. */
 function readBuild(bytes: Uint8Array): BuildDocument | undefined {
   try {
     return buildSchema.parse(JSON.parse(new TextDecoder().decode(bytes)));

@@ -28,15 +28,15 @@ import {
 import { snapshotOf } from "./snapshot.ts";
 
 export interface PlanRequest extends BaselineRequest {
-  /** Folder with the artifacts, to look at them again; default: what was found when they were ingested counts. */
+  /** Folder with the artifacts to inspect again; default: the results recorded at ingest. */
   artifacts?: string | undefined;
-  /** The versions named on the command line; undefined: every release. */
+  /** Versions from the command line; undefined: every release. */
   versions?: readonly string[] | undefined;
-  /** Whether the files of the site are compared too, which takes as long as two builds. */
+  /** Compare the site's files too, which takes as long as two builds. */
   documents: boolean;
 }
 
-/** A decided plan: the value that `plan` prints, and the lines in it that `cut` writes. */
+/** The plan that `plan` prints, and the ledger lines that `cut` writes. */
 export interface Decided {
   plan: Plan;
   cut: Cut;
@@ -45,8 +45,8 @@ export interface Decided {
 }
 
 /**
- * What publishing this catalog would change, and the ledger lines a cut would write. Writes nothing.
- * @throws RelcatError with every problem, when one of them is an error that no plan can show
+ * Plans what publishing would change and which lines a cut would write. Writes nothing.
+ * @throws RelcatError with every problem, if one of them cannot be part of a plan
  */
 export async function planCatalog(
   folder: string,
@@ -72,7 +72,7 @@ export async function planCatalog(
   return { plan, cut, catalog, refused };
 }
 
-/** Decides a plan from two states of a catalog; a pure function. */
+/** A pure function of two catalog states. */
 function decidePlan(
   { catalog, cut, refused }: Omit<Decided, "plan">,
   baseline: Baseline,
@@ -111,7 +111,7 @@ function decidePlan(
   return { ...plan, digest: planDigest(plan) };
 }
 
-/** Whether publishing would change anything at all, for anybody. */
+/** True if publishing would change anything. */
 export function hasChanges(plan: Plan): boolean {
   const { added, changed, removed, retracted, reinstated, revised, renamed, releases, configuration } = plan;
   const lists = [added, changed, removed, retracted, reinstated, revised, renamed, releases, configuration];

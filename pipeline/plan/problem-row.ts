@@ -1,7 +1,7 @@
 import type { ForbiddenChange } from "../documents/plan.ts";
 import type { Problem } from "../errors.ts";
 
-/** A problem as a plan has it: every key always there. */
+/** A problem in the form of a plan, with every key present. */
 export const problemRow = ({ code, message, hint, at }: Problem): ForbiddenChange => ({
   code,
   message,

@@ -10,20 +10,19 @@ import type { Baseline } from "./baseline.ts";
 import { liveBaseline } from "./live.ts";
 import { nothing, snapshotOf } from "./snapshot.ts";
 
-/** What to compare with. */
 export interface BaselineRequest {
   /** A built folder, a site's address or a file with its list; undefined: the settled revision. */
   against?: string | undefined;
-  /** Git revision whose lines are settled, "none" for an empty baseline; default: ledger.base. */
+  /** Git revision with the settled ledger lines, or "none" for an empty baseline; default: ledger.base. */
   ledgerBase?: string | undefined;
-  /** The ledger here, when git cannot tell (preferred) or at all. */
+  /** When to use the local ledger: if git fails, or always. */
   ledger?: "instead-of-failing" | "only" | undefined;
 }
 
 /**
- * Reads what a plan is compared with.
+ * Reads the baseline of a plan.
  * @param sources undefined: documents are not compared
- * @throws RelcatError git-revision, input-missing, network and what keeps a live list from being read
+ * @throws RelcatError git-revision, input-missing, network, and errors of reading a live list
  */
 export async function readBaseline(
   catalog: Catalog,
@@ -43,7 +42,7 @@ export async function readBaseline(
   }
 }
 
-/** The catalog as a git revision has it, read by today's rules. */
+/** Reads the catalog of a git revision by today's rules. */
 async function revisionBaseline(
   catalog: Catalog,
   revision: string,
@@ -70,7 +69,7 @@ async function revisionBaseline(
   };
 }
 
-/** Rules that the records of the time broke hide nothing; what cannot be read does. */
+/** Rule violations of old records hide nothing; unreadable files do. */
 function hidesRecords({ code, severity, at }: Problem, { folder, releases }: Catalog): boolean {
   const unread = releases.filter(({ complete }) => !complete).map(({ version }) => `${folder}/${version}/`);
   return (
@@ -78,7 +77,7 @@ function hidesRecords({ code, severity, at }: Problem, { folder, releases }: Cat
   );
 }
 
-/** Nothing is published yet, or nobody can say what. */
+/** Used if nothing is published, or the published state is unknown. */
 const emptyBaseline = ({ config }: Catalog, name: string, sources: Sources | undefined): Baseline => ({
   kind: "nothing",
   name,
@@ -90,7 +89,7 @@ const emptyBaseline = ({ config }: Catalog, name: string, sources: Sources | und
   problems: 0,
 });
 
-/** What the ledger has already: the rest is what a cut adds. */
+/** Everything in the ledger, so that the plan shows what a cut adds. */
 function ledgerBaseline(catalog: Catalog, sources: Sources | undefined): Baseline {
   const { ledger, config } = catalog;
   const present = afterCut(catalog, {

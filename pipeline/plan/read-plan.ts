@@ -6,13 +6,13 @@ import { decode, placeAt, type Source, type Syntax, SyntaxProblem } from "../pro
 import { readInput } from "../system/read-input.ts";
 import { planDigest } from "./digest.ts";
 
-/** A plan names every document of a site; 25,000 records have some 20 MB of it. */
+/** A plan names every document of a site, which is about 20 MB for 25,000 records. */
 const mostBytes = 256 * 1024 * 1024;
 
 /**
- * Reads a plan that was written earlier, perhaps by another job.
+ * Reads an earlier plan, possibly from another job.
  * @param file "-" is standard input
- * @throws RelcatError plan-digest when it was changed since; file-access, and every problem of its form
+ * @throws RelcatError plan-digest if it was changed; file-access, and every syntax error
  */
 export async function readPlan(file: string): Promise<Plan> {
   const source = decode(file, await readInput(file, mostBytes), mostBytes);

@@ -5,7 +5,7 @@ import type { Cut } from "../ledger/cut.ts";
 import { isPrivate } from "../records/normalize.ts";
 import { problemRow } from "./problem-row.ts";
 
-/** What `cut` refuses of the artifacts that get ids, and what it warns of. */
+/** Errors and warnings about artifacts that would get ids. */
 export interface Refused {
   problems: Problem[];
   /** Of private records. */
@@ -13,8 +13,8 @@ export interface Refused {
 }
 
 /**
- * What the policies do not accept of the artifacts that get ids, and what nobody inspected.
- * @param artifacts folder with the artifacts themselves; undefined: what was found when they were ingested counts
+ * Artifacts that the policies reject, or that were never inspected.
+ * @param artifacts folder with the artifacts to inspect again; undefined: the results recorded at ingest
  * @throws RelcatError for signers or artifacts that cannot be read
  */
 export async function refusedArtifacts(
@@ -43,7 +43,7 @@ export async function refusedArtifacts(
 /** @throws RelcatError policy-refused, inspection-missing, inspection-outdated, checksum-mismatch */
 export const throwRefused = ({ problems, hidden }: Refused): void => throwErrors([...problems, ...hidden]);
 
-/** A plan may stand where everybody reads it: of private records it says only that there is something. */
+/** A plan may be public, so private records are reported without details. */
 export function refusedRows({ problems, hidden }: Refused): Plan["refused"] {
   const isError = ({ severity }: Problem) => severity === "error";
   const unnamed = hidden.filter(isError).map(

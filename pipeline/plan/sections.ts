@@ -15,7 +15,7 @@ export const describeBaseline = ({ kind, name, commit, snapshot, problems }: Bas
   problems,
 });
 
-/** Where the content of a record stands that the ledger knows, or will know. */
+/** Ledger state of a record's content, now or after the cut. */
 export function ledgerStates({ identified }: Catalog, { events }: Cut): (id: number) => LedgerState {
   const planned = new Set(events.map(({ id }) => id));
   const packages = identified.releases.flatMap((release) => release.packages);
@@ -23,7 +23,10 @@ export function ledgerStates({ identified }: Catalog, { events }: Cut): (id: num
   return (id) => (planned.has(id) ? "planned" : revised.has(id) ? "open" : "written");
 }
 
-/** A ledger that is behind the baseline's, or went on beside it, removes nothing: what it lacks is to be merged. */
+/**
+ * If the local ledger is behind the baseline's or has diverged, missing lines must be merged and do not count
+ * as removals.
+ */
 export function removedRows(
   { removed }: RecordChanges,
   { ledger }: Catalog,
@@ -47,7 +50,7 @@ export const revisedRows = (
 
 const wireKeys = ["vendor", "cryptolib_post"] as const;
 
-/** In git the configuration says so, with its place; live records only show it. */
+/** In git the configuration shows the old names with their location; live records only contain them. */
 export function renamedKeys(
   { renamed }: RecordChanges,
   baseline: Baseline,
@@ -75,7 +78,7 @@ function recordsChangedBy({ field }: FieldChange, { changed, moved, renamed }: R
   );
 }
 
-/** Of the releases that get ids, and of those that still have none. */
+/** For releases that get ids, and for those that still have none. */
 export function missingRows(
   { identified, ledger, config }: Catalog,
   { events }: Cut,
@@ -108,7 +111,7 @@ export function compareDocuments(
   };
 }
 
-/** Private records are counted and never named. */
+/** Private records are counted but never named. */
 export function countPrivate(before: Snapshot, after: Snapshot, { events }: Cut): Plan["private"] {
   const lines = events.filter((event) => event.private);
   const old = before.hidden ?? after.hidden ?? new Map();

@@ -4,21 +4,21 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Entry } from "../ledger/ledger-records.ts";
 import { display } from "../project/document.ts";
 
-/** Records that are to be withdrawn: by id, or those of a version that match. */
+/** Records to withdraw: by id, or the matching ones of a version. */
 export type RecordChoice =
   | { ids: readonly number[] }
   | { version: string; packageType?: string | undefined; name?: string | undefined };
 
-/** What a choice hits in the ledger. */
+/** The selected ledger entries. */
 export interface ChosenRecords {
   /** Ascending by id. */
   entries: Entry[];
-  /** Of a version: how many that match are retracted already, and left alone. */
+  /** Number of matching records that are already retracted, and therefore skipped. */
   alreadyRetracted: number;
 }
 
 /**
- * Finds the records a choice means. Ids may name retracted records: their reason can be corrected.
+ * Finds the selected records. Ids may name retracted records, whose reason can be corrected.
  * @throws RelcatError version-unknown, nothing-to-retract
  */
 export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecords {

@@ -10,10 +10,10 @@ import { listFolders } from "../system/folders.ts";
 import { loadConfig, showRelease } from "./show-release.ts";
 
 /**
- * The notes of one release, or those that wait for the next one.
- * @param which a version; a month or `latest` for the newest release there is, open ones included; `next`
+ * Notes of a release, or those waiting for the next one.
+ * @param which a version; a month or `latest` for the newest release, including open ones; `next`
  * @param today date of the next release, YYYY-MM-DD
- * @throws RelcatError version-unknown, and with the problems of what is shown
+ * @throws RelcatError version-unknown, and the problems of the shown notes
  */
 export async function showNotes(
   folder: string,

@@ -10,8 +10,8 @@ import { requireFolder } from "../system/files.ts";
 import { isFolder } from "../system/folders.ts";
 
 /**
- * One release as the public sees it. Problems of other releases do not matter here.
- * @throws RelcatError version-unknown, and with the problems of this release and of catalog.yaml
+ * Public view of one release; problems of other releases are ignored.
+ * @throws RelcatError version-unknown, and the problems of this release and of catalog.yaml
  */
 export async function showRelease(
   folder: string,
@@ -25,8 +25,8 @@ export async function showRelease(
 }
 
 /**
- * The configuration, for commands that need nothing else: no other file is read.
- * @throws RelcatError folder-missing; with the problems of catalog.yaml
+ * Loads only the configuration and no other file.
+ * @throws RelcatError folder-missing; the problems of catalog.yaml
  */
 export async function loadConfig(folder: string): Promise<Config> {
   requireFolder(folder);
@@ -38,11 +38,11 @@ const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =
     ({ at }) => at && (at.file === `${folder}/catalog.yaml` || at.file.startsWith(`${folder}/${path}`)),
   );
 
-/** Those problems that keep notes from being shown as they were meant. */
+/** Problems that affect how notes are displayed. */
 export function noteProblems(problems: readonly Problem[]): Problem[] {
   return problems.filter(({ code, at }) => {
     if (code.startsWith("note-")) return true;
-    // Inline notes stand in release.yaml: unreadable, it hides them.
+    // Inline notes are in release.yaml, so they are lost if it is unreadable.
     return (
       at &&
       (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")))
@@ -50,7 +50,7 @@ export function noteProblems(problems: readonly Problem[]): Problem[] {
   });
 }
 
-/** @throws RelcatError version-unknown for each version that has no folder */
+/** @throws RelcatError version-unknown for each version without a folder */
 export function requireVersions(folder: string, versions: readonly string[]): void {
   throwErrors(
     versions

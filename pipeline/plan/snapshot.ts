@@ -9,30 +9,28 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { isPrivate } from "../records/normalize.ts";
 
-/** A record that a catalog lists. */
 export interface ListedRecord {
   row: PlanRow;
   checksum: string;
-  /** The record as everybody reads it. */
+  /** The record as it is published. */
   json: string;
-  /** Where its file lies and how big it is; undefined when a list alone is known. */
+  /** Address and size of its file; undefined if only a list is known. */
   download?: { url: string; size: number | null };
 }
 
-/** What a release says beside its records. */
+/** Facts of a release in addition to its records. */
 export type ReleaseFacts = Pick<PublishedRelease, "date" | "summary"> & { notes: readonly Note[] };
 
-/** What the public sees of a catalog at one time, by id and by version. */
+/** Public content of a catalog at one time, by id and by version. */
 export interface Snapshot {
   listed: ReadonlyMap<number, ListedRecord>;
   retracted: ReadonlyMap<number, Plan["retracted"][number]>;
-  /** undefined when a list alone is known. */
+  /** undefined if only a list is known. */
   releases: ReadonlyMap<string, ReleaseFacts> | undefined;
-  /** Content of private records; undefined when a list alone is known. */
+  /** Content of private records; undefined if only a list is known. */
   hidden: ReadonlyMap<number, string> | undefined;
 }
 
-/** A catalog of which nothing is published. */
 export const nothing: Snapshot = {
   listed: new Map(),
   retracted: new Map(),
@@ -40,7 +38,6 @@ export const nothing: Snapshot = {
   hidden: new Map(),
 };
 
-/** What the public would see of these releases. */
 export function snapshotOf(releases: readonly IdentifiedRelease[], ledger: Ledger, config: Config): Snapshot {
   const published = releases.map((release) => publishRelease(release, ledger, config));
   const hidden = releases.flatMap(({ packages }) =>
@@ -70,7 +67,6 @@ function withdrawn(entry: RetractedRecord, version: string): Plan["retracted"][n
   return { id, version, package_type, name, file, reason, replaced_by, at };
 }
 
-/** What a list alone tells of a catalog. */
 export function snapshotOfList(records: readonly LiveRecord[]): Snapshot {
   const entries = records.map((record): [number, ListedRecord] => {
     const { id, version, package_type, name, checksum } = record;

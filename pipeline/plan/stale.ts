@@ -2,23 +2,23 @@ import type { Plan } from "../documents/plan.ts";
 import { failure } from "../errors.ts";
 import { digest } from "../ledger/ledger.ts";
 
-/** Whether the ledger has the lines of a plan already: a job that runs a second time has nothing to write. */
+/** True if the ledger already contains the plan's lines, so that a repeated job writes nothing. */
 const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === ledger.after;
 
-/** @throws RelcatError plan-stale when lines came or went since */
+/** @throws RelcatError plan-stale if the ledger changed since */
 export function refuseOtherLedger(plan: Plan, text: string): void {
   if (digest(text) === plan.ledger.before || isWritten(plan, text)) return;
   throw stale(["the ledger has other lines"]);
 }
 
 /**
- * Refuses a plan that would not be made the same today.
- * @param fresh made now, for the same versions and with the same date
- * @throws RelcatError plan-stale, naming what is different
+ * Refuses a plan that would be different today.
+ * @param fresh a plan made now, for the same versions and date
+ * @throws RelcatError plan-stale, naming the differences
  */
 export function refuseStale(plan: Plan, fresh: Plan): void {
   const reasons = differences(plan.content, fresh.content);
-  // Lines that are written are not planned a second time.
+  // Lines that are already written are not planned again.
   const isSame =
     fresh.ledger.before === plan.ledger.after ||
     (fresh.ledger.after === plan.ledger.after && JSON.stringify(fresh.lines) === JSON.stringify(plan.lines));

@@ -3,32 +3,30 @@ import type { Catalog } from "../ledger/catalog.ts";
 import { describeExpectation, missingArtifacts } from "../ledger/completeness.ts";
 import { isPrivate } from "../records/normalize.ts";
 
-/** How much a catalog holds. */
 export interface Counts {
   releases: number;
-  /** All artifacts, private ones included. */
+  /** All artifacts, including private ones. */
   artifacts: number;
-  /** Artifacts that appear in nothing public. */
+  /** Artifacts that are not published. */
   private: number;
-  /** Note fragments that wait for the next release. */
+  /** Note fragments waiting for the next release. */
   nextNotes: number;
 }
 
-/** Where one release stands. */
 export interface ReleaseStatus {
   version: string;
   date: string;
-  /** cut: permanent; changed: cut, and edited since; open: nothing of it is permanent. */
+  /** cut: permanent; changed: edited after the cut; open: nothing of it is permanent. */
   standing: "cut" | "changed" | "open";
   /** Public and not retracted. */
   packages: number;
   private: number;
   retracted: number;
-  /** Artifacts of a cut release that have no ledger line yet. */
+  /** Artifacts of a cut release without a ledger line. */
   added: number;
-  /** Records whose content differs from their last ledger line. */
+  /** Records that differ from their last ledger line. */
   revised: number;
-  /** What `expected:` asks for and the release lacks, as text. */
+  /** Entries of `expected:` that the release lacks, as text. */
   missing: string[];
 }
 
@@ -40,7 +38,7 @@ export interface CatalogStatus {
   next: NextStep;
 }
 
-/** What to do next, and why. */
+/** Suggested next command, with the reason. */
 export interface NextStep {
   command: string;
   why: string;
@@ -57,7 +55,7 @@ export function countCatalog({ releases, nextNotes }: Catalog): Counts {
 }
 
 /**
- * What is open, incomplete or withdrawn, and the next command.
+ * Open, incomplete and withdrawn content, with the next command.
  * @param clock milliseconds since 1970
  */
 export function catalogStatus(catalog: Catalog, clock: number): CatalogStatus {

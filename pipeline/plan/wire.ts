@@ -6,7 +6,7 @@ import { wireNames } from "../intake/import/wire-names.ts";
 type Wire = Config["wire"];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The key names a live catalog uses inside `data`; ours where it has none, or where they cannot be told. */
+/** Key names inside `data` of a live catalog; ours if it has none or they cannot be determined. */
 export function liveWire(records: readonly LiveRecord[], ours: Wire): Wire {
   const { names, problems } = wireNames(records, { given: {}, kept: {} });
   if (problems.length > 0) return ours;
@@ -14,7 +14,6 @@ export function liveWire(records: readonly LiveRecord[], ours: Wire): Wire {
   return { vendor: found("vendor"), cryptolib_post: found("cryptolib_post") };
 }
 
-/** A record with the key names of another catalog. */
 export function inWireNames(record: Fields, from: Wire, to: Wire): Fields {
   const { data } = record;
   if (!isObject(data)) return record;

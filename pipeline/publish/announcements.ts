@@ -3,7 +3,7 @@ import type { SiteIndex, SiteState } from "../documents/site-state.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import type { LocalBuild } from "./local-build.ts";
 
-/** Both addresses of an index document change with it. @returns a line of JSON for each */
+/** Both addresses of an index document must be purged. @returns one line of JSON per address */
 export function purgeLines(baseUrl: string, paths: readonly string[]): string {
   const urls = paths.flatMap((path) => {
     const encoded = path.split("/").map(encodeURIComponent).join("/");
@@ -14,7 +14,7 @@ export function purgeLines(baseUrl: string, paths: readonly string[]): string {
   return lines.map((line) => `${line}\n`).join("");
 }
 
-/** What after_publish is told of releases that are new at a site. */
+/** Input of the after_publish hook: releases that are new at a site. */
 export function announcement(
   { name, baseUrl }: SiteSettings,
   local: LocalBuild,
@@ -32,7 +32,7 @@ export function announcement(
   return `${JSON.stringify({ schema_version: 1, site: name, build, previous, commit, releases })}\n`;
 }
 
-/** Versions that readers see for the first time. */
+/** Versions that become visible for the first time. */
 export function announced(
   state: SiteState | undefined,
   local: LocalBuild,

@@ -6,8 +6,8 @@ import { timestampPath } from "../trust/site-files.ts";
 type Live = Readonly<Record<string, PublishedFile>>;
 
 /**
- * What must be written and removed to get from what is live to what shall be.
- * @param owned paths that were published by relcat: nobody else's are removed
+ * Changes that turn the live files into the wanted ones.
+ * @param owned paths that relcat published; other files are never removed
  */
 export function changesBetween(
   live: Live,
@@ -34,17 +34,20 @@ export function changesBetween(
   };
 }
 
-/** Own entries only: paths are other people's text. */
+/** Own properties only, because paths are untrusted text. */
 const at = (live: Live, path: string) => (Object.hasOwn(live, path) ? live[path] : undefined);
 
-/** What somebody who began to read a moment ago still needs; it goes after a while. */
+/** Kept for a while, because current readers still need it. */
 export const isKept = (path: string): boolean => /^(metadata|targets|assets)\//.test(path);
 
-/** Leaves before what leads to them: programs read upwards from records to the list, people from pages to the start. */
+/**
+ * Order of writing: linked files first. Programs read from the list to records, people from the start page to
+ * others.
+ */
 function rank(path: string): readonly [number, number] {
   if (path === "build.json") return [9, 0];
   const isPage = path.endsWith(".html");
-  // Every other page leads to those of releases, and to their sections.
+  // All other pages link to release pages, so these come first, deepest first.
   if (isPage && path.startsWith("releases/")) return [6, -path.split("/").length];
   if (isPage) return [path === "index.html" ? 8 : 7, -path.split("/").length];
   if (/^api\/v1\/package\/\d+\//.test(path)) return [0, 0];
@@ -64,10 +67,10 @@ function compare(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Signed files and assets that nothing names any more, and since when.
+ * Signed files and assets without references, with the time since which they have none.
  * @param owned paths that were published
- * @param before when it was noticed of which
- * @param isOver whether what has been leaving since then may go
+ * @param before earlier times
+ * @param isOver whether a file unreferenced since then may be removed
  */
 export function leavingFiles(
   owned: Iterable<string>,
@@ -87,7 +90,7 @@ export function leavingFiles(
   };
 }
 
-/** @param days how long a reader may have been under way */
+/** @param days longest time that a reader may take */
 export const endsAfter =
   (days: number, now: number) =>
   (since: string): boolean =>

@@ -2,13 +2,13 @@ import { z } from "zod";
 import type { Ledger } from "../ledger/ledger.ts";
 import { contentOf } from "../records/record-content.ts";
 
-/** The list of records, as far as the ledger knows them. */
+/** The fields of listed records that the ledger also has. */
 export const listSchema = z.array(
   z.looseObject({ id: z.int(), version: z.string(), created_date: z.string(), modified_date: z.string() }),
 );
 export type ListedRecord = z.infer<typeof listSchema>[number];
 
-/** What the ledger ever said about a record. */
+/** Every recorded state of a record. */
 interface Known {
   version: string;
   isImported: boolean;
@@ -17,9 +17,9 @@ interface Known {
 }
 
 /**
- * Holds each record of a kept build against the ledger here: its id, content and dates must be in it. An earlier
- * content counts too, for an earlier build has it.
- * @returns the records that the ledger does not confirm, in the list's order
+ * Compares each record of a stored build with the local ledger: id, content and dates must match. Earlier
+ * content is accepted, because the build may be old.
+ * @returns the unconfirmed records, in the order of the list
  */
 export function unconfirmedRecords(list: readonly ListedRecord[], ledger: Ledger): ListedRecord[] {
   const known = knownRecords(new Set(list.map(({ id }) => id)), ledger);

@@ -6,11 +6,11 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter, ledgerMark } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";
 
-/** Host names as URL parsers write them: 127.1 is 127.0.0.1 by then, 0 is 0.0.0.0, capitals are small. */
+/** Host names in the normalized form of URL parsers: 127.1 is 127.0.0.1, 0 is 0.0.0.0, lower case. */
 const ownMachine =
   /^((.+\.)?localhost|127\.\d+\.\d+\.\d+|0\.0\.0\.0|\[::1?\]|\[::ffff:(7f[0-9a-f]{2}:[0-9a-f]+|0:0)\])\.?$/;
 
-/** A build that was made for another address, or of what is not permanent. @throws RelcatError */
+/** Refuses a build for another address, and a provisional one for a permanent site. @throws RelcatError */
 export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void {
   if (build.base_url !== site.baseUrl) {
     throw failure(
@@ -36,7 +36,7 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
   }
 }
 
-/** A build that was made under another ledger than the one here. @throws RelcatError build-stale */
+/** Refuses a build made with an older or different ledger. @throws RelcatError build-stale */
 export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger): void {
   if (mark?.sha256 === ledgerMark(ledger).sha256) return;
   const behind = mark && beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : undefined;
@@ -53,7 +53,7 @@ export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger
   );
 }
 
-/** A checkout that lacks what is published already. @throws RelcatError site-newer */
+/** Refuses a checkout that lacks published ledger lines. @throws RelcatError site-newer */
 export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSettings): void {
   if (beginsWith(ledger, state.ledger_high)) return;
   throw failure(
@@ -63,7 +63,10 @@ export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSe
   );
 }
 
-/** A checkout that what is live grew from: a job that was approved late, or run again. @throws RelcatError site-newer */
+/**
+ * Refuses a checkout older than the live commit, from a late approval or a repeated job. @throws RelcatError
+ * site-newer
+ */
 export async function refuseOvertaken(
   isOvertaken: (commit: string) => Promise<boolean>,
   { commit }: SiteState,
@@ -77,7 +80,10 @@ export async function refuseOvertaken(
   );
 }
 
-/** A site that somebody went back on, and a build that goes back. @throws RelcatError site-held, build-stale */
+/**
+ * Refuses to publish to a held site, or an older build than the live one. @throws RelcatError site-held,
+ * build-stale
+ */
 export function refuseHeld(
   { document: build, folder }: { document: BuildDocument; folder: string },
   state: SiteState,
@@ -100,7 +106,7 @@ export function refuseHeld(
   );
 }
 
-/** A site where somebody else is at work. @throws RelcatError site-taken */
+/** Refuses a site that another run is publishing to. @throws RelcatError site-taken */
 export function refuseTaken(
   state: SiteState,
   { now, isGone }: { now: number; isGone: (publisher: string, run: string) => boolean },
@@ -115,8 +121,8 @@ export function refuseTaken(
 }
 
 /**
- * A kept build must not offer what was withdrawn since.
- * @param wayOut how the user gets the build without it
+ * A stored build must not offer records that were withdrawn since.
+ * @param wayOut hint: how to get the build without them
  * @throws RelcatError build-retracted
  */
 export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger, wayOut: string): void {
@@ -130,5 +136,5 @@ export function refuseRetracted(list: readonly { id: number }[], ledger: Ledger,
   );
 }
 
-/** The beginning of a build's id. */
+/** Abbreviated build id. */
 export const short = (build: string | null): string => build?.slice(0, 12) ?? "nothing";

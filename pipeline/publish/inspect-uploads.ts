@@ -15,21 +15,21 @@ import { signedBeside } from "../intake/ingest/signed-file.ts";
 import type { Located } from "../project/document.ts";
 import type { NamedFile } from "./upload-plan.ts";
 
-/** What files are held against before they are uploaded. */
+/** Policies and manifest that apply to the uploads. */
 export interface Standard {
   config: Config;
   /** Path or URL of catalog.yaml. */
   catalog: string;
   version: string;
-  /** What says what the files are; without one the rules of catalog.yaml do, by their names. */
+  /** Describes the files; without it, the rules of catalog.yaml match their names. */
   manifest: Located<Manifest> | undefined;
   /** Time at which certificates must be valid, in milliseconds since 1970. */
   clock: number;
 }
 
 /**
- * How files are looked into before they are uploaded: their policy must accept them, and what their manifest claims must be so.
- * @throws RelcatError artifact-unmatched for files of which nothing says what they are; for signers that cannot be read
+ * Checks files before their upload: the policy must accept them, and the manifest's claims must be true.
+ * @throws RelcatError artifact-unmatched for unknown files; for signers that cannot be read
  */
 export async function lookAtUploads(
   files: readonly NamedFile[],
@@ -52,7 +52,7 @@ export async function lookAtUploads(
   };
 }
 
-/** A signature beside its file is no artifact of its own. @throws RelcatError artifact-unmatched */
+/** A detached signature is not an artifact itself. @throws RelcatError artifact-unmatched */
 function namedByRules(files: readonly NamedFile[], config: Config): Named[] {
   const problems: Problem[] = [];
   const named = files.flatMap(({ file, path }) => {

@@ -5,21 +5,21 @@ import type { SignedRoot } from "../trust/metadata.ts";
 import { isSigned } from "../trust/site-files.ts";
 import { isKept } from "./changes.ts";
 
-/** A site as it is, compared with what was published. */
+/** A site's current state compared with its last publish. */
 export interface LiveSite {
-  /** What is there; undefined: nothing, and nothing ever was. */
+  /** Index of the live files; undefined: the site is empty. */
   index: SiteIndex | undefined;
-  /** What the last finished publish left; undefined where none was finished. */
+  /** Index of the last finished publish; undefined: none. */
   published: SiteIndex | undefined;
-  /** Paths that relcat put there. */
+  /** Paths that relcat published. */
   owned: ReadonlySet<string>;
-  /** What is not as the last finished publish left it; empty for a site between two builds. */
+  /** Differences from the last finished publish; empty during a publish. */
   damage: Damage[];
 }
 
 /**
- * @param hosting what web servers read of the newest build; undefined where nobody here knows
- * @param isRead whether every file is read
+ * @param hosting web server configuration of the newest build; undefined: unknown
+ * @param isRead whether to read every file
  */
 export async function lookAt(
   store: SiteStore,
@@ -37,7 +37,8 @@ export async function lookAt(
   if (newest !== undefined && !published) damage.push({ path: `state/${newest}`, fault: "was missing" });
   const leaving = Object.assign({}, ...known.map((index) => index.leaving)) as SiteIndex["leaving"];
   const owned = new Set([...known.flatMap((index) => Object.keys(index.files)), ...Object.keys(leaving)]);
-  // Signed by a publisher that ended before it could say so: it goes as what was published would.
+  // These were signed by a publisher that was killed before recording them, so they may be removed like
+  // published files.
   for (const path of Object.keys(files)) if (state && isSigned(path)) owned.add(path);
   for (const path of Object.keys(leaving)) {
     if (newest !== undefined && !isKept(path) && Object.hasOwn(files, path))
@@ -49,8 +50,8 @@ export async function lookAt(
 }
 
 /**
- * The live signatures that clients who know our newest root count, and the files of the live metadata that do not verify.
- * @param root undefined: nothing is signed
+ * Live signatures that are valid for the newest root, and live metadata that is not.
+ * @param root undefined: the site is not signed
  */
 export async function liveSignatures(
   store: SiteStore,

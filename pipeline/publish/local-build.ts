@@ -5,23 +5,23 @@ import type { Build } from "../trust/built-site.ts";
 import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
 import { isHosting, publicFiles, sourceOf, timestampPath, withListAddress } from "../trust/site-files.ts";
 
-/** What signing added to a build, as its list tells. */
+/** Files that signing added, according to its list. */
 interface SignedAdditions {
   build: string;
   files: Readonly<Record<string, { sha256: string; size: number }>>;
 }
 
-/** A built folder, checked as a whole. */
+/** A completely verified build folder. */
 export interface LocalBuild {
   folder: string;
   id: string;
   document: BuildDocument;
-  /** SHA-256 of the list of what signing added; null where nothing is signed. */
+  /** SHA-256 of the list of signed files; null: not signed. */
   signed: string | null;
   files: PublicFile[];
-  /** What web servers read of it. */
+  /** Configuration files for web servers. */
   hosting: FileBytes[];
-  /** Checked once more when it is read. @throws RelcatError build-changed */
+  /** Verifies the file again when reading. @throws RelcatError build-changed */
   read(path: string): Uint8Array;
 }
 
@@ -30,11 +30,11 @@ export interface LocalInput {
   build: Build;
   signed: { list: SignedAdditions; bytes: Uint8Array } | undefined;
   read: (path: string) => Uint8Array | undefined;
-  /** Whether the list is put at its address itself too. */
+  /** True if the list is also stored at its address itself. */
   isBucket: boolean;
 }
 
-/** @throws RelcatError build-changed, naming the first file that is not what was built or signed */
+/** @throws RelcatError build-changed, naming the first file that differs from the build or its signature */
 export function localBuild({ folder, build, signed, read, isBucket }: LocalInput): LocalBuild {
   const id = sha256(build.bytes);
   const known: SignedAdditions["files"] = {
@@ -52,7 +52,7 @@ export function localBuild({ folder, build, signed, read, isBucket }: LocalInput
       "Build and sign again: relcat build --released, then relcat sign",
     );
   };
-  // A bucket gets nothing of what web servers read.
+  // Web server configuration is not uploaded to a bucket.
   for (const path of Object.keys(known)) if (!isBucket || !isHosting(path)) checked(path);
   const files = publicFiles(known, build.document.provisional);
   return {
@@ -78,7 +78,7 @@ export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): vo
   );
 }
 
-/** A site whose readers check signatures cannot go without. */
+/** A signed site must stay signed, because its readers check signatures. */
 export const unsigned = (folder: string, site: string): RelcatError =>
   failure(
     "build-unsigned",
@@ -86,7 +86,7 @@ export const unsigned = (folder: string, site: string): RelcatError =>
     `Sign it, going on from what is published: relcat sign --site ${site}`,
   );
 
-/** Metadata that its timestamp leads to, by path; the roots are others' to judge. */
+/** Metadata that the timestamp refers to, by path; roots are checked elsewhere. */
 function signatures({ read }: LocalBuild) {
   const timestamp = read(timestampPath);
   const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
@@ -98,7 +98,7 @@ function signatures({ read }: LocalBuild) {
   return { timestamp, snapshot, roles };
 }
 
-/** Signed long ago, and published only now. @throws RelcatError build-unsigned */
+/** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned */
 export function refuseEndedSignatures(local: LocalBuild, site: string, now: number): void {
   const { timestamp, snapshot, roles } = signatures(local);
   const ends = [
@@ -121,7 +121,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
   );
 }
 
-/** Clients remember the highest versions they saw, and refuse a site that goes back. @throws RelcatError site-newer */
+/** Clients remember the highest versions and reject lower ones. @throws RelcatError site-newer */
 export function refuseOlderSignatures(
   local: LocalBuild,
   live: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined,

@@ -1,20 +1,20 @@
 import type { ReleaseDocument } from "../documents/site.ts";
 
-/** An artifact that a list is about to name. */
+/** An artifact that the new list names. */
 export interface NamedArtifact {
   id: number;
   version: string;
   file: string;
   url: string;
-  /** null: not known. */
+  /** null: unknown. */
   size: number | null;
-  /** As the record has it. */
+  /** As in the record. */
   checksum: string;
-  /** Lower-case hexadecimal; undefined where the record has another kind of checksum. */
+  /** Lower-case hexadecimal; undefined: the record has another kind of checksum. */
   sha256: string | undefined;
 }
 
-/** What release documents name that the live ones do not name yet. */
+/** Artifacts in the new release documents that the live ones do not contain. */
 export function newlyNamed(
   documents: readonly { now: ReleaseDocument; before: ReleaseDocument | undefined }[],
 ): NamedArtifact[] {

@@ -10,8 +10,8 @@ import type { Turn } from "./turn.ts";
 type Trust = Config["trust"];
 
 /**
- * Runs the programs that are named for what is live and have not been run; one that fails is run again next time.
- * @param changes undefined: of an earlier run, and nobody knows any more what changed: everything that may
+ * Runs the hooks that are pending for the live build; a failed hook is repeated by the next run.
+ * @param changes undefined: left over from an earlier run, so everything may have changed
  * @throws RelcatError hook-failed, site-taken
  */
 export async function runPending(
@@ -22,7 +22,7 @@ export async function runPending(
   const { state } = turn;
   const { pending } = state;
   if (!pending) return;
-  // Who tells others has nothing to sign.
+  // Hooks do not sign, so they do not get the key.
   const hidden = [usualKey, ...("env" in trust.online ? [trust.online.env] : [])];
   const run = { folder: site.folder, hidden };
   if (pending.purge && site.purge) {

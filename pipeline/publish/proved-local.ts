@@ -6,8 +6,8 @@ import { isSigned, sourceOf, timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
 
 /**
- * Proves a signed build folder before it is published: a job between `sign` and `publish`, or whoever can write the
- * folder, must not get files live that no signature covers.
+ * Verifies a signed build folder before publishing: an attacker between `sign` and `publish` must not be able
+ * to add unsigned files.
  * @param root newest root of `releases/trust/`
  * @throws RelcatError build-unproved, naming the first file
  */

@@ -55,25 +55,25 @@ import { openSite } from "./stores/site-store.ts";
 import { type Occasion, type OnStep, Turn, taken } from "./turn.ts";
 
 export interface PublishOptions {
-  /** Say what would change, and change nothing. */
+  /** Report the changes without making them. */
   dryRun?: boolean;
   /** End a hold. */
   releaseHold?: boolean;
-  /** Read every file at the site, and write again what is not as it was published. */
+  /** Read every file at the site, and rewrite those that changed since they were published. */
   repair?: boolean;
-  /** Records that came through an import name files that were there before relcat. */
+  /** Imported records name files that existed before relcat, so these are not checked. */
   artifactsKnown?: boolean;
-  /** Why ledger lines are published that the base does not have; it is kept in the site's history. */
+  /** Reason for publishing ledger lines that the base lacks; stored in the site's history. */
   allowUnpushed?: string | undefined;
   environment: Readonly<Record<string, string | undefined>>;
-  /** Milliseconds since 1970, asked for again while publishing takes its time. */
+  /** Milliseconds since 1970; called repeatedly, because publishing takes time. */
   now: () => number;
-  /** How far it is. */
+  /** Progress callback. */
   onFile?: (done: number, all: number) => void;
   onStep?: OnStep;
 }
 
-/** A file as it is now, or was. */
+/** A new, changed or removed file. */
 export interface ChangedFile {
   path: string;
   sha256: string;
@@ -83,37 +83,39 @@ export interface PublishDelivery {
   site: string;
   build: string;
   previous: string | null;
-  /** "unchanged": it was live already. */
+  /** "unchanged": it was already live. */
   result: "published" | "unchanged" | "planned";
   added: ChangedFile[];
   changed: ChangedFile[];
   removed: string[];
-  /** What was not as it had been published, and is again. */
+  /** Damaged files that were rewritten. */
   repaired: Damage[];
   unchanged: number;
-  /** Artifacts that were asked for. */
+  /** Number of artifacts that were checked. */
   artifacts: number;
-  /** Artifacts that were not asked for: a settling site lists them. */
+  /** Artifacts that a settling site lists, so that they were not checked. */
   settled: SettledArtifacts;
-  /** Old builds and files that went. */
+  /** Number of removed old builds and files. */
   pruned: number;
-  /** Live metadata that no key of our newest root signed; what is published replaces it. */
+  /** Live metadata without a signature valid for our newest root; it is replaced. */
   unverified: string[];
   requests: number;
 }
 
-/** What people should know beside what was done. */
+/** Remarks for people. */
 export interface Told {
   trust: TrustProfile;
-  /** false: a site that settles has what no commit has. */
+  /** false: uncommitted changes reach a settling site. */
   isCommitted: boolean;
-  /** Why nobody knows whether the base has the ledger's lines, as one line. */
+  /** Reason why git cannot tell whether the base has the ledger lines, in one line. */
   unproved: string | undefined;
 }
 
 /**
- * Publishes the built site in `out`: whole or not at all, never older than what is there, and again without harm.
- * @throws RelcatError for what a guard refuses, before anything moved; site-taken, storage-refused, network; hook-failed
+ * Publishes the built site in `out`. Readers never see a half-published site, an older build never replaces a
+ * newer one, and publishing twice is safe.
+ * @throws RelcatError if a guard refuses, before any change; site-taken, storage-refused, network;
+ * hook-failed
  */
 export async function publishSite(
   releases: string,
@@ -156,8 +158,8 @@ export async function publishSite(
 }
 
 /**
- * Proves that others have the ledger's lines.
- * @returns why git cannot say, and the reason of --allow-unpushed where it was needed
+ * Verifies that the base branch has the ledger lines.
+ * @returns the reason if git cannot tell, and the reason of --allow-unpushed if it was needed
  * @throws RelcatError ledger-unpushed
  */
 export async function provePushed(
@@ -209,13 +211,13 @@ export interface PublishInput {
   local: LocalBuild;
   publisher: Publisher;
   trust: Config["trust"];
-  /** Sites with permanent content, for a staging site. */
+  /** Sites with permanent content, for comparison by a staging site. */
   settlingSites?: readonly SettlingSite[];
-  /** Newest root of `releases/trust/`; undefined where trust was not set up. */
+  /** Newest root of `releases/trust/`; undefined: signing is not set up. */
   root: SignedRoot | undefined;
 }
 
-/** Publishes a build that fits its site, in the order in which readers never see half of it. */
+/** Publishes a verified build in an order in which readers never see a half-published site. */
 export async function publishBuild(
   input: PublishInput,
   occasion: Occasion,
@@ -293,7 +295,7 @@ async function refuseByState(
   if (action === "publish" && !releaseHold) refuseHeld(local, state, site);
 }
 
-/** Live is what the state says and the store really has. */
+/** Live means that both the recorded state and the stored files match. */
 const isLive = (state: SiteState, { damage }: LiveSite, local: LocalBuild, { hold }: Occasion): boolean =>
   state.state === "done" &&
   damage.length === 0 &&

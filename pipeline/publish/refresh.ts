@@ -20,8 +20,8 @@ import { openSite } from "./stores/site-store.ts";
 import { unlessTaken } from "./turn.ts";
 
 /**
- * Renews the signatures of what is live, and changes nothing else: a hold stays, and nothing newer goes out.
- * @throws RelcatError site-empty, build-unknown, trust-missing, and what `publishSite` throws
+ * Renews the signatures of the live build and nothing else: a hold stays, and no newer build is published.
+ * @throws RelcatError site-empty, build-unknown, trust-missing, and whatever `publishSite` throws
  */
 export async function refreshSite(
   releases: string,
@@ -75,7 +75,7 @@ const buildAnew = (name: string, at: string): string =>
   `Build and sign from the checkout instead: relcat build --released --site ${name}${at}, relcat sign --site ${name}, relcat publish ${name}`;
 
 /**
- * What is live must verify from its timestamp on, and be the newest that was signed.
+ * The live metadata must verify from its timestamp on, and be the newest signed.
  * @returns the live snapshot
  * @throws RelcatError build-unproved
  */

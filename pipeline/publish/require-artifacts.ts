@@ -15,14 +15,14 @@ const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decod
 const atOnce = 8;
 
 export interface CheckedArtifacts {
-  /** How many were looked up. */
+  /** Number of requests. */
   artifacts: number;
   settled: SettledArtifacts;
 }
 
 /**
- * Proves that everything the lists name for the first time can be downloaded. A staging site is excused from what a
- * settling site lists.
+ * Checks that all newly listed artifacts can be downloaded. A staging site skips those that a settling site
+ * lists.
  * @throws RelcatError artifact-unpublished
  */
 export async function requireArtifacts({
@@ -39,7 +39,7 @@ export async function requireArtifacts({
   local: LocalBuild;
   ledger: Ledger;
   live: SiteIndex | undefined;
-  /** Those of imported records were there before relcat. */
+  /** Files of imported records existed before relcat. */
   artifactsKnown: boolean;
   /** Empty unless the site is a staging site. */
   settlingSites?: readonly SettlingSite[] | undefined;
@@ -69,7 +69,7 @@ export async function requireArtifacts({
   return { artifacts: unsettled.length, settled };
 }
 
-/** Why an artifact cannot be downloaded as it is described. */
+/** Reason why a download does not match its description. */
 async function faultOf(
   { url, size, sha256 }: NamedArtifact,
   site: SiteSettings,

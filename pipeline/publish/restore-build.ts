@@ -14,21 +14,21 @@ import { type ListedRecord, listSchema, unconfirmedRecords } from "./confirm-rec
 import { short } from "./guards.ts";
 import { placeKeptFiles, readKeptFile } from "./stores/kept-build.ts";
 
-/** An earlier publish that is wanted again. */
+/** The earlier publish to restore. */
 export interface RestoreRequest {
   site: SiteSettings;
   store: SiteStore;
   entry: HistoryEntry;
   ledger: Ledger;
-  /** Newest root of `releases/trust/`; undefined for a site that is not signed: then only the ledger confirms. */
+  /** Newest root of `releases/trust/`; undefined: not signed, so only the ledger confirms the content. */
   root: SignedRoot | undefined;
-  /** The live snapshot, where the publish must be the live one; otherwise any of our snapshots proves it. */
+  /** Live snapshot, if the publish must be the live one; otherwise any of our snapshots is accepted. */
   live?: SignedSnapshot | undefined;
-  /** How the user gets the same content without what is kept. */
+  /** Hint: how to get the same content without the stored build. */
   wayOut: string;
 }
 
-/** A build that is whole again in a folder of ours. */
+/** A complete build restored into a local folder. */
 export interface RestoredBuild {
   /** SHA-256 of build.json. */
   id: string;
@@ -37,8 +37,8 @@ export interface RestoredBuild {
 }
 
 /**
- * Puts the files of an earlier publish into an empty folder. Storage proves nothing: on a signed site each byte must be
- * covered by our own signature, and on every site each record by the ledger here.
+ * Restores an earlier publish into an empty folder. Storage is not trusted: on a signed site our signatures
+ * must cover every byte, and on every site the local ledger must confirm each record.
  * @throws RelcatError build-unproved (signed) or build-changed (unsigned), naming the file; build-unknown
  */
 export async function restoreBuild(request: RestoreRequest, folder: string): Promise<RestoredBuild> {
@@ -60,7 +60,7 @@ const more = ({ length }: readonly unknown[]) => (length > 1 ? `, and so are ${l
 
 type NamedBuild = Pick<ProvedBuild, "id" | "document" | "bytes">;
 
-/** Which build it is: as signatures prove it, or at least the one that the history names. */
+/** Identifies the build by its signatures or, unsigned, by the history. */
 async function identified(request: RestoreRequest, kept: KeptPublish): Promise<NamedBuild> {
   const { root, entry, live } = request;
   const read = (path: string) => readKeptFile(kept, path);
@@ -70,7 +70,7 @@ async function identified(request: RestoreRequest, kept: KeptPublish): Promise<N
   try {
     if (snapshots.length !== 1)
       throw new Unproved(snapshot, `does not name one snapshot, but ${snapshots.length}`);
-    // current.json can name any earlier build, and each has sound signatures of its own.
+    // current.json may name any earlier build, whose signatures are valid too.
     if (live && sha256((await read(snapshot)) ?? new Uint8Array()) !== sha256(live.bytes))
       throw new Unproved(snapshot, "is not the live snapshot: current.json names a build that is not live");
     const build = await proveBuild(read, snapshot, root);
@@ -89,14 +89,13 @@ function namedBuild(request: RestoreRequest, bytes: Uint8Array | undefined): Nam
   return { id: build, bytes, document: parsedAs(buildSchema, () => bytes, place) };
 }
 
-/** @throws RelcatError site-tampered */
 function listOf(folder: string, place: string): ListedRecord[] {
   // biome-ignore lint/plugin: a constant path
   const bytes = readIfPresent(join(folder, listPath));
   return bytes ? parsedAs(listSchema, () => bytes, place) : [];
 }
 
-/** Records of provisional versions have no ledger lines yet; a site that settles has none of them. */
+/** Provisional records have no ledger lines; a settling site has none of them. */
 function refuseUnconfirmed(
   request: RestoreRequest,
   list: ListedRecord[],

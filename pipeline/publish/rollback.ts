@@ -34,7 +34,7 @@ import { thisPublisher } from "./stores/publishers.ts";
 import { openSite } from "./stores/site-store.ts";
 import { type Occasion, unlessTaken } from "./turn.ts";
 
-/** What a site tells of itself. @throws RelcatError site-unknown, site-empty */
+/** State of a site. @throws RelcatError site-unknown, site-empty */
 export async function readSiteState(
   releases: string,
   name: string,
@@ -51,17 +51,17 @@ export async function stateOf(store: SiteStore, name: string): Promise<StoredSta
 }
 
 export interface RollbackOptions extends PublishOptions {
-  /** Beginning of the build's id; default: the one before. */
+  /** First digits of the build id; default: the previous build. */
   to?: string | undefined;
-  /** A folder with a build of an earlier commit, instead of what the site keeps. */
+  /** Folder with a build of an earlier commit, used instead of a stored build. */
   out?: string | undefined;
-  /** Shown to whoever wants to publish meanwhile. */
+  /** Shown to anyone who tries to publish during the hold. */
   reason: string;
 }
 
 /**
- * Makes an earlier build live again, under new signatures, and holds the site there.
- * @throws RelcatError site-empty, build-unknown, build-retracted, and what `publishSite` throws
+ * Republishes an earlier build with new signatures and puts the site on hold.
+ * @throws RelcatError site-empty, build-unknown, build-retracted, and whatever `publishSite` throws
  */
 export async function rollbackSite(
   releases: string,
@@ -94,7 +94,7 @@ export async function rollbackSite(
           )
         : builtEarlier(options.out);
     refuseUnfitBuild(earlier.document, site);
-    // Built here, under today's ledger: its lines become public as with any publish.
+    // Built locally with the current ledger, whose lines become public as in any publish.
     if (options.out !== undefined && site.settles) await provePushed(releases, config, ledger, options);
     const { commit } = earlier;
     refuseRetracted(earlier.list, ledger, anewWithoutWithdrawn(name, commit));
@@ -128,16 +128,16 @@ const anewWithoutWithdrawn = (name: string, commit: string | null): string =>
 const madeAnew = (name: string, entry: Pick<HistoryEntry, "commit">): string =>
   `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
 
-/** The build that a rollback makes live again. */
+/** The build to republish. */
 interface EarlierBuild {
   document: BuildDocument;
   list: readonly ListedRecord[];
   commit: string | null;
-  /** SHA-256 of a build.json that our signatures prove; undefined: the checkout has to. */
+  /** SHA-256 of a build.json covered by our signatures; undefined: it must be compared with the checkout. */
   proved?: string;
 }
 
-/** How the checkout proves and completes a restored build. */
+/** Options for verifying and completing a restored build. */
 interface RestoringHere {
   releases: string;
   isSigned: boolean;
@@ -164,7 +164,7 @@ async function restoreChosen(
 
 const unknown = () => undefined;
 
-/** Compressed siblings are not covered by any signature: they are made again, never restored. */
+/** Compressed siblings are unsigned, so they are created again instead of restored. */
 async function compressAgain(folder: string, { files }: BuildDocument, encodings: Config["precompress"]) {
   const compressing = precompression(folder, folder, { encodings, untouched: unknown, inParts: unknown });
   try {
@@ -175,7 +175,7 @@ async function compressAgain(folder: string, { files }: BuildDocument, encodings
   }
 }
 
-/** The history is storage's word: only what has a commit's form is repeated. */
+/** The history comes from untrusted storage, so only a well-formed commit id is repeated. */
 export const commitOf = ({ commit }: Pick<HistoryEntry, "commit">): string =>
   commit !== null && /^[0-9a-f]{40}$/.test(commit) ? commit.slice(0, 12) : "COMMIT";
 
@@ -184,7 +184,7 @@ function builtEarlier(out: string): EarlierBuild {
   return { document, list, commit: document.at ?? null };
 }
 
-/** A list that is not what was built is empty: signing and publishing compare all files, and name it. */
+/** An invalid list counts as empty: signing and publishing compare all files and report it. */
 function earlierBuild(folder: string): { document: BuildDocument; list: ListedRecord[] } {
   const { document } = readBuild(folder);
   const bytes = readIfPresent(rootFolder(folder)(relativePath(listPath)));
@@ -192,7 +192,6 @@ function earlierBuild(folder: string): { document: BuildDocument; list: ListedRe
   return { document, list: isBuilt ? parsedAs(listSchema, () => bytes, `${folder}/${listPath}`) : [] };
 }
 
-/** @throws RelcatError build-unknown */
 function chosen(state: SiteState, to: string | undefined): HistoryEntry {
   const { history, build } = state;
   if (to) {
@@ -200,7 +199,7 @@ function chosen(state: SiteState, to: string | undefined): HistoryEntry {
     if (named) return named;
   }
   if (to === undefined) {
-    // One that was stopped half-way is finished; it must not be taken back in its turn.
+    // An interrupted rollback is completed, not rolled back itself.
     const isHalfWay = state.state === "publishing" && state.action === "rollback";
     if (!isHalfWay) refuseTwice(state);
     const left = new Set(
@@ -221,7 +220,6 @@ function chosen(state: SiteState, to: string | undefined): HistoryEntry {
   );
 }
 
-/** @throws RelcatError site-held */
 function refuseTwice({ history: [last], hold }: SiteState): void {
   if (!hold || (last?.action !== "rollback" && last?.action !== "refresh")) return;
   throw failure(
@@ -231,7 +229,7 @@ function refuseTwice({ history: [last], hold }: SiteState): void {
   );
 }
 
-/** The same of a site that catalog.yaml names. @throws RelcatError site-unknown */
+/** The metadata of a site named in catalog.yaml. @throws RelcatError site-unknown */
 export async function metadataAtSite(
   releases: string,
   name: string,

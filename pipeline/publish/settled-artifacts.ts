@@ -4,32 +4,32 @@ import { RelcatError } from "../errors.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import type { NamedArtifact } from "./named-artifacts.ts";
 
-/** A site with permanent content, to compare a staging site with. */
+/** A site with permanent content, for comparison by a staging site. */
 export interface SettlingSite {
   name: string;
   open(): Promise<SiteStore>;
 }
 
-/** Artifacts that settling sites list, which a staging site need not have. */
+/** Artifacts listed by settling sites, which a staging site need not have. */
 export interface SettledArtifacts {
   artifacts: number;
-  /** Their versions, ascending. */
+  /** Versions, ascending. */
   releases: string[];
-  /** The sites that list them. */
+  /** Sites that list them. */
   sites: string[];
 }
 
 export interface SplitArtifacts {
-  /** In no release that is live at a settling site. */
+  /** Artifacts in no release that is live at a settling site. */
   unsettled: NamedArtifact[];
   settled: SettledArtifacts;
-  /** Sites that could not be read, each with the reason as one sentence. */
+  /** Unreadable sites, each with the reason as one sentence. */
   unread: string[];
 }
 
 const atOnce = 8;
 
-/** Sets apart what a settling site lists under the same id and checksum. */
+/** Separates artifacts that a settling site lists with the same id and checksum. */
 export async function splitSettled(
   named: readonly NamedArtifact[],
   sites: readonly SettlingSite[],
@@ -59,7 +59,7 @@ export async function splitSettled(
 
 const keyOf = ({ id, checksum }: { id: number; checksum: string }) => `${id} ${checksum}`;
 
-/** @returns why the site cannot be read, as text, or the keys of the artifacts it lists */
+/** @returns keys of the listed artifacts, or the reason why the site cannot be read */
 async function listedAt(
   site: SettlingSite,
   versions: ReadonlySet<string>,

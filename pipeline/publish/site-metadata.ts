@@ -3,7 +3,7 @@ import type { MetadataSource } from "../trust/live-metadata.ts";
 import { timestampPath } from "../trust/site-files.ts";
 import { readKeptFile } from "./stores/kept-build.ts";
 
-/** The signed metadata of a site, live and left over. Nothing of it is verified. */
+/** Stored metadata of a site, including leftovers, not verified. */
 export const metadataOf = (store: SiteStore): MetadataSource => ({
   read: (path) => store.read(path),
   names: () => store.metadataNames(),

@@ -9,43 +9,46 @@ import { findRoot } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { openSite } from "./stores/site-store.ts";
 
-/** Signed metadata of a role, and when it ends. */
+/** Expiry of a role's metadata. */
 export interface RoleEnd {
   role: string;
   expires: string;
-  /** Whole days from now; negative when it is over. */
+  /** Whole days from now; negative after expiry. */
   days: number;
 }
 
-/** What a site has, seen from the releases here. */
+/** Live state of a site compared with the local releases. */
 export interface SiteStatus {
   name: string;
   url: string;
-  /** Why nothing is known of it. */
+  /** Reason if the site cannot be read. */
   unreachable?: string;
   /** null: nothing was published yet. */
   live: Pick<SiteState, "build" | "at" | "publisher" | "commit" | "state" | "hold"> | null;
-  /** Ledger lines here that are not published there; null where the ledger there is not the beginning of this one. */
+  /**
+   * Number of local ledger lines not published there; null: the site's ledger is not a prefix of the local
+   * one.
+   */
   unpublished: number | null;
-  /** Soonest first; empty where nothing is signed. */
+  /** Soonest first; empty if the site is not signed. */
   ends: RoleEnd[];
-  /** Live metadata that no key of the newest root in `releases/trust/` signed. */
+  /** Live metadata without a signature valid for the newest root in `releases/trust/`. */
   unverified: readonly string[];
 }
 
 const day = 86_400_000;
 
-/** How sites are asked. */
+/** Parameters of the query. */
 export interface Asking {
   environment: Readonly<Record<string, string | undefined>>;
   pid: number;
   /** Milliseconds since 1970. */
   now: number;
-  /** The releases folder, whose trust verifies what is live. */
+  /** The releases folder, whose trust verifies the live metadata. */
   releases: string;
 }
 
-/** Asks every site of the configuration; one that cannot be asked says why. */
+/** Queries every configured site; unreachable ones give a reason. */
 export async function siteStatuses({ sites }: Config, ledger: Ledger, asking: Asking): Promise<SiteStatus[]> {
   return Promise.all(
     [...sites.values()].map(async (site) => {

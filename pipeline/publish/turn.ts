@@ -6,19 +6,19 @@ import { failure } from "../errors.ts";
 import { noLedger } from "../ledger/ledger-mark.ts";
 import type { LocalBuild } from "./local-build.ts";
 
-/** What a publish goes by, besides the build. */
+/** Circumstances of a publish, in addition to the build. */
 export interface Occasion {
-  /** "kept": the ledger here has nothing to do with what goes live. */
+  /** "kept": the published ledger stays, because a restored build goes live. */
   ledger?: "kept";
   action: HistoryEntry["action"];
-  /** To set; undefined: as it is. */
+  /** New hold; undefined: unchanged. */
   hold?: SiteState["hold"];
   commit: string | null;
-  /** Tag of the state that the build was chosen by: another state would need another choice. */
+  /** Tag of the state by which the build was chosen; with another state, the choice may be wrong. */
   chosenBy?: string;
-  /** Why ledger lines are published that the base does not have. */
+  /** Reason for publishing ledger lines that the base lacks. */
   unpushed?: string | undefined;
-  /** Whether a commit grew from the one here; false too where nobody can say. */
+  /** True if the commit descends from the local one; false also if git cannot tell. */
   isOvertaken?: (commit: string) => Promise<boolean>;
 }
 
@@ -26,7 +26,7 @@ export interface TurnRequest {
   site: SiteSettings;
   store: SiteStore;
   local: LocalBuild;
-  /** NAME@MACHINE, and what tells two runs apart. */
+  /** NAME@MACHINE, and an id that distinguishes runs. */
   publisher: { name: string; run: string };
   occasion: Occasion;
   releaseHold: boolean;
@@ -35,10 +35,10 @@ export interface TurnRequest {
   onStep?: OnStep | undefined;
 }
 
-/** Called before each step of a publisher. */
+/** Called before each step. */
 export type OnStep = (step: PublishStep) => void | Promise<void>;
 
-/** The time from taking a site over to giving it back. */
+/** A publisher's exclusive access to a site (a lease), from acquiring it to releasing it. */
 export class Turn implements PublishTurn {
   readonly #request: TurnRequest;
   #state: SiteState;
@@ -46,7 +46,7 @@ export class Turn implements PublishTurn {
   #renewed: number;
   #renewing: Promise<void> | undefined;
 
-  /** The turn that ended with a state: what was left to do after it can still be done. */
+  /** Continues a finished turn, for steps that were left to do. */
   constructor(request: TurnRequest, { state, tag }: StoredState) {
     this.#request = request;
     this.#state = state;
@@ -109,15 +109,15 @@ export class Turn implements PublishTurn {
   }
 
   /**
-   * Runs a part of the turn. After a takeover its files may be gone or changed: then that is why it fails.
-   * @throws RelcatError site-taken, and what `work` throws
+   * Runs a part of the turn. If it fails after a takeover, the takeover is reported as the cause.
+   * @throws RelcatError site-taken, and whatever `work` throws
    */
   async during<T>(work: () => Promise<T>): Promise<T> {
     const { site, store } = this.#request;
     return unlessTaken(site, store, ({ state }) => state.run === this.run, work);
   }
 
-  /** What was published is live. @param ledger undefined: what was published of it is as before */
+  /** Records the publish as live. @param ledger undefined: the published ledger is unchanged */
   async finish(ledger: SiteState["ledger"] | undefined, kept: Kept, announce: string[]): Promise<void> {
     const { site, occasion, releaseHold } = this.#request;
     const { build, publisher, commit, history, pending } = this.#state;
@@ -133,7 +133,7 @@ export class Turn implements PublishTurn {
       action,
       ...(occasion.unpushed !== undefined && { unpushed: occasion.unpushed }),
     } as const;
-    // Signatures are renewed for years: they must not push out the builds that one can go back to.
+    // Renewals happen for years and must not push builds for rollback out of the history.
     const earlier = isSame && history[0]?.action === "refresh" ? history.slice(1) : history;
     const needsPurge = site.purge !== undefined;
     const news = [...new Set([...(pending?.announce ?? []), ...announce])].sort();
@@ -149,7 +149,7 @@ export class Turn implements PublishTurn {
     });
   }
 
-  /** Replaces the state as this publisher left it. @throws RelcatError site-taken */
+  /** Replaces the state if it is still ours. @throws RelcatError site-taken */
   async write(state: SiteState): Promise<void> {
     const tag = await this.#request.store.writeState(state, this.#tag);
     if (tag === "changed") throw taken(this.#request.site);
@@ -159,7 +159,7 @@ export class Turn implements PublishTurn {
   }
 }
 
-/** As many builds as are kept; one whose signatures were renewed counts once. */
+/** Limits the history; a build with renewed signatures counts once. */
 function newest(history: readonly HistoryEntry[], builds: number): HistoryEntry[] {
   const starts = history.flatMap((entry, index) =>
     entry.build === history[index - 1]?.build ? [] : [index],
@@ -168,9 +168,9 @@ function newest(history: readonly HistoryEntry[], builds: number): HistoryEntry[
 }
 
 /**
- * Runs `work`. If it fails and the site was taken over meanwhile, the takeover is the reason that is reported.
- * @param isOurs whether the state is still the one that `work` goes by
- * @throws RelcatError site-taken, and what `work` throws
+ * Runs `work`. If it fails and the site was taken over meanwhile, the takeover is reported as the cause.
+ * @param isOurs whether the state is still the one that `work` assumes
+ * @throws RelcatError site-taken, and whatever `work` throws
  */
 export async function unlessTaken<T>(
   site: SiteSettings,
@@ -181,7 +181,7 @@ export async function unlessTaken<T>(
   try {
     return await work();
   } catch (error) {
-    // A site that cannot be read says nothing about a takeover: then the first failure is reported.
+    // If the site cannot be read, the first error is reported.
     const stored = await store.readState().catch(() => undefined);
     throw stored && !isOurs(stored) ? taken(site, error) : error;
   }

@@ -33,13 +33,13 @@ import {
 export interface UploadRequest {
   files: readonly string[];
   site: string;
-  /** Not needed where a manifest names it. */
+  /** Optional if a manifest names it. */
   version?: string | undefined;
-  /** Manifest that the files are in; what is known now is written into it. */
+  /** Manifest of the files, to which new facts are added. */
   manifest?: string | undefined;
-  /** Also files of private records. */
+  /** Include files of private records. */
   withPrivate?: boolean | undefined;
-  /** Another catalog.yaml, by path or URL. */
+  /** Path or URL of another catalog.yaml. */
   config?: string | undefined;
   dryRun: boolean;
 }
@@ -53,19 +53,20 @@ export interface UploadSurroundings extends Pick<Surroundings, "clock" | "pid" |
 export interface UploadDelivery {
   place: string;
   version: string;
-  /** "absent" only where nothing was to be changed. */
+  /** "absent" only in a dry run. */
   uploads: (Upload & { result: "uploaded" | "present" | "absent" })[];
   manifest: { file: string; result: "replaced" | "unchanged"; notGiven: string[] } | undefined;
-  /** Signatures that belong to a file of the manifest, and what they are of. */
+  /** Signatures that belong to files of the manifest, and those files. */
   leftOut: string[];
   warnings: Problem[];
 }
 
 /**
- * Puts the artifacts of a build where a site has them, each once and whole: name → read, inspect → look → send → write down.
- * Nothing is sent when any of them is refused.
- * @param folder the releases folder; it may be absent where a configuration is given
- * @throws RelcatError with every problem that can be found before files are read, then before any is sent
+ * Uploads artifacts to a site, each once and completely: name → read, inspect → check → send → record. If any
+ * file is refused, none is sent.
+ * @param folder the releases folder; optional if a configuration is given
+ * @throws RelcatError with every problem found before files are read, then with every problem found before
+ * any is sent
  */
 export async function upload(
   folder: string,
@@ -105,7 +106,7 @@ export async function upload(
   };
 }
 
-/** The file that a signature of its own is of, where the manifest has it for no artifact. */
+/** The file that a detached signature covers, unless the manifest lists the signature as an artifact. */
 function signedBy(path: string, config: Config, { value }: Located<Manifest>): string | undefined {
   const isArtifact = value.artifacts.some((each) => nameOf(each) === basename(path));
   return isArtifact ? undefined : signedBeside(path, config);
@@ -113,7 +114,7 @@ function signedBy(path: string, config: Config, { value }: Located<Manifest>): s
 
 type LookAtUpload = Awaited<ReturnType<typeof lookAtUploads>>;
 
-/** Nothing that inspects is loaded where nobody may sign. */
+/** Loads the inspection code only if there are signers. */
 async function lookFor(
   files: readonly NamedFile[],
   folder: string,
@@ -196,7 +197,7 @@ async function openPlace({ place }: SiteSettings, environment: UploadSurrounding
   return openS3Store(place, environment);
 }
 
-/** @throws RelcatError object-taken with every file whose name has other bytes */
+/** @throws RelcatError object-taken with every name that already has other bytes */
 async function lookAtAll(place: ArtifactPlace, uploads: readonly Upload[]): Promise<Set<string>> {
   const present = new Set<string>();
   const problems: Problem[] = [];
@@ -232,7 +233,7 @@ async function sendAll(
   return sent;
 }
 
-/** Read again: other uploads of the same job may have written into it meanwhile. */
+/** Reads the manifest again, because concurrent uploads of the job may have changed it. */
 function writeDown(
   folder: string,
   file: string,

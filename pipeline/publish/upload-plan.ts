@@ -10,29 +10,29 @@ import type { Seen } from "../intake/ingest/measure.ts";
 import { artifactUrl } from "../ledger/publish-records.ts";
 import type { Located } from "../project/document.ts";
 
-/** A file that somebody named, and what its manifest says of it. */
+/** A file to upload, with its manifest entry. */
 export interface NamedFile {
   path: string;
-  /** As people download it. */
+  /** Download name. */
   file: string;
-  /** Its entry's place in the manifest; undefined without one. */
+  /** Index of its manifest entry; undefined without a manifest. */
   index: number | undefined;
 }
 
-/** A file that was read, and looked into where a policy is in force for it. */
+/** A file after reading and, if it has a policy, inspection. */
 export interface ReadFile extends MeasuredFile {
   seen?: Seen | undefined;
 }
 
-/** Where a file goes. */
+/** A file with its destination. */
 export interface Upload extends NamedFile, ReadFile {
   url: string;
-  /** Its path at the site. */
+  /** Path at the site. */
   key: string;
 }
 
 export interface Destination {
-  /** What only some may see is put where everybody can fetch it who knows the address. */
+  /** Private files become readable for anyone who knows the address, so they must be requested. */
   withPrivate: boolean;
 
   config: Pick<Config, "artifactUrl">;
@@ -42,7 +42,7 @@ export interface Destination {
 }
 
 /**
- * Which artifact each file is, by its name.
+ * Matches files to artifacts by name.
  * @throws RelcatError usage, artifact-unmatched
  */
 export function nameFiles(paths: readonly string[], manifest: Located<Manifest> | undefined): NamedFile[] {
@@ -66,9 +66,9 @@ const isPrivate = ({ exclude_from_api, only_for_account = null }: WrittenArtifac
 export const nameOf = ({ file, name }: WrittenArtifact): string => file ?? name;
 
 /**
- * Where each file goes, that it is what its manifest says, and that its policy accepts it. Asked before files are read too, to say at once
- * what is wrong whatever their bytes are.
- * @param measured by path; undefined before they are read
+ * Plans destinations, and checks files against manifest and policy. Also called before files are read, to
+ * report problems that do not depend on their bytes.
+ * @param measured by path; undefined before reading
  * @throws RelcatError config-url, usage, record-private, checksum-mismatch, policy-refused, ingest-conflict
  */
 export function planUpload(
@@ -91,7 +91,7 @@ export function planUpload(
   return uploads;
 }
 
-/** The manifest with what is known now of the files that were uploaded: url, size, checksum, what was found in them. */
+/** Adds url, size, checksum and inspection result of the uploaded files to the manifest. */
 export function withUploads(manifest: Manifest, uploads: readonly Upload[]): Manifest {
   const byName = new Map(uploads.map((upload) => [upload.file, upload]));
   const artifacts = manifest.artifacts.map((artifact) => {

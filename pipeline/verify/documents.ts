@@ -15,7 +15,6 @@ import type { TrustedSite } from "./tuf-client.ts";
 
 /** Parsed content of a site's signed targets. */
 export interface SignedDocuments {
-  /** The build's id. */
   build: string;
   /** Every file of the site. */
   listed: Listed;

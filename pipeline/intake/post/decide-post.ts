@@ -22,7 +22,7 @@ import { maxPostedBytes, type PostedBody, postedName } from "./read-posted.ts";
 import { invalid, messageOf, PostRefused, refuseConflicts, refuseInvalid } from "./refused.ts";
 import { soundLedger } from "./sound-ledger.ts";
 
-/** A decided manifest: nothing is written yet. */
+/** A validated manifest, not yet written. */
 export interface PostDecision {
   /** Target path. */
   file: string;

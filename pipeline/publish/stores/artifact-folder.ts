@@ -24,10 +24,10 @@ import { objectTaken } from "./object-taken.ts";
 
 const chunkSize = 1024 * 1024;
 const temporary = ".relcat-upload-";
-/** No copy takes longer: what is older was left by a process that ended. */
+/** Older temporary files belong to processes that have ended. */
 const longestCopy = 24 * 3_600_000;
 
-/** Artifacts in a folder, for instance one that a web server serves. */
+/** Artifacts in a folder, for instance a web server's. */
 export function artifactFolder(folder: string): ArtifactPlace {
   const at = (key: string) => rootFolder(folder)(relativePath(key));
   const look: ArtifactPlace["look"] = async (key, file) => {
@@ -44,13 +44,13 @@ export function artifactFolder(folder: string): ArtifactPlace {
       const before = await look(key, file);
       if (before === "same") return "present";
       if (before === "other") throw objectTaken(target);
-      // biome-ignore lint/plugin: relcat makes this name.
+      // biome-ignore lint/plugin: relcat generates this name.
       const copy = join(dirname(target), `${temporary}${randomBytes(8).toString("hex")}`);
       try {
         mkdirSync(dirname(target), { recursive: true });
         removeLeftOver(dirname(target));
         await copyDurably(path, copy, file);
-        // A link never replaces a file, as renaming would.
+        // A hard link never replaces an existing file, but a rename does.
         linkSync(copy, target);
         syncToDisk(dirname(target));
         return "uploaded";
@@ -66,7 +66,10 @@ export function artifactFolder(folder: string): ArtifactPlace {
   };
 }
 
-/** Another upload that has just linked the file takes its own name of it away: its times change, its bytes do not. */
+/**
+ * A concurrent upload removes its temporary name after linking, which changes the file's times but not its
+ * bytes.
+ */
 async function settledHash(path: string): Promise<string> {
   try {
     return (await hashFile(path)).sha256;
@@ -98,7 +101,7 @@ async function copyDurably(from: string, to: string, file: UploadHeaders): Promi
 function removeLeftOver(folder: string): void {
   for (const name of readdirSync(folder)) {
     if (!name.startsWith(temporary)) continue;
-    // biome-ignore lint/plugin: a name that the folder was read for.
+    // biome-ignore lint/plugin: a name from the listing of the folder.
     const leftOver = join(folder, name);
     const stats = statSync(leftOver, { throwIfNoEntry: false });
     if (stats && Date.now() - stats.mtimeMs > longestCopy) rmSync(leftOver, { force: true });

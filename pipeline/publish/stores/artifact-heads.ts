@@ -3,11 +3,12 @@ import type { SiteStore } from "../../documents/site-store.ts";
 const silence = 30_000;
 const tries = 3;
 
-/** What is known of an artifact where it can be downloaded. */
+/** Properties of an artifact at its download address. */
 export type ArtifactHead = { size: number | undefined; sha256: string | undefined } | { reason: string };
 
 /**
- * Asks for an artifact without fetching it. What lies at the site itself is asked for there: a CDN would keep a 404.
+ * Requests an artifact's properties without downloading it. Files at the site itself are read from the store,
+ * because a CDN would cache a 404.
  * @param baseUrl of the site, without a final slash
  */
 export async function headArtifact(url: string, baseUrl: string, store: SiteStore): Promise<ArtifactHead> {

@@ -32,9 +32,9 @@ import { metadataIn } from "../../trust/stores/metadata-source.ts";
 import { isAsNamed, linkTo, type Placing, placeFile, placeHosting } from "./place-build.ts";
 import { surveyBuild } from "./survey-build.ts";
 
-/** What a web server has as its root: a link that is flipped from one build to the next. */
+/** Document root of the web server: a symbolic link to the live build. */
 const publicLink = "current";
-/** What the web server is told, of the same build: it is nobody's to read. */
+/** Link to the live build's web server configuration, which is not served. */
 const hostingLink = "hosting";
 const stateFile = "current.json";
 type SiteLink = typeof publicLink | typeof hostingLink;
@@ -42,9 +42,9 @@ type SiteLink = typeof publicLink | typeof hostingLink;
 const newText = (document: object) => new TextEncoder().encode(`${JSON.stringify(document)}\n`);
 
 /**
- * A site in a folder: `builds/NAME/` for each publish, `current` a link to the live one, `files/` the artifacts,
- * which every build links to, and beside them what nobody is served: `current.json`, `state/`, and `hosting`, a link
- * to the live build's configuration for web servers.
+ * A site in a folder: `builds/NAME/` for each publish, `current` links to the live one, and `files/` holds
+ * the artifacts, linked from every build. Not served: `current.json`, `state/`, and `hosting`, a link to the
+ * live build's web server configuration.
  * @param pid of this process, for the lock
  */
 export function dirSite(folder: string, pid: number): SiteStore {
@@ -132,7 +132,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
           basename(link ?? ""),
         );
         const names = new Set([...kept, ...links.map(withoutHosting)]);
-        // Dated by the same clock as the builds.
+        // Uses the same clock as the builds.
         const before = statSync(at(stateFile)).mtimeMs - lease;
         const old = publishesIn(folder).filter((name) => !names.has(name) && ageOf(folder, name) <= before);
         for (const name of old) {
@@ -146,7 +146,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
 
 const withoutHosting = (name: string) => name.replace(/[.]hosting$/, "");
 
-/** Names of what publishers left, whole or not. */
+/** Names of publishes, including incomplete ones. */
 function publishesIn(folder: string): string[] {
   const names = (path: string) => (exists(placeIn(folder, path)) ? readdirSync(placeIn(folder, path)) : []);
   const all = [
@@ -156,7 +156,7 @@ function publishesIn(folder: string): string[] {
   return [...new Set(all)].filter(isPublishName);
 }
 
-/** When a publish was last written to, in milliseconds since 1970. */
+/** Time of the last write to a publish, in milliseconds since 1970. */
 function ageOf(folder: string, name: string): number {
   const times = ownPaths(folder, name).map(
     (path) => lstatSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0,
@@ -164,10 +164,10 @@ function ageOf(folder: string, name: string): number {
   return Math.max(...times);
 }
 
-/** All that a site keeps of a publish. Each may be a link: it is removed, and what it leads to stays. */
+/** All paths of a publish. A path that is a link is removed without following it. */
 function ownPaths(folder: string, name: string): string[] {
   const [builds, state] = [placeIn(folder, "builds"), placeIn(folder, "state")];
-  // biome-ignore lint/plugin: isPublishName was asked about the name.
+  // biome-ignore lint/plugin: isPublishName has validated the name.
   return [join(builds, name), join(builds, `${name}.${hostingLink}`), join(state, `${name}.json`)];
 }
 
@@ -180,7 +180,7 @@ const indexOf = ({ build, files, leaving }: Publication): SiteIndex => ({
   leaving: { ...leaving },
 });
 
-/** Puts a build together in a folder of its own, where no reader sees it yet. */
+/** Assembles a build in its own folder, which is not yet served. */
 async function placeBuild(
   placing: Placing,
   { target, hosting }: Readonly<Record<"target" | "hosting", string>>,
@@ -200,7 +200,7 @@ async function placeBuild(
     }
     placeHosting(placing, rootFolder(hosting));
     symlinkSync(artifactsLink.target, join(target, "files"));
-    // Before the link leads to them: a power cut must not leave a build of empty files.
+    // Synced before the link is switched, so that a power failure cannot leave empty files.
     for (const path of written) syncToDisk(path);
   } catch (error) {
     if (error instanceof RelcatError) throw error;
@@ -208,7 +208,7 @@ async function placeBuild(
   }
 }
 
-/** A build's own files, and from the folder beside it those that web servers are configured with. */
+/** Files of a build, and web server configuration from the folder next to it. */
 async function* readKept(folders: Readonly<Record<"build" | "hosting", string>>, wanted: Iterable<KeptFile>) {
   const [own, hosting] = [rootFolder(folders.build), rootFolder(folders.hosting)];
   for (const { path, size } of wanted) {
@@ -219,12 +219,17 @@ async function* readKept(folders: Readonly<Record<"build" | "hosting", string>>,
   }
 }
 
-/** Where a path of the site is. @throws RelcatError site-tampered for a link that leads out of the site's folder */
+/**
+ * Resolves a path of the site. @throws RelcatError site-tampered for a link that leads out of the site's
+ * folder
+ */
 const placeIn = (folder: string, path: string): string => rootFolder(folder)(relativePath(path));
 
-/** Where the link leads; undefined before the first publish. @throws RelcatError folder-not-ours, site-tampered */
+/**
+ * Target of the link; undefined before the first publish. @throws RelcatError folder-not-ours, site-tampered
+ */
 function liveFolder(folder: string, name: SiteLink = publicLink): string | undefined {
-  // biome-ignore lint/plugin: one of two constants; the link's target is looked at below.
+  // biome-ignore lint/plugin: one of two constants; the link's target is checked below.
   const link = join(folder, name);
   const stat = lstatSync(link, { throwIfNoEntry: false });
   if (!stat) return undefined;
@@ -237,9 +242,9 @@ function liveFolder(folder: string, name: SiteLink = publicLink): string | undef
   );
 }
 
-/** By rename: between taking a link away and putting one there, readers would find nothing. */
+/** Atomic rename: if the link were removed first, readers would get errors. */
 function flip(folder: string, name: SiteLink, build: string): void {
-  // biome-ignore lint/plugin: one of two constants; renaming replaces a link and does not follow it.
+  // biome-ignore lint/plugin: one of two constants; a rename replaces a link without following it.
   const [link, temporary] = [join(folder, name), join(folder, `.relcat-tmp-${name}`)];
   try {
     rmSync(temporary, { force: true });

@@ -5,15 +5,15 @@ import type { KeptPublish } from "../../documents/site-store.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 
-/** The bytes of one kept file, unproved; undefined where it is not there. */
+/** Bytes of a stored file, not verified; undefined if missing. */
 export async function readKeptFile(kept: KeptPublish, path: string): Promise<Uint8Array | undefined> {
   for await (const { bytes } of kept.read([{ path }])) return bytes;
   return undefined;
 }
 
 /**
- * Writes kept files into an empty folder, each only with the bytes it must have.
- * @returns the paths that are missing or have other bytes, ascending
+ * Writes stored files with the expected bytes into an empty folder.
+ * @returns paths that are missing or differ, ascending
  */
 export async function placeKeptFiles(
   kept: KeptPublish,

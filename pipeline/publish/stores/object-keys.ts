@@ -2,12 +2,11 @@ import { cacheControl } from "../../documents/file-headers.ts";
 import type { ObjectHeaders } from "../../documents/object-store.ts";
 import { isPublishName } from "../../documents/site-state.ts";
 
-/** The state of a site in a bucket. */
 export const stateKey = "current.json";
 export const indexKey = (name: string) => `state/${name}.json.gz`;
 export const bundleKey = (name: string) => `state/${name}.bundle.gz`;
 
-/** The publish that an index or a bundle belongs to; undefined for every other key. */
+/** Publish that an index or bundle belongs to; undefined for other keys. */
 export function publishOf(key: string): string | undefined {
   const name = /^state\/(.+)\.(json|bundle)\.gz$/.exec(key)?.[1];
   return name !== undefined && isPublishName(name) ? name : undefined;

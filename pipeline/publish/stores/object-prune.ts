@@ -7,9 +7,9 @@ import { bundleKey, indexKey, publishOf, stateKey } from "./object-keys.ts";
 type ReadIndex = (name: string) => Promise<SiteIndex | undefined>;
 
 /**
- * Removes books of publishes that are not in the history any more, and public files that have been leaving for long
- * enough. What is removed is decided by the state as it is now, and by the store's own clock.
- * @returns how many objects
+ * Removes data of publishes that left the history, and public files without references for long enough. The
+ * current state and the store's clock decide.
+ * @returns number of objects
  * @throws RelcatError site-taken
  */
 export async function pruneObjects(
@@ -28,7 +28,7 @@ export async function pruneObjects(
   const old: string[] = [];
   for await (const { key, modified } of store.list(left.size > 0 ? "" : "state/")) {
     const isLeft = left.has(key) || (publishOf(key) !== undefined && !books.has(key));
-    // Dated by the same clock as the state, which was written a moment ago.
+    // Uses the same clock as the state, which was just written.
     if (isLeft && modified <= stored.modified - lease) old.push(key);
   }
   const requireOurs = async () => turn.requireOurs((await store.get(stateKey))?.etag);
@@ -36,12 +36,12 @@ export async function pruneObjects(
     await requireOurs();
     await turn.step("prune-remove");
   });
-  // A publisher that was late with the last request must say so.
+  // Another publisher may have taken over during a slow request.
   if (old.length > 0) await requireOurs();
   return old.length;
 }
 
-/** Public files that the newest publish does not list, and that no kept one needs for going back to it. */
+/** Public files that neither the newest publish nor any stored one needs. */
 async function leftFiles(
   [newest, ...earlier]: readonly HistoryEntry[],
   readIndex: ReadIndex,
@@ -61,5 +61,5 @@ async function leftFiles(
   return left;
 }
 
-/** Documents are put back from bundles; what was signed is not made again. */
+/** Documents can be restored from bundles; signatures cannot be created again. */
 const isProof = (path: string) => /^(metadata|targets|assets)\//.test(path);

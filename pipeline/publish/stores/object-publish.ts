@@ -13,11 +13,11 @@ import { numberTaken } from "./object-taken.ts";
 import { packedFiles } from "./site-bundle.ts";
 import { unknownHeaders } from "./survey-objects.ts";
 
-/** Requests that are under way at a time. */
+/** Concurrent requests. */
 const atOnce = 8;
-/** Going back needs every bundle that an index names; with more than this, a whole one is written. */
+/** A restore needs every bundle that an index names; above this number, a complete bundle is written. */
 const mostBundles = 8;
-/** Since when a document has been leaving that nobody reads on: it goes as soon as it is old enough. */
+/** Treats a document as unreferenced for long, so that it is removed as soon as it is old enough. */
 const longAgo = "1970-01-01T00:00:00.000000Z";
 
 const md5 = (bytes: Uint8Array) => createHash("md5").update(bytes).digest("hex");
@@ -41,7 +41,7 @@ export async function publishObjects(
   for (const wave of changes.mutable) await inParallel(wave, atOnce, put);
   await turn.renew("now");
   if (changes.last) await put(changes.last);
-  // What is signed now names them no more; before, they would have been missing.
+  // Removed only now, because the previous signed metadata still named these files.
   Object.assign(index.leaving, await removeDocuments(store, publication, turn));
   for (const [path, etag] of etags) {
     const file = index.files[path];
@@ -56,9 +56,9 @@ const stepOf = (file: PublicFile, last: PublicFile | undefined) =>
   file.isImmutable ? "put-immutable" : file === last ? "put-timestamp" : "put-document";
 
 /**
- * Removes documents that a finished publish left and this build does not have. One that no finished publish explains may
- * be what another publisher has just written: it stays until it is older than a lease.
- * @returns what stays for now
+ * Removes documents of the last finished publish that this build lacks. Others may be from a concurrent
+ * publisher, so they stay until they are older than a lease.
+ * @returns the ones that stay for now
  */
 async function removeDocuments(
   store: ObjectStore,
@@ -83,7 +83,7 @@ async function putFile(
 ): Promise<string> {
   const { path, headers, isImmutable } = file;
   const known = at(before, path)?.etag;
-  // One that was changed by hand since it was published is written again.
+  // A file changed by hand since its publish is rewritten.
   const wasPublished = at(published, path)?.sha256 === file.sha256;
   if (!isImmutable || wasPublished) {
     const condition = known === undefined ? { ifNoneMatch: "*" as const } : { ifMatch: known };
@@ -102,14 +102,14 @@ async function putFile(
   throw numberTaken(`${store.place}/${path}`);
 }
 
-/** Own entries only: paths are other people's text. */
+/** Own properties only, because paths are untrusted text. */
 const at = (index: SiteIndex | undefined, path: string): PublishedFile | undefined =>
   index && Object.hasOwn(index.files, path) ? index.files[path] : undefined;
 
 const stillThere = (left: Publication["left"], files: SiteIndex["files"]) =>
   Object.fromEntries(Object.entries(left).filter(([path]) => Object.hasOwn(files, path)));
 
-/** The bytes that are about to be public, in one object: readers never see it, going back needs it. */
+/** Bundles the changed files into one object, which a later restore needs. */
 async function keepForReturn(
   store: ObjectStore,
   { build, files, changes, read, leaving, left, before }: Publication,
@@ -129,10 +129,10 @@ async function keepForReturn(
       sha256,
       size,
       headers: headersDigest(headers),
-      // What is about to be replaced has an ETag when it has been.
+      // Files that change now get their new ETag after the upload.
       ...(!changed.has(path) && old?.etag !== undefined && { etag: old.etag }),
     };
-    // Signatures too: an earlier build counts only as far as they prove it.
+    // Signatures are stored too, because a restored build must be covered by them.
     if (isFolderAddress(path)) return [path, entry];
     const isKept = !isWhole && !changed.has(path) && old?.bundle !== undefined;
     if (isKept) return [path, { ...entry, bundle: old.bundle, offset: old.offset ?? 0 }];
@@ -150,7 +150,7 @@ async function keepForReturn(
     leaving: { ...leaving, ...stillThere(left, earlier) },
   };
   await turn.step("put-index");
-  // Before anything is replaced: a publisher that takes over then knows which files are ours.
+  // Written before any replacement, so that a publisher that takes over knows which files are ours.
   await putIndex(store, name, index);
   const bundles = [...new Set(entries.flatMap(([, { bundle }]) => bundle ?? []))];
   return { index, name, bundles };

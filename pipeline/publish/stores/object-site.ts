@@ -9,10 +9,10 @@ import { publishObjects } from "./object-publish.ts";
 import { unpackedFiles } from "./site-bundle.ts";
 import { surveyObjects } from "./survey-objects.ts";
 
-/** No file of a site is larger: the list of a very large catalog. */
+/** Larger than any file of a site, even the list of a very large catalog. */
 const maxKeptBytes = 1024 * 1024 * 1024;
 
-/** A site in a bucket: public files under their own paths, `current.json`, and `state/` for going back. */
+/** A site in a bucket: public files at their own paths, `current.json`, and `state/` for restores. */
 export function objectSite(store: ObjectStore): SiteStore {
   const readIndex = async (name: string): Promise<SiteIndex | undefined> => {
     const stored = await store.get(indexKey(name));
@@ -58,7 +58,7 @@ export function objectSite(store: ObjectStore): SiteStore {
   };
 }
 
-/** Files of older publishes that kept no signatures are where readers find them. */
+/** Older publishes stored no signatures, so these are read from their public paths. */
 async function* readKept(
   store: ObjectStore,
   files: SiteIndex["files"],
@@ -81,7 +81,7 @@ async function* readKept(
   }
 }
 
-/** Files of a bundle up to the first that cannot be unpacked: those after it are missing. */
+/** After the first damaged file of a bundle, all others count as missing. */
 async function* untilDamaged<T>(files: AsyncIterable<T>) {
   try {
     yield* files;

@@ -8,7 +8,7 @@ export const objectTaken = (object: string) =>
     "Give the new file another name or version; if the old one was never released, remove it there first.",
   );
 
-/** Signed metadata whose number is taken by other bytes. */
+/** Another document already uses the version number of this signed metadata. */
 export const numberTaken = (place: string) =>
   failure(
     "object-taken",

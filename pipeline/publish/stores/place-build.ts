@@ -11,21 +11,22 @@ import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import { numberTaken } from "./object-taken.ts";
 
-/** Where a build is put together. */
+/** Folders that a build is assembled from. */
 export interface Placing {
   publication: Publication;
   /** The new build's folder. */
   target: RootFolder;
   /** The live build's folder; undefined before the first publish. */
   old: RootFolder | undefined;
-  /** The folder that the build was made in. */
+  /** Output folder of the build. */
   source: RootFolder;
-  /** Receives the paths of files that must reach the disk before the build goes live. */
+  /** Receives the paths that must be synced to disk before the build goes live. */
   written: string[];
 }
 
 /**
- * Places a file and its compressed siblings. An unchanged file stays the same file: with its time, and without more disk.
+ * Places a file and its compressed siblings. Unchanged files are hard-linked, which keeps their time and
+ * saves disk space.
  * @throws RelcatError object-taken, build-changed
  */
 export async function placeFile(placing: Placing, file: PublicFile): Promise<void> {
@@ -34,11 +35,11 @@ export async function placeFile(placing: Placing, file: PublicFile): Promise<voi
   const [to, source, live] = [target(path), placing.source(path), old?.(path)];
   const before = live === undefined ? undefined : readIfPresent(live);
   const isUnchanged = before !== undefined && sha256(before) === file.sha256;
-  // One that was changed by hand since it was published is written again.
+  // A file changed by hand since its publish is rewritten.
   if (before && !isUnchanged && file.isImmutable && !wasPublished(publication, file)) throw numberTaken(to);
   if (live !== undefined && isUnchanged) linkTo(live, to);
   else {
-    // A copy with its time: what a later build does to its folder is not published.
+    // A copy with its time, so that a later build in the source folder cannot change the published file.
     copyTo(source, to);
     written.push(to);
   }
@@ -52,7 +53,7 @@ const wasPublished = ({ published }: Publication, { path, sha256: expected }: Pu
   Object.hasOwn(published.files, path) &&
   published.files[path]?.sha256 === expected;
 
-/** A sibling is kept or copied only if it has the file's bytes; otherwise it is made. */
+/** Reuses a sibling only if it decompresses to the file's bytes; otherwise compresses again. */
 async function placeSiblings(
   { target, old, source, written }: Placing,
   path: RelativePath,
@@ -80,7 +81,7 @@ async function placeSiblings(
   }
 }
 
-/** Puts what web servers read beside the build. @throws RelcatError build-changed */
+/** Places web server configuration next to the build. @throws RelcatError build-changed */
 export function placeHosting({ publication, source, written }: Placing, target: RootFolder): void {
   for (const file of publication.hosting) {
     const from = source(relativePath(file.path));
@@ -101,7 +102,7 @@ function requireBytes(bytes: Uint8Array | undefined, file: FileBytes, source: st
   );
 }
 
-/** @param dated the file whose time the copy gets; default: the source */
+/** @param dated file whose time the copy gets; default: the source */
 function copyTo(source: string, to: string, dated = source): void {
   mkdirSync(dirname(to), { recursive: true });
   copyFileSync(source, to);
@@ -110,8 +111,8 @@ function copyTo(source: string, to: string, dated = source): void {
 }
 
 /**
- * Whether a file that no build lists any more has the form that its path promises: metadata by its number, which readers
- * verify, targets and assets by their hash. Storage can name any other file as one that is leaving.
+ * Verifies a file that no build lists: metadata by its version, targets and assets by their hash. Storage
+ * could name any other file as unreferenced.
  */
 export function isAsNamed(path: string, bytes: Uint8Array | undefined): boolean {
   if (!bytes) return false;

@@ -2,15 +2,15 @@ import { createHash, randomBytes } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
 import { hostname, userInfo } from "node:os";
 
-/** Who publishes, as others see it in the state of a site. */
+/** Identity of a publisher in the state of a site. */
 export interface Publisher {
   /** NAME@MACHINE */
   name: string;
-  /** Of this run. */
+  /** Id of this run. */
   run: string;
 }
 
-/** @param environment what CI calls the person or job */
+/** @param environment CI's variables for the user or job */
 export function thisPublisher(
   environment: Readonly<Record<string, string | undefined>>,
   pid: number,
@@ -20,13 +20,13 @@ export function thisPublisher(
   return { name: `${who}@${hostname()}`, run: `${pid}-${machine()}${randomBytes(2).toString("hex")}` };
 }
 
-/** Containers may share a name, but not their process ids: four digits of where this id means something. */
+/** Containers may share a host name; four digits identify the namespace in which the process id is valid. */
 function machine(): string {
   const places = ["/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"].map((path) => {
     try {
       return path.endsWith("boot_id") ? readFileSync(path, "utf8") : readlinkSync(path);
     } catch {
-      return ""; // Not on Linux.
+      return ""; // Not available outside Linux.
     }
   });
   return createHash("sha256").update(places.join("\n")).digest("hex").slice(0, 4);
@@ -36,11 +36,11 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return "somebody"; // Containers may run under a number without a name.
+    return "somebody"; // A container's user id may have no name.
   }
 }
 
-/** Whether a run was on this machine and has died; of other machines nobody can know. */
+/** True if a run was on this machine and its process is gone; other machines cannot be checked. */
 export function hasDied({ name, run }: Publisher, here: Publisher): boolean {
   const host = (whole: string) => whole.slice(whole.lastIndexOf("@"));
   const [id, nonce = ""] = run.split("-");

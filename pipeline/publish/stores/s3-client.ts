@@ -12,24 +12,24 @@ type Sdk = typeof import("@aws-sdk/client-s3");
 
 export const usualS3Patience: Patience = { silence: 60_000, attempts: 5, pause: 250 };
 
-/** A try that goes on for longer than this many silences is given up, however slowly bytes still come. */
+/** A try is aborted after this many silent intervals, even if bytes arrive slowly in between. */
 const longestTry = 10;
 
-/** The SDK's client of one bucket, and the one way to ask it for something. */
+/** Client of one bucket, with retries. */
 export interface S3Session {
   sdk: Sdk;
   client: S3Client;
   bucket: string;
-  /** A relative key as the bucket has it. */
+  /** Key with the bucket's prefix. */
   full(key: string): string;
-  /** A relative key as messages have it. */
+  /** Key for messages. */
   named(key: string): string;
   requests(): number;
   /**
-   * Does something until it succeeds, within bounds.
-   * @param work one try, with the body of its answer; called again after failures that may pass
-   * @param isLong its answer may take as long as it goes on
-   * @returns the name of the service's answer where the object is missing or the condition does not hold
+   * Retries an operation until it succeeds, within limits.
+   * @param work one try, including reading the answer; repeated after transient errors
+   * @param isLong the answer may take any time while bytes arrive
+   * @returns the service's error name if the object is missing or a condition fails
    * @throws RelcatError storage-refused, network
    */
   attempt<T>(
@@ -39,7 +39,7 @@ export interface S3Session {
   ): Promise<{ value: T } | { none: "missing" | "changed"; name: string }>;
 }
 
-/** @throws RelcatError usage where it is not said which service is meant */
+/** @throws RelcatError usage if the service is not specified */
 export async function openSession(
   place: S3Place,
   environment: Environment,
@@ -48,22 +48,22 @@ export async function openSession(
   const { bucket, prefix, pathStyle } = place;
   const region = regionOf(place, environment);
   const endpoint = endpointOf(place, environment);
-  // Takes a tenth of a second: only for those who need it.
+  // Imported lazily, because loading takes a tenth of a second.
   const sdk = await import("@aws-sdk/client-s3");
   const client = new sdk.S3Client({
     region,
     ...(endpoint !== undefined && { endpoint }),
     forcePathStyle: pathStyle,
-    // Retried here: the number of requests is told, and a retried write looks for its own bytes.
+    // We retry ourselves, because a repeated write must first check whether the earlier one arrived.
     maxAttempts: 1,
-    // Services other than Amazon's know Content-MD5, and refuse or ignore the newer checksums.
+    // Services other than Amazon's support Content-MD5, and reject or ignore newer checksums.
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     expectContinueHeader: false, // It would open a connection for each part.
     requestHandler: { connectionTimeout: patience.silence, socketTimeout: patience.silence },
   });
   addContentMd5(client);
-  client.middlewareStack.remove("loggerMiddleware"); // It filters each request for a log that nobody keeps.
+  client.middlewareStack.remove("loggerMiddleware"); // It filters every request for an unused log.
   let requests = 0;
   const named = (key: string) => `s3://${bucket}/${prefix}${key}`;
   return {
@@ -89,7 +89,7 @@ export async function openSession(
   };
 }
 
-/** Every service takes this many bytes, and none has to take more. @throws RelcatError path-format */
+/** All services support keys of this length, and none must support more. @throws RelcatError path-format */
 function requireShort(key: string, name: string): string {
   if (Buffer.byteLength(key) <= longestPath) return key;
   throw failure(
@@ -114,7 +114,7 @@ async function tried<T>(
   }
 }
 
-/** On every body: the one digest that all services compare. */
+/** Content-MD5 is the only digest that all services verify. */
 function addContentMd5(client: S3Client): void {
   client.middlewareStack.add(
     (next) => (args) => {
@@ -154,9 +154,8 @@ function endpointOf({ bucket, endpoint }: S3Place, environment: Environment): st
   );
 }
 
-/** An ETag without its quotes. */
 export const bare = (etag: string | undefined): string => (etag ?? "").replace(/^"|"$/g, "");
 
-/** An answer that makes no sense for what was asked. */
+/** An answer that does not fit the request. */
 export const refusedAs = ({ named }: S3Session, verb: ObjectAction["verb"], key: string, name: string) =>
   refused({ verb, object: named(key) }, { name, reason: `the service answered ${name}` });

@@ -1,29 +1,29 @@
 import { failure, RelcatError } from "../../errors.ts";
 
-/** What was done to an object, for messages. */
+/** The attempted operation, for messages. */
 export interface ObjectAction {
   verb: "read" | "written" | "removed" | "listed";
   /** Such as s3://bucket/prefix/key. */
   object: string;
 }
 
-/** An answer that came, but not whole or not as it was sent. */
+/** A truncated or corrupted answer. */
 export class DamagedAnswer extends Error {
   override readonly name = "DamagedAnswer";
 }
 
 /**
- * What an error of the SDK means for the request that it ended.
- * `missing` and `changed` are answers; `retry` may go away by itself; `refused` will not.
+ * Classification of an SDK error. `missing` and `changed` are valid answers; `retry` is transient; `refused`
+ * is permanent.
  */
 export interface Verdict {
   kind: "missing" | "changed" | "retry" | "refused";
-  /** As the service calls it, such as NoSuchUpload. */
+  /** The service's name for it, such as NoSuchUpload. */
   name: string;
   reason: string;
 }
 
-/** What the SDK's errors carry beside their message. */
+/** Fields of the SDK's errors. */
 interface ServiceError extends Error {
   code?: unknown;
   $metadata?: { httpStatusCode?: number; clockSkewCorrected?: boolean };
@@ -38,7 +38,7 @@ const damagedOnTheWay = new Set([
   "XAmzContentSHA256Mismatch",
 ]);
 
-/** @throws what is no answer and no failure of the network: a bug, or a reason not to ask */
+/** @throws errors that are neither answers nor network failures, such as bugs */
 export function verdictOf(error: unknown): Verdict {
   if (!(error instanceof Error) || error instanceof RelcatError) throw error;
   const { name, $metadata, $response, code } = error as ServiceError;
@@ -59,13 +59,13 @@ function kindOf(status: number, name: string): Verdict["kind"] {
   if (status === 404) return name === "NoSuchBucket" ? "refused" : "missing";
   if (status === 412) return "changed";
   if (status === 501 || status === 505) return "refused";
-  // 409: a conditional write met another one that was under way.
+  // 409: a conditional write collided with a concurrent one.
   if (status >= 500 || status === 408 || status === 409 || status === 429) return "retry";
   return damagedOnTheWay.has(name) ? "retry" : "refused";
 }
 
 function serviceReason({ name, message }: Error, status: number): string {
-  // A HEAD has no body that could say more.
+  // The answer to HEAD has no body with details.
   const isKnown = name !== "" && !["Error", "Unknown", "UnknownError", String(status)].includes(name);
   const said = firstLine(message);
   const isTold = said !== "" && said !== name && !/^(UnknownError|Unknown)$/.test(said);
@@ -73,7 +73,7 @@ function serviceReason({ name, message }: Error, status: number): string {
 }
 
 function transportReason({ name, message, code, $metadata }: ServiceError): string {
-  const isReset = typeof code === "string" && code !== "ETIMEDOUT"; // The SDK calls that a time-out too.
+  const isReset = typeof code === "string" && code !== "ETIMEDOUT"; // The SDK also uses this name for time-outs.
   if (!isReset && (name === "TimeoutError" || name === "AbortError")) return "no answer came in time";
   if (name === "DamagedAnswer") return message;
   if ($metadata?.httpStatusCode !== undefined && typeof code !== "string")
@@ -83,7 +83,7 @@ function transportReason({ name, message, code, $metadata }: ServiceError): stri
 
 const firstLine = (text: string) => text.split("\n", 1)[0]?.slice(0, 200) ?? "";
 
-/** All tries failed in a way that another day may not. */
+/** All tries failed with transient errors. */
 export function unreachable(
   { verb, object }: ObjectAction,
   { name, reason }: Verdict,
@@ -97,7 +97,7 @@ export function unreachable(
   );
 }
 
-/** The cause is left out: it holds the request, and with it the credentials. */
+/** Omits the cause, because it contains the request with its credentials. */
 export const refused = ({ verb, object }: ObjectAction, { name, reason }: Pick<Verdict, "name" | "reason">) =>
   failure("storage-refused", `${object} may not be ${verb}: ${reason}`, hints[name] ?? usualHint);
 

@@ -6,26 +6,25 @@ import { bare, refusedAs, type S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";
 
 const smallestPart = 8 * 1024 * 1024;
-/** The protocol's own limit. */
+/** Limit of the protocol. */
 const mostParts = 10_000;
 const inFlight = 3;
 
 /**
- * Up to 8 MiB of a part's size come from the digest: an unfinished upload says nothing of its bytes but the sizes of
- * its parts, and one of other bytes that begin alike must not be gone on with.
+ * Adds up to 8 MiB that depend on the digest: an unfinished upload reveals only the sizes of its parts, and
+ * one of another file must not be continued.
  */
 export function partSizeOf({ size, sha256 }: MeasuredFile): number {
   const least = Math.max(smallestPart, Math.ceil(size / mostParts));
   return least + Math.floor(Number.parseInt(sha256.slice(0, 6), 16) / 2);
 }
 
-/** An upload that was begun, and the ETags of its parts by their numbers. */
+/** A started upload, with the ETags of its parts by number. */
 interface Unfinished {
   id: string;
   parts: ReadonlyMap<number, string>;
 }
 
-/** Where an upload goes, and what it is of. */
 interface Upload {
   session: S3Session;
   key: string;
@@ -34,8 +33,8 @@ interface Upload {
 }
 
 /**
- * Uploads a large file in parts, going on where an earlier try ended.
- * @returns "taken" when somebody else finished it, or put something there
+ * Uploads a large file in parts, and resumes an earlier attempt.
+ * @returns "taken" if another upload created the object first
  */
 export async function uploadInParts(
   session: S3Session,
@@ -55,18 +54,18 @@ export async function uploadInParts(
     await abandon(upload, id);
     throw error;
   }
-  // Not all services heed the condition that completing an upload has.
+  // Not all services support conditions for completing an upload.
   if ((await look()) !== "absent") {
     await abandon(upload, id);
     return "taken";
   }
   if (!(await complete(upload, id, etags)) || (await look()) !== "same") return "taken";
-  // The key is given: what others began for it can come to nothing, and would be paid for.
+  // The object exists now, so unfinished uploads are aborted, because storage providers charge for them.
   for (const other of others) await abandon(upload, other);
   return "uploaded";
 }
 
-/** Uploads of the same key: the one of these bytes with the most parts, and the others. */
+/** Finds unfinished uploads of the key: the most complete one of this file, and all others. */
 async function findUnfinished(upload: Upload): Promise<{ ours: Unfinished | undefined; others: string[] }> {
   try {
     const ids = await listUploads(upload);
@@ -78,7 +77,7 @@ async function findUnfinished(upload: Upload): Promise<{ ours: Unfinished | unde
     const [ours] = found.sort((a, b) => b.parts.size - a.parts.size);
     return { ours, others: ids.filter((id) => id !== ours?.id) };
   } catch (error) {
-    // Who may write need not be allowed to list: then it begins anew.
+    // Without permission to list uploads, a new one is started.
     if (error instanceof RelcatError && error.code === "storage-refused")
       return { ours: undefined, others: [] };
     throw error;
@@ -95,7 +94,7 @@ async function listUploads({ session, key }: Upload): Promise<string[]> {
   return Uploads.flatMap(({ Key, UploadId }) => (Key === full(key) && UploadId ? [UploadId] : []));
 }
 
-/** undefined where no part is there, or one is not of this file. */
+/** undefined if it has no parts, or parts of another file. */
 async function listParts(upload: Upload, id: string): Promise<Unfinished["parts"] | undefined> {
   const { session, key, file, partSize } = upload;
   const { sdk, client, bucket, full, attempt } = session;
@@ -106,7 +105,7 @@ async function listParts(upload: Upload, id: string): Promise<Unfinished["parts"
       const command = new sdk.ListPartsCommand({ Bucket: bucket, Key: full(key), UploadId: id, ...from });
       return client.send(command, { abortSignal });
     });
-    if ("none" in answer) return undefined; // Finished or given up just now.
+    if ("none" in answer) return undefined; // It was completed or aborted in the meantime.
     for (const { PartNumber = 0, Size, ETag } of answer.value.Parts ?? []) {
       if (Size !== Math.min(partSize, file.size - (PartNumber - 1) * partSize)) return undefined;
       parts.set(PartNumber, bare(ETag));
@@ -135,7 +134,7 @@ async function begin({ session, key, file }: Upload): Promise<string> {
   throw refusedAs(session, "written", key, answer.name);
 }
 
-/** @returns the ETags in order; undefined when the upload is gone: somebody completed it or gave it up */
+/** @returns ETags in order; undefined if another process completed or aborted the upload */
 async function sendParts(
   upload: Upload,
   id: string,
@@ -153,7 +152,7 @@ async function sendParts(
     const buffer = Buffer.allocUnsafeSlow(partSize);
     while (next <= etags.length && !isGone && !isFailed) {
       const number = next++;
-      // One after another: the digest of the whole file is taken on the way.
+      // Sequential, because the digest of the whole file is computed along the way.
       const reading = turn.then(() => reader.next(buffer));
       turn = reading;
       const part = await reading;
@@ -169,7 +168,7 @@ async function sendParts(
       isFailed = true;
       throw error;
     });
-  // All of them end before the file is closed.
+  // All readers must end before the file is closed.
   const ended = await Promise.allSettled(Array.from({ length: inFlight }, careful));
   for (const end of ended) if (end.status === "rejected") throw end.reason;
   return isGone ? undefined : etags;
@@ -200,7 +199,7 @@ async function sendPart(
   return "value" in answer ? answer.value : undefined;
 }
 
-/** @returns false where somebody else took the key, or the upload is gone */
+/** @returns false if the key is taken or the upload is gone */
 async function complete({ session, key }: Upload, id: string, etags: string[]): Promise<boolean> {
   const { sdk, client, bucket, full, attempt } = session;
   let tries = 0;
@@ -218,11 +217,11 @@ async function complete({ session, key }: Upload, id: string, etags: string[]): 
     return client.send(command, { abortSignal });
   });
   if ("value" in answer) return true;
-  // The answer of an earlier try was lost, but the try may have arrived: what is there now will tell.
+  // An earlier try may have succeeded without its answer arriving, so the caller checks the object.
   return tries > 1;
 }
 
-/** Frees what its parts take. Where that fails, nothing is lost but room: the service's own rules clear it. */
+/** Frees the storage of its parts. A failure only wastes space until the service's lifecycle rules apply. */
 async function abandon({ session, key }: Upload, id: string): Promise<void> {
   const { sdk, client, bucket, full, attempt } = session;
   try {

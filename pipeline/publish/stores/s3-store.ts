@@ -14,12 +14,11 @@ import {
 import { DamagedAnswer, refused } from "./s3-failure.ts";
 import { artifactsIn } from "./s3-upload.ts";
 
-/** What services take in one request of each kind. */
+/** Maximum per request of each kind. */
 const page = 1000;
 
 /**
- * Opens a bucket of Amazon S3, or of a service that speaks its protocol. Credentials are found as all of
- * Amazon's tools find them.
+ * Opens a bucket of Amazon S3 or a compatible service, with the usual lookup of credentials.
  * @throws RelcatError usage
  */
 export async function openS3Store(
@@ -59,13 +58,13 @@ async function read({ sdk, client, bucket, full, attempt }: S3Session, key: stri
   return "value" in answer ? answer.value : undefined;
 }
 
-/** A connection that ends early, or a proxy on the way, must not make a document shorter. */
+/** A broken connection or a proxy must not truncate a document. */
 function requireWhole(bytes: Uint8Array, output: HeadObjectCommandOutput): void {
   const { ContentLength: length = bytes.length, ETag, Metadata, ServerSideEncryption } = output;
   if (bytes.length !== length)
     throw new DamagedAnswer(`the answer ends after ${bytes.length} of ${length} bytes`);
   const etag = bare(ETag);
-  // Encrypted with a key of the owner's, or put in parts, an object's ETag is no digest of it.
+  // With KMS encryption or multipart uploads, the ETag is not an MD5.
   const isMd5 = /^[0-9a-f]{32}$/.test(etag) && !ServerSideEncryption?.startsWith("aws:kms");
   const [expected, algorithm] = isMd5 ? [etag, "md5"] : [Metadata?.sha256, "sha256"];
   if (expected !== undefined && createHash(algorithm).update(bytes).digest("hex") !== expected)
@@ -118,7 +117,7 @@ async function write(
   });
   if ("value" in answer) return answer.value;
   if (!condition) throw refusedAs(session, "written", key, answer.name);
-  // The answer of an earlier try was lost, but the try may have arrived: then these are its bytes.
+  // An earlier try may have succeeded without its answer arriving; then the object has these bytes.
   const now = tries > 1 ? await readHead(session, key) : undefined;
   return now?.etag === md5.toString("hex") ? { etag: now.etag } : "changed";
 }
@@ -163,7 +162,7 @@ async function* list(session: S3Session, prefix: string) {
         ...(token !== undefined && { ContinuationToken: token }),
       });
       const output = await client.send(command, { abortSignal });
-      // Cut off, or not S3 at all: an empty list would be believed.
+      // A truncated or foreign answer would look like an empty list.
       if (output.IsTruncated === undefined || (output.IsTruncated && !output.NextContinuationToken))
         throw new DamagedAnswer("the list does not say whether it goes on");
       return output;
@@ -171,7 +170,7 @@ async function* list(session: S3Session, prefix: string) {
     if ("none" in answer) throw refusedAs(session, "listed", prefix, answer.name);
     const { Contents = [], NextContinuationToken } = answer.value;
     for (const { Key = "", Size = 0, ETag, LastModified } of Contents) {
-      // An object without a date counts as written just now: it is not removed.
+      // An object without a date counts as new, so that it is not removed.
       const modified = LastModified?.getTime() ?? Number.POSITIVE_INFINITY;
       yield { key: Key.slice(full("").length), size: Size, etag: bare(ETag), modified };
     }

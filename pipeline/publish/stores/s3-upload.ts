@@ -7,10 +7,9 @@ import type { S3Session } from "./s3-client.ts";
 import { DamagedAnswer } from "./s3-failure.ts";
 import { uploadInParts } from "./s3-parts.ts";
 
-/** Larger files go in parts: a broken connection costs one of them. */
+/** Larger files are uploaded in parts, so that a broken connection costs only one part. */
 const largestWhole = 64 * 1024 * 1024;
 
-/** What a bucket does with artifacts. */
 export function artifactsIn(
   session: S3Session,
   head: ArtifactStore["head"],
@@ -34,7 +33,7 @@ export function artifactsIn(
           : uploadInParts(session, reader, key, file, () => look(key, file)),
       );
       if (result === "uploaded") return result;
-      // Somebody was faster: with the same bytes, all is well.
+      // A concurrent upload came first, which is fine if its bytes are the same.
       const now = await look(key, file);
       if (now === "same") return "present";
       throw now === "other" ? taken(session, key) : gone(session, key);
@@ -58,7 +57,7 @@ async function uploadWhole(
   return "uploaded";
 }
 
-/** Of an object that does not say it itself: somebody else put it there. */
+/** Downloads an object without a stored digest, which another tool uploaded. */
 async function digestOf({ sdk, client, bucket, full, attempt }: S3Session, key: string): Promise<string> {
   const read = async (abortSignal: AbortSignal) => {
     const command = new sdk.GetObjectCommand({ Bucket: bucket, Key: full(key) });

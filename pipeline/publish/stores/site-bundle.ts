@@ -2,14 +2,14 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { createGunzip, createGzip } from "node:zlib";
 
-/** Where a file lies in a bundle, unpacked. */
+/** Range of a file in the uncompressed bundle. */
 export interface Bundled {
   path: string;
   offset: number;
   size: number;
 }
 
-/** Files one after another, compressed. They are read one by one: a first publish has all files of the site. */
+/** Concatenates and compresses files, read one by one, because a first publish contains the whole site. */
 export function packedFiles(
   paths: readonly string[],
   read: (path: string) => Uint8Array,
@@ -22,7 +22,7 @@ export function packedFiles(
 
 const chunkSize = 256 * 1024;
 
-/** Some files of a bundle, one by one. Where the bundle is too short, zeros stand in for what is missing. */
+/** Extracts files one by one. If the bundle is truncated, missing bytes are zeros. */
 export async function* unpackedFiles(
   bundle: Uint8Array,
   files: readonly Bundled[],
@@ -38,7 +38,7 @@ export async function* unpackedFiles(
       const { path, offset, size } = file;
       const from = Math.max(offset, at);
       if (from < end) bytes.set(chunk.subarray(from - at, Math.min(offset + size, end) - at), from - offset);
-      if (offset + size > end) break; // It goes on in the next chunk.
+      if (offset + size > end) break; // The file continues in the next chunk.
       yield { path, bytes };
       file = wanted.next().value;
       bytes = new Uint8Array(file?.size ?? 0);

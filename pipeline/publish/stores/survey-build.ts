@@ -10,9 +10,9 @@ import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-fo
 import { sha256 } from "../../trust/metadata.ts";
 
 /**
- * Compares the live build of a folder with what was published: by existence and size, or by its bytes.
- * @param links the folders that `current` and `hosting` lead to
- * @param files of the build that `current` leads to, as it was published
+ * Compares the live build of a folder with its publish: by existence and size, or by bytes.
+ * @param links targets of `current` and `hosting`
+ * @param files index of the build that `current` leads to
  */
 export function surveyBuild(
   folder: string,
@@ -20,7 +20,7 @@ export function surveyBuild(
   files: SiteIndex["files"],
   { newest, hosting, isRead }: SurveyRequest,
 ): { files: SiteIndex["files"]; damage: Damage[] } {
-  // A link leads to a build that was whole before it was flipped: nothing can be half-way.
+  // The link was switched only after the build was complete, so nothing can be half-written.
   if (newest === undefined) return { files, damage: [] };
   const site = rootFolder(folder);
   const expected = site(relativePath(`builds/${newest}`));
@@ -48,7 +48,7 @@ export function surveyBuild(
   return { files: found, damage };
 }
 
-/** Web servers follow any link: one that leads elsewhere would make other files public. */
+/** Web servers follow links, so a link to another folder would publish its files. */
 function linksToArtifacts(build: string): boolean {
   const link = join(build, "files");
   const isLink = lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink() === true;

@@ -6,15 +6,15 @@ import { inParallel } from "../../system/in-parallel.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import { bundleKey, stateKey } from "./object-keys.ts";
 
-/** Requests that are under way at a time. */
+/** Concurrent requests. */
 const atOnce = 8;
 
-/** The headers of an object that no publish left as it is. */
+/** Marks objects that differ from every publish. */
 export const unknownHeaders = "unknown";
 
 /**
- * Compares a bucket with what was published: by the list of its objects, or by their bytes and headers.
- * An object that is not as a publish left it, or began it, has unknown headers.
+ * Compares a bucket with its publish: by the list of its objects, or by bytes and headers. An object that no
+ * publish wrote has unknown headers.
  */
 export async function surveyObjects(
   store: ObjectStore,
@@ -58,7 +58,7 @@ function faultOf(file: PublishedFile, object: ListedObject | undefined): string 
   return object.size === file.size ? "had other bytes" : `had ${object.size} bytes, expected ${file.size}`;
 }
 
-/** Reads what the list says is as it was published, and takes out of `files` what is not. */
+/** Reads the apparently unchanged objects and removes those that differ from `files`. */
 async function readAll(
   store: ObjectStore,
   published: SiteIndex["files"],
@@ -82,7 +82,7 @@ async function readAll(
   return found.flat();
 }
 
-/** A file whose bundle is gone is bundled again by the next publish. */
+/** A file whose bundle is missing is bundled again by the next publish. */
 function withoutLostBundle(file: PublishedFile, listed: ReadonlyMap<string, ListedObject>): PublishedFile {
   const { bundle, offset, ...rest } = file;
   return bundle !== undefined && !listed.has(bundleKey(bundle)) ? rest : file;

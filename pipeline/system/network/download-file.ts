@@ -16,7 +16,7 @@ export interface FileDownload {
   sha256: string;
   /** null: nobody said. */
   size: number | null;
-  /** What a file of unknown size may have. */
+  /** Size limit for files of unknown size, in bytes. */
   mostBytes: number;
   /** Bytes that are there so far. */
   onBytes: (done: number) => void;
