@@ -1,6 +1,6 @@
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
-import { afterAll } from "vitest";
+import { afterFile } from "../support/after-file.ts";
 
 /** Sends bytes as they are. @returns all that comes back until the server closes */
 export function sendRaw(url: string, text: string): Promise<string> {
@@ -20,15 +20,10 @@ export function readRaw(text: string): { status: number; head: string; body: str
   return { status: Number(text.split(" ")[1]), head: text.slice(0, end), body: text.slice(end + 4) };
 }
 
-const agents: Agent[] = [];
-afterAll(() => {
-  for (const agent of agents) agent.destroy();
-});
-
 /** Asks again and again over one connection. @returns the status, and whether the connection was the one before */
 export function keptAlive(url: string, headers: Record<string, string>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  agents.push(agent);
+  afterFile(() => agent.destroy());
   return (path: string) =>
     new Promise<{ status: number; isSame: boolean }>((resolve, reject) => {
       const sent = request(`${url}${path}`, { agent, headers }, (answer) => {

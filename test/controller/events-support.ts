@@ -1,4 +1,4 @@
-import { afterAll } from "vitest";
+import { afterFile } from "../support/after-file.ts";
 
 export interface Told {
   id: number;
@@ -17,11 +17,6 @@ export interface Stream {
   ended(): Promise<void>;
   close(): void;
 }
-
-const opened: Stream[] = [];
-afterAll(() => {
-  for (const stream of opened) stream.close();
-});
 
 /** Follows a controller's events. */
 export async function follow(
@@ -58,7 +53,7 @@ export async function follow(
     },
     close: () => stop.abort(),
   };
-  opened.push(stream);
+  afterFile(() => stream.close());
   return stream;
 }
 

@@ -1,13 +1,13 @@
 import { generateKeyPairSync, type KeyObject, randomUUID, sign } from "node:crypto";
 import { join } from "node:path";
 import pg from "pg";
-import { afterAll } from "vitest";
 import type { Role, Scope } from "../../service/controller/access.ts";
 import { hashPassword } from "../../service/controller/auth/passwords.ts";
 import { writeAs } from "../../service/controller/call.ts";
 import { type Controller, type Settings, settings as usual } from "../../service/controller/controller.ts";
 import { openController, type ServeOptions, serveController } from "../../service/controller/node.ts";
 import { blank, insertUser } from "../../service/controller/users/users.ts";
+import { afterFile } from "../support/after-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 
 /** The database that this run is about: `npm test` has SQLite, the slow run PostgreSQL. */
@@ -17,11 +17,6 @@ export const pepper = "ab".repeat(32);
 export const password = "correct horse battery staple";
 /** Hashing takes its time by design: once is enough. */
 const hashed = hashPassword(password);
-
-const cleanups: (() => Promise<unknown>)[] = [];
-afterAll(async () => {
-  for (const cleanup of cleanups.reverse()) await cleanup();
-});
 
 /** A new, empty database of this run's kind: a path or an address. */
 export async function newDatabase(): Promise<string> {
@@ -136,7 +131,7 @@ export async function testController({
     await server.close();
     await controller.database.close();
   };
-  cleanups.push(close);
+  afterFile(close);
   const api = `${server.url}/-net/api/v0`;
   const call = caller(api);
   const makeUser = userMaker(controller, call);

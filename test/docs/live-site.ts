@@ -1,8 +1,8 @@
 import { chmodSync, cpSync, mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
-import { afterAll } from "vitest";
 import { cacheControl, mediaType } from "../../pipeline/documents/file-headers.ts";
+import { afterFile } from "../support/after-file.ts";
 import { release } from "../support/project.ts";
 import { program, repository, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
@@ -74,7 +74,7 @@ export async function world(kind: Kind, template?: string): Promise<World> {
   for (const each of [folder, home, srv, bin]) mkdirSync(each, { recursive: true });
   const bucket = await startS3Fake();
   bucket.place.bucket = "downloads";
-  afterAll(() => bucket.stop());
+  afterFile(() => bucket.stop());
   const command = join(bin, "relcat");
   writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
   chmodSync(command, 0o755);
@@ -168,6 +168,9 @@ let template: Promise<World> | undefined;
  */
 export async function liveWorld(): Promise<World & { clone: string; key: string }> {
   template ??= makeLive();
+  afterFile(() => {
+    template = undefined;
+  });
   const { base } = await template;
   const made = await world("folder", base);
   const key = readFileSync(join(made.home, "relcat-keys/online.pem"), "utf8");

@@ -4,7 +4,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import { execa } from "execa";
-import { afterAll } from "vitest";
+import { afterFile } from "../support/after-file.ts";
 
 /** What an address answers with; undefined: nothing is there. */
 export interface Page {
@@ -55,7 +55,7 @@ export async function localWeb(
     web.emit("connection", socket);
   });
   await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
-  afterAll(() => {
+  afterFile(() => {
     for (const socket of sockets) socket.destroy();
     proxy.close();
   });

@@ -1,12 +1,7 @@
 import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
-import { afterAll } from "vitest";
 import { type LogEntry, type Origin, type OriginOptions, startOrigin } from "../../service/catalog/node.ts";
+import { afterFile } from "../support/after-file.ts";
 import { plainRelease, type Releases, releases } from "../support/catalog.ts";
-
-const started: Origin[] = [];
-afterAll(async () => {
-  for (const origin of started) await origin.close();
-});
 
 export interface Running {
   origin: Origin;
@@ -25,7 +20,7 @@ export async function serveFolder(folder: string, options: Partial<OriginOptions
     log: (entry) => log.push(entry),
     ...options,
   });
-  started.push(origin);
+  afterFile(() => origin.close());
   return { origin, url: origin.url, log };
 }
 

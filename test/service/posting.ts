@@ -1,5 +1,6 @@
 import type { PostOptions } from "../../service/catalog/node-post.ts";
 import { addManifestTo } from "../../service/catalog/node-post.ts";
+import { afterFile } from "../support/after-file.ts";
 import { manifest, type Releases, releases } from "../support/catalog.ts";
 import { type Answer, ask, type Running, serveFolder, threeRecords } from "./origin.ts";
 
@@ -38,6 +39,9 @@ let built: Promise<string> | undefined;
 /** A site to serve, for catalogs that have none: posts never change what is served. */
 function anySite(): Promise<string> {
   built ??= threeRecords().then(({ out }) => out);
+  afterFile(() => {
+    built = undefined;
+  });
   return built;
 }
 

@@ -1,8 +1,8 @@
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
 import { execa } from "execa";
-import { afterAll } from "vitest";
 import { caller, enrollBody, newPair } from "../controller/support.ts";
+import { afterFile } from "./after-file.ts";
 import { program, relcat, temporaryFolder } from "./run.ts";
 
 export const ownerPassword = "correct horse battery staple";
@@ -77,14 +77,6 @@ export async function madeController(): Promise<MadeController> {
   return made;
 }
 
-const running = new Set<Running>();
-afterAll(async () => {
-  for (const server of running) {
-    server.kill("SIGKILL");
-    await server;
-  }
-});
-
 const unlimited = ["--limit-key", "0", "--limit-address", "0", "--limit-enrol", "0", "--limit-login", "0"];
 
 /** Served, with an API key in the environment of its commands. */
@@ -109,7 +101,6 @@ export async function servedController(
     server,
     async stop(signal = "SIGTERM") {
       server.kill(signal);
-      running.delete(server);
       return server;
     },
     async again() {
@@ -127,7 +118,10 @@ export async function servedController(
 function start({ folder, env }: MadeController, options: readonly string[]): Running {
   const args = ["controller", "serve", "--database", "controller.db", "--json", ...options];
   const server = startRelcat(folder, env, args);
-  running.add(server);
+  afterFile(() => {
+    server.kill("SIGKILL");
+    return server;
+  });
   return server;
 }
 

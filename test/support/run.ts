@@ -4,22 +4,18 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { text } from "node:stream/consumers";
 import { execa, type Options } from "execa";
-import { afterAll, inject } from "vitest";
+import { inject } from "vitest";
+import { afterFile } from "./after-file.ts";
 import type { WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
 /** relcat's launcher, as it is installed. */
 export const program = inject("program");
 
-const made: string[] = [];
-afterAll(() => {
-  for (const folder of made) rmSync(folder, { recursive: true, force: true });
-});
-
 /** A folder of the test file's own, removed after its last test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "relcat-test-"));
-  made.push(folder);
+  afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 

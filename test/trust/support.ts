@@ -1,9 +1,10 @@
 import { appendFileSync, cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Updater } from "tuf-js";
-import { afterAll, expect, vi } from "vitest";
+import { expect, vi } from "vitest";
+import { afterFile } from "../support/after-file.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 
 /** When the sample is signed. */
@@ -61,9 +62,6 @@ export async function signedProject(
   };
 }
 
-const servers: Server[] = [];
-afterAll(() => Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve)))));
-
 /** Serves files as any file host does. */
 export async function serveFiles(folder: string): Promise<string> {
   const server = createServer(({ url = "/" }, response) => {
@@ -71,7 +69,7 @@ export async function serveFiles(folder: string): Promise<string> {
     if (!existsSync(path)) return response.writeHead(404).end();
     response.writeHead(200).end(readFileSync(path));
   });
-  servers.push(server);
+  afterFile(() => new Promise((resolve) => server.close(resolve)));
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,13 +1,13 @@
 import { createHash, createPrivateKey, type KeyObject, sign } from "node:crypto";
 import { cpSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { canonicalize } from "@tufjs/canonical-json";
 import { Metadata, MetadataKind } from "@tufjs/models";
-import { afterAll } from "vitest";
 import { cacheControl, mediaType } from "../../pipeline/documents/file-headers.ts";
 import { keyId, publicBytes } from "../../pipeline/trust/keys.ts";
+import { afterFile } from "../support/after-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 import type { SignedProject } from "../trust/support.ts";
 
@@ -39,13 +39,6 @@ export async function verify(project: SignedProject, args: readonly string[], st
 export const rootOf = ({ folder }: SignedProject) => join(folder, "releases/trust/1.root.json");
 
 type Answering = (path: string, request: IncomingMessage, response: ServerResponse) => boolean;
-const servers: Server[] = [];
-afterAll(() => {
-  for (const server of servers) {
-    server.closeAllConnections();
-    server.close();
-  }
-});
 
 /** A plain file host. @param answers takes the requests that it wants to itself */
 export async function host(folder: () => string, answers: Answering = () => false): Promise<string> {
@@ -57,7 +50,10 @@ export async function host(folder: () => string, answers: Answering = () => fals
     const headers = { "content-type": mediaType(path), "cache-control": cacheControl.public };
     response.writeHead(200, headers).end(readFileSync(file));
   });
-  servers.push(server);
+  afterFile(() => {
+    server.closeAllConnections();
+    server.close();
+  });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,0 +1,13 @@
+import { afterAll } from "vitest";
+import { endFile } from "./after-file.ts";
+
+// vitest runs this module before each test file; the next file finds the process as this one did.
+const before = { ...process.env };
+const folder = process.cwd();
+
+afterAll(async () => {
+  await endFile();
+  process.chdir(folder);
+  for (const name of Object.keys(process.env)) if (!(name in before)) delete process.env[name];
+  Object.assign(process.env, before);
+});
