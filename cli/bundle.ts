@@ -2,10 +2,10 @@ import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { type Plugin, rolldown } from "rolldown";
 
-/** Loaded by few commands: from node_modules as they are, the native ones and those that look for others at run time. */
+/** Not bundled, because few commands need them, and some are native or resolve modules at run time. */
 const apart = /^(@aws-sdk\/|@napi-rs\/|openpgp$|pg$)/;
 
-/** Programs of other threads, by the name of their file beside the chunks; who starts one finds it there. */
+/** Entry points of worker threads, by file name; their callers find them next to the chunks. */
 const threads: Readonly<Record<string, string>> = {
   "compress-thread": join(import.meta.dirname, "../pipeline/journal/compress-thread.ts"),
   "hash-thread": join(import.meta.dirname, "../pipeline/system/hash-thread.ts"),
@@ -15,8 +15,8 @@ const threads: Readonly<Record<string, string>> = {
 const builtinImport = /^import (?:([\w$]+|\* as [\w$]+)(?:, | ))?(?:\{([^}]*)\} )?from "([\w:/]+)";$/gm;
 
 /**
- * Node's own modules without their ES faces: to make one, Node reads every export, and the lazy ones among them load
- * what nobody asked for. That was a quarter of the start.
+ * Loads Node's built-in modules as CommonJS: their ES form evaluates every export, including lazy ones, which
+ * took a quarter of the start-up time.
  */
 const builtins: Plugin = {
   name: "builtins",
@@ -32,16 +32,16 @@ const builtins: Plugin = {
 };
 
 /**
- * Makes the command line one program with its libraries, a chunk for each part that is loaded on demand: what looks up
- * 800 modules takes four times as long to start.
+ * Bundles the command line with its libraries, one chunk for each lazily loaded part: resolving 800 modules
+ * makes start-up four times as slow.
  * @param into folder for `main.js` and its chunks
- * @param main the program, when it is not the command line
+ * @param main another entry point
  */
 export async function bundle(into: string, main = join(import.meta.dirname, "main.ts")): Promise<void> {
   const program = await rolldown({
     input: { main, ...threads },
     platform: "node",
-    // As CommonJS jsonc-parser looks for its parts in a way that no bundler sees.
+    // The CommonJS version of jsonc-parser resolves its parts in a way that bundlers do not see.
     resolve: { mainFields: ["module", "main"] },
     external: apart,
     plugins: [builtins],

@@ -20,7 +20,9 @@ import {
 import type { Host, OwnPackage } from "./terminal/host.ts";
 import { example, noBase, type Run, row, yes } from "./terminal/rows.ts";
 
-/** The table of commands. Each row imports its verb only when it runs: help and version load nothing but this. */
+/**
+ * The table of commands. Each command is imported only when it runs, so help and version load nothing else.
+ */
 export function createProgram(
   own: OwnPackage,
   { data, messages }: Pick<Host, "data" | "messages">,
@@ -40,7 +42,7 @@ export function createProgram(
     .configureOutput({
       writeOut: (text) => data.write(text),
       writeErr: (text) => messages.write(text),
-      outputError: () => {}, // main.ts shows it as every other problem
+      outputError: () => {}, // main.ts prints the error like any other problem
     })
     .exitOverride();
   for (const add of [
@@ -175,7 +177,7 @@ function addNotes(program: CommandUnknownOpts, run: Run): void {
     );
 }
 
-/** Help says which options a command cannot do without. */
+/** Adds to the help which options are required. */
 const described = (option: Option): string =>
   `${new Help().optionDescription(option)}${option.mandatory ? " (required)" : ""}`;
 

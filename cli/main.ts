@@ -8,15 +8,15 @@ import { findProject } from "./terminal/project.ts";
 import type { Globals } from "./terminal/rows.ts";
 import { outputAtOnce } from "./terminal/unbuffered-output.ts";
 
-/** Runs the command line of this process. The only place that touches `process`. */
+/** Runs the command line. The only code that uses `process`. */
 export async function main(own: OwnPackage): Promise<void> {
   let host = hostOf({ color: true }, own);
   process.on("uncaughtException", (error) => endWithBug(error, host));
   if (await isUnchangedBuild(host)) return;
-  // Only now: to open it takes longer than it saves of the little that was loaded so far.
+  // Enabled late, because opening the cache costs more than it saves for the few modules loaded so far.
   enableCompileCache();
   for (const stream of [process.stdout, process.stderr]) guarded(stream);
-  // commander is a third of what an unchanged build takes.
+  // Loading commander takes a third of the time of an unchanged build.
   const [{ CommanderError }, { createProgram }] = await Promise.all([
     import("@commander-js/extra-typings"),
     import("./commands.ts"),
@@ -25,7 +25,7 @@ export async function main(own: OwnPackage): Promise<void> {
   const program = createProgram(own, host, async (verb, json) => {
     const globals = program.opts();
     const asked = json ? { ...globals, json } : globals;
-    // A hint on a wrong -C must not repeat it.
+    // A hint about a wrong -C must not repeat it.
     host = hostOf(asked, own);
     await enter(globals.C);
     host = hostOf(asked, own, { folder: globals.C, ...given });
@@ -55,7 +55,7 @@ export async function main(own: OwnPackage): Promise<void> {
   process.exitCode ??= status;
 }
 
-/** What commands that work on a built site were told of it. */
+/** Options that hints for later commands must repeat. */
 function givenTo(action: CommandUnknownOpts): Given {
   const name = action.name();
   if (!["build", "sign", "publish", "rollback"].includes(name)) return {};
@@ -80,12 +80,12 @@ async function isUnchangedBuild(host: Host): Promise<boolean> {
     data: () => outputAtOnce(1, () => used(process.stdout), inColor),
     messages: () => outputAtOnce(2, () => used(process.stderr), inColor),
   });
-  // To end by itself the process would take its memory down in order first, which nobody waits for.
+  // An explicit exit skips the orderly release of memory.
   if (isUnchanged && streams.length === 0) process.exit();
   return isUnchanged;
 }
 
-/** Of an unknown command, `help` would show the whole program's; as a command it is refused by name. */
+/** `help` would show the whole program for an unknown command, so its name is reported instead. */
 function wordsOf({ commands }: { commands: readonly CommandUnknownOpts[] }): string[] {
   const words = process.argv.slice(2);
   const [first, name = ""] = words;
@@ -93,7 +93,7 @@ function wordsOf({ commands }: { commands: readonly CommandUnknownOpts[] }): str
   return first === "help" && isUnknown && name !== "help" ? [name] : words;
 }
 
-/** commander ends help and version by an error too. */
+/** commander reports even help and version as errors. */
 async function refuse(error: CommanderError, command: string, host: Host): Promise<number> {
   if (error.exitCode === 0) return 0;
   if (error.code === "commander.help") return 2;
@@ -114,17 +114,17 @@ async function enter(folder: string | undefined): Promise<void> {
   process.chdir(folder);
 }
 
-/** @param color false: none, whatever the stream is */
+/** @param color false: no colours, even at a terminal */
 const outputOf = (stream: NodeJS.WriteStream, color?: boolean): Output => ({
   write: (text) => stream.write(text),
   style: (style, text) => (color === false ? text : styleText([style].flat(), text, { stream })),
   columns: stream.isTTY ? stream.columns : undefined,
 });
 
-/** What is not asked for is not made: a stream takes a twentieth of Node's start. */
+/** Created lazily: a stream takes a twentieth of Node's start-up time. */
 function hostOf({ color, json, quiet }: Partial<Globals>, own: OwnPackage, given: Given = {}): Host {
   const { env } = process;
-  // Looked for when a command asks: only then the process is in the folder of -C.
+  // Searched lazily, because only then the process is in the folder of -C.
   let project: string | undefined;
   const inProject = (name: string) => {
     project ??= findProject(".", process.getuid?.()) ?? ".";
@@ -167,7 +167,7 @@ function hostOf({ color, json, quiet }: Partial<Globals>, own: OwnPackage, given
   };
 }
 
-/** The terminal edits the line, so Ctrl-C ends the process as everywhere; Ctrl-D is a no. */
+/** The terminal edits the line, so Ctrl-C ends the process as usual; Ctrl-D means no. */
 async function confirm(question: string): Promise<boolean> {
   const { createInterface } = await import("node:readline");
   process.stderr.write(`${question} [y/N] `);
@@ -176,14 +176,14 @@ async function confirm(question: string): Promise<boolean> {
     for await (const line of lines) return /^y(es)?$/i.test(line.trim());
     return false;
   } finally {
-    lines.close(); // an open one would keep the process waiting for more
+    lines.close(); // an open reader would keep the process running
   }
 }
 
 const guarded = (stream: NodeJS.WriteStream): NodeJS.WriteStream =>
   stream.listeners("error").includes(endedOutput) ? stream : stream.on("error", endedOutput);
 
-/** A reader that went away (`relcat … | head`) is no failure; a full disk is. */
+/** A closed pipe (`relcat … | head`) is not an error; a full disk is. */
 function endedOutput(error: NodeJS.ErrnoException): void {
   if (error.code === "EPIPE" || error.code === "ERR_STREAM_DESTROYED") return;
   process.exitCode = 2;

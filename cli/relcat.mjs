@@ -3,7 +3,9 @@
 const source = new URL("./main.ts", import.meta.url);
 const bundled = new URL("../build/program/main.js", import.meta.url);
 
-/** Whether a version lies in a range of `^1.2.3` and `>=1`, joined by `||`: all that engines needs. */
+/**
+ * Tests a version against a range of `^1.2.3` and `>=1`, separated by `||`, which is all that engines needs.
+ */
 function fits(version, range) {
   return range.split("||").some((part) => {
     const floor = part.match(/\d+/g).map(Number);
@@ -19,7 +21,7 @@ function atLeast(version, floor) {
   return true;
 }
 
-/** A word as a POSIX shell reads it back. */
+/** Quotes a word for a POSIX shell. */
 function quoted(word) {
   return /^[\w./:=@%+,-]+$/.test(word) ? word : `'${word.replace(/'/g, "'\\''")}'`;
 }
@@ -40,7 +42,7 @@ function start({ existsSync, readFileSync }, { fileURLToPath }) {
   const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const inRepository = existsSync(source);
   if (process.argv.length === 3 && process.argv[2] === "--version") {
-    // Asked by scripts, often, and by machines with another Node too.
+    // Scripts ask for the version often, also with other versions of Node.
     process.stdout.write(`${about.version}\n`);
   } else if (fits(process.versions.node.split(".").map(Number), about.engines.node)) {
     const folder = fileURLToPath(new URL("..", import.meta.url));
@@ -52,6 +54,6 @@ function start({ existsSync, readFileSync }, { fileURLToPath }) {
 }
 
 const needed = ["fs", "url"];
-// Imported, they would take a quarter of the start: all that they export, and what that loads, is read for it.
+// ES imports would evaluate all exports of these modules, a quarter of the start-up time.
 if (process.getBuiltinModule) start(...needed.map((name) => process.getBuiltinModule(name)));
 else Promise.all(needed.map((name) => import(name))).then((modules) => start(...modules));

@@ -17,7 +17,7 @@ export interface BuildOptions extends LedgerGuardOptions {
   now?: string;
 }
 
-/** `relcat build`: the site, and what of it is not permanent. */
+/** `relcat build`: builds the site and reports provisional content. */
 export async function buildSite(options: BuildOptions, host: Host): Promise<number> {
   const { out = host.dist, released = false, with: versions, site: siteName, at, checkOut, now } = options;
   if (versions && !released) {
@@ -79,7 +79,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   return exitStatus.done;
 }
 
-/** A build opens its cache several times. */
+/** A build opens its cache several times, but the reason is reported once. */
 function sayingOnce(host: Host): (reason: string) => void {
   let isSaid = false;
   return (reason) => {
@@ -121,7 +121,7 @@ function show(
     );
 }
 
-/** A site where nothing is permanent takes what is not signed. */
+/** A provisional site does not need signatures. */
 function nextFor(name: string, out: string | undefined, { sites, trust }: Catalog["config"]): string {
   const isSigned = trust.profile !== "none" && sites.get(name)?.settles === true;
   const folder = out === undefined ? "" : ` --out ${shellWord(out)}`;
@@ -138,7 +138,7 @@ interface LeftOut {
   private: number;
 }
 
-/** Private artifacts are counted, never named: what a build prints is often public. */
+/** Private artifacts are counted but not named, because build output is often public. */
 function leftOut({ openVersions, identified }: Catalog): LeftOut {
   const open = identified.leftOut.filter(
     ({ content }) => !content.exclude_from_api && content.only_for_account === null,
@@ -150,7 +150,7 @@ function leftOut({ openVersions, identified }: Catalog): LeftOut {
   };
 }
 
-/** In a clone of relcat itself the command is a script. */
+/** In a clone of relcat, the command is a script. */
 function serveCommand(out: string, { environment, dist }: Host): string {
   const serve = environment.npm_lifecycle_event === "catalog" ? "npm run relcat -- serve" : "relcat serve";
   return out === dist ? serve : `${serve} --dir ${shellWord(out)}`;

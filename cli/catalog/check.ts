@@ -23,7 +23,7 @@ export interface CheckOptions extends LedgerGuardOptions {
   format: "text" | "json" | "github" | "sarif";
 }
 
-/** `relcat check`: every problem, and how much was looked at. */
+/** `relcat check`: reports every problem, and the amount of checked content. */
 export async function check(options: CheckOptions, host: Host): Promise<number> {
   const { ledgerBase, artifacts, format } = options;
   if (host.json && format !== "text" && format !== "json")
@@ -53,7 +53,7 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
 }
 
-/** What only git knows of the ledger. */
+/** Problems that need git's copy of the ledger. */
 async function historyProblems(
   catalog: Catalog,
   ledgerBase: string | undefined,

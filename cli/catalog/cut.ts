@@ -30,7 +30,7 @@ export interface CutOptions extends LedgerGuardOptions {
   now?: string;
 }
 
-/** What a cut did. Private records are counted, never named: the output is often public. */
+/** Result of a cut. Private records are counted but not named, because the output is often public. */
 export interface CutSummary {
   at: string;
   added: RecordRow[];
@@ -42,7 +42,7 @@ export interface CutSummary {
   settled_by: string;
 }
 
-/** `relcat cut`: ids and dates become permanent. */
+/** `relcat cut`: makes ids and dates permanent. */
 export async function cutReleases(
   versions: readonly string[],
   options: CutOptions,
@@ -87,7 +87,7 @@ export async function cutReleases(
   return exitStatus.done;
 }
 
-/** Without versions, every open release becomes permanent: nobody should do that by pressing Enter too early. */
+/** Without versions, all open releases become permanent, so an accidental Enter must not suffice. */
 const confirmAll =
   (commit: boolean, host: Host) =>
   async ({ events }: Cut, { ledger }: Catalog): Promise<void> => {
@@ -120,7 +120,7 @@ const confirmAll =
     );
   };
 
-/** A plan says which versions and when: nothing may say otherwise beside it. */
+/** The plan determines versions and date, so options must not repeat them. */
 async function planToCut(file: string, versions: readonly string[], now: string | undefined): Promise<Plan> {
   if (versions.length === 0 && now === undefined) return readPlan(file);
   throw new UsageError(
@@ -170,7 +170,7 @@ const row = ({ id, version, package_type, name, file }: RecordRow): RecordRow =>
   file,
 });
 
-/** Open releases that a cut would have made permanent, had they anything in them. */
+/** Open releases that were skipped because they are empty. */
 function emptyReleases({ releases, ledger }: Catalog, chosen: readonly string[] | undefined): string[] {
   const empty = releases.filter(
     ({ version, artifacts }) => artifacts.length === 0 && !ledger.versions.has(version),

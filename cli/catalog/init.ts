@@ -3,7 +3,7 @@ import { answer, type Host, openingSurroundings, say, sayNext } from "../termina
 import { findProject } from "../terminal/project.ts";
 import { folderName, shellWord } from "../terminal/words.ts";
 
-/** `relcat init`: a project that checks and builds as it is. */
+/** `relcat init`: creates a project that can be checked and built at once. */
 export async function init(folder: string, host: Host): Promise<number> {
   const outer = findProject(folder, undefined);
   const files = (await start(folder, host.own.version, await openingSurroundings(host))).map(

@@ -7,13 +7,13 @@ import { bytes, codeCell, fitSections, type Measure } from "../terminal/markdown
 import { byPlace, countProblems, tally } from "../terminal/render.ts";
 import { repositoryPaths } from "../terminal/repository-path.ts";
 
-/** GitHub refuses a step's summary as a whole when it is bigger. */
+/** GitHub rejects a longer summary of a step entirely. */
 const mostBytes = 1024 * 1024;
 
-/** Not even a heading is worth less. */
+/** Below this size not even the headings fit. */
 const leastBytes = 10_000;
 
-/** Appends to the summary of a job under GitHub Actions, as much as still fits. */
+/** Appends to the job summary of GitHub Actions as much as fits. */
 export function summarize(host: Host, markdown: (limit: number, measure: Measure) => string): void {
   const file = host.environment.GITHUB_STEP_SUMMARY;
   if (!isOnGitHub(host) || !file) return;
@@ -22,12 +22,12 @@ export function summarize(host: Host, markdown: (limit: number, measure: Measure
     const left = mostBytes - present - 1;
     if (left >= leastBytes) appendFileSync(file, `${markdown(left, bytes)}\n`);
   } catch (error) {
-    // What was asked for is done or refused already: its summary changes nothing of that.
+    // A failed summary does not change the command's result.
     say(host, `The job summary cannot be written: ${(error as Error).message}`);
   }
 }
 
-/** Problems as a job's summary; every one of them, as long as there is space. */
+/** Writes all problems into the job summary, as far as they fit. */
 export function summarizeProblems(problems: readonly Problem[], looked: string, host: Host): void {
   summarize(host, (limit, measure) => {
     const path = repositoryPaths(host);

@@ -13,13 +13,13 @@ import {
 import { type Host, say } from "../terminal/host.ts";
 import { renderProblems } from "../terminal/render.ts";
 
-/** Options of the commands that compare the ledger with git. */
+/** Options of commands that compare the ledger with git. */
 export interface LedgerGuardOptions {
-  /** false: do not compare. */
+  /** false: skip the comparison. */
   base?: boolean | undefined;
 }
 
-/** Compares the ledger with the one that git has, and says where that cannot be done. */
+/** Compares the ledger with git's copy, or reports why that is impossible. */
 export class LedgerGuard {
   readonly #host: Host;
   readonly #find: () => Promise<LedgerBase | undefined>;
@@ -32,24 +32,24 @@ export class LedgerGuard {
       base ? findLedgerBase(host.releases, name ?? (await configuredBase(host))) : undefined;
   }
 
-  /** Lines that were removed or changed. */
+  /** Problems for removed or changed lines. */
   async lostLines(ledger: Ledger): Promise<Problem[]> {
-    // git is asked once for each command.
+    // Cached, so that git is called once per command.
     this.#base ??= this.#find();
     const base = await this.#base;
     return base ? lostLines(ledger, base) : [];
   }
 
-  /** @throws RelcatError ledger-rewritten where lines were removed or changed */
+  /** @throws RelcatError ledger-rewritten if lines were removed or changed */
   readonly prove = async (ledger: Ledger): Promise<void> => throwErrors(await this.lostLines(ledger));
 
-  /** What CI should mend, for the problems of `check`. */
+  /** Problems of the CI setup, for `check`. */
   async warnings(): Promise<Problem[]> {
     const base = await this.#base;
     return base && isShallowInCi(base, this.#host.environment) ? [shallowWarning(base)] : [];
   }
 
-  /** Says in one line why the ledger was not compared. @param ledger one without lines has nothing to lose */
+  /** Reports in one line why the ledger was not compared. @param ledger an empty ledger cannot lose lines */
   async sayUnproved(ledger?: Pick<Ledger, "events">, host = this.#host): Promise<void> {
     const base = await this.#base;
     const why = base && whyNotCompared(base);
@@ -57,7 +57,7 @@ export class LedgerGuard {
     if ((ledger?.events.length ?? 0) > 0 || base?.found.kind !== "no-repository") say(host, why);
   }
 
-  /** The warnings and the line. */
+  /** Reports the warnings and that line. */
   async report(ledger?: Pick<Ledger, "events">, host = this.#host): Promise<void> {
     host.messages.write(renderProblems(await this.warnings(), host));
     await this.sayUnproved(ledger, host);

@@ -8,7 +8,7 @@ export interface RebaseOptions {
   now?: string;
 }
 
-/** `relcat ledger rebase`: our lines follow those of the branch that was first. */
+/** `relcat ledger rebase`: moves our lines after those of the other branch. */
 export async function rebase(options: RebaseOptions, host: Host): Promise<number> {
   const base = options.onto ?? (await loadConfig(host.releases)).ledgerBase;
   const done = await rebaseLedger(host.releases, base, surroundings(host, options.now));
@@ -29,11 +29,11 @@ interface MovedRow {
   package_type: string;
   name: string;
   file: string;
-  /** The other side has the same artifact: our line was not needed. */
+  /** True if the other side has the same artifact, so that our line was dropped. */
   already_there: boolean;
 }
 
-/** What a rebase did. Private records are counted, never named: the output is often public. */
+/** Result of a rebase. Private records are counted but not named, because the output is often public. */
 interface RebaseSummary {
   onto: string;
   at: string | null;
@@ -81,7 +81,7 @@ function describe({ rebase: { before, after } }: RebasedLedger, summary: RebaseS
   ].join("\n");
 }
 
-/** Its ids and dates are in what people approve. */
+/** A plan contains ids and dates, which the rebase may change. */
 const planAgain = "; a plan made before no longer fits: relcat plan";
 
 function nextAfter(

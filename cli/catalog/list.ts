@@ -10,7 +10,7 @@ import { answer, type Host, say } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 
-/** `relcat list`: the records that match, as the catalog would answer. */
+/** `relcat list`: matching records in the form and order of the API. */
 export async function list(
   terms: readonly string[],
   { all = false }: { all?: boolean },
@@ -35,7 +35,7 @@ export async function list(
   return exitStatus.done;
 }
 
-/** The records as the catalog answers them, and beside them what it does not tell of each. */
+/** Records as in the API, and additional facts about each. */
 const documentOf = (records: readonly ListedRecord[]) => ({
   records: records.map(({ record }) => record),
   details: records.map(({ record, state, file, url, withdrawal }) => ({

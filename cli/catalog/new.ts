@@ -2,7 +2,7 @@ import { exitStatus, type OpenReleaseOptions, openRelease as open } from "../../
 import { answer, type Host, openingSurroundings, sayNext } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
-/** `relcat new`: the next release of a month, with the notes that waited for it. */
+/** `relcat new`: opens the next release of a month and moves the waiting notes into it. */
 export async function openRelease(
   month: string,
   options: Omit<OpenReleaseOptions, "month">,

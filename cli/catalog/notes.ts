@@ -18,7 +18,7 @@ export type NotesFormat = "markdown" | "html" | "json" | "text";
 
 const formats = { markdown: notesMarkdown, html: notesHtml, text: notesText };
 
-/** `relcat notes show`: data for other programs, so nothing is said beside it. */
+/** `relcat notes show`: output for other programs, so there are no messages. */
 export async function showNotes(which: string, format: NotesFormat, host: Host): Promise<number> {
   const today = new Date(host.clock).toISOString().slice(0, 10);
   const { release, config } = await show(host.releases, which, today);
@@ -27,7 +27,7 @@ export async function showNotes(which: string, format: NotesFormat, host: Host):
   return exitStatus.done;
 }
 
-/** `relcat notes lint`: only what is wrong with notes. */
+/** `relcat notes lint`: reports only problems of notes. */
 export async function lintNotes(host: Host): Promise<number> {
   const problems = noteProblems((await loadCatalog(host.releases)).problems);
   const found = tally(problems);
@@ -47,7 +47,7 @@ export interface AddNoteOptions {
   release?: string;
 }
 
-/** `relcat notes add`: a fragment in a file of its own. */
+/** `relcat notes add`: writes a note fragment to a new file. */
 export async function addNote(options: AddNoteOptions, host: Host): Promise<number> {
   const { text, ref: refs = [], security = false, release } = options;
   const component = options.component ?? (await missing("component", host));
@@ -59,7 +59,7 @@ export async function addNote(options: AddNoteOptions, host: Host): Promise<numb
   return exitStatus.done;
 }
 
-/** Which there are is for catalog.yaml to say; where that cannot be read, the help says how to find out. */
+/** Lists the allowed values from catalog.yaml; if that is unreadable, the hint says how to find them. */
 async function missing(what: "component" | "kind", { releases }: Host): Promise<never> {
   const config = await loadConfig(releases).catch(() => undefined);
   const keys = [...(config?.[`${what}s`].keys() ?? [])];

@@ -17,19 +17,19 @@ import {
   summarySentence,
 } from "./plan-words.ts";
 
-/** By this line a comment is found again, to be replaced. */
+/** Identifies the comment, so that a later run can replace it. */
 export const planMarker = "<!-- relcat plan -->";
 
-/** GitHub takes 65,536 characters in a comment; others may add to it. */
+/** GitHub's limit is 65,536 characters per comment; other tools may append to it. */
 export const commentLimit = 60_000;
 
-/** Rows that everybody sees; more are folded away. */
+/** Number of visible rows; the others are folded. */
 const unfolded = 20;
 
-/** Below this not even the headings of every section fit. */
+/** Below this size the section headings do not fit. */
 export const smallestLimit = 10_000;
 
-/** A plan for a pull request or a job summary; nothing that users wrote is Markdown in it. */
+/** Renders a plan for a pull request or job summary; user text is escaped. */
 export function planMarkdown(plan: Plan, limit = commentLimit, measure: Measure = characters): string {
   const head = [
     planMarker,

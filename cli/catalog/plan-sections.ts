@@ -1,12 +1,12 @@
 import type { FieldChange, Plan, PlanRow } from "../../pipeline/index.ts";
 import { count, naturally } from "../terminal/words.ts";
 
-/** Part of a plan as people read it: a title, rows with the same columns, and what changes in each. */
+/** A section of a plan: a title, rows with the same columns, and details of each. */
 export interface PlanSection {
   title: string;
   columns: readonly string[];
   rows: readonly SectionRow[];
-  /** Few people read it to its end. */
+  /** Shortened at a terminal. */
   isLong?: true;
 }
 
@@ -25,7 +25,7 @@ const recordCells = ({ id, version, package_type, name, file }: PlanRow): string
   file ?? name,
 ];
 
-/** What a plan says, the most serious first; empty sections are left out. */
+/** Sections of a plan, the most serious first, without empty ones. */
 export function planSections(plan: Plan): PlanSection[] {
   const sections = [
     problems("Forbidden", plan.forbidden),
@@ -97,7 +97,9 @@ function added({ added: rows, lines, at }: Plan): PlanSection[] {
   ];
 }
 
-/** Records that change through the configuration or key names alone are told there: one line says it for all. */
+/**
+ * Records changed only by the configuration or key names are omitted here, because one line covers them all.
+ */
 function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
   const own = rows.filter(({ fields }) => fields.some(({ cause }) => cause === undefined));
   const listed = new Set(rows.map(({ id }) => id));
@@ -125,7 +127,7 @@ function changed({ changed: rows, revised, at }: Plan): PlanSection[] {
 
 const mostFields = 12;
 
-/** `description: "a" → "b"`, one a line. */
+/** One line per field: `description: "a" → "b"`. */
 function fieldLines(fields: readonly FieldChange[]): string[] {
   const lines = fields.map(
     (change) => `${change.field}: ${shownValue(change, "from")} → ${shownValue(change, "to")}`,

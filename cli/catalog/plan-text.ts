@@ -12,10 +12,10 @@ import {
   summarySentence,
 } from "./plan-words.ts";
 
-/** Rows of a section that nobody reads to its end. */
+/** Rows shown of a long section. */
 const mostRows = 10;
 
-/** A plan for people at a terminal. */
+/** Renders a plan for a terminal. */
 export function planText(plan: Plan, output: Output): string {
   const head = [
     baselineSentence(plan, harmless),

@@ -1,10 +1,9 @@
 import type { Plan } from "../../pipeline/index.ts";
 import { count, listed } from "../terminal/words.ts";
 
-/** Shows a name that somebody chose, so that it is nothing but a name where it stands. */
+/** Escapes a user-chosen name for the output format. */
 type Show = (name: string) => string;
 
-/** What a plan was compared with, as a sentence. */
 export function baselineSentence({ baseline }: Plan, show: Show): string {
   const { kind, name, commit, records } = baseline;
   if (kind === "nothing") return `${absence[name] ?? ""}Compared with an empty catalog.`;
@@ -17,7 +16,7 @@ const absence: Readonly<Record<string, string>> = {
   "not-installed": "git is not installed. ",
 };
 
-/** What keeps the comparison from being whole; [] where nothing does. */
+/** Reasons why the comparison is incomplete; [] if it is complete. */
 export function reservations({ baseline, documents }: Plan, show: Show): string[] {
   const { name, problems } = baseline;
   const errors = problems === 1 ? "1 error keeps" : `${problems} errors keep`;
@@ -49,7 +48,7 @@ export function summarySentence(plan: Plan, isChange: boolean): string {
   return isChange ? "No public record would change." : "Nothing would change.";
 }
 
-/** When all records are equal but for key names, one sentence says it. */
+/** If records differ only in key names, one sentence replaces the rows. */
 export function renamedSentence({ renamed, changed, baseline }: Plan, show: Show): string[] {
   if (renamed.length === 0) return [];
   const names = renamed.map(({ from, to }) => `${show(from)} → ${show(to)}`).join(", ");
@@ -60,7 +59,7 @@ export function renamedSentence({ renamed, changed, baseline }: Plan, show: Show
   ];
 }
 
-/** Private records are counted, never named. */
+/** Private records are counted but not named. */
 export function privateSentence({ private: hidden }: Plan): string[] {
   const { added, changed, removed, lines } = hidden;
   const parts = [
@@ -74,13 +73,13 @@ export function privateSentence({ private: hidden }: Plan): string[] {
   return all.length > 0 ? [`Private records, not shown: ${listed(all)}.`] : [];
 }
 
-/** Of a first site every document is new: their number says enough. */
+/** On the first publish every document is new, so only their number is shown. */
 export function firstDocumentsSentence({ baseline, documents }: Plan): string[] {
   if (baseline.kind !== "nothing" || !documents || documents.added.length === 0) return [];
   return [`The site gets ${count(documents.added.length, "document")}.`];
 }
 
-/** What `cut` would write. */
+/** The lines that `cut` would write. */
 export function ledgerSentence({ lines, private: hidden, at, ledger, forbidden, refused }: Plan): string {
   const amount = lines.length + hidden.lines.add + hidden.lines.revise;
   if (amount === 0) return "The ledger gets no lines.";

@@ -26,13 +26,13 @@ export interface PlanOptions {
   now?: string;
 }
 
-/** As in other tools that plan, except that 2 is a usage error here. */
+/** As in other planning tools, except that 2 is a usage error here. */
 const changesStatus = 10;
 
-/** More at once want to be allowed by `cut`. */
+/** More revisions need a confirmation option of `cut`. */
 const mostRevisions = 50;
 
-/** `relcat plan`: what publishing would change, and the ledger lines of the next cut. */
+/** `relcat plan`: shows what publishing would change, and the ledger lines of the next cut. */
 export async function plan(versions: readonly string[], options: PlanOptions, host: Host): Promise<number> {
   const { against, ledgerBase, artifacts, out, now } = options;
   refuseContradictions(options);
@@ -68,7 +68,7 @@ function refuseContradictions({ against, ledgerBase, format, limit }: PlanOption
     throw new UsageError(`--limit ${limit} is too small for a plan`, `Give ${smallestLimit} or more.`);
 }
 
-/** For people: a plan as a document is the same in every folder. */
+/** Only for text output: the JSON document must be the same in every folder. */
 const withPastedHints = (decided: Plan, { given }: Host): Plan => ({
   ...decided,
   forbidden: [...problemsAsGiven(decided.forbidden, given)],

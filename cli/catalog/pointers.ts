@@ -9,7 +9,7 @@ const write = "relcat new opens a release, relcat ingest adds artifacts, relcat 
 const fetch = "relcat download downloads one file of a published site.";
 const config = "releases/catalog.yaml is the configuration; relcat schema catalog describes it.";
 
-/** Commands that other tools have, and the one that does it here. */
+/** Commands of other tools, with the corresponding command of relcat. */
 const pointers: Readonly<Record<string, string>> = {
   add: write,
   changelog: look,
@@ -53,6 +53,6 @@ const pointers: Readonly<Record<string, string>> = {
   yank: withdraw,
 };
 
-/** Where a command that relcat does not have is found; undefined where nobody would look for it. */
+/** Hint for an unknown command that users of other tools expect; undefined: none. */
 export const pointerFor = (name: string): string | undefined =>
   Object.hasOwn(pointers, name) ? pointers[name] : undefined;

@@ -9,6 +9,6 @@ export interface RecordRow {
   file: string;
 }
 
-/** Records in columns: id, version, package type, file. */
+/** Columns: id, version, package type, file. */
 export const recordTable = (rows: readonly RecordRow[]): string =>
   table(rows.map(({ id, version, package_type, file }) => [`  ${id}`, version, package_type, file]));

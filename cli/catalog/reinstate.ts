@@ -10,7 +10,7 @@ import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
-/** `relcat reinstate`: shows what it hits, asks, and undoes the retraction. */
+/** `relcat reinstate`: shows the affected records, asks for confirmation, and undoes the retraction. */
 export async function reinstateRecords(
   ids: readonly number[],
   options: { now?: string; yes?: true } & LedgerGuardOptions,

@@ -23,7 +23,7 @@ export interface RetractCommandOptions extends LedgerGuardOptions {
   yes?: true;
 }
 
-/** `relcat retract`: shows what it hits, asks, and withdraws it. */
+/** `relcat retract`: shows the affected records, asks for confirmation, and withdraws them. */
 export async function retractRecords(
   targets: readonly string[],
   options: RetractCommandOptions,
@@ -35,7 +35,7 @@ export async function retractRecords(
   await guard.prove(ledger);
   const { entries, alreadyRetracted } = selectRecords(ledger, choiceOf(targets, options));
   const retraction = { ids: entries.map((entry) => entry.add.id), reason, replacedBy: options.replacedBy };
-  // Decided before it is asked about: nobody should confirm what is refused afterwards.
+  // Validated before the confirmation, so that users do not confirm what is then refused.
   const due = decideRetract(ledger, retraction, ledger.newest).events;
   say(host, `To be retracted: ${count(entries.length, "record")}`);
   listRecords(entries, host);

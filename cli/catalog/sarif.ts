@@ -4,7 +4,7 @@ import type { Host } from "../terminal/host.ts";
 import { byPlace } from "../terminal/render.ts";
 import { type RepositoryPath, repositoryPaths } from "../terminal/repository-path.ts";
 
-/** Problems as SARIF 2.1.0, the form that code scanning and editors read. */
+/** Problems as SARIF 2.1.0, for code scanning and editors. */
 export function sarif(
   problems: readonly Problem[],
   host: Pick<Host, "environment" | "given" | "own" | "releases">,

@@ -5,7 +5,7 @@ import { UsageError } from "../terminal/usage.ts";
 
 const ending = ".schema.json";
 
-/** `relcat schema`: read from relcat's own folder, so that no schema library is loaded to print one. */
+/** `relcat schema`: prints a file from relcat's own folder, so that no schema library is loaded. */
 export async function schema(
   name: string | undefined,
   options: { list?: true },

@@ -15,7 +15,7 @@ import { countProblems, renderProblems } from "../terminal/render.ts";
 import { count, listed } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
-/** `relcat status`: where every release and every site stands, and the next command. */
+/** `relcat status`: the state of every release and site, and the next command. */
 export async function status(
   { offline = false, ...options }: { offline?: boolean } & LedgerGuardOptions,
   host: Host,
@@ -45,16 +45,16 @@ export async function status(
   answer(host, document, () =>
     describe({ releases, counts, errors, warnings, next }, sites, inspected, host),
   );
-  // Without its lines the ledger makes what is permanent look open.
+  // If the ledger lost lines, permanent releases would appear open.
   host.messages.write(renderProblems(lost, host));
   await guard.report(catalog.ledger);
   return lost.length > 0 ? exitStatus.problems : exitStatus.done;
 }
 
-/** Null: there is nothing to do. */
+/** Null: nothing to do. */
 type Next = { command: string | null; why: string };
 
-/** Where everything is permanent, what comes next depends on what the settling sites have. */
+/** If everything is cut, the next step depends on the state of the settling sites. */
 function nextWithSites(next: Next, sites: readonly SiteStatus[], { sites: known, trust }: Config): Next {
   const settling = sites.filter(({ name }) => known.get(name)?.settles);
   if (next.command !== "relcat build --released" || settling.length === 0) return next;
@@ -113,7 +113,7 @@ function details({ packages, private: hidden, retracted, added, revised, missing
   ].join(", ");
 }
 
-/** Days before an end that are worth a word. */
+/** Days before an expiry at which it is mentioned. */
 const soon = 3;
 
 function siteRow(

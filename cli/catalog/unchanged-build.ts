@@ -3,9 +3,9 @@ import { type BuildCall, programIdentity, unchangedBuild } from "../../pipeline/
 import type { Host, Output, Style } from "../terminal/host.ts";
 
 /**
- * Says what a build says that finds everything as it was.
- * @param outputs made when there is something to say
- * @returns false where there may be something to build
+ * Repeats the output of a build that finds nothing changed.
+ * @param outputs created only if there is output
+ * @returns false if a build may be necessary
  */
 export async function replayUnchangedBuild(
   host: Host,
@@ -22,11 +22,14 @@ export async function replayUnchangedBuild(
   return true;
 }
 
-/** @returns undefined from source, which changes under one version, and where -C may lead to another folder */
+/**
+ * @returns undefined if run from source, which changes without a new version, and with -C, which changes the
+ * folder
+ */
 export function buildCall(host: Host): BuildCall | undefined {
   const program = programIdentity(host.own.version, host.node);
   if (program === undefined || host.words.some((word) => word.startsWith("-C"))) return undefined;
-  // `npm run catalog` names other commands than relcat does.
+  // `npm run catalog` shows other commands in its hints than relcat.
   const words = [...host.words, host.environment.npm_lifecycle_event === "catalog" ? "catalog" : ""];
   const { pid, clock, own, releases: folder } = host;
   return { words, program, own: own.folder, folder, cache: join(folder, "../.relcat-cache"), pid, clock };
@@ -34,10 +37,10 @@ export function buildCall(host: Host): BuildCall | undefined {
 
 type Said = [stream: "data" | "messages", text: string];
 
-/** No text that is printed has a NUL. */
+/** Printed text never contains a NUL. */
 const styled = /\0(\w+)\0([^\0]*)\0/g;
 
-/** A host that keeps what is said, to be said again: coloured or not, as whoever reads it then wants it. */
+/** A host that records its output for a later run, which may or may not use colours. */
 export function recording(host: Host): { host: Host; said: Said[] } {
   const said: Said[] = [];
   const output = (stream: Said[0]): Output => ({

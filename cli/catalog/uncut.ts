@@ -3,7 +3,7 @@ import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
 
-/** `relcat uncut`: the last cut is taken back while nobody has it. */
+/** `relcat uncut`: undoes the last cut if it has not been pushed or published. */
 export async function uncutRelease(
   version: string,
   options: { ledgerBase?: string },

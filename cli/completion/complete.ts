@@ -2,25 +2,25 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Host, print } from "../terminal/host.ts";
 
-/** Words that depend on the project a shell stands in, or on this relcat. */
+/** Values that depend on the project or on this version of relcat. */
 export type Values = "versions" | "cut-versions" | "package-types" | "schemas";
 
-/** A word that could stand there, and what it is. */
+/** A suggestion with its description. */
 interface Candidate {
   value: string;
   about: string;
 }
 
 /**
- * `relcat __complete`, which shells call while somebody types: loads no pipeline, reads nothing but names and the
- * ledger, and offers nothing where anything is amiss.
+ * `relcat __complete`, called by shells during typing: it loads no pipeline, reads only names and the ledger,
+ * and suggests nothing on any error.
  * @param words the command line so far
  */
 export async function complete(values: string, words: readonly string[], host: Host): Promise<number> {
   try {
     for (const { value, about } of candidates(values, words, host)) print(host, `${value}\t${about}`);
   } catch {
-    // A folder that is no project, a file nobody may read: there is nothing to offer.
+    // Not a project, or an unreadable file: no suggestions.
   }
   return 0;
 }
@@ -40,7 +40,7 @@ function candidates(values: string, words: readonly string[], host: Host): Candi
   }
 }
 
-/** Those of the ledger and the folders named, newest first, with how many records they have. */
+/** Versions from the ledger and the folders, newest first, with their number of records. */
 function versions(releases: string, folders: readonly string[]): Candidate[] {
   const counts = countBy(readRecords(releases).map(({ version }) => version));
   const isKnown = (version: string) => /^\d{2}\.\d{2}\.\d{3}$/.test(version);
@@ -51,7 +51,7 @@ function versions(releases: string, folders: readonly string[]): Candidate[] {
     .map((value) => ({ value, about: about(counts.get(value), "not cut") }));
 }
 
-/** The types that are in the ledger; of the version that is named already, where one is. */
+/** Package types in the ledger, restricted to the version in the command line if there is one. */
 function packageTypes(releases: string, words: readonly string[]): Candidate[] {
   const records = readRecords(releases);
   const named = records.filter(({ version }) => words.includes(version));
@@ -73,7 +73,7 @@ function countBy(keys: readonly string[]): Map<string, number> {
   return counts;
 }
 
-/** Lines as relcat writes them; others are the business of `check`, and shells expand what they are offered. */
+/** Only well-formed lines: shells expand suggestions, so other text is unsafe. */
 function readRecords(releases: string): { version: string; packageType: string }[] {
   const line = /^\{"event":"add","id":\d+,"version":"([\d.]+)","package_type":"([a-z\d-]+)"/gm;
   return [...readLedger(releases).matchAll(line)].map(([, version = "", packageType = ""]) => ({

@@ -7,7 +7,7 @@ import {
 } from "./completion-cases.ts";
 import type { CommandWords } from "./completion-words.ts";
 
-/** What one branch offers: words, values of the project, and options for who typed a dash. */
+/** Suggestions of one branch: words, values of the project, and options after a dash. */
 function offer({ pattern, option, command }: Branch): string {
   const words = option
     ? option.choices
@@ -24,7 +24,7 @@ function offer({ pattern, option, command }: Branch): string {
 const offers = (branches: readonly Branch[], indent: string) =>
   branches.map((branch) => indent + offer(branch)).join("\n");
 
-/** Where no word fits, `-o default` completes file names. */
+/** If no word matches, `-o default` completes file names. */
 export const bashScript = (
   commands: readonly CommandWords[],
 ): string => `# relcat's commands, options, versions and package types. Load with: source <(relcat completion bash)

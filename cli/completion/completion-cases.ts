@@ -1,17 +1,17 @@
 import type { CommandWords, OptionWords } from "./completion-words.ts";
 
-/** A text as bash, zsh and fish read it back. */
+/** Quotes text for bash, zsh and fish. */
 export const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** One branch of a shell's `case`: what may stand there. */
+/** One branch of a shell's `case`, with its suggestions. */
 export interface Branch {
-  /** Quoted; several are joined by `|`. */
+  /** Quoted; several patterns are separated by `|`. */
   pattern: string;
   option: OptionWords | undefined;
   command: CommandWords;
 }
 
-/** Branches of "command words": each command that is followed by others, to be recognised word by word. */
+/** Branches of "command words", one per command with subcommands, to recognize it word by word. */
 export const knownCommands = (commands: readonly CommandWords[]): string =>
   commands
     .filter(({ path }) => path.length > 0)
@@ -30,17 +30,17 @@ const optionsWithValue = (commands: readonly CommandWords[]) =>
       .map((option) => ({ pattern: after(command, option), option, command })),
   );
 
-/** Branches of "command:option", for values that are known. */
+/** Branches of "command:option" for options with known values. */
 export const valueBranches = (commands: readonly CommandWords[]): Branch[] =>
   optionsWithValue(commands).filter(({ option }) => !isOpen(option));
 
-/** The pattern of all "command:option" whose value may be anything; -C is another matter. */
+/** Pattern of all "command:option" with arbitrary values, except -C. */
 export const openValues = (commands: readonly CommandWords[]): string =>
   optionsWithValue(commands)
     .filter(({ option }) => isOpen(option))
     .map(({ pattern }) => pattern)
     .join(" | ");
 
-/** Branches of "command", for everything else that follows it. */
+/** Branches of "command" for all other words after it. */
 export const commandBranches = (commands: readonly CommandWords[]): Branch[] =>
   commands.map((command) => ({ pattern: quoted(command.path.join(" ")), option: undefined, command }));

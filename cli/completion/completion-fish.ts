@@ -33,7 +33,7 @@ export function fishScript(commands: readonly CommandWords[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-/** Not fish's own __fish_use_subcommand: it takes the folder after -C for a command. */
+/** fish's own __fish_use_subcommand mistakes the folder after -C for a command. */
 function condition({ path, subcommands }: CommandWords): string {
   const seen = path.map((name) => `__fish_seen_subcommand_from ${name}`);
   const names = subcommands.map(({ name }) => name);

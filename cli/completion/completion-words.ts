@@ -1,31 +1,30 @@
 import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import type { Values } from "./complete.ts";
 
-/** An option as a shell completes it. */
 export interface OptionWords {
-  /** As they are typed, the long one first. */
+  /** As typed, the long form first. */
   flags: readonly string[];
   description: string;
   takesValue: boolean;
-  /** Its values, where they are a closed list. */
+  /** Fixed values, if there are any. */
   choices: readonly string[];
-  /** Its values, where the project knows them. */
+  /** Values that depend on the project. */
   values: Values | undefined;
 }
 
 /** A command and the words that may follow it. */
 export interface CommandWords {
-  /** [] for the program itself, ["notes", "show"] for a command of a command. */
+  /** [] for the program itself, ["notes", "show"] for a subcommand. */
   path: readonly string[];
   subcommands: { name: string; description: string }[];
   options: OptionWords[];
-  /** Values of its arguments, where they are a closed list. */
+  /** Fixed values of its arguments. */
   choices: readonly string[];
-  /** Values of its arguments, where the project knows them. */
+  /** Values of its arguments that depend on the project. */
   values: Values | undefined;
 }
 
-/** What the placeholders of arguments and options stand for. */
+/** Value source for each placeholder of arguments and options. */
 const known: Readonly<Record<string, Values>> = {
   version: "versions",
   "id-or-version": "cut-versions",
@@ -34,7 +33,7 @@ const known: Readonly<Record<string, Values>> = {
 
 const placeholder = (flags: string) => /[<[]([\w-]+)/.exec(flags)?.[1] ?? "";
 
-/** Every command with what may follow it, the program itself first. */
+/** All commands, the program itself first. */
 export function commandWords(
   command: CommandUnknownOpts,
   path: readonly string[] = [],

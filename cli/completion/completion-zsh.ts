@@ -8,7 +8,7 @@ import {
 } from "./completion-cases.ts";
 import type { CommandWords } from "./completion-words.ts";
 
-/** "word:what it is", as _describe reads it. */
+/** "word:description", the format of _describe. */
 const described = (word: string, description: string) =>
   quoted(description === "" ? word : `${word}:${description}`);
 

@@ -7,7 +7,7 @@ import { zshScript } from "./completion-zsh.ts";
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
 
-/** `relcat completion`: what the table of commands knows, as a shell reads it. Ids are not completed. */
+/** `relcat completion`: a shell script generated from the table of commands. Ids are not completed. */
 export async function completion(
   shell: keyof typeof scripts,
   program: CommandUnknownOpts,

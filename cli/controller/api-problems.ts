@@ -1,14 +1,13 @@
 import { type Code, type Problem, RelcatError } from "../../pipeline/errors.ts";
 import { count } from "../terminal/words.ts";
 
-/** What a controller answered. */
 export interface ApiAnswer {
   status: number;
-  /** Parsed JSON; undefined where there is none. */
+  /** Parsed JSON; undefined: no body. */
   body: unknown;
 }
 
-/** How somebody proves to a controller who they are. */
+/** Kind of credentials, which decides on the hint. */
 export type CredentialsKind = "key" | "session" | "host" | "none";
 
 interface Details {
@@ -19,10 +18,10 @@ interface Details {
   results?: { id?: unknown; detail?: unknown; error?: unknown }[];
 }
 
-/** More of what is wrong than this says nothing more. */
+/** A longer list of errors does not help. */
 const mostShown = 20;
 
-/** An answer that is no success, as problems: what was refused, then each part of the request that is to blame. */
+/** Turns an error response into problems: the refusal, then each faulty part of the request. */
 export function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsKind): RelcatError {
   const details = (typeof body === "object" && body !== null ? body : {}) as Details;
   const code = codeOf(status);
@@ -77,6 +76,6 @@ const forbidden: Readonly<Record<CredentialsKind, string>> = {
   none: "",
 };
 
-/** A sentence of the API as messages here are written. */
+/** Adapts a sentence of the API to the style of messages. */
 const asMessage = (text: string) =>
   text.replace(/\.$/, "").replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());

@@ -6,19 +6,18 @@ import { count } from "../terminal/words.ts";
 import { type ApiAnswer, type CredentialsKind, refusalOf } from "./api-problems.ts";
 import { keptSessions, type Session } from "./login-state.ts";
 
-/** A controller's API, however it is reached. */
+/** A controller's API, over HTTP or in this process. */
 export interface Api {
-  /** @param path below /-net/api/v0 @throws RelcatError for what is no success */
+  /** @param path below /-net/api/v0 @throws RelcatError for an error response */
   ask<T>(method: "GET" | "POST" | "DELETE", path: string, body?: object): Promise<T>;
 }
 
-/** A controller's API over HTTP. */
 export interface Connection extends Api {
   url: string;
   credentials: CredentialsKind;
-  /** Headers of the last answer. */
+  /** Headers of the last response. */
   headers(): Headers | undefined;
-  /** An answer as it comes, once it is known to be a success. */
+  /** Streams a successful response. */
   open(path: string, headers?: Record<string, string>): Promise<Response>;
 }
 
@@ -26,13 +25,13 @@ export interface Place {
   url?: string;
 }
 
-/** Milliseconds for one answer; lists of large fleets take a while. */
+/** Time-out in milliseconds; lists of large fleets take a while. */
 const patience = 120_000;
-/** Seconds that a client waits when it is told to; longer is for people to decide. */
+/** Longest Retry-After in seconds that is obeyed; beyond it, the user decides. */
 const longestWait = 90;
 const mostWaits = 2;
 
-/** Connects with what there is: an API key of the environment, or the session of `relcat login`. */
+/** Uses the available credentials: an API key from the environment, or the session of `relcat login`. */
 export function connect(place: Place, host: Host, prefer: "key" | "session" = "key"): Connection {
   const url = urlOf(place, host);
   const key = keyOf(host);
@@ -48,11 +47,11 @@ export function connect(place: Place, host: Host, prefer: "key" | "session" = "k
   return new Http(url, "session", { cookie: session?.cookie ?? "" }, host);
 }
 
-/** For what needs no credentials. */
+/** For operations without credentials. */
 export const connectAsNobody = (place: Place, host: Host): Connection =>
   new Http(urlOf(place, host), "none", {}, host);
 
-/** --url, or $RELCAT_CONTROLLER_URL, or the only controller that somebody is signed in to. */
+/** --url, $RELCAT_CONTROLLER_URL, or the only controller with a session. */
 function urlOf({ url }: Place, host: Host): string {
   const given = url ?? host.environment.RELCAT_CONTROLLER_URL;
   if (given) return readUrl(given, url ? "--url" : "RELCAT_CONTROLLER_URL");
@@ -66,7 +65,7 @@ function urlOf({ url }: Place, host: Host): string {
   );
 }
 
-/** Credentials go over HTTPS, or stay on this machine. */
+/** Credentials are sent only over HTTPS or to this machine. */
 function readUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
@@ -84,7 +83,7 @@ function readUrl(text: string, name: string): string {
   return url.origin + url.pathname.replace(/\/+$/, "");
 }
 
-/** @returns the pair as HTTP Basic sends it */
+/** @returns the key in the form of HTTP Basic */
 function keyOf({ environment }: Host): string | undefined {
   const { RELCAT_API_KEY_ID: id, RELCAT_API_KEY: key } = environment;
   if (!id && !key) return undefined;
@@ -152,7 +151,7 @@ class Http implements Connection {
     }
   }
 
-  /** Credentials go nowhere but to the address that was given. */
+  /** A redirect must not send credentials to another address. */
   #refuseRedirect(response: Response): Response {
     if (response.status < 300 || response.status > 399) return response;
     const to = response.headers.get("location") ?? "another address";

@@ -13,7 +13,6 @@ export const atUrl = () =>
     "URL of the controller; default: $RELCAT_CONTROLLER_URL, or the one you are signed in to",
   );
 
-/** The rows of `relcat controller`, `login` and `logout`. */
 export function addController(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Manage devices:");
   const controller = row(

@@ -3,12 +3,12 @@ import { UsageError } from "../terminal/usage.ts";
 import { type Api, connect, type Place } from "./api.ts";
 import { refusalOf } from "./api-problems.ts";
 
-/** A controller: its database on this machine, or its address. */
+/** A controller: its local database, or its address. */
 export interface ControllerPlace extends Place {
   database?: string;
 }
 
-/** Gives `work` the API of a controller, over HTTP or straight on its database: both answer the same. */
+/** Calls `work` with the controller's API, over HTTP or directly on the database, with the same results. */
 export async function withApi<T>(
   place: ControllerPlace,
   host: Host,

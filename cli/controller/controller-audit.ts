@@ -5,7 +5,6 @@ import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
 
-/** A row of the audit log. */
 export interface AuditRow {
   seq: number;
   at: string;
@@ -16,7 +15,7 @@ export interface AuditRow {
   after: Record<string, unknown> | null;
 }
 
-/** `relcat controller audit verify`: nobody has changed the log behind the controller's back. */
+/** `relcat controller audit verify`: detects changes made outside the controller. */
 export async function verifyAuditLog(
   { database, head }: { database: string; head?: string },
   host: Host,
@@ -70,7 +69,7 @@ export function showAuditLog(
   });
 }
 
-/** Rows for people: when, who, what, of what to what. */
+/** Columns: time, actor, action, target, change. */
 export const auditTable = (rows: readonly AuditRow[]): string =>
   table(
     rows.map(({ seq, at, actor, code, target, before, after }) => [

@@ -15,7 +15,7 @@ import { explainDatabase, open, refusal, shownDatabase } from "./controller-open
 
 const isPostgres = (database: string) => /^postgres(ql)?:\/\//.test(database);
 
-/** `relcat controller backup`: a whole copy, while the server runs. */
+/** `relcat controller backup`: a consistent copy, even while the server runs. */
 export async function backUpController(
   file: string,
   { database, withPepper }: { database: string; withPepper?: true },
@@ -25,7 +25,7 @@ export async function backUpController(
     database,
     `pg_dump --format=custom --file=${shellWord(file)} ${shellWord(shownDatabase(database))}`,
   );
-  // Opened as every command opens it: what it cannot read must not be backed up in silence.
+  // Opened like in other commands, so that an unusable database is not backed up unnoticed.
   const controller = await open(database, host);
   await controller.database.close();
   const pepper = withPepper ? Buffer.from(controller.pepper).toString("hex") : undefined;

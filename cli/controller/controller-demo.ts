@@ -19,7 +19,7 @@ interface DemoOptions {
   devices: number;
 }
 
-/** `relcat controller demo`: a controller with simulated devices, until it is stopped; nothing of it stays. */
+/** `relcat controller demo`: a temporary controller with simulated devices, which runs until stopped. */
 export async function demo(options: DemoOptions, host: Host): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), "relcat-demo-"));
   try {
@@ -89,7 +89,7 @@ async function start(controller: Opened, port: number): Promise<ControllerServer
 const serialOf = (number: number) => `SN-${String(number).padStart(5, "0")}`;
 const systems = ["linux", "macos", "windows"];
 
-/** Most are as they should be; some share a serial number, or have what a vendor left in. */
+/** Most devices are normal; some share a serial number or have a vendor's placeholder. */
 const deviceOf = (index: number): DeviceFields => ({
   name: `laptop-${index + 1}`,
   serial: oddSerials[index] ?? serialOf(index + 1),
@@ -98,14 +98,14 @@ const deviceOf = (index: number): DeviceFields => ({
   version: "demo",
 });
 
-/** By place in the fleet: the second has the serial number of the first. */
+/** Serial numbers by index: the second device repeats the first one's. */
 const oddSerials: Readonly<Record<number, string>> = {
   1: "SN-00001",
   2: "To Be Filled By O.E.M.",
   3: " sn-00004 ",
 };
 
-/** A list as a purchase department sends it: half of the fleet, and two machines that have not called yet. */
+/** A list like that of a purchasing department: half of the fleet, and two machines that never connected. */
 const csvOf = (devices: number): string =>
   [
     "Asset;Serial Number;Owner",
@@ -125,7 +125,7 @@ interface Told {
   key: { id: string; key: string };
 }
 
-/** What to type next, exactly: standard output can be read in by a shell. */
+/** Prints commands to type next; standard output can be evaluated by a shell. */
 function tell({ url, password, serials, key }: Told, host: Host): void {
   if (host.json) {
     host.data.write(`${JSON.stringify({ event: "listening", url, email, password, serials, ...key })}\n`);
@@ -150,7 +150,7 @@ function tell({ url, password, serials, key }: Told, host: Host): void {
   );
 }
 
-/** In a clone, relcat is a file; where it is installed, the shell knows it. */
+/** In a clone relcat is a file; when installed, it is a command. */
 function commandLine({ own: { folder } }: Host): string[] {
   const node = join(folder, "node_modules/.bin/node");
   if (!existsSync(join(folder, "cli/main.ts")) || !existsSync(node)) return [];

@@ -8,7 +8,7 @@ import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
 import { refusal, shownDatabase, withController } from "./controller-open.ts";
 
-/** `relcat controller init`: a database, its pepper and the first Owner. */
+/** `relcat controller init`: creates a database, its pepper and the first Owner. */
 export async function initController(
   { database, email }: { database: string; email: string },
   host: Host,

@@ -44,7 +44,7 @@ export function createKey(
   });
 }
 
-/** On standard output nothing but what a shell can read in: `eval "$(relcat controller keys create …)"`. */
+/** Standard output contains only shell assignments: `eval "$(relcat controller keys create …)"`. */
 function showSecret(made: NewKey, host: Host): number {
   if (!host.json) say(host, "The secret is shown this once:");
   answer(host, { ...made }, () => `export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=${made.key}`);
@@ -77,7 +77,7 @@ async function readKeys(api: Api): Promise<Key[]> {
   return (await api.ask<{ api_keys: Key[] }>("GET", "/api_keys")).api_keys;
 }
 
-/** By its id, or by a name that only one key has; revoked ones are found by id alone. */
+/** Finds a key by id, or by a unique name; revoked keys only by id. */
 async function requireKey(api: Api, word: string): Promise<Key> {
   const keys = await readKeys(api);
   const found = keys.filter(
@@ -131,7 +131,7 @@ export function setDisabled(
   });
 }
 
-/** `relcat controller keys rotate`; `me` stands for the key in the environment, which needs no session. */
+/** `relcat controller keys rotate`; `me` is the key in the environment, which needs no session. */
 export async function rotateKey(
   word: string,
   options: ControllerPlace & { overlap?: number },

@@ -9,11 +9,11 @@ import type { Host } from "../terminal/host.ts";
 
 export type Opened = Awaited<ReturnType<typeof openController>>;
 
-/** A database's address without its password, for messages. */
+/** Address of a database without its password, for messages. */
 export const shownDatabase = (database: string): string =>
   database.replace(/^(\w+:\/\/[^:/@]*):[^@]*@/, "$1:***@");
 
-/** Opens the database of a command, for as long as `work` takes. */
+/** Keeps the database open while `work` runs. */
 export async function withController<T>(
   database: string,
   host: Host,
@@ -28,7 +28,7 @@ export async function withController<T>(
   }
 }
 
-/** @throws RelcatError for a database that cannot be used, with the way out */
+/** @throws RelcatError for an unusable database, with a hint */
 export async function open(
   database: string,
   host: Host,
@@ -48,7 +48,7 @@ export async function open(
   }
 }
 
-/** What keeps a database from being used, as a problem of whoever named it; other errors stay as they are. */
+/** Turns a database error into a problem with its location; other errors stay as they are. */
 export function explainDatabase(error: unknown, database: string): unknown {
   if (!(error instanceof Error)) return error;
   const { code = "", syscall } = error as NodeJS.ErrnoException;
@@ -70,7 +70,7 @@ export function explainDatabase(error: unknown, database: string): unknown {
 
 const usualHint = "--database takes the file that relcat controller init made, or postgres://…";
 
-/** Names of variables stay as they are. */
+/** Keeps upper-case names of variables. */
 const sentence = (text: string) => text.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());
 const sentenceOf = (hint: string) =>
   hint.startsWith("relcat ")

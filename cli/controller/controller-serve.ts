@@ -24,7 +24,7 @@ export interface ControllerServeOptions {
   organisation?: string;
 }
 
-/** `relcat controller serve`: the management API, until it is told to stop. */
+/** `relcat controller serve`: serves the management API until stopped. */
 export async function serveControllerUntilStopped(
   options: ControllerServeOptions,
   host: Host,
@@ -49,7 +49,7 @@ export async function serveControllerUntilStopped(
         log,
       }),
     );
-    // Before it is said: whoever reads that it listens may stop it at once.
+    // Installed before the message, because its reader may stop the server at once.
     const stopped = untilStopped();
     announce(server, database, host);
     await stopped;
@@ -85,7 +85,7 @@ function settingsOf(options: ControllerServeOptions) {
 
 const isLoopback = (address: string) => /^(localhost|127\.[\d.]+|::1)$/.test(address);
 
-/** Credentials must not cross a network that others can read. */
+/** Credentials must not cross an unencrypted network. */
 function refuseOpenNetwork({ host, tlsCert, trustedProxies = [] }: ControllerServeOptions): void {
   if (isLoopback(host) || tlsCert !== undefined || trustedProxies.length > 0) return;
   throw new UsageError(

@@ -47,11 +47,11 @@ export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
 const readUsers = async (api: Api): Promise<User[]> =>
   Object.values(await api.ask<Record<string, User>>("GET", "/users"));
 
-/** How people know a user, who has one of both at least. */
+/** Display name: at least one of the two is set. */
 export const nameOf = ({ email, username }: Pick<User, "email" | "username">): string =>
   email ?? username ?? "";
 
-/** By email address, user name or id. */
+/** Finds a user by email address, user name or id. */
 export async function requireUser(api: Api, word: string): Promise<User> {
   const name = word.toLowerCase();
   const user = (await readUsers(api)).find(({ id, email, username }) => [id, email, username].includes(name));
@@ -63,7 +63,7 @@ export async function requireUser(api: Api, word: string): Promise<User> {
   );
 }
 
-/** `relcat controller users passwd`: another password, and all sessions end. */
+/** `relcat controller users passwd`: sets a password and ends all sessions. */
 export async function setPassword(word: string, place: ControllerPlace, host: Host): Promise<number> {
   return withApi(place, host, async (api) => {
     const user = await requireUser(api, word);

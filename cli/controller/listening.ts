@@ -2,7 +2,7 @@ import { isIP } from "node:net";
 import type { Problem } from "../../pipeline/errors.ts";
 import { UsageError } from "../terminal/usage.ts";
 
-/** @throws UsageError for what is neither an address nor a network */
+/** @throws UsageError for text that is neither an address nor a network */
 export function refuseUnreadable(proxy: string): void {
   const [address = "", bits = "0", ...rest] = proxy.split("/");
   const most = isIP(address) === 6 ? 128 : 32;
@@ -13,7 +13,7 @@ export function refuseUnreadable(proxy: string): void {
   );
 }
 
-/** Why a server cannot listen; undefined for errors of another kind. */
+/** Explains why a server cannot listen; undefined for other errors. */
 export function explainListening(error: NodeJS.ErrnoException, address: string): Problem | undefined {
   const refused = (message: string, hint: string): Problem => ({
     code: "address-taken",

@@ -3,17 +3,17 @@ import { homedir } from "node:os";
 import { join } from "node:path";
 import type { Host } from "../terminal/host.ts";
 
-/** A session of somebody at a controller. */
+/** A stored session at a controller. */
 export interface Session {
   url: string;
   email: string;
-  /** As it is sent: name=value. */
+  /** Cookie header: name=value. */
   cookie: string;
   /** ISO 8601. */
   expires: string;
 }
 
-/** Where relcat keeps what it must not lose between two runs (XDG Base Directory). */
+/** Folder for persistent state (XDG Base Directory). */
 export function stateFolder({ environment }: Host): string {
   const { XDG_STATE_HOME: given, HOME: home } = environment;
   return join(given || join(home || homedir(), ".local/state"), "relcat");
@@ -22,13 +22,13 @@ export function stateFolder({ environment }: Host): string {
 const folderOf = (host: Host) => join(stateFolder(host), "sessions");
 const fileOf = (url: string, host: Host) => join(folderOf(host), `${encodeURIComponent(url)}.json`);
 
-/** Kept for its owner alone. */
+/** Readable only by the owner. */
 export function keepSession(session: Session, host: Host): void {
   mkdirSync(folderOf(host), { recursive: true, mode: 0o700 });
   writePrivate(fileOf(session.url, host), `${JSON.stringify(session)}\n`, host.pid);
 }
 
-/** A whole file that nobody else may read, or the one that was there before. */
+/** Atomic, and readable only by the owner. */
 export function writePrivate(file: string, text: string, pid: number): void {
   const part = `${file}.${pid}.part`;
   rmSync(part, { force: true });
@@ -38,7 +38,7 @@ export function writePrivate(file: string, text: string, pid: number): void {
 
 export const forgetSession = (url: string, host: Host): void => rmSync(fileOf(url, host), { force: true });
 
-/** Sessions that have not ended yet. */
+/** Sessions that have not expired. */
 export function keptSessions(host: Host): Session[] {
   return namesIn(folderOf(host))
     .filter((name) => name.endsWith(".json"))
@@ -51,7 +51,7 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // nobody has signed in yet
+    return []; // no one has signed in yet
   }
 }
 
@@ -62,6 +62,6 @@ function readSession(file: string): Session[] {
       ? [{ url, email, cookie, expires }]
       : [];
   } catch {
-    return []; // as good as none: signing in writes it anew
+    return []; // an invalid file is replaced by the next login
   }
 }

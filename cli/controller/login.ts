@@ -10,7 +10,7 @@ interface SignedIn {
   user: { email: string | null; username: string | null; role: string };
 }
 
-/** `relcat login`: a session of a user, for what API keys may not do. */
+/** `relcat login`: starts a user's session, for operations that API keys may not do. */
 export async function login(options: Place & { email?: string }, host: Host): Promise<number> {
   const connection = connectAsNobody(options, host);
   const email = options.email ?? (await answered("Email", false, host));

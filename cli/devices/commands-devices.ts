@@ -3,7 +3,6 @@ import { atUrl } from "../controller/commands-controller.ts";
 import { asCount, asSeconds } from "../terminal/arguments.ts";
 import { type Run, row, yes } from "../terminal/rows.ts";
 
-/** The rows of `relcat devices`. */
 export function addDevices(program: CommandUnknownOpts, run: Run): void {
   const devices = row(
     program,

@@ -40,7 +40,7 @@ export async function assignDevice(
   return exitStatus.done;
 }
 
-/** `relcat devices delete`: only what is rejected; there is no way back. */
+/** `relcat devices delete`: deletes rejected devices permanently. */
 export async function deleteDevices(
   selectors: readonly string[],
   options: Place & { yes?: true },

@@ -26,7 +26,7 @@ export interface EnrollOptions extends Place {
   every: number;
 }
 
-/** `relcat devices enroll`: a sample of what an agent on a device does. */
+/** `relcat devices enroll`: an example of a device's agent. */
 export async function enrollDevice(options: EnrollOptions, host: Host): Promise<number> {
   const connection = connectAsNobody(options, host);
   const file = options.keyFile ?? join(stateFolder(host), "device.pem");
@@ -53,7 +53,7 @@ function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host): Dev
   };
 }
 
-/** The key is the device: with another one it would be another device. */
+/** The key identifies the device: a new key would be a new device. */
 function keyIn(file: string, host: Host): KeyObject {
   if (!existsSync(file)) {
     const key = newDeviceKey();

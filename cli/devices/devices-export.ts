@@ -5,10 +5,10 @@ import { type Host, printable, say } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { type Device, readDevices } from "./devices-select.ts";
 
-/** A line of an export: a device, or what was decided on a serial number in advance. */
+/** A device, or a decision made in advance for a serial number. */
 export type ExportLine = Device | { serial: string; enforce_state: string };
 
-/** `relcat devices export`: one JSON object a line, in order of creation. */
+/** `relcat devices export`: one JSON object per line, in order of creation. */
 export async function exportDevices(options: Place & { out?: string }, host: Host): Promise<number> {
   const connection = connect(options, host);
   const devices = await readDevices(connection);

@@ -14,17 +14,20 @@ export interface ImportOptions extends Place {
   yes?: true;
 }
 
-/** What an export asks for, compared with the devices there are. */
+/** Differences between an export and the existing devices. */
 interface Plan {
   states: Record<State, Device[]>;
   names: { id: string; name: string | null }[];
   assignments: { id: string; user: string | null }[];
   decisions: { serial: string; enforce_state: string }[];
-  /** Devices that are not here, and have no serial number by which to know them. */
+  /** Devices that do not exist here and have no serial number to identify them. */
   unknown: number;
 }
 
-/** `relcat devices import`: names, assignments and states of an export, and decisions on devices that are not here yet. */
+/**
+ * `relcat devices import`: applies names, assignments and states of an export, and decisions for devices that
+ * do not exist yet.
+ */
 export async function importDevices(file: string, options: ImportOptions, host: Host): Promise<number> {
   const isInput = file === "-";
   const lines = readLines(readFileSync(isInput ? 0 : file, "utf8"), isInput ? "standard input" : file);
@@ -59,7 +62,7 @@ const withoutSerial = (amount: number) =>
     ? "1 device of the file is not here and has no serial number of its own: nothing to do for it."
     : `${amount} devices of the file are not here and have no serial numbers of their own: nothing to do for them.`;
 
-/** @throws RelcatError for every line that is none of an export */
+/** @throws RelcatError for every invalid line */
 function readLines(text: string, file: string): ExportLine[] {
   const problems: Problem[] = [];
   const lines = text.split("\n").flatMap((line, index): ExportLine[] => {
@@ -109,7 +112,7 @@ function planOf(lines: readonly ExportLine[], devices: readonly Device[]): Plan 
     decisions: [],
     unknown: 0,
   };
-  // A machine is its key: ids are another controller's, where the export is from one.
+  // Devices are matched by key, because ids differ between controllers.
   const here = new Map(devices.map((device) => [device.public_key, device]));
   const decided = new Map<string, { serial: string; enforce_state: string }>();
   for (const line of lines) {
@@ -135,7 +138,7 @@ function compare(wanted: Device, device: Device, plan: Plan): void {
     plan.assignments.push({ id, user: wanted.assigned_to_user });
 }
 
-/** States first: they are bound to the versions that were looked at, which every other change moves on. */
+/** States come first, because they are bound to device versions, which every other change increments. */
 async function apply(plan: Plan, connection: Connection, host: Host): Promise<void> {
   for (const [state, devices] of Object.entries(plan.states))
     await move(state as State, devices, connection, { yes: true, reason: "imported" }, host);

@@ -44,7 +44,7 @@ export async function showDevice(selector: string, place: Place, host: Host): Pr
   return exitStatus.done;
 }
 
-/** `relcat devices history`: what happened to it, and who did it; the newest first. */
+/** `relcat devices history`: changes of a device and their authors, newest first. */
 export async function showHistory(selector: string, place: Place, host: Host): Promise<number> {
   const connection = connect(place, host);
   const { id } = await requireDevice(connection, selector);

@@ -16,9 +16,9 @@ export interface StateOptions extends Place {
   yes?: true;
 }
 
-/** The API takes so many in one request. */
+/** Maximum per request of the API. */
 export const portion = 1000;
-/** More than this, and somebody should have seen the number. */
+/** More devices than this need a confirmation. */
 const handful = 5;
 
 export const documentOf = (state: State, changed: readonly Device[], more: object) => ({
@@ -33,8 +33,8 @@ export const doneText = (state: State, amount: number, isTrial?: true): string =
     : `${state === "accepted" ? "Accepted" : "Rejected"} ${count(amount, "device")}.`;
 
 /**
- * Gives devices a state, as they were when they were looked at: whatever changed meanwhile is a conflict.
- * @returns those that had another one
+ * Sets the state of devices that have not changed since they were read; others are conflicts.
+ * @returns those that had another state
  */
 export async function move(
   state: State,

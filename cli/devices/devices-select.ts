@@ -3,7 +3,7 @@ import { serialKey } from "../../service/controller/devices/serials.ts";
 import type { Api } from "../controller/api.ts";
 import { listed } from "../terminal/words.ts";
 
-/** A device, as far as the command line looks at it. */
+/** The fields that the command line uses. */
 export interface Device {
   id: string;
   name: string | null;
@@ -23,7 +23,6 @@ export interface Device {
 }
 export type State = "pending" | "accepted" | "rejected";
 
-/** Devices in order of creation. */
 export async function readDevices(
   api: Api,
   filters: Record<string, string | undefined> = {},
@@ -36,12 +35,12 @@ export async function readDevices(
   return Object.values(devices);
 }
 
-/** More selectors than this are looked up in the whole list. */
+/** With more selectors, the whole list is downloaded instead. */
 const mostAsked = 20;
 
 /**
- * The devices that are meant, each once: a selector is an id, a serial number or a name.
- * @throws RelcatError for every selector that means none, or several
+ * Finds each selected device once: a selector is an id, a serial number or a name.
+ * @throws RelcatError for every selector that matches no device, or several
  */
 export async function requireDevices(api: Api, selectors: readonly string[]): Promise<Device[]> {
   const candidates = await candidatesFor(api, selectors);
@@ -68,7 +67,7 @@ function isMeant({ id, serial, name }: Device, selector: string): boolean {
   return key !== null && serialKey(serial) === key;
 }
 
-/** The server compares case in ASCII only, and names are as long as they like to be. */
+/** The server folds case only in ASCII, and limits the length. */
 const canBeSought = (selector: string) => /^[\x20-\x7e]{1,255}$/.test(selector);
 
 async function candidatesFor(api: Api, selectors: readonly string[]): Promise<Device[]> {

@@ -8,21 +8,20 @@ import { documentOf, doneText, move, portion, type StateOptions } from "./device
 import { type Device, readDevices, type State } from "./devices-select.ts";
 import { type Listed, readSerials } from "./serial-list.ts";
 
-/** What the controller decided in advance. */
 interface Decisions {
   auth_decisions: { serial: string; enforce_state: string }[];
 }
 
-/** What a list of serial numbers means for the devices there are. */
+/** The devices that a list of serial numbers refers to. */
 interface Matched {
   devices: Device[];
   unknown: Listed[];
   ambiguous: Listed[];
-  /** Such as "To be filled by O.E.M.": many machines have them. */
+  /** Vendor placeholders such as "To be filled by O.E.M.", shared by many machines. */
   placeholders: Listed[];
 }
 
-/** `relcat devices accept --serials FILE`: does what can be done, and says what could not. */
+/** `relcat devices accept --serials FILE`: applies what is possible and reports the rest. */
 export async function setBySerials(
   state: Exclude<State, "pending">,
   file: string,
@@ -60,7 +59,7 @@ export async function setBySerials(
   return lines.length === 0 ? exitStatus.done : exitStatus.problems;
 }
 
-/** Unknown serial numbers that are rejected by themselves, and the others. */
+/** Separates unknown serial numbers that were rejected explicitly. */
 async function apart(
   unknown: readonly Listed[],
   isKept: boolean,
@@ -116,7 +115,7 @@ function match(serials: readonly Listed[], devices: readonly Device[]): Matched 
   return matched;
 }
 
-/** An approval in advance is for the first device with that serial number; the next one waits as usual. */
+/** An approval in advance applies to the first device with the serial number; the next one is pending. */
 async function preapprove(
   serials: readonly Listed[],
   connection: Connection,

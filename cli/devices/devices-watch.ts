@@ -9,10 +9,10 @@ export interface WatchOptions extends Place {
   count?: number;
 }
 
-/** Milliseconds between two tries to connect again. */
+/** Milliseconds between two connection attempts. */
 const pause = 2000;
 
-/** `relcat devices watch`: a line an event, until somebody stops it; a lost connection goes on where it was. */
+/** `relcat devices watch`: prints one line per event until stopped; after a lost connection it resumes. */
 export async function watchDevices(options: WatchOptions, host: Host): Promise<number> {
   const connection = connect(options, host);
   const left = options.count ?? Number.POSITIVE_INFINITY;
@@ -21,7 +21,7 @@ export async function watchDevices(options: WatchOptions, host: Host): Promise<n
     try {
       await follow(connection, watch, host);
     } catch (error) {
-      // Whoever could never connect should hear why; refused credentials do not mend themselves.
+      // A first failure is reported, and rejected credentials are not retried.
       const isNetwork = error instanceof RelcatError && error.code !== "network";
       if (!watch.isConnected || isNetwork) throw error;
     }
@@ -33,7 +33,7 @@ export async function watchDevices(options: WatchOptions, host: Host): Promise<n
 }
 
 interface Watch {
-  /** Id of the last event that was shown. */
+  /** Id of the last event that was printed. */
   last: number | undefined;
   left: number;
   isConnected: boolean;
@@ -51,7 +51,7 @@ async function follow(connection: Connection, watch: Watch, host: Host): Promise
       if (--watch.left === 0) return;
     }
   } catch (error) {
-    // How a connection breaks is the system's affair; that it did is said by whoever called.
+    // The system decides how a connection breaks; the caller reports that it did.
     if (!(error instanceof TypeError)) throw error;
   }
 }
@@ -60,7 +60,7 @@ function show(row: AuditRow, host: Host): void {
   print(host, host.json ? printable(JSON.stringify(row)) : auditTable([row]));
 }
 
-/** Server-sent events (HTML standard, 9.2), as far as they have data. */
+/** Server-sent events with data (HTML standard, 9.2). */
 async function* eventsOf({ body }: Response): AsyncGenerator<{ id: number; data: string }> {
   let text = "";
   for await (const chunk of body?.pipeThrough(new TextDecoderStream()) ?? []) {

@@ -1,7 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import type { Api } from "../controller/api.ts";
 
-/** What a device says of itself. */
+/** Fields that a device reports. */
 export interface DeviceFields {
   name: string | null;
   serial: string | null;
@@ -13,7 +13,7 @@ export interface DeviceFields {
 export interface Enrolled {
   id: string;
   state: "pending" | "accepted" | "rejected";
-  /** Given once to an accepted device. */
+  /** Returned once, to an accepted device. */
   token?: string;
 }
 
@@ -21,11 +21,11 @@ export const newDeviceKey = (): KeyObject => generateKeyPairSync("ed25519").priv
 export const readDeviceKey = (pem: string): KeyObject => createPrivateKey(pem);
 export const deviceKeyText = (key: KeyObject): string => String(key.export({ format: "pem", type: "pkcs8" }));
 
-/** DER has twelve bytes before an Ed25519 public key's own 32 (RFC 8410, section 4). */
+/** An Ed25519 public key in DER has a prefix of twelve bytes (RFC 8410, section 4). */
 const publicKeyOf = (key: KeyObject): string =>
   createPublicKey(key).export({ format: "der", type: "spki" }).subarray(12).toString("base64");
 
-/** First contact of a device, or a later one: a nonce of the controller, and the proof that covers it. */
+/** Contacts the controller: gets a nonce and sends the proof over it. */
 export async function enroll(api: Api, fields: DeviceFields, key: KeyObject): Promise<Enrolled> {
   const { nonce } = await api.ask<{ nonce: string }>("GET", "/device/enroll");
   const public_key = publicKeyOf(key);

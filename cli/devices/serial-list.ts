@@ -1,19 +1,19 @@
 import { failure } from "../../pipeline/errors.ts";
 
-/** A serial number, and where it stands. */
+/** A serial number with its location. */
 export interface Listed {
   serial: string;
   line: number;
 }
 
-/** What a column of serial numbers is called, spaces and case aside. */
+/** Usual names of the column, without spaces and in lower case. */
 const usualNames = ["serial", "serialnumber", "serialno", "sn", "deviceserial", "deviceserialnumber"];
 
 const comparable = (name: string) => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 
 /**
- * Reads one serial number a line, or those of a column of CSV (RFC 4180; with commas, semicolons or tabs).
- * @param column its name; otherwise the one whose name says it
+ * Reads one serial number per line, or a column of CSV (RFC 4180; with commas, semicolons or tabs).
+ * @param column name of the column; default: a usual name
  */
 export function readSerials(text: string, file: string, column?: string): Listed[] {
   const rows = rowsOf(text.replace(/^\uFEFF/, ""));
@@ -71,7 +71,7 @@ function rowsOf(text: string): Row[] {
   const rows: Row[] = [];
   let row: Row = { cells: [], line: 1 };
   let line = 1;
-  // A quoted field, in which everything but a single quote stands for itself; or a plain one.
+  // A quoted field, in which a doubled quote means one quote, or a plain field.
   const field = new RegExp(`"((?:[^"]|"")*)"[^\\n${separator}]*|([^\\n${separator}]*)`, "y");
   for (let at = 0; at <= text.length; ) {
     field.lastIndex = at;
@@ -88,7 +88,6 @@ function rowsOf(text: string): Row[] {
   return rows;
 }
 
-/** What separates the first line's fields. */
 function separatorOf(text: string): string {
   const [first = ""] = text.split("\n", 1);
   const amounts = [",", ";", "\t"].map((separator) => ({ separator, amount: first.split(separator).length }));

@@ -22,7 +22,7 @@ export interface ImportOptions extends LedgerGuardOptions {
   now?: string;
 }
 
-/** `relcat import`: a live catalog becomes releases and ledger lines. */
+/** `relcat import`: converts a live catalog into releases and ledger lines. */
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
   const guard = new LedgerGuard(options, host);
   const done = await importCatalog(
@@ -133,7 +133,7 @@ function describe(done: Import, { releases }: Host): string {
   return lines.join("\n");
 }
 
-/** What catalog.yaml got, and from where. */
+/** Additions to catalog.yaml, with their sources. */
 function catalogLines({ changes, wire }: Import["plan"], releases: string): string[] {
   const named = Object.entries(wire).flatMap(([key, { name, from, records }]) =>
     from === "found" || from === "given"

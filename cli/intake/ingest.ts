@@ -1,4 +1,4 @@
-// Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
+// Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
 import { exitStatus } from "../../pipeline/errors.ts";
 import { ingest } from "../../pipeline/intake/ingest/store-manifest.ts";
@@ -23,7 +23,7 @@ export interface IngestOptions {
 
 type Delivered = Awaited<ReturnType<typeof ingest>>;
 
-/** `relcat ingest`: what a build left behind becomes a manifest. */
+/** `relcat ingest`: turns a build's output into a manifest. */
 export async function ingestOutputs(
   inputs: readonly string[],
   options: IngestOptions,

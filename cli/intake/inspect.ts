@@ -1,4 +1,4 @@
-// Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
+// Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
 import { exitStatus } from "../../pipeline/errors.ts";
 import { type InspectedFile, inspectFiles } from "../../pipeline/inspect/inspect-files.ts";
@@ -13,7 +13,7 @@ export interface InspectOptions {
   selfCheck?: string;
 }
 
-/** `relcat inspect`: what the bytes of artifacts say. */
+/** `relcat inspect`: reports facts and signatures of artifacts. */
 export async function inspect(
   files: readonly string[],
   { keys, selfCheck }: InspectOptions,
@@ -32,7 +32,7 @@ export async function inspect(
   return bad.length === 0 ? exitStatus.done : exitStatus.problems;
 }
 
-/** A line for each file, and below it what there is to say. */
+/** One line per file, with details below it. */
 function describe(inspected: readonly InspectedFile[], output: Output): string {
   const rows = inspected.map(({ file, inspection: { verdict, type } }) => [verdict, type, file]);
   const lines = table(rows).split("\n");

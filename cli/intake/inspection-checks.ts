@@ -1,6 +1,6 @@
 const disk = "it needs no other file; its tables are inside the file and do not overlap; it has no signature";
 
-/** The checks behind `ok`, by type of file; docs/inspection.md has the same words. */
+/** The checks behind `ok`, by file type; docs/inspection.md has the same text. */
 export const checks: Readonly<Record<string, string>> = {
   rpm: "every signature, digests of header and payload, signatures of the files inside",
   deb: "every signature, over exactly debian-binary, control and data; both archives unpack",

@@ -8,7 +8,7 @@ export interface Detail {
 
 const mostShown = 20;
 
-/** What people read of an inspection: why it is not ok or what was checked, whose it is, what it says, what is inside. */
+/** Details for people: reason or checks, signer, facts, and content. */
 export function detailsOf(inspection: Inspection): Detail[] {
   const { verdict, type, reason, notes, file_signatures: files } = inspection;
   const shown = files.slice(0, mostShown).map((file) => ({ title: "inside", text: insideOf(file) }));
@@ -24,7 +24,7 @@ export function detailsOf(inspection: Inspection): Detail[] {
   ];
 }
 
-/** Of what is not ok it is only said whose it claims to be. */
+/** Unless the verdict is `ok`, the signer is only a claim. */
 function signerOf({ verdict, key_id, signature }: Inspection): Detail[] {
   const title = verdict === "ok" ? "signed by" : "claims";
   const known = `${signature?.signer} ${signature?.display}`;

@@ -1,10 +1,10 @@
 import { relative, resolve } from "node:path";
 import type { Host } from "../terminal/host.ts";
 
-/** Whether a manifest is where `check` reads it, however its path was given. */
+/** True if `check` would read the manifest at this path. */
 export const isInReleases = (file: string, { releases }: Host): boolean =>
   !/^\.\.([/\\]|$)/.test(relative(resolve(releases), resolve(file)));
 
-/** What to do with one that is not. */
+/** Hint for a manifest outside the releases folder. */
 export const handOver = (file: string, version: string, { releases }: Host): string =>
   `hand ${file} over, into ${releases}/${version}/manifests/`;

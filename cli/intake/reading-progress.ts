@@ -2,7 +2,6 @@ import { harmless } from "../terminal/cells.ts";
 import type { Host } from "../terminal/host.ts";
 import { fileSize } from "../terminal/words.ts";
 
-/** How far a command is with reading files. */
 export interface ReadingProgress {
   file: string;
   done: number;
@@ -16,10 +15,10 @@ const frame = 100;
 const between = 10_000;
 
 /**
- * Shows how far something is: a line that is written over on a terminal, a line every ten seconds elsewhere, nothing
- * for work that is done within a second.
- * @param now milliseconds of a clock that never goes back
- * @param describe `columns` and what has `elapsed` are given for a terminal alone
+ * Shows progress: an updated line at a terminal, a line every ten seconds elsewhere, nothing if the work
+ * takes less than a second.
+ * @param now monotonic clock in milliseconds
+ * @param describe gets `columns` and `elapsed` only at a terminal
  */
 export function showProgress<T>(
   { messages: output, quiet }: Messages,
@@ -42,14 +41,14 @@ export function showProgress<T>(
           : `\r${describe(progress, { columns, elapsed: time - start })}\x1b[K`,
       );
     },
-    /** Takes the line away again. */
+    /** Erases the line. */
     end(): void {
       if (drawn) output.write("\r\x1b[K");
     },
   };
 }
 
-/** Shows how far files are read, with a bar on a terminal. @param verb what is done with them */
+/** Progress of reading files, with a bar at a terminal. @param verb such as "Reading" */
 export const showReading = (host: Messages, now: () => number, verb = "Reading") =>
   showProgress<ReadingProgress>(host, now, (progress, terminal) =>
     terminal ? bar(progress, terminal.elapsed, terminal.columns) : line(verb, progress),

@@ -5,7 +5,7 @@ import { asBuild, asDuration, asSampleSize } from "./verify-options.ts";
 
 const keysFolder = "folder with the private keys";
 
-/** Commands that sign a site and say who may. */
+/** Commands for signing and trust. */
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {
   program.commandsGroup("Publish:");
   addUpload(program, run);

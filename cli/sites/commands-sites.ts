@@ -2,7 +2,7 @@ import type { CommandUnknownOpts } from "@commander-js/extra-typings";
 import { type Run, row, yes } from "../terminal/rows.ts";
 import { asBuild } from "./verify-options.ts";
 
-/** Commands that put a site where people find it, and take it back. */
+/** Commands for publishing and withdrawing a site. */
 export function addSites(program: CommandUnknownOpts, run: Run): void {
   row(program, "publish", "Make the built site live: completely, or not at all.", "relcat publish prod")
     .argument("<site>", "name of the site in catalog.yaml")

@@ -10,7 +10,7 @@ export interface DownloadOptions extends TrustOptions {
   out?: string;
 }
 
-/** `relcat download`: one file, checked before it gets its name. */
+/** `relcat download`: downloads and verifies one file. */
 export async function download(
   which: string,
   packageType: string,
@@ -30,7 +30,7 @@ export async function download(
   return exitStatus.done;
 }
 
-/** Where from, as it was given. */
+/** The source options, for hints. */
 const originOf = ({ from, root, trustFirstUse, trustDir }: DownloadOptions): string =>
   [
     `--from ${shellWord(from)}`,

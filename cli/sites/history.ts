@@ -2,7 +2,7 @@ import { exitStatus, readSiteState } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 
-/** `relcat history`: what was published to a site. */
+/** `relcat history`: lists the publishes of a site. */
 export async function history(site: string, host: Host): Promise<number> {
   const state = await readSiteState(host.releases, site, { environment: host.environment, pid: host.pid });
   answer(host, { site, ...state }, () => {

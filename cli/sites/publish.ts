@@ -15,7 +15,7 @@ export interface PublishCommandOptions {
   refresh?: true;
 }
 
-/** `relcat publish`: the built site goes live. */
+/** `relcat publish`: makes the built site live. */
 export async function publish(site: string, options: PublishCommandOptions, host: Host): Promise<number> {
   const {
     out = host.dist,
@@ -71,8 +71,8 @@ export async function publish(site: string, options: PublishCommandOptions, host
 }
 
 /**
- * The clock goes on while publishing takes its time, from where the command began. A machine that sleeps stops one of its
- * two clocks: the lease of a publisher ends all the same.
+ * A clock that starts with the command's time and keeps running. A sleeping machine stops one of its two
+ * clocks, so the later one decides whether a lease has expired.
  */
 export function passing(host: Host): () => number {
   const [start, date] = [performance.now(), Date.now()];
@@ -103,7 +103,7 @@ function sayUnchecked({ settled: { artifacts, releases, sites } }: PublishDelive
 
 const mostShown = 20;
 
-/** What was not as it had been published. */
+/** Lists damaged files that were rewritten. */
 function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
   if (repaired.length === 0) return;
   const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} not as published`;

@@ -13,7 +13,7 @@ export interface RollbackCommandOptions {
   yes?: true;
 }
 
-/** `relcat rollback`: an earlier build goes live again. */
+/** `relcat rollback`: makes an earlier build live again. */
 export async function rollback(
   site: string,
   { to, out, dryRun = false, yes, ...options }: RollbackCommandOptions,

@@ -5,7 +5,7 @@ import { type Host, say, surroundings } from "../terminal/host.ts";
 import { renderProblems } from "../terminal/render.ts";
 import { count } from "../terminal/words.ts";
 
-/** Builds what is written, provisional as it may be, for people who look at what they write. */
+/** Builds the current files, including provisional releases, for a preview. */
 export async function buildInto(folder: string, host: Host, guard: LedgerGuard): Promise<void> {
   const { site, catalog } = await build(
     host.releases,
@@ -13,7 +13,7 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
     {},
     { ...surroundings(host), clock: Date.now() },
   );
-  // A preview makes nothing permanent: here a lost line is a warning.
+  // A preview makes nothing permanent, so a lost line is only a warning.
   const lost = (await guard.lostLines(catalog.ledger)).map((problem) => ({
     ...problem,
     severity: "warning" as const,
@@ -23,8 +23,8 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
 }
 
 /**
- * Builds again after each change; what cannot be built is reported, and the last good site stays.
- * @returns ends it
+ * Rebuilds after each change; errors are reported, and the last good site stays.
+ * @returns a function that stops watching
  */
 export function rebuildOnChange(folder: string, origin: Origin, host: Host, guard: LedgerGuard): () => void {
   let running = Promise.resolve();

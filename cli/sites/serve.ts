@@ -20,21 +20,21 @@ export interface ServeOptions {
   database?: string;
 }
 
-/** Characters that nobody guesses over a network. */
+/** Minimum length in characters of a token that cannot be guessed over a network. */
 const shortestToken = 16;
 
-/** `relcat serve`: the origin server, until it is told to stop. */
+/** `relcat serve`: serves the catalog until stopped. */
 export async function serve(options: ServeOptions, host: Host): Promise<number> {
   const { dir = host.dist, build = false, watch = false, trustedProxies = [] } = options;
   trustedProxies.forEach(refuseUnreadable);
   const addManifest = await postsInto(options, host);
   const authoring = build || watch ? await import("./serve-build.ts") : undefined;
-  // git is asked once, not after each change.
+  // Created once, so that git is not called after each change.
   const guard = new LedgerGuard({}, host);
   await authoring?.buildInto(dir, host, guard);
   const origin = await start(options, host, addManifest);
   const stopWatching = watch ? authoring?.rebuildOnChange(dir, origin, host, guard) : undefined;
-  // Before it is said: whoever reads that it listens may stop it at once.
+  // Installed before the message, because its reader may stop the server at once.
   const stopped = untilStopped();
   announce(origin, dir, options, host);
   await stopped;
@@ -51,7 +51,7 @@ function announce(origin: Origin, dir: string, { watch }: ServeOptions, host: Ho
   say(host, `Serving ${folderName(dir)} on ${url}/${watched}. Ctrl-C stops it.`);
 }
 
-/** @returns undefined where nobody may post */
+/** @returns undefined if posting is disabled */
 async function postsInto(options: ServeOptions, host: Host): Promise<OriginOptions["addManifest"]> {
   const { releases, afterPost, database } = options;
   if (releases === undefined) {
@@ -78,7 +78,7 @@ function postToken(token = "", isOptional: boolean): string | undefined {
   );
 }
 
-/** The keys of a controller, whose database this server only reads. */
+/** Opens a controller's database, read-only, to check API keys. */
 async function keysOf(database: string, host: Host, log: (message: string) => void) {
   const { NotReady, openController, settings } = await import("../../service/controller/node.ts");
   const { mayPostPackages } = await import("../../service/controller/node-post.ts");

@@ -12,7 +12,7 @@ export interface SignCommandOptions extends LedgerGuardOptions {
   now?: string;
 }
 
-/** `relcat sign`: adds what makes a built site checkable by anyone. */
+/** `relcat sign`: adds signatures to a built site, so that anyone can verify it. */
 export async function signBuild(
   { out: given, live: place, site, now, base }: SignCommandOptions,
   host: Host,

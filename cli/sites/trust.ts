@@ -15,7 +15,7 @@ interface Dated {
   now?: string;
 }
 
-/** `relcat trust init`: the keys, and what losing each of them means. */
+/** `relcat trust init`: creates the keys and explains the consequences of losing each. */
 export async function initTrust(
   keys: string,
   { profile, now }: Dated & { profile: "simple" | "full" },
@@ -43,7 +43,7 @@ export async function initTrust(
   return exitStatus.done;
 }
 
-/** `relcat trust rotate`: another key for a role. */
+/** `relcat trust rotate`: replaces a role's key. */
 export async function rotate(
   role: RotatedRole,
   { keys, replace: replaced, now }: Dated & { keys: string; replace?: string },
@@ -57,7 +57,7 @@ export async function rotate(
   return exitStatus.done;
 }
 
-/** `relcat trust sign`: with the keys that are at hand. */
+/** `relcat trust sign`: signs with the available keys. */
 export async function signOffline({ keys, now }: Dated & { keys: string }, host: Host): Promise<number> {
   const done = await signTrust(host.releases, { keys }, timeOf(now, host));
   answer(host, { ...done }, () =>
@@ -103,7 +103,7 @@ export async function listTrust(host: Host): Promise<number> {
 
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
 
-/** When a signature is made: any time, because ends are counted from it. @param now the value of --now */
+/** Signing time; any time is allowed, because expiry is counted from it. @param now the value of --now */
 export function timeOf(now: string | undefined, host: Host): number {
   if (now === undefined) return host.clock;
   const time = moment.test(now) ? Date.parse(now) : Number.NaN;

@@ -1,14 +1,14 @@
 import { findPlace, type KnownPlace } from "../../pipeline/index.ts";
 import { type Host, say } from "../terminal/host.ts";
 
-/** Whose signatures count for a place, as people say it. */
+/** Options that select the trusted root. */
 export interface TrustOptions {
   root?: string;
   trustFirstUse?: true;
   trustDir?: string;
 }
 
-/** Says what a root that comes from the site itself is worth. */
+/** Warns that a root from the site itself proves little. */
 export async function knownPlace(word: string, options: TrustOptions, host: Host): Promise<KnownPlace> {
   const known = await findPlace(host.releases, word, {
     root: options.root,

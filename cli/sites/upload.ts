@@ -1,4 +1,4 @@
-// Not from index.ts: build jobs run where memory is scarce, and its templates and pages take as much as all the rest.
+// Imported directly, because index.ts also loads templates and pages, which doubles the memory of build jobs.
 
 import { exitStatus } from "../../pipeline/errors.ts";
 import { type UploadDelivery, upload } from "../../pipeline/publish/upload-artifacts.ts";
@@ -18,7 +18,7 @@ export interface UploadOptions {
   dryRun?: boolean;
 }
 
-/** `relcat upload`: the artifacts of a build job go where the site has them. */
+/** `relcat upload`: uploads the artifacts of a build job to the site. */
 export async function uploadArtifacts(
   files: readonly string[],
   { site, release, manifest, config, withPrivate, dryRun = false }: UploadOptions,
@@ -81,7 +81,7 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
   return `${dryRun ? "Would upload" : "Uploaded"} ${files} to ${site} (${place})${already}:\n${table(rows)}${wrote}`;
 }
 
-/** More files than that are not repeated. */
+/** Longer lists of files are not repeated. */
 const mostRepeated = 10;
 
 function nextOf(

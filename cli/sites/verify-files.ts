@@ -4,7 +4,7 @@ import { answer, type Host } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { knownPlace, type TrustOptions } from "./trusted-place.ts";
 
-/** `relcat verify FILE… --from PLACE`: what the catalog says of files that somebody has. */
+/** `relcat verify FILE… --from PLACE`: looks up local files in a catalog. */
 export async function verifyFiles(
   files: readonly string[],
   from: string,
@@ -60,7 +60,7 @@ function problemOf(each: FileAnswer): Problem | undefined {
   };
 }
 
-/** Every key always there. */
+/** Every key is always present. */
 const rowOf = (each: FileAnswer) => {
   const { file, sha256, size, verdict } = each;
   const listing = each.verdict === "unlisted" ? undefined : each;

@@ -26,7 +26,7 @@ export interface VerifyOptions extends TrustOptions {
 
 const mostShown = 20;
 
-/** `relcat verify`: whether a published site is what was signed, or files are what a site lists. */
+/** `relcat verify`: compares a published site with its signatures, or files with a site's list. */
 export async function verify(words: readonly string[], options: VerifyOptions, host: Host): Promise<number> {
   if (options.from !== undefined) return verifyFiles(words, options.from, options, host);
   const [place = "", ...others] = words;
@@ -139,7 +139,7 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
   }
 }
 
-/** Only files for download have a policy. */
+/** Policies apply only to downloadable files. */
 function policySentence({ policy }: Pick<Verdict, "policy">): string[] {
   if (policy === null) return [];
   if (!policy.applied) return [`No policy was applied: ${policy.reason}.`];

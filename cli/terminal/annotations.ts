@@ -5,13 +5,13 @@ import type { Host } from "./host.ts";
 import { byPlace } from "./render.ts";
 import { type RepositoryPath, repositoryPaths } from "./repository-path.ts";
 
-/** GitHub shows so many errors and so many warnings of a step. */
+/** GitHub shows this many errors and this many warnings per step. */
 const most = 10;
 
 export const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean =>
   environment.GITHUB_ACTIONS === "true";
 
-/** Problems as workflow commands, as many as are shown. */
+/** Problems as workflow commands, up to the limit. */
 export function annotations(
   problems: readonly Problem[],
   host: Pick<Host, "environment" | "given" | "releases">,
@@ -23,7 +23,7 @@ export function annotations(
   return [...of("error"), ...of("warning")].map((problem) => annotation(problem, path)).join("");
 }
 
-/** Under GitHub Actions problems stand beside the lines they are about, whatever else is printed. */
+/** Under GitHub Actions, problems are also shown next to their lines. */
 export function annotate(problems: readonly Problem[], host: Host): void {
   if (isOnGitHub(host)) host.messages.write(annotations(problems, host));
 }

@@ -1,9 +1,9 @@
 import { InvalidArgumentError } from "@commander-js/extra-typings";
 
-// What a word on the command line must look like. The patterns repeat those of the documents' fields, which
-// are zod's: reading a command line must not cost loading it.
+// Validation of command-line values. The patterns repeat those of the document schemas, because loading zod
+// takes too long here.
 
-/** A value that was copied from a shortened line looks right to whoever pasted it. */
+/** A value copied from a shortened line looks correct, so the message points out the ellipsis. */
 export const adviceOn = (value: string, advice: string): string =>
   /…|\.{3}$/.test(value) ? `It was shortened when it was shown or copied. ${advice}` : advice;
 

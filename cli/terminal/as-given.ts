@@ -5,7 +5,7 @@ import { shellWord } from "./words.ts";
 export interface Given {
   /** -C */
   folder?: string | undefined;
-  /** The site that was built, signed or published, and the folder it was built into. */
+  /** The site that was built, signed or published, and its output folder. */
   site?: string | undefined;
   out?: string | undefined;
 }
@@ -20,17 +20,20 @@ const repeated: Readonly<Record<string, readonly ("site" | "out")[]>> = {
 const verbs =
   "build|check|completion|controller|cut|devices|download|history|import|ingest|init|inspect|ledger|list|login|logout|new|notes|plan|publish|reinstate|retract|rollback|schema|serve|sign|status|trust|uncut|upload|verify";
 
-/** A command in a sentence, with its words up to where the next sentence part begins. */
+/** A command in a sentence, up to the next part of the sentence. */
 const command = new RegExp(`\\brelcat (${verbs})(?![\\w-])((?:(?![,;:)]|\\.(?:\\s|$)|\\brelcat\\b).)*)`, "g");
 
-/** Problems with the commands of their hints as they can be pasted. Every form that shows problems takes them from here. */
+/** Adds the given options to the commands in hints. All forms of output use this. */
 export const problemsAsGiven = <P extends { hint?: string | null }>(
   problems: readonly P[],
   given: Given,
 ): readonly P[] =>
   problems.map((problem) => (problem.hint ? { ...problem, hint: asGiven(problem.hint, given) } : problem));
 
-/** The commands of a hint or a "Next" line with the options that the running command was given, so that they can be pasted. */
+/**
+ * Adds the options of the running command to the commands in a hint or a "Next" line, so that users can paste
+ * them.
+ */
 export function asGiven(text: string, given: Given): string {
   const folder = given.folder === undefined ? "" : ` -C ${shellWord(given.folder)}`;
   return text
@@ -42,7 +45,7 @@ export function asGiven(text: string, given: Given): string {
         const value = given[name];
         return value === undefined || rest.includes(`--${name} `) ? [] : [` --${name} ${shellWord(value)}`];
       });
-      // A new project is made where its argument says, not where no project was found.
+      // A new project is created where its argument says, so -C is not repeated.
       return `relcat${verb === "init" ? "" : folder} ${verb}${options.join("")}${rest}`;
     });
 }

@@ -1,21 +1,21 @@
 type Input = NodeJS.ReadStream;
 
-/** What came beyond the line that was asked for. */
+/** Input that was read beyond the requested line. */
 let rest = "";
 
-/** Where lines come from. */
+/** Input and output of a question. */
 export interface Dialogue {
   input: Input;
   messages: NodeJS.WriteStream;
-  /** Ctrl-C, which a terminal in raw mode hands over like any other key. */
+  /** Ctrl-C, which raw mode delivers like any other key. */
   interrupt: () => void;
 }
 
-/** Asks on a terminal; elsewhere takes the next line of standard input, and says nothing. */
+/** Asks at a terminal; otherwise reads the next line of standard input without a prompt. */
 export function ask(question: string, isSecret: boolean, dialogue: Dialogue): Promise<string | undefined> {
   const { input, messages } = dialogue;
   if (!input.isTTY) return nextLine(input);
-  // Before the question: what is typed at once must not be shown either.
+  // Set before the question, so that keys typed early are hidden too.
   if (isSecret) input.setRawMode(true);
   messages.write(`${question}: `);
   return isSecret ? unseenLine(dialogue) : nextLine(input);
@@ -34,7 +34,7 @@ async function nextLine(input: Input): Promise<string | undefined> {
   return line;
 }
 
-/** Reads on only while somebody waits: an input that flows would keep the process. */
+/** Reads only while a question is open, because a flowing input would keep the process running. */
 function nextChunk(input: Input): Promise<string | undefined> {
   if (input.readableEnded) return Promise.resolve(undefined);
   return new Promise((resolve) => {
@@ -49,7 +49,7 @@ function nextChunk(input: Input): Promise<string | undefined> {
 
 const [controlC, controlD, backspace, erase] = ["\u0003", "\u0004", "\u007f", "\b"];
 
-/** The terminal shows nothing in raw mode, and leaves the keys' meaning to us. */
+/** Raw mode shows nothing and leaves editing keys to us. */
 async function unseenLine({ input, messages, interrupt }: Dialogue): Promise<string | undefined> {
   let line = "";
   try {

@@ -1,12 +1,12 @@
 const control = /[\p{Cc}\p{Cs}\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** User text as a terminal may have it: nothing in it moves the cursor, colours, or reorders what is around it. */
+/** Escapes characters that move the cursor, change colours or reorder text. */
 export const harmless = (text: string): string =>
   text.toWellFormed().replace(/\t/g, "  ").replace(control, "\uFFFD");
 
 const graphemes = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The characters of a text as people count them. */
+/** Splits a text into user-perceived characters. */
 export const characters = (text: string): string[] =>
   Array.from(graphemes.segment(text), ({ segment }) => segment);
 
@@ -14,17 +14,17 @@ const wide =
   /^[\u1100-\u115F\u2E80-\u303E\u3041-\u33FF\u3400-\u4DBF\u4E00-\u9FFF\uA000-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6\u{1F1E6}-\u{1F1FF}\u{20000}-\u{3FFFD}]|\p{Emoji_Presentation}|\uFE0F/u;
 const invisible = /^[\p{Mn}\p{Me}\p{Cf}]+$/u;
 
-/** How many cells of a terminal one character fills. */
+/** Width of one character in terminal cells. */
 export const cellsOf = (character: string): number =>
   invisible.test(character) ? 0 : wide.test(character) ? 2 : 1;
 
 export function cells(text: string): number {
-  // Mostly ASCII: no need to look for characters that are made of several.
+  // Fast path for ASCII, which has no combined characters.
   if (/^[\x20-\x7e]*$/.test(text)) return text.length;
   return characters(text).reduce((sum, character) => sum + cellsOf(character), 0);
 }
 
-/** Rows with their columns aligned; the last column is as long as it is. */
+/** Aligns columns; the last one is not padded. */
 export function table(rows: readonly (readonly string[])[]): string {
   const safe = rows.map((row) => row.map(harmless));
   const widths = (safe[0] ?? []).map((_, column) =>

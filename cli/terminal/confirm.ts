@@ -3,12 +3,12 @@ import { recordTable } from "../catalog/records.ts";
 import { type Host, say } from "./host.ts";
 import { UsageError } from "./usage.ts";
 
-/** The records a command is about to change, on standard error: the question belongs to them. */
+/** Written to standard error, like the question that follows. */
 export function listRecords(entries: readonly Entry[], host: Host): void {
   say(host, recordTable(entries.map((entry) => entry.add)));
 }
 
-/** Goes on only with a yes: --yes, or the answer of somebody at a terminal. */
+/** Continues only with --yes or a positive answer at a terminal. */
 export async function confirmOrRefuse(question: string, yes: true | undefined, host: Host): Promise<void> {
   if (yes) return;
   if (!host.confirm) {

@@ -7,12 +7,12 @@ import { countProblems, problemRows, renderProblems, tally } from "./render.ts";
 import { UsageError } from "./usage.ts";
 
 /**
- * Shows why a command ended early.
+ * Shows why a command failed.
  * @returns the exit status
  */
 export async function fail(error: unknown, host: Host): Promise<number> {
   if (error instanceof UsageError) return refuse([error.problem], 2, host);
-  // Loaded only now: where it was thrown from, it is loaded already.
+  // Imported lazily; the code that threw it has loaded it already.
   const { RelcatError, accessFailure } = await import("../../pipeline/index.ts");
   if (error instanceof RelcatError) return refuse(error.problems, error.exitStatus, host);
   const what = accessOf(error);
@@ -30,14 +30,14 @@ function refuse(problems: readonly Problem[], status: number, host: Host): numbe
 
 const readingCalls = new Set(["open", "read", "scandir", "stat", "lstat", "realpath", "readlink", "access"]);
 
-/** What the operating system refused is not relcat's bug. */
+/** An error of the operating system is not a bug of relcat. */
 function accessOf(error: unknown): string | undefined {
   const { code, syscall, path } = error as NodeJS.ErrnoException;
   if (!(error instanceof Error) || code === undefined || syscall === undefined) return undefined;
   return `cannot ${readingCalls.has(syscall) ? "read" : "write"} ${path ?? "a file"}`;
 }
 
-/** Anything that is neither the user's nor the system's doing. */
+/** Anything that neither the user nor the system caused. */
 export function reportBug(error: unknown, host: Host): number {
   const { bugs } = host.own;
   const address = typeof bugs === "string" ? bugs : bugs?.url;

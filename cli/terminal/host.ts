@@ -1,34 +1,33 @@
 import type { Surroundings } from "../../pipeline/index.ts";
 import { asGiven, type Given } from "./as-given.ts";
 
-/** relcat's own package, as its launcher found it. */
+/** relcat's own package, as found by its launcher. */
 export interface OwnPackage {
-  /** Where it is installed. */
+  /** Installation folder. */
   folder: string;
   version: string;
-  /** package.json's `bugs`: an address, or an object with one. */
+  /** `bugs` of package.json: an address, or an object with one. */
   bugs?: string | { url?: string };
 }
 
 export type Style = "red" | "yellow" | "green" | "bold" | "dim";
 
-/** One of the two streams of a command. */
 export interface Output {
   write(text: string): void;
-  /** The text in a colour, or as it is where colours are not wanted. */
+  /** Adds colours and styles, if enabled. */
   style(style: Style | readonly Style[], text: string): string;
-  /** Columns of the terminal; undefined where there is none. */
+  /** Columns of the terminal; undefined: not a terminal. */
   columns: number | undefined;
 }
 
-/** What a command takes from the process it runs in. */
+/** The environment of a command. */
 export interface Host {
-  /** The project's folder with the authored files, and the one for the built site, relative to the current folder. */
+  /** The project's releases folder and output folder, relative to the current folder. */
   releases: string;
   dist: string;
-  /** Standard output: what was asked for. */
+  /** Standard output: the requested data. */
   data: Output;
-  /** Standard error: what people should know beside it. */
+  /** Standard error: messages for people. */
   messages: Output;
   /** One JSON document on standard output instead of text. */
   json: boolean;
@@ -42,17 +41,18 @@ export interface Host {
   /** The command line after the program's name. */
   words: readonly string[];
   sourceDateEpoch: string | undefined;
-  /** Environment variables, for what CI says of the commit it builds. */
+  /** Environment variables, including those of CI. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Asks for a yes; undefined where nobody can answer. */
+  /** Asks for confirmation; undefined: no terminal. */
   confirm: ((question: string) => Promise<boolean>) | undefined;
   /**
-   * A line that somebody types, or the next one of standard input where that is no terminal; undefined at its end.
-   * @param isSecret not shown while it is typed
+   * Reads a line from the user, or the next line of standard input if that is not a terminal; undefined at
+   * its end.
+   * @param isSecret hidden while it is typed
    */
   ask(question: string, isSecret: boolean): Promise<string | undefined>;
   own: OwnPackage;
-  /** What hints and "Next" lines repeat. */
+  /** Options that hints and "Next" lines repeat. */
   given: Given;
 }
 
@@ -64,17 +64,17 @@ export function say(host: Host, text: string): void {
   host.messages.write(`${text}\n`);
 }
 
-/** Says something with a command in it that can be pasted. */
+/** Prints a message whose commands can be pasted. */
 export function sayCommand(host: Host, text: string): void {
   say(host, asGiven(text, host.given));
 }
 
-/** Names the command that usually comes after this one. */
+/** Suggests the command that usually follows. */
 export function sayNext(host: Host, text: string): void {
   if (!host.quiet) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
-/** Text for people, or one document for programs, whichever was asked for. */
+/** Prints text for people, or one JSON document, depending on --json. */
 export function answer(host: Host, document: Record<string, unknown>, text: () => string): void {
   if (host.json) printDocument(host, document);
   else print(host, text());
@@ -86,7 +86,7 @@ export function printDocument(host: Host, document: Record<string, unknown>): vo
   print(host, documentText({ schema_version: 1, ...document }));
 }
 
-/** JSON escapes only part of what a terminal would act on; escaped, the rest reads back the same. */
+/** JSON escapes only some control characters of terminals; escaping the others keeps the same value. */
 export const printable = (json: string): string =>
   json.replace(unsafe, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, "0")}`);
 
@@ -109,8 +109,8 @@ export function surroundings(host: Host, now?: string): Surroundings {
 }
 
 /**
- * For commands that open a release: SOURCE_DATE_EPOCH is the day. Build environments preset 1980: before 2015 the clock
- * counts, and it is said.
+ * For commands that open a release: SOURCE_DATE_EPOCH sets the day. Some build environments preset it to
+ * 1980, so dates before 2015 are ignored with a message.
  * @throws RelcatError clock
  */
 export async function openingSurroundings(host: Host): Promise<Surroundings> {

@@ -3,33 +3,33 @@ import { harmless } from "./cells.ts";
 const marks = /[&<>`|\\*_[\]~#!@:$]|(?<=www)\./gi;
 
 /**
- * User text inside a table's cell: nothing in it is Markdown, HTML, a mention, a reference or a link, and it stays
- * on its line. As code, because mentions and references are looked for after entities are decoded, but not there.
+ * Escapes user text for a table cell: no Markdown, HTML, mention, reference, link or line break takes effect.
+ * Code style is used, because GitHub looks for mentions after decoding entities, but not in code.
  */
 export const codeCell = (text: string): string =>
   `<code>${harmless(text).replace(marks, (mark) => `&#${mark.charCodeAt(0)};`)}</code>`;
 
-/** Rows of a table that may have to be cut. */
+/** A table that may be shortened. */
 export interface MarkdownSection {
   title: string;
-  /** Column names; one that ends in a colon is aligned to the right. */
+  /** Column names; a final colon aligns the column to the right. */
   head: readonly string[];
-  /** Cells, ready to stand between pipes. */
+  /** Escaped cells. */
   rows: readonly (readonly string[])[];
-  /** How many rows everybody sees; more are folded away. Default: all. */
+  /** Number of visible rows; the others are folded. Default: all. */
   unfolded?: number;
 }
 
-/** How long a text is: in characters for comments, in bytes for files. */
+/** Measures length: characters for comments, bytes for files. */
 export type Measure = (text: string) => number;
 
 export const characters: Measure = (text) => text.length;
 export const bytes: Measure = (text) => Buffer.byteLength(text);
 
 /**
- * Sections that fit a limit together. Rows that everybody sees come first, then those that are folded away, each
- * time in the order of the sections; what has no space left is counted.
- * @param limit what the texts around the sections leave
+ * Fits sections into a limit: first the visible rows of all sections, then the folded ones; omitted rows are
+ * counted.
+ * @param limit space that the surrounding text leaves
  */
 export function fitSections(sections: readonly MarkdownSection[], limit: number, measure: Measure): string {
   const shown = sections.map(() => 0);
@@ -48,7 +48,7 @@ export function fitSections(sections: readonly MarkdownSection[], limit: number,
   return sections.map((section, index) => renderSection(section, shown[index] ?? 0)).join("\n");
 }
 
-/** What a section takes beside its rows, at most. */
+/** Maximum size of a section without its rows. */
 function frameOf(section: MarkdownSection, measure: Measure): number {
   const { rows } = section;
   const whole = rows.map(() => []);

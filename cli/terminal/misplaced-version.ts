@@ -4,11 +4,11 @@ import { shellWord } from "./words.ts";
 
 const isFlag = (word: string) => word === "--version" || word === "-V" || word.startsWith("--version=");
 
-/** Arguments that say which release is meant. */
+/** Arguments that select a release. */
 const releaseArgument = /version|^month$|^which$/;
 
 /**
- * Refuses `--version` beside other words: it would print relcat's version, do nothing else and exit with 0.
+ * Rejects `--version` next to other words, because it would print relcat's version and exit with 0.
  * @param words the command line after the program's name, more than one word; those after `--` are values
  * @throws UsageError with the right form of the command
  */
@@ -32,7 +32,7 @@ function commandOf(program: CommandUnknownOpts, words: readonly string[]): Comma
   return command;
 }
 
-/** The same words, with what was meant by --version; undefined where the command needs no version. */
+/** The corrected command line; undefined if the command takes no version. */
 function rightForm(command: CommandUnknownOpts, words: readonly string[], at: number): string[] | undefined {
   const [before, flag = "", after] = [words.slice(0, at), words[at], words.slice(at + 1)];
   const [first, ...rest] = flag.startsWith("--version=") ? [flag.slice(10), ...after] : after;

@@ -2,11 +2,11 @@ import { existsSync, lstatSync, readdirSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 
 /**
- * The nearest project, from a folder upwards to the top of its git work tree, or of the file system. One above that
- * belongs to another user is left aside, for its configuration names programs to run.
+ * Finds the nearest project, upwards to the top of the git work tree or file system. Projects of other users
+ * are skipped, because their configuration names programs to run.
  * @param from relative to the current folder
- * @param user id of the user that the process runs as; undefined where the system has none
- * @returns the project's folder, such as `..`, relative to the current folder; undefined where there is none
+ * @param user id of the process's user; undefined: the system has no user ids
+ * @returns the project's folder relative to the current folder, such as `..`; undefined: none
  */
 export function findProject(from: string, user: number | undefined): string | undefined {
   for (let [folder, place] = [from, resolve(from)]; ; place = dirname(place)) {
@@ -16,7 +16,7 @@ export function findProject(from: string, user: number | undefined): string | un
   }
 }
 
-/** A built site has a `releases` folder too, but none of the files that people write. */
+/** A built site has a `releases` folder too, but no authored files. */
 function isProject(folder: string): boolean {
   const releases = join(folder, "releases");
   if (["catalog.yaml", "ledger.jsonl", "next"].some((name) => existsSync(join(releases, name)))) return true;
@@ -30,6 +30,6 @@ function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch {
-    return []; // The command says why a folder cannot be read.
+    return []; // The command reports why a folder is unreadable.
   }
 }

@@ -1,7 +1,7 @@
 import type { Host } from "./host.ts";
 import { UsageError } from "./usage.ts";
 
-/** A line that the user types, or the next one of standard input. */
+/** A line from the user, or the next line of standard input. */
 export async function answered(what: string, isSecret: boolean, host: Host): Promise<string> {
   const line = await host.ask(what, isSecret);
   if (line) return line;
@@ -15,7 +15,7 @@ export async function answered(what: string, isSecret: boolean, host: Host): Pro
 
 const shortest = 12;
 
-/** On a terminal it is asked for twice, because the user cannot see it. */
+/** Asked twice at a terminal, because the user does not see the input. */
 export async function newPassword(host: Host): Promise<string> {
   const password = await answered("Password", true, host);
   if ([...password].length < shortest) {

@@ -1,6 +1,6 @@
 import { UsageError } from "./usage.ts";
 
-/** Ends a line, moves a cursor, or turns what is around it: everybody who reads the reason would be misled. */
+/** Line breaks, control characters and bidirectional marks would mislead readers of the reason. */
 const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
 /** The value of --reason. @param hint what it is for @throws UsageError */

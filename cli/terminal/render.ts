@@ -4,13 +4,13 @@ import { cells, cellsOf, characters, harmless } from "./cells.ts";
 import type { Host, Output } from "./host.ts";
 import { count } from "./words.ts";
 
-/** Equal problems that are shown each; of more, the first ones and a count. */
+/** Number of similar problems that are shown; the others are counted. */
 const mostEqual = 4;
 const shownOfMany = 3;
 
 /**
- * Problems as text, by file and line: place, severity, code and sentence, the line with a caret, the way out. Many that
- * have one way out are shown as one.
+ * Problems sorted by location, each with place, severity, code, message, the marked line and a hint. Problems
+ * with the same hint are grouped.
  */
 export function renderProblems(
   problems: readonly Problem[],
@@ -28,7 +28,7 @@ export function renderProblems(
     .join("");
 }
 
-/** Equal but for names and numbers. */
+/** Problems that differ only in names and numbers are similar. */
 const kindOf = ({ code, severity, message, hint, at }: Problem): string => {
   const name = at?.file.replace(/^.*\//, "") ?? "";
   const named = name === "" ? message : message.replaceAll(name, "…");
@@ -42,7 +42,7 @@ function renderMany(problems: readonly Problem[], output: Output): string {
   return `${[...shown.flat(), more, ...(first ? hintOf(first, output) : [])].join("\n")}\n`;
 }
 
-/** By file, line and column; what has no place comes first. */
+/** Sorted by file, line and column; problems without a location come first. */
 export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
   if (!a || !b) return Number(a !== undefined) - Number(b !== undefined);
   if (a.file !== b.file) return a.file < b.file ? -1 : 1;
@@ -52,7 +52,7 @@ export function byPlace({ at: a }: Problem, { at: b }: Problem): number {
 const renderProblem = (problem: Problem, output: Output): string =>
   `${[...headOf(problem, output), ...hintOf(problem, output)].join("\n")}\n`;
 
-/** A hint may have lines to paste. */
+/** A hint may contain lines to paste. */
 function hintOf({ hint }: Problem, output: Output): string[] {
   if (!hint) return [];
   const [first = "", ...lines] = hint.split("\n").map(harmless);
@@ -70,7 +70,7 @@ function headOf({ code, severity, message, at }: Problem, output: Output): strin
   return lines;
 }
 
-/** Of a file for download as a whole; editors jump to the places in all others. */
+/** A problem with a whole downloadable file; all other locations are clickable in editors. */
 const isWhole = ({ file, line, column, excerpt }: Place): boolean =>
   line === 1 &&
   column === 1 &&
@@ -88,12 +88,12 @@ function frame({ line, column }: Place, excerpt: string, output: Output): string
 }
 
 /**
- * The part of a line around an offset that fits a width, and the cell the offset stands in.
+ * The part of a line around an offset that fits a width, and the cell of the offset in it.
  * @param offset in UTF-16 units, from 0
  */
 function cutAround(line: string, offset: number, width: number): { text: string; caret: number } {
   const room = Math.max(20, width);
-  // A manifest on one line can have megabytes: only what could be shown is looked at.
+  // A one-line manifest can have megabytes, so only the part that may be shown is processed.
   const window = room * 4;
   const before = harmless(line.slice(Math.max(0, offset - window), offset));
   const after = harmless(line.slice(offset, offset + window));
@@ -148,7 +148,7 @@ export function countProblems({ errors, warnings }: Tally): string {
   return parts.join(", ") || "no problems";
 }
 
-/** Problems in JSON documents: every key always there. */
+/** Problems for JSON output, with every key present. */
 export const problemRows = (problems: readonly Problem[], { given }: Pick<Host, "given">) =>
   [...problemsAsGiven(problems, given)].sort(byPlace).map(({ code, severity, message, hint, at }) => ({
     code,

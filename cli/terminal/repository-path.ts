@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { Host } from "./host.ts";
 
-/** A file as its repository names it; undefined when it lies elsewhere. Forward slashes. */
+/** Path of a file in its repository, with forward slashes; undefined outside of it. */
 export type RepositoryPath = (file: string) => string | undefined;
 
 /**
- * Paths in problems are relative to the current folder; on a forge they must be relative to the repository's root:
- * the nearest one that git or the runner's workspace names, from the project's folder upwards.
+ * Locations are relative to the current folder, but a forge needs paths relative to the repository: the
+ * nearest parent of the project that git or the runner's workspace names.
  */
 export function repositoryPaths({
   environment,

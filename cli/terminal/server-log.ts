@@ -1,7 +1,7 @@
 import { harmless } from "./cells.ts";
 import { type Host, printable } from "./host.ts";
 
-/** What servers log: a request, or what else happens. */
+/** A request, or another event of a server. */
 interface Entry {
   event: string;
   message?: string;
@@ -14,7 +14,7 @@ interface Request extends Entry {
   ms: number;
 }
 
-/** At a terminal a short line for people; elsewhere one JSON object a line, on standard output where JSON is asked for. */
+/** At a terminal, a short line; elsewhere one JSON object per line, with --json on standard output. */
 export function logEntry(entry: Entry, host: Host): void {
   if (host.quiet && isRequest(entry)) return;
   if (!host.json && host.messages.columns !== undefined) {

@@ -2,9 +2,9 @@ import { fstatSync, statSync, writeSync } from "node:fs";
 import type { Output } from "./host.ts";
 
 /**
- * An output without a stream, where that makes no difference: to make one takes a tenth of Node's start.
+ * Writes without a stream if possible, because creating one takes a tenth of Node's start-up time.
  * @param fd 1 or 2
- * @param stream is made for who may be looking, in colours, and to wait for slow readers, or to say what failed
+ * @param stream is created for colours, slow readers and write errors
  */
 export function outputAtOnce(
   fd: number,
@@ -25,13 +25,13 @@ export function outputAtOnce(
   };
 }
 
-/** Writes what can be written now. @returns the rest */
+/** Writes as much as possible without blocking. @returns the rest */
 function leftAtOnce(fd: number, bytes: Buffer): Buffer {
   let left = bytes;
   try {
     while (left.length > 0) left = left.subarray(writeSync(fd, left));
   } catch {
-    // The stream that gets the rest waits, or says what is wrong.
+    // The stream gets the rest, and waits or reports the error.
   }
   return left;
 }

@@ -3,8 +3,7 @@ import type { Code, Problem } from "../../pipeline/index.ts";
 import { pointerFor } from "../catalog/pointers.ts";
 
 /**
- * A command that was given something it cannot work with: exit status 2. It needs nothing of the pipeline,
- * so that commands which load nothing else can refuse too.
+ * Invalid command-line input: exit status 2. Does not import the pipeline, so that fast commands can use it.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";
@@ -20,7 +19,7 @@ export class UsageError extends Error {
   }
 }
 
-/** commander's sentences that do not read well, and how they read here; a hint in them is the way out. */
+/** Replacements for messages of commander; each may contain a hint. */
 const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
   [
     /^command-argument value '(?<value>.*)' is invalid for argument '(?<what>.*)'\. (?<hint>.*)$/s,
@@ -36,8 +35,8 @@ const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
 ];
 
 /**
- * What commander refuses, worded as every other problem.
- * @param command as far as it was understood, such as "relcat notes add"
+ * Words commander's error like other problems.
+ * @param command recognized so far, such as "relcat notes add"
  */
 export function usageErrorOf({ message }: CommanderError, command: string): UsageError {
   const [sentence = "", suggestion] = message.replace(/^error: /, "").split(/\n(?=\(Did you mean)/);

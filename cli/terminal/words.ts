@@ -6,7 +6,7 @@ export const count = (amount: number, noun: string, plural = `${noun}s`): string
 
 const units = ["kB", "MB", "GB", "TB"];
 
-/** Bytes as people read them, in steps of 1000. */
+/** Readable size, in steps of 1000. */
 export function fileSize(bytes: number): string {
   if (bytes < 1000) return count(bytes, "byte");
   let size = bytes;
@@ -18,18 +18,18 @@ export function fileSize(bytes: number): string {
   return `${size.toFixed(1)} ${units[unit]}`;
 }
 
-/** "a, b and c"; a long list ends in how many more there are. */
+/** "a, b and c"; a long list ends with the number of omitted items. */
 export function listed(items: readonly string[], limit = Number.POSITIVE_INFINITY): string {
   if (items.length > limit) return `${items.slice(0, limit).join(", ")} and ${items.length - limit} more`;
   if (items.length < 2) return items.join("");
   return `${items.slice(0, -1).join(", ")} and ${items.at(-1)}`;
 }
 
-/** A folder as it is shown: with one slash at its end. */
+/** Shows a folder with one trailing slash. */
 export const folderName = (path: string): string =>
   `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");
 
 const numbersInText = new Intl.Collator("en", { numeric: true });
 
-/** Order of names as people expect it: `package/2` before `package/10`. */
+/** Natural order: `package/2` before `package/10`. */
 export const naturally = (a: string, b: string): number => numbersInText.compare(a, b);

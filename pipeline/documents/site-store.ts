@@ -47,7 +47,7 @@ export interface Publication {
   left: Readonly<Record<string, string>>;
   /** What is there before; undefined for a site without anything. */
   before: SiteIndex | undefined;
-  /** What the last finished publish left; undefined where none was finished. */
+  /** Index of the last finished publish; undefined: none. */
   published: SiteIndex | undefined;
   /** Called for each file that was looked after. */
   onFile: () => void;

@@ -5,7 +5,7 @@ import { append, type LedgerChange } from "./change.ts";
 import { completenessCheck } from "./completeness.ts";
 
 export interface CutOptions {
-  /** The versions named on the command line; undefined: every release. */
+  /** Versions from the command line; undefined: every release. */
   versions?: readonly string[] | undefined;
   allowIncomplete?: boolean;
   /** How many revisions may happen at once; default 50. */
@@ -28,7 +28,7 @@ export function decideCut({ identified, ledger }: Catalog, at: string): Cut {
   return { ...append(ledger, events), events, at };
 }
 
-/** @throws RelcatError version-unknown for each version that has no folder */
+/** @throws RelcatError version-unknown for each version without a folder */
 export function refuseUnknown(catalog: Catalog, versions: readonly string[] = []): void {
   const unknown = versions.filter(
     (version) => !catalog.releases.some((release) => release.version === version),

@@ -1,6 +1,6 @@
 import { type Code, failure, type RelcatError } from "../errors.ts";
 
-/** What the operating system says, in words, and what there is to do about it. */
+/** Explanation and hint for common error codes of the operating system. */
 const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
   ENOENT: ["there is no such file", "Check the path."],
   ENOTDIR: ["a part of the path is a file, not a folder", "Check the path."],
@@ -14,7 +14,7 @@ const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>>
 };
 
 /**
- * A file-system error as a sentence; the cause is kept.
+ * Describes a file-system error in a sentence and keeps it as the cause.
  * @param message such as `cannot read FILE`
  */
 export function accessFailure(message: string, error: unknown, code: Code = "file-access"): RelcatError {

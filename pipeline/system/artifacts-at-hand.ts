@@ -9,12 +9,12 @@ export function requireArtifacts(folder: string): void {
   throw failure("folder-missing", `there is no folder ${folder}`, hint);
 }
 
-/** Where an artifact may lie in a folder with those of one release or of several, the likeliest first. */
+/** Candidate paths of an artifact, likeliest first, because the folder may hold one release or several. */
 export const artifactPaths = (folder: string, version: string, file: string): string[] => [
   posix.join(folder, version, file),
   posix.join(folder, file),
 ];
 
-/** undefined: it is not there. */
+/** undefined: not in the folder. */
 export const artifactAtHand = (folder: string, version: string, file: string): string | undefined =>
   artifactPaths(folder, version, file).find((path) => lookAt(path).kind === "file");

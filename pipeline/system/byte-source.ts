@@ -18,7 +18,6 @@ export interface ByteSource {
   each(take: (chunk: Uint8Array, at: number) => void | Promise<void>): Promise<void>;
 }
 
-/** @throws Fault malformed */
 export function refuseBeyond(source: { name: string; size: number }, from: number, length: number): void {
   const isInside = Number.isSafeInteger(from) && Number.isSafeInteger(length) && from >= 0 && length >= 0;
   if (!isInside || from + length > source.size)

@@ -4,15 +4,15 @@ import type { MeasuredFile } from "../documents/object-store.ts";
 import { failure, RelcatError } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 
-/** Reads a file once, in order, and proves at its end that it is what was measured. */
+/** Reads a file sequentially and verifies at the end that it matches its measured hash. */
 export interface FileReader {
-  /** Fills a buffer, or as much of it as there is. @returns the part that was filled */
+  /** Fills as much of the buffer as possible. @returns the filled part */
   next(buffer: Buffer): Promise<Buffer>;
-  /** @throws RelcatError file-changed unless all that was read is the measured file */
+  /** @throws RelcatError file-changed unless the bytes match */
   finish(): void;
 }
 
-/** @throws RelcatError file-access, file-changed, and what `work` throws */
+/** @throws RelcatError file-access, file-changed, and whatever `work` throws */
 export async function withFile<T>(
   path: string,
   { sha256, size }: MeasuredFile,

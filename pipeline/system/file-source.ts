@@ -8,18 +8,18 @@ import { accessFailure } from "./access-failure.ts";
 import { type ByteSource, refuseBeyond, release } from "./byte-source.ts";
 
 /**
- * A file of any size, in the memory of two chunks and of the largest piece that is read out of order.
- * Everything throws RelcatError file-access, and file-changed when the file did not stand still meanwhile.
+ * A file of any size, read with the memory of two chunks and of the largest random access. All methods throw
+ * RelcatError file-access, and file-changed if the file changes during reading.
  */
 export interface FileSource extends ByteSource {
-  /** Of all bytes: what the first whole pass gave, or one that is made now. */
+  /** SHA-256 of the whole file, from the first full pass or computed now. */
   sha256(): Promise<string>;
   close(): void;
 }
 
 /**
- * How all of a file is read: `ahead`, a chunk while the one before it is taken, for who has the processor alone; or
- * `in-turn`, which is less work in all, for where another thread has a file of its own.
+ * `ahead` reads a chunk while the previous one is processed, for a process that has the CPU to itself;
+ * `in-turn` needs less CPU in total, if another thread is busy too.
  */
 export type Pace = "ahead" | "in-turn";
 
@@ -32,14 +32,15 @@ export function fileSource(path: string, pace: Pace = "ahead"): FileSource {
   let piece = Buffer.alloc(0);
   let held: Uint8Array | undefined;
 
-  // Of the open file and of the path: a build that renames a new file into place changes only the second.
+  // Checks the open file and the path, because a build that renames a new file into place changes only the
+  // path.
   const refuseChanged = () =>
     attempt(path, () => {
       for (const after of [fstatSync(descriptor, { bigint: true }), statSync(path, { bigint: true })])
         if (!isSame(before, after)) throw changed(path);
     });
 
-  /** All of a short file: each trip to the system takes as long as reading it does. */
+  /** Reads a short file in one system call, because each call costs as much as reading it. */
   function short(): Uint8Array {
     if (held) return held;
     const bytes = Buffer.allocUnsafeSlow(at.size + 1);
@@ -92,17 +93,17 @@ export function fileSource(path: string, pace: Pace = "ahead"): FileSource {
   };
 }
 
-/** Smaller ones take more memory, not less: each leaves promises to the collector. */
+/** Smaller chunks need more memory, because each leaves promises to garbage collection. */
 const chunkSize = 1024 * 1024;
-/** As much memory as two of them. */
+/** Uses no more memory than two chunks. */
 const shortSize = 2 * chunkSize;
 const readInto = promisify(read);
 
 type Take = (chunk: Uint8Array, at: number) => void | Promise<void>;
 
 /**
- * Reads to the end, or to the first byte that was not there before; one chunk is taken while the next is read.
- * @returns bytes that were read
+ * Reads to the end or to the first missing byte; one chunk is processed while the next is read.
+ * @returns number of bytes read
  */
 async function readAhead(descriptor: number, total: number, take: Take): Promise<number> {
   let full = Buffer.allocUnsafeSlow(chunkSize);
@@ -120,18 +121,18 @@ async function readAhead(descriptor: number, total: number, take: Take): Promise
       [full, spare] = [spare, full];
     }
   } finally {
-    await reading.catch(() => {}); // Nobody waits for it any more; its failure must not end the process.
+    await reading.catch(() => {}); // Awaited only so that its failure does not end the process.
     for (const buffer of [full, spare]) release(buffer);
   }
 }
 
-/** Stays in the cache of one core. */
+/** Fits into the cache of one CPU core. */
 const turnSize = 256 * 1024;
 const turnsInARow = 16;
 
 /**
- * Reads to the end, or to the first byte that was not there before.
- * @returns bytes that were read
+ * Reads to the end or to the first missing byte.
+ * @returns number of bytes read
  */
 async function readInTurn(descriptor: number, total: number, take: Take): Promise<number> {
   const buffer = Buffer.allocUnsafeSlow(turnSize);
@@ -143,7 +144,7 @@ async function readInTurn(descriptor: number, total: number, take: Take): Promis
       const taken = take(buffer.subarray(0, count), done);
       if (taken) await taken;
       done += count;
-      if (turn % turnsInARow === 0) await setImmediate(); // Other threads have something to say.
+      if (turn % turnsInARow === 0) await setImmediate(); // Lets messages of other threads through.
     }
   } finally {
     release(buffer);

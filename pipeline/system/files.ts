@@ -22,10 +22,10 @@ import { inParallel } from "./in-parallel.ts";
 import { foreignLink, type InProject } from "./project-links.ts";
 
 /**
- * Files below a folder, relative, sorted by code unit, without hidden ones; [] when the folder does not exist.
- * Links are followed: a set of build outputs is often a folder of links.
+ * Lists files below a folder: relative, sorted by code unit, without hidden ones; [] if the folder does not
+ * exist. Links are followed, because build outputs are often folders of links.
  * @param isAllowed whether a link may lead to a real path; default: to any
- * @throws RelcatError file-access for every link that leads nowhere, back into its own path, or where it may not
+ * @throws RelcatError file-access for every link that is broken, circular or not allowed
  */
 export async function listFiles(folder: string, isAllowed: InProject = () => true): Promise<string[]> {
   const problems: Problem[] = [];
@@ -34,20 +34,20 @@ export async function listFiles(folder: string, isAllowed: InProject = () => tru
   return files.sort();
 }
 
-/** @param entered real paths of the folders that links led into so far */
+/** @param entered real paths of the folders entered through links so far */
 async function listBelow(
   folder: string,
   entered: readonly string[],
   listing: { problems: Problem[]; isAllowed: InProject },
 ): Promise<string[]> {
   const { problems, isAllowed } = listing;
-  const { default: glob } = await import("fast-glob"); // Not every command lists a folder.
+  const { default: glob } = await import("fast-glob"); // Imported lazily, because few commands list a folder.
   const entries = await glob("**", {
     cwd: folder,
     onlyFiles: false,
     followSymbolicLinks: false,
     objectMode: true,
-    unique: false, // One pattern finds nothing twice.
+    unique: false, // A single pattern cannot give duplicates.
   });
   const files: string[] = [];
   for (const { path, dirent } of entries) {
@@ -82,7 +82,7 @@ const badLink = (path: string, message: string): Problem => ({
 
 const concurrency = 32;
 
-/** Reads many files with a bounded number open at once; results stand in the order of the paths. */
+/** Reads with a limited number of open files; results are in the order of the paths. */
 export const readFiles = (paths: readonly string[]): Promise<Uint8Array[]> =>
   inParallel(paths, concurrency, readExisting);
 
@@ -94,7 +94,7 @@ async function readExisting(path: string): Promise<Uint8Array> {
   }
 }
 
-/** The bytes of a file that must be there. */
+/** Throws if the file is missing. */
 export function readPresent(path: string): Uint8Array {
   try {
     return readFileSync(path);
@@ -103,7 +103,7 @@ export function readPresent(path: string): Uint8Array {
   }
 }
 
-/** The bytes of a file, undefined when there is none. */
+/** undefined if the file is missing. */
 export function readIfPresent(path: string): Uint8Array | undefined {
   try {
     return readFileSync(path);
@@ -114,8 +114,8 @@ export function readIfPresent(path: string): Uint8Array | undefined {
 }
 
 /**
- * Fills a buffer with what an open file has from a place on, in bytes.
- * @returns how much was there: less than the buffer holds where the file ends
+ * Fills a buffer from an offset of an open file.
+ * @returns number of bytes read, less than the buffer's size at the end of the file
  */
 export function readInto(buffer: Uint8Array, descriptor: number, place: number): number {
   let filled = 0;
@@ -125,8 +125,8 @@ export function readInto(buffer: Uint8Array, descriptor: number, place: number):
 }
 
 /**
- * A file's bytes in pieces of a size, the last one shorter. Each is good until the next one: memory of their own would be
- * collected late. Who takes them must not ask ahead.
+ * Chunks of a file; the last one may be shorter. All share one buffer, because separate ones would be garbage
+ * collected late, so each is valid only until the next.
  */
 export function* piecesOf(path: string, size: number): Generator<Uint8Array> {
   const buffer = Buffer.allocUnsafeSlow(size);
@@ -142,7 +142,7 @@ export function* piecesOf(path: string, size: number): Generator<Uint8Array> {
   }
 }
 
-/** A file's SHA-256 and size, read piece by piece. */
+/** Reads the file in chunks. */
 export function digestOf(path: string): { sha256: string; size: number } {
   const hash = createHash("sha256");
   let size = 0;
@@ -176,9 +176,9 @@ const { O_WRONLY, O_CREAT, O_TRUNC, O_NOFOLLOW = 0 } = constants;
 const replacing = O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW;
 
 /**
- * Writes chunks to a file and forces them to disk when `durable`; returns what was written. A symbolic link there is
- * refused: the bytes would go where it leads.
- * @param time of the file, in seconds since 1970; default: now
+ * Writes chunks and, if `durable`, syncs them to disk; returns hash and size. A symbolic link at the path is
+ * refused, because the bytes would go to its target.
+ * @param time modification time in seconds since 1970; default: now
  */
 export function writeChunks(
   path: string,
@@ -203,7 +203,7 @@ export function writeChunks(
   return { sha256: hash.digest("hex"), size };
 }
 
-/** Replaces a file in one step and makes the change survive a power cut: temporary file, fsync, rename, fsync. */
+/** Atomic replacement that survives a power failure: temporary file, fsync, rename, fsync. */
 export function replaceDurably(path: string, bytes: Uint8Array): void {
   const temporary = join(dirname(path), `.relcat-tmp-${basename(path)}`);
   try {
@@ -218,7 +218,7 @@ export function replaceDurably(path: string, bytes: Uint8Array): void {
   }
 }
 
-/** Makes a file's bytes, or the names in a folder, survive a power cut. */
+/** fsync of a file, or of a folder's entries. */
 export function syncToDisk(path: string): void {
   const descriptor = openSync(path, "r");
   try {
@@ -228,7 +228,7 @@ export function syncToDisk(path: string): void {
   }
 }
 
-/** Creates a file that must not exist yet, whole or not at all. The caller holds the folder's lock. */
+/** Creates a new file atomically; fails if it exists. The caller holds the folder's lock. */
 export function createFile(path: string, text: string): void {
   if (exists(path)) {
     throw failure("file-exists", `${path} exists already`, "Nothing was overwritten; move it away first.");
@@ -236,7 +236,7 @@ export function createFile(path: string, text: string): void {
   replaceDurably(path, new TextEncoder().encode(text));
 }
 
-/** Removes a file that may be gone already. */
+/** A missing file is not an error. */
 export function removeFile(path: string): void {
   try {
     rmSync(path, { force: true });
@@ -245,7 +245,7 @@ export function removeFile(path: string): void {
   }
 }
 
-/** Whether something that exists lies in a folder, links resolved. */
+/** True if an existing path is inside a folder, with links resolved. */
 export function isBelow(folder: string, path: string): boolean {
   return `${realpathSync(path)}/`.startsWith(`${realpathSync(folder)}/`);
 }

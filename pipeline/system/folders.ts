@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { accessFailure } from "./access-failure.ts";
 import { exists } from "./files.ts";
 
-/** Names of the folders directly in a folder, empty ones included. */
+/** Names of direct subfolders, including empty ones. */
 export function listFolders(folder: string): string[] {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
@@ -13,7 +13,7 @@ export function listFolders(folder: string): string[] {
   }
 }
 
-/** Moves a file in one step; the folder it goes to is made. */
+/** Renames a file and creates its target folder. */
 export function moveFile(from: string, to: string): void {
   try {
     mkdirSync(dirname(to), { recursive: true });
@@ -23,7 +23,7 @@ export function moveFile(from: string, to: string): void {
   }
 }
 
-/** Writes a text people asked for by file name; devices and pipes such as /dev/stdout may stand there too. */
+/** Writes to a path from the user, which may be a device or pipe such as /dev/stdout. */
 export function writeText(path: string, text: string): void {
   try {
     mkdirSync(dirname(path), { recursive: true });
@@ -34,7 +34,7 @@ export function writeText(path: string, text: string): void {
 }
 
 /**
- * Proves that a file can be written, before anything is done whose account goes into it.
+ * Checks that a report can be written before the reported work starts.
  * @throws RelcatError file-access
  */
 export function requireTarget(path: string): void {

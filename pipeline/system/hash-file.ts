@@ -1,18 +1,17 @@
 import { fileSource, type Pace } from "./file-source.ts";
 import { threadFile } from "./thread.ts";
 
-/** What a file's bytes are. */
 export interface Measure {
   sha256: string;
   size: number;
 }
 
-/** Called after every chunk: bytes read so far, and those the file had when it was opened. */
+/** Called after every chunk with the bytes read so far and the file's size when it was opened. */
 export type OnBytes = (done: number, total: number) => void;
 
 /**
- * SHA-256 and size of a file of any size, in the memory of two chunks at most.
- * @throws RelcatError file-changed when the file did not stand still meanwhile; file-access
+ * SHA-256 and size of a file, using the memory of at most two chunks.
+ * @throws RelcatError file-changed if the file changes during reading; file-access
  */
 export async function hashFile(path: string, onBytes: OnBytes = () => {}, pace?: Pace): Promise<Measure> {
   const file = fileSource(path, pace);
@@ -24,32 +23,32 @@ export async function hashFile(path: string, onBytes: OnBytes = () => {}, pace?:
   }
 }
 
-/** Files that another thread hashes while this one reads the rest. */
+/** Files that another thread hashes while this one reads the others. */
 export interface HashedAside<F> {
   /**
-   * A file that the other thread has begun; it rejects with what hashFile throws.
-   * @returns undefined for one that it has not: it is the caller's now
+   * Result for a file that the other thread has started; it rejects like hashFile.
+   * @returns undefined: not started, so the caller must hash it
    */
   take(file: F): Promise<Measure> | undefined;
-  /** Ends the thread, whatever it is at. */
+  /** Terminates the thread, even during a file. */
   end(): Promise<void>;
 }
 
-/** A file that another thread may hash. */
 export interface HashTask {
   path: string;
   pace: Pace;
 }
 
 /**
- * Has another thread hash files from the last to the first; who reads them from the first on meets it.
- * @param onBytes called with the bytes that were read since it was last called
+ * Lets another thread hash files from last to first, while the caller reads them from first to last until
+ * they meet.
+ * @param onBytes called with the number of bytes since its last call
  */
 export async function hashAside<F extends HashTask>(
   files: readonly F[],
   onBytes: (bytes: number) => void,
 ): Promise<HashedAside<F>> {
-  const { startThread } = await import("./second-thread.ts"); // Not loaded where one file is read.
+  const { startThread } = await import("./second-thread.ts"); // Imported lazily, because a single file does not need it.
   const program = threadFile(import.meta.url, "hash-thread");
   const thread = startThread<HashTask, Measure, number>(program, undefined, onBytes);
   const waiting = [...files];

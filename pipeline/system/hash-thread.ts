@@ -1,10 +1,9 @@
 import { type HashTask, hashFile, type Measure } from "./hash-file.ts";
 import { answerAsThread } from "./second-thread.ts";
 
-/** Bytes between two words of how far it is: as many as are hashed in a hundredth of a second. */
+/** Bytes between progress messages, about a hundredth of a second of hashing. */
 const step = 16 * 2 ** 20;
 
-/** Hashes the files that are sent, one at a time. */
 answerAsThread<undefined, HashTask, Measure, number>((_, say) => async ({ path, pace }) => {
   let told = 0;
   const onBytes = (done: number, total: number) => {

@@ -1,13 +1,13 @@
 import { failure } from "../errors.ts";
 
-/** Milliseconds: CDNs take their time. */
+/** Time-out in milliseconds, long enough for purging a CDN. */
 const patience = 300_000;
 
 /**
- * Runs a program that catalog.yaml names, without a shell.
+ * Runs a program from catalog.yaml without a shell.
  * @param input for its stdin
- * @param options.folder it runs in
- * @param options.hidden variables that are none of its business
+ * @param options.folder working directory
+ * @param options.hidden environment variables to remove
  * @throws RelcatError hook-failed
  */
 export async function runHook(
@@ -18,7 +18,7 @@ export async function runHook(
 ): Promise<void> {
   const { execa } = await import("execa");
   const env = Object.fromEntries(hidden.map((variable) => [variable, undefined]));
-  // What it says goes where relcat's own messages go: nothing of it must be kept, or waited for.
+  // Output goes directly to relcat's own messages, without buffering.
   const options = {
     reject: false,
     input,

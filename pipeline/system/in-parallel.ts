@@ -1,6 +1,7 @@
 /**
- * Runs over all items, a few at once; after a failure no further one is begun, and those under way come to their end.
- * @param most how many are under way at a time
+ * Processes items with limited concurrency. After a failure, no further item is started, and those in
+ * progress finish.
+ * @param most maximum number in progress
  * @returns results in the order of the items
  * @throws the first failure
  */

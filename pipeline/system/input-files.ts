@@ -2,16 +2,15 @@ import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { accessFailure } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
 
-/** What lies at a path a person named. */
 export interface Sight {
-  /** A stream is a pipe or terminal: it can be read once, from its beginning. */
+  /** A stream is a pipe or terminal, which can be read only once. */
   kind: "folder" | "file" | "stream" | "missing";
-  /** With every symbolic link resolved, such as the store path behind `result`. */
+  /** With all symbolic links resolved, such as the store path behind `result`. */
   realPath: string;
   size: number;
 }
 
-/** @throws RelcatError file-access when the path cannot be looked at */
+/** @throws RelcatError file-access if the path cannot be read */
 export function lookAt(path: string): Sight {
   try {
     const stats = statSync(path);
@@ -23,7 +22,7 @@ export function lookAt(path: string): Sight {
   }
 }
 
-/** The first bytes of a file, as many as there are. */
+/** The first bytes of a file, fewer if it is shorter. */
 export function readHead(path: string, length: number): Uint8Array {
   try {
     const descriptor = openSync(path, "r");

@@ -8,7 +8,9 @@ import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { realPlace } from "./real-place.ts";
 
-/** In a folder with authored files, which git ignores it in, and in the folder of a site, beside what is served. */
+/**
+ * Name of the lock file, in the releases folder (ignored by git) and in the folder of a site (not served).
+ */
 export const lockFile = ".relcat-lock";
 
 /** SQLITE_NOTADB */
@@ -18,16 +20,16 @@ const patience = 30_000;
 const step = 50;
 
 /**
- * Runs `work` as the only relcat that writes below `folder`. The lock is a transaction on a SQLite file,
- * so the kernel frees it when a process dies, however it dies.
+ * Runs `work` with an exclusive lock on `folder`. The lock is a transaction on a SQLite file, so the kernel
+ * releases it whenever the process ends.
  * @throws RelcatError lock-held after 30 s, naming the holder
  */
 export const withLock = <T>(folder: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(join(folder, lockFile), folder, pid, onWait, work);
 
 /**
- * The same for a folder whose files are copied to servers: the lock is outside of it, in one place for all paths that
- * lead to the folder. The folder need not exist.
+ * The same for a folder that is copied to servers: the lock file is outside of it, and the same for all paths
+ * to the folder. The folder need not exist.
  */
 export const withOutputLock = <T>(out: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(outputLock(out), out, pid, onWait, work);
@@ -35,7 +37,7 @@ export const withOutputLock = <T>(out: string, pid: number, onWait: OnWait, work
 type OnWait = (holder: number) => void;
 type Work<T> = () => Promise<T> | T;
 
-/** Beside the folder; where nothing can be written there, in a folder of this machine. */
+/** Next to the folder; if that is not writable, in the system's temporary folder. */
 function outputLock(out: string): string {
   const place = realPlace(out);
   const hash = createHash("sha256").update(place).digest("hex").slice(0, 32);
@@ -77,7 +79,7 @@ function open(file: string): DatabaseSync {
   }
 }
 
-/** SQLite would write to the file that the link leads to. */
+/** SQLite would write to the link's target. */
 const isLink = (file: string) =>
   failure(
     "site-tampered",
@@ -107,7 +109,7 @@ async function acquire(
   }
 }
 
-/** The holder's id must be readable while the lock is held: it is committed first, then the lock is taken. */
+/** The holder's process id is committed before the lock is taken, so that others can read it. */
 function hold(database: DatabaseSync, file: string, pid: number): boolean {
   try {
     database.exec("BEGIN IMMEDIATE; CREATE TABLE IF NOT EXISTS holder (pid INTEGER); DELETE FROM holder");
@@ -123,7 +125,7 @@ function hold(database: DatabaseSync, file: string, pid: number): boolean {
   }
 }
 
-/** The file may be anybody's by its name, and the folder somebody else's. */
+/** The file may belong to another program, and the folder to another user. */
 function unusable(file: string, error: unknown) {
   const { errcode, errstr = String(error) } = error as { errcode?: number; errstr?: string };
   const hint =
@@ -138,7 +140,7 @@ function holderOf(database: DatabaseSync): number {
     const row = database.prepare("SELECT pid FROM holder").get();
     return typeof row?.pid === "number" ? row.pid : 0;
   } catch {
-    return 0; // Between two holders there may be no row, or no table yet: nobody to name.
+    return 0; // Between two holders the row or the table may be missing.
   }
 }
 

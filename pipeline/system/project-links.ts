@@ -2,13 +2,13 @@ import { existsSync, realpathSync } from "node:fs";
 import { relative } from "node:path";
 import { failure, type Problem } from "../errors.ts";
 
-/** Whether a real path belongs to a project. */
+/** True if a real path belongs to the project. */
 export type InProject = (realPath: string) => boolean;
 
 /**
- * What a link in a releases folder may lead to. Messages print lines of authored files, so a link to any other file
- * would show that one in the log of a CI job; hidden files are other files too, for .git/config may hold a token.
- * @param folder the releases folder; the project is the folder that it is in
+ * Allowed targets of links in a releases folder. Messages print lines of files, so a link to another file
+ * would show its content in a CI log; hidden files are excluded too, because .git/config may contain a token.
+ * @param folder the releases folder; its parent is the project
  */
 export function inProject(folder: string): InProject {
   const roots = [`${folder}/..`, folder].map((root) => realpathSync(root));

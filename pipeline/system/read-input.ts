@@ -2,7 +2,7 @@ import { createReadStream, type ReadStream } from "node:fs";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 
-/** @throws RelcatError usage for addresses that are not of the web: they are no file's name either */
+/** @throws RelcatError usage for non-web addresses, which are not file names either */
 export function refuseScheme(source: string): void {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(source) ?? [];
   if (scheme === undefined || /^https?$/i.test(scheme)) return;
@@ -14,7 +14,7 @@ export function refuseScheme(source: string): void {
 }
 
 /**
- * The bytes of a file somebody named, or of standard input for "-".
+ * Reads a file named by the user, or standard input for "-".
  * @throws RelcatError file-access, file-size
  */
 export async function readInput(source: string, limit: number): Promise<Uint8Array> {

@@ -1,18 +1,18 @@
 import { lstatSync, mkdirSync, rmSync, type Stats } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** The folders below a site's folder: none of them may be a link, which would lead writes outside. */
+/** Folders below a site's folder. None may be a link, because that would redirect writes outside. */
 export interface RealFolders {
-  /** Whether all folders above a file exist and none is a link. */
+  /** True if all parent folders exist and none is a link. */
   holds(path: string): boolean;
   /**
-   * Makes the folders above a file. A link in the place of one is removed; its target is left alone.
+   * Creates the parent folders. A link in place of one is removed without touching its target.
    * @returns whether the file's own folder is new
    */
   make(path: string): boolean;
 }
 
-/** Looks once at each folder that holds folders, and at the others once for files that follow each other. */
+/** Caches checks: inner folders permanently, others while consecutive files share them. */
 export function realFolders(root: string): RealFolders {
   const parents = new Set<string>(["."]);
   let last = ".";

@@ -3,21 +3,23 @@ import { dirname, join } from "node:path";
 import type { RelativePath } from "../documents/relative-path.ts";
 import { failure } from "../errors.ts";
 
-/** Joins a path from outside to a folder. @throws RelcatError site-tampered for a link that leads out of the folder */
+/**
+ * Joins an untrusted path to a folder. @throws RelcatError site-tampered for a link that leads out of the
+ * folder
+ */
 export type RootFolder = (path: RelativePath) => string;
 
-/** The link of each published build to the artifacts of its site. */
+/** Each published build links to its site's artifacts. */
 export const artifactsLink = { name: "files", target: "../../files" };
 
 /**
- * The only way to join a path from storage, network, archive or cache to a folder: no such path leaves the folder,
- * neither by its text nor by a symbolic link. A root is good for one task: folders that it has checked are not
- * checked again.
+ * The only allowed way to join a path from storage, network, archive or cache to a folder: neither `..` nor a
+ * symbolic link can leave it. Checked folders are cached, so a root is for one task only.
  * @param root may be a link itself
  */
 export function rootFolder(root: string): RootFolder {
   const checked = new Set<string>(["."]);
-  /** @returns whether something exists there */
+  /** @returns whether the path exists */
   const check = (path: string): boolean => {
     if (checked.has(path)) return true;
     const parent = dirname(path);
@@ -26,7 +28,7 @@ export function rootFolder(root: string): RootFolder {
     const stat = lstatSync(join(root, path), { throwIfNoEntry: false });
     if (stat?.isSymbolicLink() && !staysInside(root, path)) throw leaves(join(root, path), root);
     const target = stat?.isSymbolicLink() ? statSync(join(root, path)) : stat;
-    // To open a pipe waits for whoever writes to it, and a device has no end.
+    // Opening a pipe blocks until something writes to it, and a device has no end.
     if (target && !target.isFile() && !target.isDirectory()) throw special(join(root, path));
     return stat !== undefined;
   };
@@ -36,7 +38,7 @@ export function rootFolder(root: string): RootFolder {
   };
 }
 
-/** A link to something that is missing could lead anywhere by the time that it is written through. */
+/** The target of a dangling link could be created anywhere before it is written through. */
 function staysInside(root: string, path: string): boolean {
   const link = join(root, path);
   const home = realpathSync(root);

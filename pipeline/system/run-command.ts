@@ -1,10 +1,13 @@
-/** Milliseconds. Whoever waits for two runs still hears of it within the minute a connection may be silent. */
+/**
+ * Time-out in milliseconds. Two consecutive runs still finish within the minute that a connection may be
+ * silent.
+ */
 const patience = 25_000;
 
 /**
- * Runs a program without a shell. What it prints to stdout is dropped.
- * @param environment added to the process's own; undefined takes a variable out
- * @returns why it failed, with the end of its stderr; undefined when it succeeded
+ * Runs a program without a shell and discards its stdout.
+ * @param environment added to the process's own; undefined removes a variable
+ * @returns the reason of a failure with the end of stderr; undefined: success
  */
 export async function runCommand(
   [program = "", ...args]: readonly string[],

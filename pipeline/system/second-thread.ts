@@ -2,11 +2,11 @@ import { setImmediate } from "node:timers/promises";
 import { parentPort, Worker, workerData } from "node:worker_threads";
 import { type Problem, RelcatError } from "../errors.ts";
 
-/** A thread that does one kind of work, a piece at a time, beside this one. */
+/** A worker thread for one kind of task, one at a time. */
 export interface SecondThread<Work, Answer> {
   /** @param work plain data @throws RelcatError with the problems that it met */
   ask(work: Work): Promise<Answer>;
-  /** Ends it, whatever it is at. */
+  /** Terminates it, even during a task. */
   stop(): Promise<void>;
 }
 
@@ -17,8 +17,8 @@ type Message<Answer, Word> =
 
 /**
  * @param program a module that calls `answerAsThread`
- * @param setting plain data, what all pieces of work have in common
- * @param hear called with what the thread says before it answers; what it throws ends the work
+ * @param setting plain data that all tasks share
+ * @param hear receives the thread's messages before its answer; an exception ends the task
  */
 export function startThread<Work, Answer, Word = never>(
   program: URL,
@@ -53,7 +53,7 @@ export function startThread<Work, Answer, Word = never>(
     ask(work) {
       if (ended) return Promise.reject(ended.error);
       const answer = Promise.withResolvers<Answer>();
-      // Who stops waiting for it must not be ended by it.
+      // Prevents an unhandled rejection if the caller stops waiting.
       answer.promise.catch(() => {});
       asked.set(pieces, answer);
       worker.postMessage({ piece: pieces++, work });
@@ -65,15 +65,15 @@ export function startThread<Work, Answer, Word = never>(
   };
 }
 
-/** What a thread says, and the buffers that it leaves to who asked. */
+/** An answer, with the buffers to transfer. */
 export interface Said<Answer> {
   answer: Answer;
   handedOver?: readonly ArrayBuffer[];
 }
 
 /**
- * The whole program of a thread.
- * @param open makes what answers, of what all pieces of work have in common; `say` reaches who asked before the answer
+ * Main function of a worker thread.
+ * @param open creates the handler from the shared data; `say` sends messages before the answer
  */
 export function answerAsThread<Setting, Work, Answer, Word = never>(
   open: (setting: Setting, say: (word: Word) => void) => (work: Work) => Promise<Said<Answer>>,
@@ -90,12 +90,12 @@ export function answerAsThread<Setting, Work, Answer, Word = never>(
   });
 }
 
-/** Pieces of work that lie ready at the other thread: enough that it never waits for this one's. */
+/** Tasks queued at the other thread, so that it never waits. */
 const ahead = 3;
 
 /**
- * Two threads take a list from its two ends until they meet.
- * @returns all results, in the list's order
+ * Two threads process a list from both ends until they meet.
+ * @returns all results in the order of the list
  */
 export async function* fromBothEnds<Item, Result>(
   items: readonly Item[],
@@ -114,12 +114,12 @@ export async function* fromBothEnds<Item, Result>(
       asked.push(result);
     }
     yield await here(items[index] as Item);
-    // Answers come in between two turns.
+    // Lets answers arrive between two items.
     await setImmediate();
   }
   for (const result of asked.reverse()) yield await result;
 }
 
-/** The next `count` items from the end, as far as those before `from` are not reached. */
+/** The next `count` items from the end, without those before `from`. */
 const lastOf = <Item>(items: readonly Item[], from: number, taken: number, count: number): Item[] =>
   items.slice(Math.max(from, items.length - taken - Math.max(count, 0)), items.length - taken).reverse();

@@ -1,10 +1,10 @@
-/** What the commands take from the process they run in. */
+/** Environment of a command. */
 export interface Surroundings {
   /** Milliseconds since 1970. */
   clock: number;
   pid: number;
-  /** A time the user gave instead of the clock's, and what gave it (--now, SOURCE_DATE_EPOCH). */
+  /** A time given by the user, and its source (--now, SOURCE_DATE_EPOCH). */
   explicitTime?: { name: string; value: string } | undefined;
-  /** Called once when another relcat holds the folder; 0 when its process id is not known. */
+  /** Called once if another relcat holds the lock; 0: its process id is unknown. */
   onWait: (holder: number) => void;
 }

@@ -1,11 +1,11 @@
 import { watch } from "node:fs";
 
-/** Editors write in several steps: what follows within this time counts as one change. */
+/** Debounce time in milliseconds, because editors write in several steps. */
 const settling = 100;
 
 /**
- * Tells of changes below a folder, hidden files left aside.
- * @returns ends it
+ * Reports changes below a folder, except in hidden files.
+ * @returns a function that stops watching
  */
 export function watchFolder(folder: string, onChange: () => void): () => void {
   let timer: NodeJS.Timeout | undefined;

@@ -40,7 +40,7 @@ export interface Import {
   warnings: Problem[];
 }
 
-/** 25,000 records have 22 MB. */
+/** Large enough for any catalog: 25,000 records have 22 MB. */
 const mostBytes = 256 * 1024 * 1024;
 
 /**

@@ -1,7 +1,7 @@
 import { RelcatError } from "../../errors.ts";
 import { git } from "./git.ts";
 
-/** A ledger that git has, by what git calls its bytes. */
+/** A ledger in git, identified by its blob id. */
 export interface LedgerBlob {
   /** SHA-1 or SHA-256 of `blob SIZE`, a NUL and the bytes. */
   id: string;
@@ -9,26 +9,28 @@ export interface LedgerBlob {
   size: number;
 }
 
-/** A commit's ledger. */
 export interface CommittedLedger {
-  /** As git takes it: HEAD, HEAD^ or the beginning of an id. */
+  /** A git revision: HEAD, HEAD^ or an abbreviated id. */
   revision: string;
   /** undefined: the commit has no ledger. */
   blob: LedgerBlob | undefined;
-  /** Of a merge's first parent: the ledger of the second one, after whose lines those of the first may follow. */
+  /**
+   * For a merge's first parent: the ledger of the second parent, after whose lines those of the first may
+   * follow.
+   */
   joinedTo?: LedgerBlob | undefined;
 }
 
-/** What git knows of a folder's ledger. */
+/** Earlier versions of a folder's ledger. */
 export interface CommittedLedgers {
-  /** Why there may be nothing to compare with; "known": there is. */
+  /** Reason why nothing can be compared; "known": ledgers were found. */
   kind: "known" | "no-git" | "no-repository" | "no-commit" | "no-base" | "unrelated" | "shallow";
   /**
-   * The ledger must go on from each of these: those of the merge bases, or, where HEAD is in the base itself, those of HEAD
-   * and its first parent. Empty unless known.
+   * Each of these must be a prefix of the current ledger: those of the merge bases or, if HEAD is in the
+   * base, those of HEAD and its first parent. Empty unless "known".
    */
   earlier: CommittedLedger[];
-  /** Of the base itself; undefined where git does not know that. */
+  /** Ledger of the base itself; undefined if git does not have it. */
   base: CommittedLedger | undefined;
 }
 
@@ -39,7 +41,7 @@ const nothing = (kind: CommittedLedgers["kind"]): CommittedLedgers => ({
 });
 
 /**
- * Looks up in git what the ledger of a folder must go on from. It takes two calls of git and no network.
+ * Finds the ledgers that the current one must extend, with two git calls and no network.
  * @param base git revision whose lines are settled
  */
 export async function findLedgers(folder: string, base: string): Promise<CommittedLedgers> {
@@ -57,7 +59,7 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
   ]);
   const settled = { revision: base, blob: ofTip };
   if (parted.length === 0) return { ...nothing(isShallow ? "shallow" : "unrelated"), base: settled };
-  // A clone that is shallow lacks the parents of its oldest commits.
+  // A shallow clone lacks the parents of its oldest commits.
   if (isContained && isShallow && !parent) return { ...nothing("shallow"), base: settled };
   const earlier = names.map((revision, index) => ({
     revision,
@@ -67,7 +69,6 @@ export async function findLedgers(folder: string, base: string): Promise<Committ
   return { kind: "known", earlier, base: settled };
 }
 
-/** The text of a ledger that `findLedgers` found. */
 export async function readLedgerBlob(folder: string, blob: LedgerBlob | undefined): Promise<string> {
   return blob === undefined ? "" : (await git(folder, ["show", blob.id])).stdout;
 }
@@ -77,7 +78,7 @@ const ledgerOf = (commit: string) => `${commit}:./ledger.jsonl`;
 interface History {
   head: string;
   tip: string;
-  /** The newest commits that HEAD and the base have in common. */
+  /** The merge bases of HEAD and the base. */
   parted: string[];
   isShallow: boolean;
 }
@@ -89,7 +90,7 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
     throw error;
   });
   if (!answer) return "no-git";
-  // Where git fails, it has printed what it could resolve before.
+  // If git fails, it has already printed what it could resolve.
   const [shallow, head, tip, , ...parted] = answer.stdout.split("\n").filter((line) => line !== "");
   if (shallow === undefined) return "no-repository";
   if (head === undefined || head === "HEAD") return "no-commit";
@@ -98,7 +99,7 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
   return { head, tip, parted: parted.map((line) => line.replace(/^\^/, "")), isShallow };
 }
 
-/** @returns for each name what it is; undefined where there is nothing of that name */
+/** @returns the blob of each name; undefined if it does not exist */
 async function lookUp(folder: string, names: readonly string[]): Promise<(LedgerBlob | undefined)[]> {
   const input = names.map((name) => `${name}\n`).join("");
   const { stdout } = await git(folder, ["cat-file", "--batch-check=%(objectname) %(objectsize)"], input);

@@ -3,16 +3,16 @@ import { exists, readIfPresent } from "../files.ts";
 import { isFolder } from "../folders.ts";
 import { git } from "./git.ts";
 
-/** A merge, rebase or cherry-pick that waits for somebody, and the commit it is bringing in. */
+/** An unfinished merge, rebase or cherry-pick, with the commit it applies. */
 export interface Operation {
   kind: "merge" | "rebase" | "cherry-pick";
-  /** The commit's name in git. */
+  /** The commit's ref name. */
   head: string;
 }
 
 const underWay = ["MERGE_HEAD", "CHERRY_PICK_HEAD", "rebase-merge", "rebase-apply"];
 
-/** Whether git is in the middle of something, told from its files alone: a process costs more than most checks. */
+/** Reads git's files directly, because starting a git process takes longer than most checks. */
 export function isMergeUnderWay(folder: string): boolean {
   for (let place = resolve(folder); ; place = dirname(place)) {
     const git = join(place, ".git");
@@ -21,16 +21,17 @@ export function isMergeUnderWay(folder: string): boolean {
   }
 }
 
-/** In a linked work tree `.git` is a file that says where the folder is. */
+/** In a linked work tree, `.git` is a file with the folder's path. */
 function gitFolder(git: string): string {
   if (isFolder(git)) return git;
   const [, path = ""] = /^gitdir: (.+)$/m.exec(new TextDecoder().decode(readIfPresent(git))) ?? [];
   return resolve(dirname(git), path);
 }
 
-/** What git is in the middle of, undefined when it is in the middle of nothing. */
+/** The operation in progress; undefined: none. */
 export async function operationUnderWay(folder: string): Promise<Operation | undefined> {
-  // A rebase picks commits too, so it is asked for first; its head alone may be left over from an earlier one.
+  // A rebase also cherry-picks, so it is tested first; REBASE_HEAD alone may be left over from an earlier
+  // rebase.
   if ((await isRebasing(folder)) && (await isCommit(folder, "REBASE_HEAD")))
     return { kind: "rebase", head: "REBASE_HEAD" };
   if (await isCommit(folder, "MERGE_HEAD"))
@@ -39,7 +40,7 @@ export async function operationUnderWay(folder: string): Promise<Operation | und
   return undefined;
 }
 
-/** The branch people named when they merged it, as git's own message for the merge has it. */
+/** Name of the merged branch, from git's merge message. */
 async function branchOf(folder: string, head: string): Promise<string | undefined> {
   const file = await gitPath(folder, "MERGE_MSG");
   const text = new TextDecoder().decode(readIfPresent(file.stdout));
@@ -65,14 +66,14 @@ async function isCommit(folder: string, name: string): Promise<boolean> {
   return (await git(folder, ["rev-parse", "--verify", "--quiet", `${name}^{commit}`])).exitCode === 0;
 }
 
-/** A file that git could not merge; a side is undefined where it has no such file. */
+/** A file with a merge conflict; a side without the file is undefined. */
 export interface UnmergedFile {
   shared: string | undefined;
   head: string | undefined;
   other: string | undefined;
 }
 
-/** The versions git keeps of a file until its conflict is resolved; undefined when there is none. */
+/** The versions that git keeps until a conflict is resolved; undefined: no conflict. */
 export async function unmergedFile(folder: string, path: string): Promise<UnmergedFile | undefined> {
   const { exitCode, stdout } = await git(folder, ["ls-files", "--unmerged", "--", path]);
   if (exitCode !== 0 || stdout === "") return undefined;
@@ -89,17 +90,17 @@ export async function unmergedFile(folder: string, path: string): Promise<Unmerg
   return { shared: await text("1"), head: await text("2"), other: await text("3") };
 }
 
-/** The commit two revisions parted at, undefined where git does not know one: a shallow clone, or none. */
+/** Merge base of two revisions; undefined if git does not find one, as in a shallow clone. */
 export async function partedAt(folder: string, one: string, other: string): Promise<string | undefined> {
   const { exitCode, stdout } = await git(folder, ["merge-base", one, other]);
   return exitCode === 0 ? stdout : undefined;
 }
 
-/** Whether everything of a revision is in what is checked out. */
+/** True if the checkout contains the revision. */
 export const isMergedIn = (folder: string, revision: string): Promise<boolean> =>
   isAncestor(folder, revision, "HEAD");
 
-/** Whether one revision grew from another; false too where git does not know one of them. */
+/** True if one revision is an ancestor of the other; false if git does not have one of them. */
 export async function isAncestor(folder: string, earlier: string, later: string): Promise<boolean> {
   return (await git(folder, ["merge-base", "--is-ancestor", earlier, later])).exitCode === 0;
 }

@@ -3,9 +3,9 @@ import { failure } from "../../errors.ts";
 import { git } from "./git.ts";
 
 /**
- * A file as a git revision has it; "" when that revision exists and has no such file.
+ * A file of a git revision; "" if the revision does not contain it.
  * @param folder the folder the path is relative to
- * @param option how people name another revision
+ * @param option option that selects another revision, for hints
  * @throws RelcatError git-missing, git-revision
  */
 export async function showFile(
@@ -21,7 +21,7 @@ export async function showFile(
 }
 
 /**
- * The full id of the commit a revision names.
+ * The full commit id of a revision.
  * @throws RelcatError git-missing, git-revision
  */
 export async function resolveCommit(
@@ -29,7 +29,7 @@ export async function resolveCommit(
   revision: string,
   option = "--ledger-base",
 ): Promise<string> {
-  // A revision may never be read as an option, and ends with the commit it names.
+  // Prevents git from reading the revision as an option, and peels tags to commits.
   const resolved = await git(folder, [
     "rev-parse",
     "--verify",
@@ -61,7 +61,7 @@ async function unresolved(folder: string, revision: string, option: string) {
   return failure("git-revision", `git does not know the revision ${revision}`, hint.join(" "));
 }
 
-/** A full clone that is fetched with a depth becomes shallow, and nothing can be merged in it any more. */
+/** The hint must not suggest fetching a full clone with a depth, which would make it shallow. */
 async function wayToGet(folder: string, revision: string): Promise<string> {
   const remotes = await linesOf(folder, ["remote"]);
   const remote = remotes.find((name) => revision.startsWith(`${name}/`) && revision !== `${name}/`);
@@ -73,7 +73,7 @@ async function wayToGet(folder: string, revision: string): Promise<string> {
   return `Fetch it: git fetch ${depth}${remote} ${branch}:refs/remotes/${remote}/${branch}.`;
 }
 
-/** Names that differ in few letters, or that are the same branch without its remote. */
+/** Similar names, or the same branch without its remote. */
 function similar(revision: string, refs: readonly string[]): string[] {
   const branch = revision.slice(revision.indexOf("/") + 1);
   const far = (ref: string) =>

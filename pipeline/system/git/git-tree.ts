@@ -2,14 +2,14 @@ import { failure } from "../../errors.ts";
 import { git } from "./git.ts";
 import { resolveCommit } from "./git-revision.ts";
 
-/** The files of a folder as one commit has them. */
+/** The files of a folder in one commit. */
 export interface GitTree {
   commit: string;
   /** By path relative to the folder. */
   files: Map<string, Uint8Array>;
 }
 
-/** Why git knows nothing of a folder; undefined where it does. */
+/** Reason why git cannot be used for a folder; undefined: it can. */
 export async function withoutGit(folder: string): Promise<"not-installed" | "no-repository" | undefined> {
   try {
     const inside = await git(folder, ["rev-parse", "--is-inside-work-tree"]);
@@ -20,14 +20,14 @@ export async function withoutGit(folder: string): Promise<"not-installed" | "no-
 }
 
 /**
- * Reads a folder of a revision whole, without a checkout and without the network.
+ * Reads a folder of a revision without a checkout and without the network.
  * @throws RelcatError git-missing, git-revision
  */
 export async function readTree(folder: string, revision: string): Promise<GitTree> {
   const commit = await resolveCommit(folder, revision);
   const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit]);
   if (exitCode !== 0) throw unreadable(revision, stderr);
-  // 100644 and 100755: links and submodules are not files of the catalog.
+  // Modes 100644 and 100755: links and submodules are not files of the catalog.
   const entries = stdout.split("\0").flatMap((line) => {
     const [, blob, path] = /^100\d{3} blob ([0-9a-f]+)\t(.+)$/s.exec(line) ?? [];
     return blob !== undefined && path !== undefined ? [{ blob, path }] : [];

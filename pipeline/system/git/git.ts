@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { failure } from "../../errors.ts";
 
 /**
- * Proves that a commit can be made, before anything is written that wants one.
+ * Checks that a commit is possible before anything is written for it.
  * @throws RelcatError git-missing
  */
 export async function requireRepository(folder: string): Promise<void> {
@@ -17,10 +17,10 @@ export async function requireRepository(folder: string): Promise<void> {
 }
 
 /**
- * Commits the given paths and nothing else.
- * @param undone what is to be done by hand when git refuses
- * @param removed paths that the last commit has and the folder no longer has
- * @returns the new commit's abbreviated id, undefined when nothing changed
+ * Commits only the given paths.
+ * @param undone hint: what to do by hand if git fails
+ * @param removed committed paths that no longer exist in the folder
+ * @returns the new commit's abbreviated id; undefined: nothing changed
  */
 export async function commit(
   folder: string,
@@ -37,8 +37,8 @@ export async function commit(
 }
 
 /**
- * Paths below a folder's part that the last commit has and the folder no longer has; none before the first commit.
- * @param isWanted by the name below `part`
+ * Committed paths below `part` that no longer exist in the folder; none before the first commit.
+ * @param isWanted filter for names below `part`
  */
 export async function movedAway(
   folder: string,
@@ -51,7 +51,7 @@ export async function movedAway(
   return paths.filter((path) => isWanted(path.slice(part.length + 1)));
 }
 
-/** What of a folder differs from the last commit, untracked files included, relative to the folder. */
+/** Changed and untracked files of a folder, relative to it. */
 export async function uncommitted(folder: string): Promise<string[]> {
   const changed = await git(folder, ["diff", "--name-only", "--relative", "-z", "HEAD", "--", "."]);
   const added = await git(folder, ["ls-files", "--others", "--exclude-standard", "-z", "--", "."]);
@@ -60,9 +60,9 @@ export async function uncommitted(folder: string): Promise<string[]> {
 }
 
 /**
- * The commit a folder is at, with nothing changed since: what is built from it comes from that commit alone.
- * @param written patterns of what is no source: earlier calls wrote it
- * @throws RelcatError revision-unsure, naming what changed
+ * The commit of a folder without changes, so that a build from it comes from that commit alone.
+ * @param written patterns of generated files, which earlier calls wrote
+ * @throws RelcatError revision-unsure, naming the changes
  */
 export async function cleanHead(folder: string, written: readonly string[] = []): Promise<string> {
   const head = await git(folder, ["rev-parse", "--verify", "--quiet", "HEAD^{commit}"]);
@@ -110,7 +110,7 @@ export async function git(folder: string, args: readonly string[], input?: strin
   return { exitCode: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) };
 }
 
-/** Whether a folder, or the nearest one above it that exists, lies in a work tree; without git none does. */
+/** True if a folder, or its nearest existing parent, is in a work tree; false without git. */
 export async function isInRepository(folder: string): Promise<boolean> {
   const place = resolve(folder);
   if (!existsSync(place)) return dirname(place) === place ? false : isInRepository(dirname(place));

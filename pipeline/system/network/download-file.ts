@@ -10,15 +10,15 @@ import { hashFile } from "../hash-file.ts";
 import { type ArtifactStream, openArtifact } from "./download-stream.ts";
 
 export interface FileDownload {
-  /** URL, or the file that it is copied from. */
+  /** URL, or the path of a file to copy. */
   place: string;
   file: string;
   sha256: string;
-  /** null: nobody said. */
+  /** null: unknown. */
   size: number | null;
   /** Size limit for files of unknown size, in bytes. */
   mostBytes: number;
-  /** Bytes that are there so far. */
+  /** Receives the number of bytes so far. */
   onBytes: (done: number) => void;
   pause?: ((milliseconds: number) => Promise<unknown>) | undefined;
 }
@@ -27,8 +27,8 @@ const attempts = 4;
 const firstPause = 500;
 
 /**
- * Downloads a file, goes on from what an earlier try left in FILE.part, and gives it its name only when its length and
- * its SHA-256 are right: a wrong file never stands under the right name.
+ * Downloads a file, resuming from FILE.part. The file gets its name only after length and SHA-256 were
+ * verified, so a wrong file never has the right name.
  * @throws RelcatError file-exists, site-tampered, artifact-missing, network, file-access
  */
 export async function downloadTo(
@@ -49,9 +49,9 @@ export async function downloadTo(
 }
 
 interface Progress {
-  /** Of the bytes that are in the part. */
+  /** ETag of the bytes in the part file. */
   etag: string | undefined;
-  /** Whether bytes in the part are an earlier run's, of which nothing else is known. */
+  /** True if the part file is from an earlier run, so that its ETag is unknown. */
   isFromBefore: boolean;
 }
 
@@ -67,7 +67,7 @@ async function presentFile(file: string, sha256: string): Promise<{ result: "pre
   );
 }
 
-/** @returns undefined where what an earlier run left was of no use, and all of it must be fetched */
+/** @returns undefined if the earlier run's bytes were useless and the whole file must be downloaded */
 async function fetchPart(request: FileDownload, progress: Progress): Promise<number | undefined> {
   const part = await openPart(partOf(request.file));
   try {
@@ -134,7 +134,7 @@ async function fill(part: Part, request: FileDownload, progress: Progress): Prom
   }
 }
 
-/** From where the part ends, where the server can; from the beginning otherwise. */
+/** Continues at the end of the part if the server supports ranges; otherwise starts again. */
 async function openStream(place: string, part: Part, progress: Progress): Promise<ArtifactStream> {
   let stream = await openArtifact(place, part.size, progress.etag);
   if (stream.status === 416) {
@@ -158,7 +158,7 @@ async function restart(part: Part): Promise<void> {
   part.size = 0;
 }
 
-/** In one step, and over nothing that came there meanwhile. */
+/** Atomic, and fails if a file with that name exists by now. */
 function takeName(file: string): void {
   try {
     linkSync(partOf(file), file);
@@ -167,7 +167,7 @@ function takeName(file: string): void {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
       throw failure("file-exists", `${file} exists already`, `What was downloaded is ${partOf(file)}.`);
-    // Not every file system has links.
+    // Not every file system supports hard links.
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS")
       throw accessFailure(`cannot write ${file}`, error);
     renameSync(partOf(file), file);

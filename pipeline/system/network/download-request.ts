@@ -2,13 +2,13 @@ import { failure, type RelcatError } from "../../errors.ts";
 
 const mostRedirects = 5;
 
-/** A server that says nothing for a while is given up; one that is slow but speaks is not. */
+/** Aborts a request after a time without data; a slow server that keeps sending is fine. */
 export class Attention {
   private readonly controller = new AbortController();
   private readonly longest: number;
   private timer: NodeJS.Timeout | undefined;
 
-  /** @param longest milliseconds without a sign of life */
+  /** @param longest milliseconds without data */
   constructor(longest = 30_000) {
     this.longest = longest;
     this.heard();
@@ -24,7 +24,7 @@ export class Attention {
     this.timer = setTimeout(() => this.controller.abort(reason), this.longest);
   }
 
-  /** Of a body that nobody reads to its end, too: the connection goes. */
+  /** Closes the connection, even if the body was not read to its end. */
   end(): void {
     clearTimeout(this.timer);
     this.controller.abort(new Error("nobody reads on"));
@@ -37,8 +37,8 @@ export interface Asking {
 }
 
 /**
- * Asks for what lies at an address, through the redirects that storage hosts answer with.
- * @param refuse what an address that leads astray is refused with
+ * Requests an address and follows redirects, which storage hosts use.
+ * @param refuse creates the error for an unsafe redirect
  */
 export async function follow(
   start: string,
@@ -60,17 +60,17 @@ export async function follow(
   throw refuse(start, `leads from one address to the next more than ${mostRedirects} times`);
 }
 
-/** Where an answer leads on to; undefined for one that is no redirect. */
+/** Target of a redirect; undefined for other answers. */
 export function redirection({ status, headers }: Response, url: string): URL | undefined {
   const location = status >= 300 && status < 400 ? headers.get("location") : null;
   return location !== null && URL.canParse(location, url) ? new URL(location, url) : undefined;
 }
 
-/** From https never back to http, and nowhere but to the web. */
+/** Never from https to http, and only to web addresses. */
 export const isSafeStep = (from: URL, to: URL): boolean =>
   to.protocol === "https:" || (to.protocol === "http:" && from.protocol === "http:");
 
-/** The body of an answer, whole. @param tooLong what more than `limit` bytes are refused with */
+/** Reads a whole body. @param tooLong error for more than `limit` bytes */
 export async function readLimited(
   response: Response,
   limit: number,
@@ -88,7 +88,7 @@ export async function readLimited(
   return Buffer.concat(chunks);
 }
 
-/** What the network said, worded; errors that say what to do already stay as they are. */
+/** Turns a network error into a message; errors with a hint stay as they are. */
 export function networkProblem(url: string, error: unknown, attention?: Attention): unknown {
   const shown = attention?.signal.aborted ? attention.signal.reason : error;
   if (!(shown instanceof Error) || shown.name === "RelcatError") return shown;

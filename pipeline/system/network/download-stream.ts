@@ -2,22 +2,21 @@ import { createHash } from "node:crypto";
 import { closeSync, createReadStream, openSync, statSync, writeSync } from "node:fs";
 import { Attention, follow, isTemporary, networkProblem, unreachable } from "./download-request.ts";
 
-/** An artifact that is being read. */
 export interface ArtifactStream {
-  /** 200: from its beginning; 206: from where it was asked for; 416: there is nothing from there on. */
+  /** 200: whole file; 206: from the requested offset; 416: nothing after that offset. */
   status: number;
-  /** Of what follows; undefined where the server does not say. */
+  /** Length of the following bytes; undefined if the server does not send it. */
   length: number | undefined;
-  /** A strong one; undefined where there is none. */
+  /** A strong ETag; undefined if there is none. */
   etag: string | undefined;
   chunks: AsyncIterable<Uint8Array>;
-  /** Also of a stream that is not read to its end. */
+  /** Must also be called if the stream was not read to its end. */
   end(): void;
 }
 
 const encodings = { "accept-encoding": "identity", accept: "*/*" };
 
-/** Length of an artifact as its place says it. @throws RelcatError network */
+/** Length of an artifact according to its server. @throws RelcatError network */
 export async function artifactLength(place: string): Promise<{ status: number; length: number | undefined }> {
   if (!isUrl(place)) {
     const stats = statSync(place, { throwIfNoEntry: false });
@@ -37,11 +36,11 @@ export async function artifactLength(place: string): Promise<{ status: number; l
 
 export interface EncodedAnswer {
   status: number;
-  /** The Content-Encoding; undefined for none. */
+  /** Content-Encoding; undefined: none. */
   encoding: string | undefined;
 }
 
-/** How an artifact would be sent to a client that takes compressed answers, as most do. @throws RelcatError network */
+/** Requests an artifact like a client that accepts compression, as most do. @throws RelcatError network */
 export async function encodedAnswer(url: string): Promise<EncodedAnswer> {
   const attention = new Attention();
   try {
@@ -67,9 +66,9 @@ function lengthOf({ headers }: Response): number | undefined {
 }
 
 /**
- * Opens an artifact for reading. What fails while it is read is a RelcatError network too.
- * @param from first byte that is wanted
- * @param etag of what is there already: where it changed, all of it comes
+ * Opens an artifact for reading. Reading errors are also RelcatError network.
+ * @param from offset of the first byte
+ * @param etag of existing bytes; if it changed, the whole file is sent
  */
 export async function openArtifact(place: string, from = 0, etag?: string): Promise<ArtifactStream> {
   if (!isUrl(place)) return openFile(place, from);
@@ -93,7 +92,7 @@ export async function openArtifact(place: string, from = 0, etag?: string): Prom
   }
 }
 
-/** A part that begins elsewhere is of no use. */
+/** An answer that starts at another offset is useless. */
 const isFrom = ({ status, headers }: Response, from: number): boolean =>
   status !== 206 || (headers.get("content-range") ?? "").startsWith(`bytes ${from}-`);
 
@@ -127,13 +126,13 @@ export interface ArtifactMeasure {
   status: number;
   size: number;
   sha256: string;
-  /** It had more than the limit; the rest was not read. */
+  /** True if it exceeded the limit; the rest was not read. */
   isEndless: boolean;
 }
 
 /**
- * Reads an artifact once, in the memory of a few chunks.
- * @param copy new file that gets its bytes, where there are any
+ * Hashes an artifact with the memory of a few chunks.
+ * @param copy new file to store the bytes in
  * @throws RelcatError network
  */
 export async function measureArtifact(

@@ -4,8 +4,8 @@ import { readLimited } from "./download-request.ts";
 const patience = 30_000;
 
 /**
- * The bytes of a document at a URL.
- * @throws RelcatError network with the status or the reason; usage for a URL that anybody on the way could change
+ * Downloads a document.
+ * @throws RelcatError network with the status or the reason; usage for a URL without transport security
  */
 export async function fetchDocument(url: string, limit: number): Promise<Uint8Array> {
   refusePlaintext(url);

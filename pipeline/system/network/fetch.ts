@@ -10,13 +10,13 @@ import {
   unreachable,
 } from "./download-request.ts";
 
-/** How long and how often a server is asked. */
+/** Time-outs and retries. */
 export interface Patience {
-  /** Milliseconds without any answer, and between two parts of one. */
+  /** Milliseconds without data. */
   silence: number;
-  /** Requests in all, when the server fails or cannot be reached. */
+  /** Number of requests, if the server fails or cannot be reached. */
   attempts: number;
-  /** Milliseconds before the second request; doubled before each later one. */
+  /** Milliseconds before the first retry; doubled for each further one. */
   pause: number;
 }
 
@@ -25,7 +25,7 @@ const usualPatience: Patience = { silence: 30_000, attempts: 4, pause: 500 };
 const headers = { accept: "application/json, */*;q=0.1" };
 
 /**
- * The body of a document, whole or not at all.
+ * Downloads a whole document.
  * @param limit bytes, counted after decompression
  * @throws RelcatError network, file-size
  */
@@ -43,15 +43,14 @@ export async function fetchBytes(
   });
 }
 
-/** What a server answers about a download that it may send elsewhere. */
 export interface Redirection {
   status: number;
-  /** Absolute; undefined when the answer is none of another address. */
+  /** Absolute; undefined: not a redirect. */
   location: URL | undefined;
 }
 
 /**
- * Asks where an address leads, without going there.
+ * Finds the target of a redirect without following it.
  * @throws RelcatError network
  */
 export async function findRedirect(url: string, patience: Patience = usualPatience): Promise<Redirection> {
@@ -63,7 +62,7 @@ export async function findRedirect(url: string, patience: Patience = usualPatien
   });
 }
 
-/** Asks without reading what the answer holds. */
+/** Does not read the body. */
 async function request(url: string, method: "GET" | "HEAD", attention: Attention): Promise<Response> {
   const response = await fetch(url, { method, headers, redirect: "manual", signal: attention.signal });
   attention.heard();
@@ -90,7 +89,7 @@ async function retried<T>(
   }
 }
 
-/** A server that answers, and says no, will say no again. */
+/** An explicit refusal is not retried. */
 const isFinal = (error: unknown) =>
   !(error instanceof RelcatError) || error.code !== "network" || error.cause === final;
 const final = Symbol("final");
