@@ -18,7 +18,7 @@ import {
   collected,
 } from "./terminal/arguments.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
-import { example, noBase, type Run, row, yes } from "./terminal/rows.ts";
+import { dryRun, example, noBase, type Run, row, yes } from "./terminal/rows.ts";
 
 /**
  * The table of commands. Each command is imported only when it runs, so help and version load nothing else.
@@ -108,6 +108,7 @@ function addIngest(program: CommandUnknownOpts, run: Run): void {
     )
     .option("--config <file>", "path or https URL of catalog.yaml")
     .option("-o, --out <file>", "file for the manifest, - for standard output")
+    .option(...dryRun)
     .action((inputs, options) =>
       run(async (host) => (await import("./intake/ingest.ts")).ingestOutputs(inputs, options, host)),
     );
@@ -141,6 +142,7 @@ function addImport(program: CommandUnknownOpts, run: Run): void {
     .option("--accept-violations", "import records that break a rule unchanged")
     .option(...noBase)
     .option("--now <time>", "time of the --next-id reservation; default: the clock")
+    .option(...dryRun)
     .action((source, options) =>
       run(async (host) => (await import("./intake/import.ts")).importRecords(source, options, host)),
     );
@@ -272,12 +274,14 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     .option(...noBase)
     .option("--body <file>", "write the plan as Markdown to this file")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option(...dryRun)
     .action((versions, options) =>
       run(async (host) => (await import("./catalog/cut.ts")).cutReleases(versions, options, host)),
     );
   row(program, "uncut", "Undo the last cut, if it has not been pushed.", "relcat uncut 26.09.001")
     .argument("<version>", "YY.MM.NNN", asVersion)
     .option("--ledger-base <revision>", "git revision whose lines are kept, or none; default: ledger.base")
+    .option(...dryRun)
     .action((version, options) =>
       run(async (host) => (await import("./catalog/uncut.ts")).uncutRelease(version, options, host)),
     );
@@ -289,6 +293,7 @@ function addLedger(program: CommandUnknownOpts, run: Run): void {
   row(ledger, "rebase", "Put our ledger lines after those of another branch, with new ids.", rebased)
     .option("--onto <revision>", "git revision whose lines are kept; default: ledger.base")
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option(...dryRun)
     .action((options) => run(async (host) => (await import("./catalog/ledger.ts")).rebase(options, host)));
 }
 
@@ -303,6 +308,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option(...noBase)
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option(...yes)
+    .option(...dryRun)
     .action((targets, options) =>
       run(async (host) => (await import("./catalog/retract.ts")).retractRecords(targets, options, host)),
     );
@@ -311,6 +317,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option(...noBase)
     .option("--now <time>", "date the ledger lines so, instead of by the clock")
     .option(...yes)
+    .option(...dryRun)
     .action((ids, options) =>
       run(async (host) => (await import("./catalog/reinstate.ts")).reinstateRecords(ids, options, host)),
     );

@@ -11,7 +11,15 @@ import {
 } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { confirmOrRefuse } from "../terminal/confirm.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import {
+  afterDryRun,
+  answer,
+  type Host,
+  say,
+  sayNext,
+  sayNextAfterDryRun,
+  surroundings,
+} from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
 import { summarize as summarizeJob } from "./job-summary.ts";
@@ -27,6 +35,7 @@ export interface CutOptions extends LedgerGuardOptions {
   commit?: true;
   artifacts?: string;
   body?: string;
+  dryRun?: true;
   now?: string;
 }
 
@@ -48,7 +57,12 @@ export async function cutReleases(
   options: CutOptions,
   host: Host,
 ): Promise<number> {
-  const { allowIncomplete = false, allowRevise = 50, commit = false, artifacts, body, now } = options;
+  const { allowIncomplete = false, allowRevise = 50, commit = false, artifacts, body, dryRun, now } = options;
+  if (body !== undefined && dryRun)
+    throw new UsageError(
+      "--body writes a file, and --dry-run none",
+      "relcat plan --format markdown prints the same.",
+    );
   if (body !== undefined) requireTarget(body);
   const plan = options.plan === undefined ? undefined : await planToCut(options.plan, versions, now);
   const chosen = versions.length > 0 ? versions : undefined;
@@ -56,7 +70,7 @@ export async function cutReleases(
     const other = plan ? "--plan" : "a version";
     throw new UsageError(`--all cuts every release, and ${other} says which`, "Give one of them.");
   }
-  const isChosen = chosen !== undefined || plan !== undefined || options.all === true;
+  const isChosen = chosen !== undefined || plan !== undefined || options.all === true || dryRun === true;
   const confirm = isChosen ? undefined : confirmAll(commit, host);
   const compare = body !== undefined;
   const guard = new LedgerGuard(options, host);
@@ -70,20 +84,24 @@ export async function cutReleases(
     compare,
     confirm,
   };
-  const done = await cut(host.releases, request, { ...surroundings(host, now), proveLedger: guard.prove });
+  const process = { ...surroundings(host, now), proveLedger: guard.prove, dryRun };
+  const done = await cut(host.releases, request, process);
   const summary = summarize(done.cut, done.catalog, done.commit?.id);
   if (body !== undefined) writeBody(body, done, host);
-  summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
+  if (!dryRun) summarizeJob(host, (limit, measure) => planMarkdown(done.plan, limit, measure));
   const isRepeated = plan !== undefined && plan.ledger.before !== plan.ledger.after;
   const empty = emptyReleases(done.catalog, plan?.versions ?? chosen);
-  answer(host, { ...summary }, () => describe(summary, empty, isRepeated));
-  if (summary.added.length + summary.private.added > 0) {
+  answer(host, { ...summary, ...(dryRun && { dry_run: true }) }, () =>
+    afterDryRun(describe(summary, empty, isRepeated), dryRun),
+  );
+  if (summary.added.length + summary.private.added > 0 && !dryRun) {
     say(host, `Until ${summary.settled_by} has these ledger lines, their ids may still change.`);
   }
   await guard.report(done.catalog.ledger);
   const left = done.commit?.left ?? [];
   if (left.length > 0) say(host, `Not committed, of ${host.releases}/: ${listed(left, 5)}.`);
-  sayNext(host, nextAfter(done.cut, summary, host));
+  if (dryRun) sayNextAfterDryRun(host);
+  else sayNext(host, nextAfter(done.cut, summary, host));
   return exitStatus.done;
 }
 

@@ -1,24 +1,36 @@
 import { exitStatus, loadConfig, type RebasedLedger, rebaseLedger } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import {
+  afterDryRun,
+  answer,
+  type Host,
+  say,
+  sayNext,
+  sayNextAfterDryRun,
+  surroundings,
+} from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 
 export interface RebaseOptions {
   onto?: string;
+  dryRun?: true;
   now?: string;
 }
 
 /** `relcat ledger rebase`: moves our lines after those of the other branch. */
-export async function rebase(options: RebaseOptions, host: Host): Promise<number> {
-  const base = options.onto ?? (await loadConfig(host.releases)).ledgerBase;
-  const done = await rebaseLedger(host.releases, base, surroundings(host, options.now));
+export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): Promise<number> {
+  const base = onto ?? (await loadConfig(host.releases)).ledgerBase;
+  const done = await rebaseLedger(host.releases, base, { ...surroundings(host, now), dryRun });
   const summary = summarize(done);
-  answer(host, { ...summary }, () => describe(done, summary));
+  answer(host, { ...summary, ...(dryRun && { dry_run: true }) }, () =>
+    afterDryRun(describe(done, summary), dryRun),
+  );
   for (const version of done.rebase.cutTwice)
     say(host, `Both sides cut records of ${version}: see that it is one release, not two under one number.`);
   for (const id of done.rebase.overtaken)
     say(host, `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published meanwhile.`);
-  sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
+  if (dryRun) sayNextAfterDryRun(host);
+  else sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
   return exitStatus.done;
 }
 

@@ -6,14 +6,14 @@ import {
   selectRecords,
 } from "../../pipeline/index.ts";
 import { confirmOrRefuse, listRecords } from "../terminal/confirm.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 
 /** `relcat reinstate`: shows the affected records, asks for confirmation, and undoes the retraction. */
 export async function reinstateRecords(
   ids: readonly number[],
-  options: { now?: string; yes?: true } & LedgerGuardOptions,
+  { dryRun, now, yes, ...options }: { dryRun?: true; now?: string; yes?: true } & LedgerGuardOptions,
   host: Host,
 ): Promise<number> {
   const ledger = readLedgerNow(host.releases);
@@ -23,10 +23,14 @@ export async function reinstateRecords(
   decideReinstate(ledger, ids, ledger.newest);
   say(host, `To be reinstated: ${count(entries.length, "record")}`);
   listRecords(entries, host);
-  await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await reinstate(host.releases, ids, surroundings(host, options.now));
+  if (!dryRun) await confirmOrRefuse(`Reinstate ${entries.length === 1 ? "it" : "them"}?`, yes, host);
+  const { events } = await reinstate(host.releases, ids, { ...surroundings(host, now), dryRun });
   await guard.report(ledger);
-  answer(host, { events }, () => `Reinstated ${count(events.length, "record")}.`);
-  sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  const records = count(events.length, "record");
+  answer(host, { events, ...(dryRun && { dry_run: true }) }, () =>
+    dryRun ? `Would reinstate ${records}; nothing was written.` : `Reinstated ${records}.`,
+  );
+  if (dryRun) sayNextAfterDryRun(host);
+  else sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
   return exitStatus.done;
 }

@@ -8,7 +8,7 @@ import {
 } from "../../pipeline/index.ts";
 import { adviceOn, isId } from "../terminal/arguments.ts";
 import { confirmOrRefuse, listRecords } from "../terminal/confirm.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
@@ -20,6 +20,7 @@ export interface RetractCommandOptions extends LedgerGuardOptions {
   name?: string;
   replacedBy?: number | null;
   now?: string;
+  dryRun?: true;
   yes?: true;
 }
 
@@ -40,17 +41,22 @@ export async function retractRecords(
   say(host, `To be retracted: ${count(entries.length, "record")}`);
   listRecords(entries, host);
   if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} retracted already.`);
-  if (due.length > 0)
+  const { dryRun, now } = options;
+  if (due.length > 0 && !dryRun)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
-  const { events } = await retract(host.releases, retraction, surroundings(host, options.now));
+  const { events } = await retract(host.releases, retraction, { ...surroundings(host, now), dryRun });
   await guard.report(ledger);
-  answer(host, { events }, () =>
-    events.length > 0
-      ? `Retracted ${count(events.length, "record")}.`
-      : "Nothing changed: the ledger says so already.",
-  );
-  if (events.length > 0) sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
+  answer(host, { events, ...(dryRun && { dry_run: true }) }, () => doneText(events.length, dryRun));
+  if (dryRun) sayNextAfterDryRun(host);
+  else if (events.length > 0)
+    sayNext(host, `commit ${host.releases}/ledger.jsonl, then relcat build --released`);
   return exitStatus.done;
+}
+
+function doneText(changed: number, dryRun?: true): string {
+  if (changed === 0) return "Nothing changed: the ledger says so already.";
+  const records = count(changed, "record");
+  return dryRun ? `Would retract ${records}; nothing was written.` : `Retracted ${records}.`;
 }
 
 function choiceOf(targets: readonly string[], { type, name }: RetractCommandOptions): RecordChoice {

@@ -1,12 +1,12 @@
 import { exitStatus, type LedgerChange, loadConfig, uncut } from "../../pipeline/index.ts";
-import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { count } from "../terminal/words.ts";
 import { LedgerGuard } from "./ledger-guard.ts";
 
 /** `relcat uncut`: undoes the last cut if it has not been pushed or published. */
 export async function uncutRelease(
   version: string,
-  options: { ledgerBase?: string },
+  { dryRun, ...options }: { dryRun?: true; ledgerBase?: string },
   host: Host,
 ): Promise<number> {
   const base = options.ledgerBase ?? (await loadConfig(host.releases)).ledgerBase;
@@ -14,14 +14,18 @@ export async function uncutRelease(
   const { events } = await uncut(host.releases, version, base, {
     ...surroundings(host),
     proveLedger: guard.prove,
+    dryRun,
   });
   const ids = addedIds(events);
-  answer(host, { version, lines: events.length, ids }, () => {
+  answer(host, { version, lines: events.length, ids, ...(dryRun && { dry_run: true }) }, () => {
     const [first, last] = [ids[0], ids.at(-1)];
-    const range = first === last ? `the id ${first} is` : `the ids ${first} to ${last} are`;
-    return `Took back ${count(events.length, "ledger line")} of ${version}; ${range} free again.`;
+    const range = first === last ? `the id ${first}` : `the ids ${first} to ${last}`;
+    const lines = `${count(events.length, "ledger line")} of ${version}`;
+    if (dryRun) return `Would take back ${lines}, and free ${range}; nothing was written.`;
+    return `Took back ${lines}; ${range} ${first === last ? "is" : "are"} free again.`;
   });
-  sayNext(host, `relcat check, then relcat cut ${version}`);
+  if (dryRun) sayNextAfterDryRun(host);
+  else sayNext(host, `relcat check, then relcat cut ${version}`);
   return exitStatus.done;
 }
 

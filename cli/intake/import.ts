@@ -7,7 +7,15 @@ import {
 } from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import {
+  afterDryRun,
+  answer,
+  type Host,
+  say,
+  sayNext,
+  sayNextAfterDryRun,
+  surroundings,
+} from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
@@ -19,27 +27,33 @@ export interface ImportOptions extends LedgerGuardOptions {
   resolveBase?: string;
   nextId?: number;
   acceptViolations?: true;
+  dryRun?: true;
   now?: string;
 }
 
 /** `relcat import`: converts a live catalog into releases and ledger lines. */
 export async function importRecords(source: string, options: ImportOptions, host: Host): Promise<number> {
+  const { dryRun } = options;
   const guard = new LedgerGuard(options, host);
   const done = await importCatalog(
     host.releases,
     requestOf(source, options),
-    { ...surroundings(host, options.now), proveLedger: guard.prove },
+    { ...surroundings(host, options.now), proveLedger: guard.prove, dryRun },
     (asked) => say(host, `Looking up ${count(asked, "download address", "download addresses")}…`),
   );
-  answer(host, document(done, host), () => describe(done, host));
+  answer(host, { ...document(done, host), ...(dryRun && { dry_run: true }) }, () =>
+    afterDryRun(describe(done, host), dryRun),
+  );
   host.messages.write(renderProblems(done.warnings, host));
   await guard.report();
-  sayNext(
-    host,
-    isNothing(done)
-      ? "relcat build --released"
-      : `relcat check, commit ${host.releases}/, then relcat build --released`,
-  );
+  if (dryRun) sayNextAfterDryRun(host);
+  else
+    sayNext(
+      host,
+      isNothing(done)
+        ? "relcat build --released"
+        : `relcat check, commit ${host.releases}/, then relcat build --released`,
+    );
   return exitStatus.done;
 }
 

@@ -3,7 +3,7 @@
 import { exitStatus } from "../../pipeline/errors.ts";
 import { ingest } from "../../pipeline/intake/ingest/store-manifest.ts";
 import { table } from "../terminal/cells.ts";
-import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, say, sayNext, sayNextAfterDryRun, surroundings } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, fileSize } from "../terminal/words.ts";
@@ -18,6 +18,7 @@ export interface IngestOptions {
   sums?: string[];
   artifacts?: string;
   config?: string;
+  dryRun?: true;
   out?: string;
 }
 
@@ -29,7 +30,7 @@ export async function ingestOutputs(
   options: IngestOptions,
   host: Host,
 ): Promise<number> {
-  const { release, job, rev, set, sums, artifacts, config, out } = options;
+  const { release, job, rev, set, sums, artifacts, config, dryRun, out } = options;
   if (inputs.length === 0 && !sums) {
     throw new UsageError(
       "nothing to ingest",
@@ -50,15 +51,20 @@ export async function ingestOutputs(
       : out === "-"
         ? ({ kind: "caller" } as const)
         : ({ kind: "file", path: out } as const);
-  const process = { ...surroundings(host), environment: host.environment, onProgress: reading.onProgress };
+  const process = {
+    ...surroundings(host),
+    dryRun,
+    environment: host.environment,
+    onProgress: reading.onProgress,
+  };
   const delivered = await ingest(host.releases, request, destination, process).finally(reading.end);
   if (artifacts !== undefined && !delivered.ingested.isLookedInto)
     say(host, "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.");
-  report(delivered, host);
+  report(delivered, dryRun, host);
   return exitStatus.done;
 }
 
-function report(delivered: Delivered, host: Host): void {
+function report(delivered: Delivered, dryRun: true | undefined, host: Host): void {
   const { file, result, ingested } = delivered;
   const { version, manifest, text, leftOut, warnings } = ingested;
   if (leftOut.length > 0) say(host, `Left out: ${leftOut.join(", ")}.`);
@@ -76,19 +82,22 @@ function report(delivered: Delivered, host: Host): void {
     })),
     left_out: leftOut,
     warnings: problemRows(warnings, host),
+    ...(dryRun && { dry_run: true }),
   };
-  answer(host, document, () => describe(delivered));
-  sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));
+  answer(host, document, () => describe(delivered, dryRun ? dryVerbs : verbs));
+  if (dryRun) sayNextAfterDryRun(host);
+  else sayNext(host, isInReleases(file, host) ? "relcat check" : handOver(file, version, host));
 }
 
-const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" } as const;
+const verbs = { written: "Wrote", replaced: "Replaced", unchanged: "Unchanged:" };
+const dryVerbs = { written: "Would write", replaced: "Would replace", unchanged: "Unchanged:" };
 
-function describe({ file, result, ingested: { manifest } }: Delivered): string {
+function describe({ file, result, ingested: { manifest } }: Delivered, verb: typeof verbs): string {
   const rows = manifest.artifacts.map(({ package_type, file: fileName, name, size, sha256 }) => [
     `  ${package_type}`,
     fileName ?? name,
     size === undefined ? "size unknown" : fileSize(size),
     sha256,
   ]);
-  return `${verbs[result]} ${file} with ${count(rows.length, "artifact")}\n${table(rows)}`;
+  return `${verb[result]} ${file} with ${count(rows.length, "artifact")}\n${table(rows)}`;
 }

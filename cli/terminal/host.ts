@@ -74,6 +74,12 @@ export function sayNext(host: Host, text: string): void {
   if (!host.quiet) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
+/** Ends a dry run, which says what the same command does without the option. */
+export const sayNextAfterDryRun = (host: Host): void => sayNext(host, "the same without --dry-run");
+
+export const afterDryRun = (text: string, dryRun?: true): string =>
+  dryRun ? `Dry run, nothing was written:\n${text}` : text;
+
 /** Prints text for people, or one JSON document, depending on --json. */
 export function answer(host: Host, document: Record<string, unknown>, text: () => string): void {
   if (host.json) printDocument(host, document);

@@ -17,6 +17,8 @@ export const example = (line: string) => `\nExample:\n  ${line}`;
 export const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
   parent.command(name).description(description).addHelpText("after", example(line));
 
+export const dryRun = ["-n, --dry-run", "show what would be done, and write nothing"] as const;
+
 export const yes = ["-y, --yes", "do not ask for confirmation"] as const;
 
 /** For commands that refuse a ledger which lost lines. */

@@ -1,5 +1,4 @@
-import { malformed } from "../documents/verdict.ts";
-import type { CryptolibPost } from "./inspection.ts";
+import { type CryptolibPost, malformed } from "./inspection.ts";
 
 /** Finds the hash that the product's self-check expects: a word of 64 upper-case hexadecimal digits. */
 export interface SelfCheckFinder {

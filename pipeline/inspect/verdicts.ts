@@ -1,5 +1,4 @@
-import { Fault, type Verdict } from "../documents/verdict.ts";
-import type { Inspection } from "./inspection.ts";
+import { Fault, type Inspection, type Verdict } from "./inspection.ts";
 
 /** Worst first: parts with different verdicts get the first of these that occurs. */
 const severities: readonly Verdict[] = [

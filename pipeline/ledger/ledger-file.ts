@@ -43,12 +43,12 @@ export function readLedgerNow(folder: string): Ledger {
  * Replaces the ledger in one durable step. It was decided on what was read under the same lock; that the
  * text still stands is checked all the same.
  */
-export function deliverLedger(folder: string, change: LedgerChange): void {
+export function deliverLedger(folder: string, change: LedgerChange, dryRun = false): void {
   const file = `${folder}/ledger.jsonl`;
   const present = filesIn(folder).read("ledger.jsonl");
   if ((present ? new TextDecoder().decode(present) : "") !== change.before) {
     throw failure("lock-held", `${file} was changed by something else meanwhile`, "Run the command again.");
   }
   throwIfUnsound(change, file);
-  if (change.after !== change.before) replaceDurably(file, new TextEncoder().encode(change.after));
+  if (change.after !== change.before && !dryRun) replaceDurably(file, new TextEncoder().encode(change.after));
 }

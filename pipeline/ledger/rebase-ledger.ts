@@ -2,7 +2,7 @@ import { filesIn } from "../project/authored-files.ts";
 import { eventTime } from "../project/event-time.ts";
 import { requireFolder } from "../system/files.ts";
 import { isMergedIn, type Operation } from "../system/git/git-merge.ts";
-import { withLock } from "../system/lock.ts";
+import { withWriteLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { deliverLedger } from "./ledger-file.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
@@ -30,14 +30,14 @@ export async function rebaseLedger(
   surroundings: Surroundings,
 ): Promise<RebasedLedger> {
   requireFolder(folder);
-  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+  return withWriteLock(folder, surroundings, async () => {
     const present = filesIn(folder).read("ledger.jsonl");
     const working = present ? new TextDecoder().decode(present) : "";
     const { sides, operation } = await findSides(folder, onto, working);
     const rebase = decideRebase(sides, working, (newest) =>
       eventTime(surroundings.clock, surroundings.explicitTime, newest),
     );
-    deliverLedger(folder, rebase);
+    deliverLedger(folder, rebase, surroundings.dryRun);
     const isMerged = operation !== undefined || onto === "none" || (await isMergedIn(folder, onto));
     return { rebase, onto: sides.onto, operation: operation?.kind, isMerged };
   });

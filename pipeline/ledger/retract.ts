@@ -4,7 +4,7 @@ import { type Problem, throwErrors } from "../errors.ts";
 import { display } from "../project/document.ts";
 import { eventTime } from "../project/event-time.ts";
 import { requireFolder } from "../system/files.ts";
-import { withLock } from "../system/lock.ts";
+import { withWriteLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { append, type LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
@@ -34,10 +34,10 @@ async function changeLedger(
   decide: (ledger: Ledger, at: string) => LedgerChange,
 ): Promise<LedgerChange> {
   requireFolder(folder);
-  return withLock(folder, surroundings.pid, surroundings.onWait, () => {
+  return withWriteLock(folder, surroundings, () => {
     const ledger = readLedgerNow(folder);
     const change = decide(ledger, eventTime(surroundings.clock, surroundings.explicitTime, ledger.newest));
-    deliverLedger(folder, change);
+    deliverLedger(folder, change, surroundings.dryRun);
     return change;
   });
 }

@@ -1,7 +1,7 @@
 import { failure } from "../errors.ts";
 import { requireFolder } from "../system/files.ts";
 import { showFile } from "../system/git/git-revision.ts";
-import { withLock } from "../system/lock.ts";
+import { withWriteLock } from "../system/lock.ts";
 import type { LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "./ledger-file.ts";
@@ -17,12 +17,12 @@ export async function uncut(
   surroundings: LedgerSurroundings,
 ): Promise<LedgerChange> {
   requireFolder(folder);
-  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+  return withWriteLock(folder, surroundings, async () => {
     const settled = base === "none" ? "" : await showFile(folder, base, "ledger.jsonl");
     const ledger = readLedgerNow(folder);
     await surroundings.proveLedger?.(ledger);
     const change = decideUncut(ledger, version, settled, base);
-    deliverLedger(folder, change);
+    deliverLedger(folder, change, surroundings.dryRun);
     return change;
   });
 }

@@ -4,7 +4,7 @@ import { type Cut, type CutOptions, refuseCut } from "../ledger/cut.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "../ledger/ledger-file.ts";
 import { exists, requireFolder } from "../system/files.ts";
 import { commit, movedAway, requireRepository, uncommitted } from "../system/git/git.ts";
-import { withLock } from "../system/lock.ts";
+import { withWriteLock } from "../system/lock.ts";
 import { type Decided, type PlanRequest, planCatalog } from "./plan.ts";
 import { throwRefused } from "./refused.ts";
 import { refuseOtherLedger, refuseStale } from "./stale.ts";
@@ -41,7 +41,7 @@ export async function cut(
 ): Promise<Decided & { commit: CutCommit | undefined }> {
   requireFolder(folder);
   if (request.commit) await requireRepository(folder);
-  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+  return withWriteLock(folder, surroundings, async () => {
     const decided = request.plan
       ? await decideAgain(folder, request.plan, request.artifacts, surroundings)
       : await planCatalog(folder, planned(request), surroundings);
@@ -50,9 +50,10 @@ export async function cut(
     refuseCut(catalog, due, { ...request, versions: plan.versions ?? undefined });
     throwRefused(decided.refused);
     await request.confirm?.(due, catalog);
-    deliverLedger(folder, due);
+    deliverLedger(folder, due, surroundings.dryRun);
     const lines = [...due.events, ...plan.lines];
-    const done = request.commit ? await commitCut(folder, lines, plan.versions ?? [], catalog) : undefined;
+    const isCommitted = request.commit && !surroundings.dryRun;
+    const done = isCommitted ? await commitCut(folder, lines, plan.versions ?? [], catalog) : undefined;
     return { ...decided, commit: done };
   });
 }

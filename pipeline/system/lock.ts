@@ -7,6 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
 import { realPlace } from "./real-place.ts";
+import type { Surroundings } from "./surroundings.ts";
 
 /**
  * Name of the lock file, in the releases folder (ignored by git) and in the folder of a site (not served).
@@ -26,6 +27,13 @@ const step = 50;
  */
 export const withLock = <T>(folder: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(join(folder, lockFile), folder, pid, onWait, work);
+
+/** The same for a command that may be a dry run: that one needs no lock, and leaves no file of one behind. */
+export const withWriteLock = async <T>(
+  folder: string,
+  { dryRun, pid, onWait }: Pick<Surroundings, "dryRun" | "pid" | "onWait">,
+  work: Work<T>,
+): Promise<T> => (dryRun ? work() : withLock(folder, pid, onWait, work));
 
 /**
  * The same for a folder that is copied to servers: the lock file is outside of it, and the same for all paths

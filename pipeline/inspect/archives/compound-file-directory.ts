@@ -1,4 +1,4 @@
-import { malformed } from "../../documents/verdict.ts";
+import { malformed } from "../inspection.ts";
 
 /** A directory entry of a compound file (MS-CFB, 2.6.1). */
 export interface DirectoryEntry {

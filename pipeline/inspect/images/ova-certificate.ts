@@ -1,6 +1,5 @@
 import { verify } from "node:crypto";
-import { Fault, malformed } from "../../documents/verdict.ts";
-import type { InspectOptions } from "../inspection.ts";
+import { Fault, type InspectOptions, malformed } from "../inspection.ts";
 import { digests, refuseWeak } from "../signatures/digest.ts";
 import { readCertificate, subjectOf } from "../signatures/x509.ts";
 import { chainOf, usages } from "../signatures/x509-chain.ts";

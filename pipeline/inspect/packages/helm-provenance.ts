@@ -1,4 +1,4 @@
-import { malformed } from "../../documents/verdict.ts";
+import { malformed } from "../inspection.ts";
 
 /** Fields of Chart.yaml. */
 export interface Chart {

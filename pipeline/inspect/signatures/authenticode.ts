@@ -1,5 +1,4 @@
-import { Fault, malformed } from "../../documents/verdict.ts";
-import type { InspectOptions } from "../inspection.ts";
+import { Fault, type InspectOptions, malformed } from "../inspection.ts";
 import { type Asn1, octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
 import type { SignedData } from "./cms.ts";
 import { type Trusted, verifyTrusted } from "./cms-trust.ts";

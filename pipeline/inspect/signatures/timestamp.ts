@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
-import { Fault, malformed } from "../../documents/verdict.ts";
-import type { InspectOptions } from "../inspection.ts";
+import { Fault, type InspectOptions, malformed } from "../inspection.ts";
 import {
   type Asn1,
   expectTag,

@@ -4,7 +4,7 @@ import { deliverLedger, type LedgerSurroundings } from "../../ledger/ledger-file
 import { eventTime } from "../../project/event-time.ts";
 import { decode, type Source } from "../../project/source.ts";
 import { replaceDurably } from "../../system/files.ts";
-import { withLock } from "../../system/lock.ts";
+import { withWriteLock } from "../../system/lock.ts";
 import { fetchBytes } from "../../system/network/fetch.ts";
 import { readInput } from "../../system/read-input.ts";
 import { schemasSeenFrom } from "../authoring/new-files.ts";
@@ -61,7 +61,7 @@ export async function importCatalog(
   const records = readRecords(await readSource(request.source));
   // Done before taking the lock, so that others do not wait for the network.
   const { addresses, problems } = await resolve(records, folder, base, onResolve);
-  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+  return withWriteLock(folder, surroundings, async () => {
     const existing = await readExisting(folder);
     await surroundings.proveLedger?.(existing.ledger);
     const at = eventTime(surroundings.clock, surroundings.explicitTime, existing.ledger.newest);
@@ -73,7 +73,7 @@ export async function importCatalog(
       { addresses, template, wire, acceptViolations, nextId, schemas },
       at,
     );
-    deliver(folder, plan);
+    deliver(folder, plan, surroundings.dryRun);
     const guessed = base === undefined && template === undefined ? plan.match.added.length : 0;
     const guesses = guessed > 0 ? [addressesAreGuesses(guessed)] : [];
     return { plan, records, warnings: [...importWarnings(plan), ...problems, ...guesses] };
@@ -98,9 +98,9 @@ async function resolve(
   return resolveDownloads(open, base);
 }
 
-function deliver(folder: string, { files, ledger }: ImportPlan): void {
+function deliver(folder: string, { files, ledger }: ImportPlan, dryRun?: boolean): void {
   const encoder = new TextEncoder();
   // biome-ignore lint/plugin: the import builds these paths from validated versions.
-  for (const { path, text } of files) replaceDurably(`${folder}/${path}`, encoder.encode(text));
-  deliverLedger(folder, ledger);
+  for (const { path, text } of dryRun ? [] : files) replaceDurably(`${folder}/${path}`, encoder.encode(text));
+  deliverLedger(folder, ledger, dryRun);
 }

@@ -7,13 +7,7 @@ import type { Located } from "../../project/document.ts";
 import { type ParsedRelease, readBytes } from "../../project/parse.ts";
 import { checkRelease } from "../../records/check.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
-
-/** A release in the releases folder. */
-export interface ExistingRelease {
-  /** Without manifests written by import. */
-  parsed: ParsedRelease;
-  imported: Located<Manifest>[];
-}
+import type { ExistingRelease } from "./existing.ts";
 
 /** A release in the form that a build reads. */
 export interface Rebuilt {

@@ -1,10 +1,10 @@
 import { failure } from "../../errors.ts";
+import { requireRelease } from "../../project/configuration.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
-import { withLock } from "../../system/lock.ts";
+import { withWriteLock } from "../../system/lock.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { refuseSecondManifest } from "../other-manifest.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
-import { requireRelease } from "./release-folder.ts";
 
 export interface Delivered {
   ingested: Ingested;
@@ -25,29 +25,29 @@ export async function ingest(
   folder: string,
   request: IngestRequest,
   destination: Destination,
-  surroundings: Pick<Surroundings, "pid" | "onWait"> & IngestSurroundings,
+  surroundings: Pick<Surroundings, "pid" | "onWait" | "dryRun"> & IngestSurroundings,
 ): Promise<Delivered> {
   const elsewhere = destination.kind !== "release";
   const ingested = await ingestBuild(folder, { ...request, elsewhere }, surroundings);
   if (destination.kind === "caller") return { ingested, file: undefined, result: "written" };
   if (destination.kind === "file") {
     await refuseSecondManifest(folder, destination.path, ingested);
-    return { ingested, file: destination.path, result: put(destination.path, ingested) };
+    return { ingested, file: destination.path, result: put(destination.path, ingested, surroundings.dryRun) };
   }
-  return withLock(folder, surroundings.pid, surroundings.onWait, async () => {
+  return withWriteLock(folder, surroundings, async () => {
     requireRelease(folder, ingested.version); // The release may have been renamed in the meantime.
     const file = `${folder}/${ingested.version}/manifests/${ingested.fileName}`;
     await refuseSecondManifest(folder, file, ingested);
-    return { ingested, file, result: put(file, ingested) };
+    return { ingested, file, result: put(file, ingested, surroundings.dryRun) };
   });
 }
 
-function put(file: string, { text }: Ingested): Delivered["result"] {
+function put(file: string, { text }: Ingested, dryRun?: boolean): Delivered["result"] {
   const bytes = new TextEncoder().encode(text);
   const present = readIfPresent(file);
   if (present && Buffer.compare(present, bytes) === 0) return "unchanged";
   if (bytes.length > maxManifestBytes) throw tooLarge(bytes.length);
-  replaceDurably(file, bytes);
+  if (!dryRun) replaceDurably(file, bytes);
   return present ? "replaced" : "written";
 }
 

@@ -1,4 +1,4 @@
-import { malformed } from "../../../documents/verdict.ts";
+import { malformed } from "../../inspection.ts";
 import type { Bytes } from "./fields.ts";
 
 /** Thrown on access to streamed bytes that were not kept. */

@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../../../documents/verdict.ts";
+import { Fault, malformed } from "../../inspection.ts";
 
 const inOneFile = ["monolithicSparse", "streamOptimized"];
 
