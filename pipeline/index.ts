@@ -58,7 +58,7 @@ export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/
 export { readPlan } from "./plan/read-plan.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./plan/select-records.ts";
 export { showNotes } from "./plan/show-notes.ts";
-export { loadConfig, noteProblems, requireVersions } from "./plan/show-release.ts";
+export { noteProblems } from "./plan/show-release.ts";
 export {
   type CatalogStatus,
   catalogStatus,
@@ -66,9 +66,10 @@ export {
   type NextStep,
   type ReleaseStatus,
 } from "./plan/status.ts";
-export { loadConfiguration } from "./project/configuration.ts";
+export { loadConfig, loadConfiguration } from "./project/configuration.ts";
 export { eventTime, timeGiven } from "./project/event-time.ts";
 export { parseJson } from "./project/json.ts";
+export { requireVersions } from "./project/known-versions.ts";
 export { SyntaxProblem } from "./project/source.ts";
 export {
   type ChangedFile,

@@ -1,6 +1,7 @@
+import { Fault, type Verdict } from "../documents/verdict.ts";
 import { hashWhole } from "./bytes/hash-ranges.ts";
 import { readSmall } from "./bytes/small-file.ts";
-import { Fault, type InspectOptions, type Reader, settled, type Verdict } from "./inspection.ts";
+import { type InspectOptions, type Reader, settled } from "./inspection.ts";
 import { readChecksums } from "./signatures/checksums-asc.ts";
 import { verifierOf } from "./signatures/openpgp.ts";
 import { claimedSignature, type Found } from "./signatures/openpgp-claim.ts";

@@ -1,24 +1,6 @@
+import { Fault, type Verdict } from "../documents/verdict.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import type { Keys } from "./keys.ts";
-
-/**
- * If a signature is required, only `ok` may be shipped. `refuse` means well-formed but unsafe: an external
- * backing file, or a decompression bomb.
- */
-export type Verdict =
-  | "ok"
-  | "unsigned"
-  | "untrusted-key"
-  | "revoked-key"
-  | "expired-certificate"
-  | "weak-digest"
-  | "bad-signature"
-  | "bad-digest"
-  | "payload-not-covered"
-  | "malformed"
-  | "refuse"
-  | "adhoc"
-  | "unsupported-format";
 
 /** Signer in the form the catalog publishes (section 2.3 of the specification). */
 export interface Signature {
@@ -90,18 +72,6 @@ export interface InspectOptions {
  * during reading) are thrown.
  */
 export type Reader = (source: ByteSource, options: InspectOptions) => Promise<Inspection>;
-
-/** Thrown inside a reader; `settled` turns it into the verdict. */
-export class Fault extends Error {
-  readonly verdict: Verdict;
-
-  constructor(verdict: Verdict, reason: string) {
-    super(reason);
-    this.verdict = verdict;
-  }
-}
-
-export const malformed = (reason: string) => new Fault("malformed", reason);
 
 const empty = {
   key_id: null,

@@ -1,4 +1,5 @@
-import { type CryptolibPost, malformed } from "./inspection.ts";
+import { malformed } from "../documents/verdict.ts";
+import type { CryptolibPost } from "./inspection.ts";
 
 /** Finds the hash that the product's self-check expects: a word of 64 upper-case hexadecimal digits. */
 export interface SelfCheckFinder {

@@ -1,4 +1,5 @@
-import { Fault, type Inspection } from "./inspection.ts";
+import { Fault } from "../documents/verdict.ts";
+import type { Inspection } from "./inspection.ts";
 import type { SelfCheckFinder } from "./self-check.ts";
 
 /** Adds the self-check result. A failed self-check lowers only a verdict that was `ok`. */

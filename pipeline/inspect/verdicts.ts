@@ -1,4 +1,5 @@
-import { Fault, type Inspection, type Verdict } from "./inspection.ts";
+import { Fault, type Verdict } from "../documents/verdict.ts";
+import type { Inspection } from "./inspection.ts";
 
 /** Worst first: parts with different verdicts get the first of these that occurs. */
 const severities: readonly Verdict[] = [

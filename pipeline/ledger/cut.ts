@@ -1,5 +1,6 @@
 import type { AddEvent, LedgerEvent, ReviseEvent } from "../documents/ledger.ts";
 import { type Problem, throwErrors } from "../errors.ts";
+import { versionUnknown } from "../project/known-versions.ts";
 import type { Catalog } from "./catalog.ts";
 import { append, type LedgerChange } from "./change.ts";
 import { completenessCheck } from "./completeness.ts";
@@ -69,14 +70,4 @@ function tooManyRevisions(events: readonly LedgerEvent[], limit: number): Proble
   const message = `${count} published records would change at once, expected at most ${limit}`;
   const hint = `A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise ${count}.`;
   return [{ code: "revise-limit", severity: "error", message, hint }];
-}
-
-export function versionUnknown(version: string, folder: string): Problem {
-  const message = `there is no release ${version}`;
-  return {
-    code: "version-unknown",
-    severity: "error",
-    message,
-    hint: `Look into ${folder}/ for the versions there are.`,
-  };
 }

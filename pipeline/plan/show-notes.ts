@@ -2,12 +2,13 @@ import type { Config } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { PublishedRelease } from "../documents/published.ts";
 import { throwErrors } from "../errors.ts";
+import { loadConfig } from "../project/configuration.ts";
 import { discover } from "../project/discover.ts";
 import { readDocuments } from "../project/parse.ts";
 import { normalizeNotes } from "../records/notes.ts";
 import { checkFragment } from "../records/release-rules.ts";
 import { listFolders } from "../system/folders.ts";
-import { loadConfig, showRelease } from "./show-release.ts";
+import { showRelease } from "./show-release.ts";
 
 /**
  * Notes of a release, or those waiting for the next one.

@@ -3,11 +3,8 @@ import type { Config } from "../documents/config.ts";
 import type { PublishedRelease } from "../documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
-import { versionUnknown } from "../ledger/cut.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
-import { loadConfiguration } from "../project/configuration.ts";
-import { requireFolder } from "../system/files.ts";
-import { isFolder } from "../system/folders.ts";
+import { versionUnknown } from "../project/known-versions.ts";
 
 /**
  * Public view of one release; problems of other releases are ignored.
@@ -22,15 +19,6 @@ export async function showRelease(
   if (!found) throw new RelcatError([versionUnknown(version, folder)]);
   throwErrors(problemsBelow(catalog, `${version}/`));
   return { release: publishRelease(found, catalog.ledger, catalog.config), config: catalog.config };
-}
-
-/**
- * Loads only the configuration and no other file.
- * @throws RelcatError folder-missing; the problems of catalog.yaml
- */
-export async function loadConfig(folder: string): Promise<Config> {
-  requireFolder(folder);
-  return loadConfiguration(folder, undefined);
 }
 
 const problemsBelow = ({ folder, problems }: Catalog, path: string): Problem[] =>
@@ -48,13 +36,4 @@ export function noteProblems(problems: readonly Problem[]): Problem[] {
       (/\/notes\/[^/]+$/.test(at.file) || (at.file.endsWith("/release.yaml") && !code.startsWith("release-")))
     );
   });
-}
-
-/** @throws RelcatError version-unknown for each version without a folder */
-export function requireVersions(folder: string, versions: readonly string[]): void {
-  throwErrors(
-    versions
-      .filter((version) => !isFolder(`${folder}/${version}`))
-      .map((version) => versionUnknown(version, folder)),
-  );
 }

@@ -1,23 +1,11 @@
 import { posix } from "node:path";
-import type { WrittenConfig } from "../documents/config.ts";
 import { configKey } from "../documents/config.ts";
 import { packageType as packageTypePattern, url as urlPattern } from "../documents/fields.ts";
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
-import type { Code } from "../errors.ts";
+import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./document.ts";
-import type { Path } from "./source.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
-
-/** What a rule of catalog.yaml finds wrong, and where: at the key unless the value is what is wrong. */
-export type ConfigReport = (
-  code: Code,
-  path: Path,
-  message: string,
-  hint: string,
-  part?: "key" | "value",
-) => void;
-export type ConfigRule = (config: WrittenConfig, report: ConfigReport) => void;
 
 /** What {placeholders} artifact_url may use. */
 const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;

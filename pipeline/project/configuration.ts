@@ -1,15 +1,9 @@
 import type { Config } from "../documents/config.ts";
-import { releaseSchema, type WrittenRelease } from "../documents/release.ts";
 import { failure, throwErrors } from "../errors.ts";
-import { nextVersion } from "../intake/authoring/open-release.ts";
-import { readLedger } from "../ledger/ledger.ts";
-import { exists, readIfPresent } from "../system/files.ts";
-import { listFolders } from "../system/folders.ts";
+import { readIfPresent, requireFolder } from "../system/files.ts";
 import { fetchDocument } from "../system/network/fetch-document.ts";
 import { refuseScheme } from "../system/read-input.ts";
 import { filesIn } from "./authored-files.ts";
-import type { Located } from "./document.ts";
-import { readBytes } from "./parse.ts";
 import { configIn } from "./project-folder.ts";
 import { readConfig } from "./read-config.ts";
 
@@ -45,35 +39,11 @@ export async function loadConfiguration(folder: string, given: string | undefine
   return configIn(folder, config);
 }
 
-/** release.yaml of a version, where it can be read; what is wrong with it is for check to say. */
-export function readRelease(folder: string, version: string): Located<WrittenRelease> | undefined {
-  const file = `${folder}/${version}/release.yaml`;
-  const bytes = filesIn(folder).read(`${version}/release.yaml`);
-  return bytes && readBytes(file, bytes, releaseSchema).document;
+/**
+ * Loads only the configuration and no other file.
+ * @throws RelcatError folder-missing; the problems of catalog.yaml
+ */
+export async function loadConfig(folder: string): Promise<Config> {
+  requireFolder(folder);
+  return loadConfiguration(folder, undefined);
 }
-
-/** @throws RelcatError version-unknown when the release was not opened */
-export function requireRelease(folder: string, version: string): void {
-  // biome-ignore lint/plugin: the version is checked.
-  if (exists(`${folder}/${version}`)) return;
-  const known = exists(folder) ? versionsIn(folder) : [];
-  const month = version.slice(0, 5);
-  const next = nextVersion(month, known);
-  const opens = `relcat new ${month}${next === version ? "" : ` opens ${next}`}`;
-  const ways = next === version ? `Open it with ${opens}` : `${shown(known)}${opens}`;
-  const hint = `${ways}, or write the manifest elsewhere with --out FILE.`;
-  throw failure("version-unknown", `there is no release ${version} in ${folder}/`, hint);
-}
-
-/** Those that are open or were ever cut: no number is given twice. */
-function versionsIn(folder: string): string[] {
-  const bytes = filesIn(folder).read("ledger.jsonl");
-  const { versions } = readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
-  const names = listFolders(folder).filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
-  return [...new Set([...names, ...versions])].sort();
-}
-
-const shown = (versions: readonly string[]) =>
-  versions.length === 0
-    ? ""
-    : `${versions.length > 5 ? "The newest are" : "There is"} ${versions.slice(-5).join(", ")}; `;

@@ -1,5 +1,5 @@
 import { defaultPackageTypes, resolveAlias } from "../documents/package-types.ts";
-import type { ConfigRule } from "./config-rules.ts";
+import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./document.ts";
 import { packageTypes } from "./package-table.ts";
 import { unknownTypeHint } from "./unknown-type.ts";

@@ -3,7 +3,7 @@ import type { SiteState } from "../documents/site-state.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { beginsWith, eventsAfter, ledgerMark } from "../ledger/ledger-mark.ts";
+import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";
 
 /** Host names in the normalized form of URL parsers: 127.1 is 127.0.0.1, 0 is 0.0.0.0, lower case. */
@@ -34,23 +34,6 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
       "Give catalog.yaml the address under which the site is found: base_url.",
     );
   }
-}
-
-/** Refuses a build made with an older or different ledger. @throws RelcatError build-stale */
-export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger): void {
-  if (mark?.sha256 === ledgerMark(ledger).sha256) return;
-  const behind = mark && beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : undefined;
-  const what =
-    mark === undefined
-      ? "does not say under which ledger it was made"
-      : behind === undefined
-        ? "was made under a ledger that the one here does not begin with"
-        : `was made before the last ${behind === 1 ? "line" : `${behind} lines`} of the ledger`;
-  throw failure(
-    "build-stale",
-    `the build ${what}`,
-    "Make it anew, under the ledger as it is: relcat build --released, then relcat sign",
-  );
 }
 
 /** Refuses a checkout that lacks published ledger lines. @throws RelcatError site-newer */

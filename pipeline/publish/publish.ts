@@ -23,20 +23,13 @@ import { headOf, isBefore } from "../system/git/git-head.ts";
 import { withOutputLock } from "../system/lock.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
-import { readBuild, requireBuild } from "../trust/built-site.ts";
+import { readBuild, refuseStaleBuild, requireBuild } from "../trust/built-site.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
 import { readSignedList, signedList } from "../trust/sign-site.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
 import { announced } from "./announcements.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
-import {
-  refuseHeld,
-  refuseOlderLedger,
-  refuseOvertaken,
-  refuseStaleBuild,
-  refuseTaken,
-  refuseUnfitBuild,
-} from "./guards.ts";
+import { refuseHeld, refuseOlderLedger, refuseOvertaken, refuseTaken, refuseUnfitBuild } from "./guards.ts";
 import { type LiveSite, liveSignatures, lookAt } from "./live-site.ts";
 import {
   type LocalBuild,

@@ -1,4 +1,4 @@
-import { malformed } from "../inspect/inspection.ts";
+import { malformed } from "../documents/verdict.ts";
 
 /** Random access to bytes without holding the whole file in memory. */
 export interface ByteSource {

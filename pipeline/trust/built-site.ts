@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { relativePath } from "../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../documents/site.ts";
 import { failure } from "../errors.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import { beginsWith, eventsAfter, ledgerMark } from "../ledger/ledger-mark.ts";
 import { exists, readIfPresent } from "../system/files.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { refuseHostilePaths } from "./parsed-state.ts";
@@ -40,3 +42,20 @@ export function requireBuild(out: string): void {
 
 const missing = (out: string) =>
   failure("folder-missing", `${out} holds no built site`, "Build one first: relcat build --released");
+
+/** Refuses a build made with an older or different ledger. @throws RelcatError build-stale */
+export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger): void {
+  if (mark?.sha256 === ledgerMark(ledger).sha256) return;
+  const behind = mark && beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : undefined;
+  const what =
+    mark === undefined
+      ? "does not say under which ledger it was made"
+      : behind === undefined
+        ? "was made under a ledger that the one here does not begin with"
+        : `was made before the last ${behind === 1 ? "line" : `${behind} lines`} of the ledger`;
+  throw failure(
+    "build-stale",
+    `the build ${what}`,
+    "Make it anew, under the ledger as it is: relcat build --released, then relcat sign",
+  );
+}

@@ -6,8 +6,8 @@ import type { BuildDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { refuseStaleBuild } from "../publish/guards.ts";
 import type { Site } from "../site/site.ts";
+import { refuseStaleBuild } from "./built-site.ts";
 
 /**
  * Rebuilds the site from the checkout without a cache and compares it with the build to be signed, so that

@@ -6,23 +6,10 @@ import { inParallel } from "../system/in-parallel.ts";
 import { artifactLength, encodedAnswer, measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
+import type { Artifact } from "./artifact.ts";
 import type { Finding } from "./finding.ts";
 import type { InspectAgain } from "./inspect-again.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
-
-/** A downloadable file, as the signed document of its release describes it. */
-export interface Artifact {
-  id: number;
-  version: string;
-  file: string;
-  url: string;
-  /** undefined: imported without a checksum. */
-  sha256: string | undefined;
-  size: number | null;
-  packageType: string;
-  /** Date of the cut. */
-  createdDate: string;
-}
 
 /** Concurrent downloads. */
 const atOnce = 4;

@@ -10,7 +10,7 @@ import { readSigners, type Signers } from "../inspect/policy/signers.ts";
 import { isFileName, openWithNeighbours } from "../inspect/sibling-files.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
-import type { Artifact } from "./artifacts.ts";
+import type { Artifact } from "./artifact.ts";
 import type { Finding } from "./finding.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import {
   integerOf,
   octetsOf,

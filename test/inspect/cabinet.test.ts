@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import { openCabinet } from "../../pipeline/inspect/archives/cabinet.ts";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { cabinet, type Packed } from "../support/cabinet.ts";
 

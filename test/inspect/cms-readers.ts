@@ -1,4 +1,5 @@
-import type { Reader, Verdict } from "../../pipeline/inspect/inspection.ts";
+import type { Verdict } from "../../pipeline/documents/verdict.ts";
+import type { Reader } from "../../pipeline/inspect/inspection.ts";
 import { inspectMachO } from "../../pipeline/inspect/packages/macho-file.ts";
 import { inspectMsi } from "../../pipeline/inspect/packages/msi.ts";
 import { inspectPe } from "../../pipeline/inspect/packages/pe.ts";

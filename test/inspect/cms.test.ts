@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import { readAsn1 } from "../../pipeline/inspect/signatures/asn1.ts";
 import { readSignedData } from "../../pipeline/inspect/signatures/cms.ts";
 import { verifyTrusted } from "../../pipeline/inspect/signatures/cms-trust.ts";

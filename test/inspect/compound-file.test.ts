@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import { openCompoundFile, type Storage } from "../../pipeline/inspect/archives/compound-file.ts";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { compoundFile, type Member } from "../support/compound-file.ts";
 

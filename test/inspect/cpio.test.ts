@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import { type CpioEntry, cpioReader } from "../../pipeline/inspect/archives/cpio.ts";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { cpio } from "../support/cpio.ts";
 
 /** What comes out when the archive comes in pieces of these sizes. */

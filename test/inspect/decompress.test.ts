@@ -4,8 +4,8 @@ import { xz } from "@napi-rs/lzma";
 import { execa } from "execa";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import { compressionOf, decompress } from "../../pipeline/inspect/archives/decompress.ts";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
 import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
 import { bytesOf } from "../support/artifacts.ts";
 

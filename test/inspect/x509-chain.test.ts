@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import { Fault } from "../../pipeline/inspect/inspection.ts";
+import { Fault } from "../../pipeline/documents/verdict.ts";
 import { type Certificate, readCertificate } from "../../pipeline/inspect/signatures/x509.ts";
 import { chainOf, usages } from "../../pipeline/inspect/signatures/x509-chain.ts";
 import {

@@ -1,6 +1,6 @@
 import { inflateRawSync } from "node:zlib";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { Fault, malformed } from "../inspection.ts";
 
 /** A cabinet (MS-CAB): folders of concatenated files, compressed in blocks. */
 export interface Cabinet {

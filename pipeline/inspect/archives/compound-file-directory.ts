@@ -1,4 +1,4 @@
-import { malformed } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
 
 /** A directory entry of a compound file (MS-CFB, 2.6.1). */
 export interface DirectoryEntry {

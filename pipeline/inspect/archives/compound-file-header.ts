@@ -1,5 +1,6 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { Fault, malformed, type Uncovered } from "../inspection.ts";
+import type { Uncovered } from "../inspection.ts";
 
 /** The header of a compound file (MS-CFB, 2.2). Counts are in sectors. */
 export interface CompoundHeader {

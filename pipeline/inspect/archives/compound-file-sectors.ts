@@ -1,6 +1,7 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { extend, openRuns, placesOf, type Run, runsSource } from "../bytes/byte-runs.ts";
-import { malformed, type Uncovered } from "../inspection.ts";
+import type { Uncovered } from "../inspection.ts";
 import { type CompoundHeader, marks } from "./compound-file-header.ts";
 
 /** Sectors of one size in linked chains; each belongs to at most one chain. */

@@ -1,6 +1,7 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { openRuns, placesOf, type Run, runsSource, sizeOf } from "../bytes/byte-runs.ts";
-import { malformed, type Uncovered } from "../inspection.ts";
+import type { Uncovered } from "../inspection.ts";
 import { type DirectoryEntry, directoryTree, entrySize, type Folder } from "./compound-file-directory.ts";
 import { type CompoundHeader, compoundHeader } from "./compound-file-header.ts";
 import { fileSectors, type Sectors, sectors, wholeOf } from "./compound-file-sectors.ts";

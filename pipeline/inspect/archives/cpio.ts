@@ -1,5 +1,5 @@
+import { malformed } from "../../documents/verdict.ts";
 import { type PushReader, pushReader, type Steps, skip, type Wanted } from "../bytes/push.ts";
-import { malformed } from "../inspection.ts";
 
 export interface CpioEntry {
   path: string;

@@ -1,5 +1,5 @@
+import { Fault } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { Fault } from "../inspection.ts";
 import { beyond, type Take } from "./unpacking.ts";
 import { unpackXz } from "./xz.ts";
 import { unpackGzip, unpackZstd } from "./zlib-stream.ts";

@@ -1,6 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
-import { malformed } from "../inspection.ts";
 import { type Compression, decompress } from "./decompress.ts";
 import { type OnEntry, tarReader } from "./tar.ts";
 

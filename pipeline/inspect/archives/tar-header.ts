@@ -1,5 +1,5 @@
+import { malformed } from "../../documents/verdict.ts";
 import { areZeros } from "../bytes/zeros.ts";
-import { malformed } from "../inspection.ts";
 
 export const blockSize = 512;
 

@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { tarText } from "./tar-header.ts";
 
 /** Data before an entry that overrides fields of its header. */

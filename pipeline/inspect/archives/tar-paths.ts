@@ -1,6 +1,14 @@
-import { Fault, malformed } from "../inspection.ts";
-import type { TarEntry } from "./tar.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { Header } from "./tar-header.ts";
+
+export interface TarEntry {
+  /** Without a leading `./` or a trailing `/`; `.` is the root folder. */
+  path: string;
+  /** Content size in bytes, including holes. */
+  size: number;
+  type: "file" | "directory" | "link" | "other";
+  linkname?: string;
+}
 
 const types: Readonly<Record<string, TarEntry["type"]>> = {
   0: "file",

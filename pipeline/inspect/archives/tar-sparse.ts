@@ -1,5 +1,5 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { Wanted } from "../bytes/push.ts";
-import { Fault, malformed } from "../inspection.ts";
 import { blockSize, type Header, tarNumber } from "./tar-header.ts";
 
 /** A part of a file's content: stored bytes, or a hole. */

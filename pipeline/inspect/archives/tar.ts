@@ -1,18 +1,9 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { pushReader, type Steps, skip, type Wanted } from "../bytes/push.ts";
-import { Fault, malformed } from "../inspection.ts";
 import { blockSize, type Header, readHeader } from "./tar-header.ts";
 import { type Names, readNames } from "./tar-names.ts";
-import { pathGuard } from "./tar-paths.ts";
+import { pathGuard, type TarEntry } from "./tar-paths.ts";
 import { type Part, readParts } from "./tar-sparse.ts";
-
-export interface TarEntry {
-  /** Without a leading `./` or a trailing `/`; `.` is the root folder. */
-  path: string;
-  /** Content size in bytes, including holes. */
-  size: number;
-  type: "file" | "directory" | "link" | "other";
-  linkname?: string;
-}
 
 export type OnEntry = (entry: TarEntry) => ((chunk: Uint8Array) => void) | undefined;
 

@@ -1,4 +1,4 @@
-import { Fault } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
 
 /** Chunks are valid only during the call. */
 export type Take = (chunk: Uint8Array) => void | Promise<void>;

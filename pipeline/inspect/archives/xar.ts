@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { inflateSync } from "node:zlib";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { gaps, overlap, shifted } from "../bytes/ranges.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
-import { Fault, malformed, type Uncovered } from "../inspection.ts";
+import type { Uncovered } from "../inspection.ts";
 import { type Digest, digests } from "../signatures/digest.ts";
 
 /** A xar archive: a table of contents in XML, and the heap that it describes (xar(1)). */

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
+import { Fault } from "../../documents/verdict.ts";
 import { bytesSource } from "../../system/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
-import { Fault } from "../inspection.ts";
 import { mostDictionary, needsMemory } from "./unpacking.ts";
 
 export interface BlockHeader {

@@ -1,7 +1,7 @@
 import { crc32 } from "node:zlib";
+import { Fault } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
-import { Fault } from "../inspection.ts";
 import { readBlockHeader } from "./xz-block-header.ts";
 
 /**

@@ -1,6 +1,6 @@
+import { Fault } from "../../documents/verdict.ts";
 import { failure } from "../../errors.ts";
 import { type ByteSource, release } from "../../system/byte-source.ts";
-import { Fault } from "../inspection.ts";
 import { beyond, short, stopped, type Take } from "./unpacking.ts";
 import { walkXz } from "./xz-walk.ts";
 

@@ -7,8 +7,8 @@ import {
   type ZstdDecompress,
   zstdDecompressSync,
 } from "node:zlib";
+import { Fault } from "../../documents/verdict.ts";
 import { type ByteSource, release } from "../../system/byte-source.ts";
-import { Fault } from "../inspection.ts";
 import { mostDictionary, needsMemory, short, stopped, type Take } from "./unpacking.ts";
 import { frameEnds } from "./zstd-walk.ts";
 

@@ -1,6 +1,6 @@
+import { Fault } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { type FramingCursor, framingCursor } from "../bytes/framing.ts";
-import { Fault } from "../inspection.ts";
 
 /** Sizes of the optional fields in bytes, by flag (RFC 8878, section 3.1.1.1). */
 const dictionaryIdSizes = [0, 1, 2, 4];

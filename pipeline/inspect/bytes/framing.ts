@@ -1,6 +1,6 @@
 import { crc32 } from "node:zlib";
+import { Fault } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { Fault } from "../inspection.ts";
 
 /**
  * Reads the framing of compressed data sequentially. Any unexpected byte is bad-digest, because damage cannot

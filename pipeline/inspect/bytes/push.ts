@@ -1,4 +1,4 @@
-import { malformed } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
 import { areZeros } from "./zeros.ts";
 
 /** The bytes wanted next: an exact count (`orEnd`: the input may also end here), or at most `most` bytes. */

@@ -1,5 +1,5 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { malformed } from "../inspection.ts";
 
 /** Larger than any signature, checksum list or package description that is read whole. */
 export const mostBytes = 1 << 20;

@@ -1,5 +1,5 @@
-import type { TarEntry } from "../archives/tar.ts";
-import { malformed } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
+import type { TarEntry } from "../archives/tar-paths.ts";
 import { mostBytes, utf8 } from "./small-file.ts";
 
 /** A short text file inside an archive, kept in memory. */

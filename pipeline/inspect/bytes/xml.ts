@@ -1,4 +1,4 @@
-import { malformed } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
 
 /** An XML element. The order between elements with different names is lost. */
 export interface XmlElement {

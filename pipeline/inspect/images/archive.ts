@@ -1,6 +1,6 @@
-import type { TarEntry } from "../archives/tar.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
+import type { TarEntry } from "../archives/tar-paths.ts";
 import { pathSet } from "../archives/tar-paths.ts";
-import { Fault, malformed } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import type { OpenTar } from "./content.ts";
 

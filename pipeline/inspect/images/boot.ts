@@ -1,5 +1,5 @@
 import { crc32 } from "node:zlib";
-import { Fault } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
 import type { Disk } from "./disks/disk.ts";
 import { type Fields, fieldsOf } from "./disks/fields.ts";
 import { NotKept } from "./disks/passing.ts";

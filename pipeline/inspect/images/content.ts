@@ -1,6 +1,7 @@
+import type { Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import type { TarEntry } from "../archives/tar.ts";
-import type { Fact, InspectOptions, Verdict } from "../inspection.ts";
+import type { TarEntry } from "../archives/tar-paths.ts";
+import type { Fact, InspectOptions } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 
 /** Collects the fields of the inspection during reading. */

@@ -1,5 +1,5 @@
-import type { TarEntry } from "../archives/tar.ts";
-import { Fault } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
+import type { TarEntry } from "../archives/tar-paths.ts";
 import { type Boot, bootOf } from "./boot.ts";
 import type { Told } from "./content.ts";
 import type { Bytes } from "./disks/fields.ts";

@@ -1,4 +1,4 @@
-import { Fault } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
 import type { OpenTar } from "./content.ts";
 import { type DiskFacts, passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { Fault, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { compressionOf, decompress } from "../archives/decompress.ts";
 import { blockSize as headSize, isTarHeader } from "../archives/tar-header.ts";
-import { Fault, type InspectOptions, type Reader, settled, type Verdict } from "../inspection.ts";
+import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import type { Content, OpenContent, Told } from "./content.ts";
 import { tellDisk } from "./disk-facts.ts";

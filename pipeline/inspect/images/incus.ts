@@ -1,5 +1,5 @@
+import { malformed, type Verdict } from "../../documents/verdict.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
-import { malformed, type Verdict } from "../inspection.ts";
 import { readMapping } from "../packages/helm-provenance.ts";
 import type { OpenTar, Told } from "./content.ts";
 import { passingDisk } from "./disk-facts.ts";

@@ -1,5 +1,6 @@
 import { verify } from "node:crypto";
-import { Fault, type InspectOptions, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
+import type { InspectOptions } from "../inspection.ts";
 import { digests, refuseWeak } from "../signatures/digest.ts";
 import { readCertificate, subjectOf } from "../signatures/x509.ts";
 import { chainOf, usages } from "../signatures/x509-chain.ts";

@@ -1,6 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
-import { malformed } from "../inspection.ts";
-import type { OvaFile } from "./ova.ts";
+import type { OvaFile } from "./ova-manifest.ts";
 
 /** The fields of an OVF that concern files. */
 export interface Envelope {

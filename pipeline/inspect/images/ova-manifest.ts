@@ -1,6 +1,15 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { SmallText } from "../bytes/small-text.ts";
-import { Fault, malformed } from "../inspection.ts";
-import type { OvaFile } from "./ova.ts";
+import type { DiskFacts } from "./disk-facts.ts";
+
+/** A member of the archive: a text of the package, or a referenced file. */
+export interface OvaFile {
+  path: string;
+  size: number;
+  text: SmallText | undefined;
+  disk: DiskFacts | undefined;
+  digest(name: ManifestDigest): string;
+}
 
 /** Names of node:crypto; a manifest writes them in upper case. */
 export const manifestDigests = ["sha1", "sha256", "sha512"] as const;

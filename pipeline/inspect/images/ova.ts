@@ -1,11 +1,13 @@
 import { createHash, type Hash } from "node:crypto";
-import type { TarEntry } from "../archives/tar.ts";
-import { type SmallText, smallText } from "../bytes/small-text.ts";
-import { Fault, type InspectOptions, malformed, type Verdict } from "../inspection.ts";
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
+import type { TarEntry } from "../archives/tar-paths.ts";
+import { smallText } from "../bytes/small-text.ts";
+import type { InspectOptions } from "../inspection.ts";
 import type { OpenTar, TarContents, Told } from "./content.ts";
-import { type DiskFacts, mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
+import { mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
 import { verifyCertificate } from "./ova-certificate.ts";
 import { type Envelope, readEnvelope, refuseOrder } from "./ova-envelope.ts";
+import type { OvaFile } from "./ova-manifest.ts";
 import {
   type Manifest,
   type ManifestDigest,
@@ -13,15 +15,6 @@ import {
   readManifest,
   refuseDigests,
 } from "./ova-manifest.ts";
-
-/** A member of the archive: a text of the package, or a referenced file. */
-export interface OvaFile {
-  path: string;
-  size: number;
-  text: SmallText | undefined;
-  disk: DiskFacts | undefined;
-  digest(name: ManifestDigest): string;
-}
 
 /** A virtual machine in one file: description, manifest, signature and disks (DMTF DSP0243). */
 export const ovaTar: OpenTar = (told, options): TarContents => {

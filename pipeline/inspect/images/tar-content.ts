@@ -1,6 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import { tarReader } from "../archives/tar.ts";
 import { beyond } from "../archives/unpacking.ts";
-import { malformed } from "../inspection.ts";
 import { archiveTar } from "./archive.ts";
 import type { OpenContent, OpenTar, TarContents } from "./content.ts";
 import { gceTar } from "./gce.ts";

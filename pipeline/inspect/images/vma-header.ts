@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { refuseSize } from "./disks/disk.ts";
 import type { Fields } from "./disks/fields.ts";
 

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { pushReader, type Steps } from "../bytes/push.ts";
-import { Fault, malformed } from "../inspection.ts";
 import { bootOf } from "./boot.ts";
 import type { OpenContent } from "./content.ts";
 import { tellDisks } from "./disk-facts.ts";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import type { TarEntry } from "../archives/tar.ts";
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
+import type { TarEntry } from "../archives/tar-paths.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
 import { readXml } from "../bytes/xml.ts";
-import { Fault, malformed, type Verdict } from "../inspection.ts";
 import type { OpenTar, Told } from "./content.ts";
 import { type DiskFacts, mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";

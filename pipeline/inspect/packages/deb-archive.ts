@@ -1,5 +1,5 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { malformed } from "../inspection.ts";
 
 /** Member of an ar archive, restricted as in deb(5). */
 export interface Member {

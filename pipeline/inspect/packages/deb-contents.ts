@@ -1,6 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { Compression } from "../archives/decompress.ts";
 import { type PackedTar, textInTar } from "../archives/packed-tar.ts";
-import { malformed } from "../inspection.ts";
 
 const compressions = new Map<string, Compression>([
   ["", "none"],

@@ -1,16 +1,9 @@
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { type PackedTar, readPackedTar } from "../archives/packed-tar.ts";
 import { hashRanges } from "../bytes/hash-ranges.ts";
 import { readSmall } from "../bytes/small-file.ts";
-import {
-  Fault,
-  type InspectOptions,
-  malformed,
-  type Reader,
-  settled,
-  type Uncovered,
-  type Verdict,
-} from "../inspection.ts";
+import { type InspectOptions, type Reader, settled, type Uncovered } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import { verifierOf } from "../signatures/openpgp.ts";

@@ -1,4 +1,4 @@
-import { malformed } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
 
 /** Fields of Chart.yaml. */
 export interface Chart {

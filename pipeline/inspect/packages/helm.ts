@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { textInTar } from "../archives/packed-tar.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
 import { readSmall } from "../bytes/small-file.ts";
-import { Fault, type InspectOptions, malformed, type Reader, settled, type Verdict } from "../inspection.ts";
+import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import type { Found } from "../signatures/openpgp-claim.ts";
 import { verifiedText } from "../signatures/openpgp-cleartext.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./helm-provenance.ts";

@@ -1,5 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import { gaps, overlap } from "../bytes/ranges.ts";
-import { malformed, type Uncovered } from "../inspection.ts";
+import type { Uncovered } from "../inspection.ts";
 
 /** One blob of Apple's code signature (osfmk/kern/cs_blobs.h). */
 export interface Blob {

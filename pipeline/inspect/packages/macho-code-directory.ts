@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { Fault, malformed } from "../inspection.ts";
 import type { Digest } from "../signatures/digest.ts";
 import { digests } from "../signatures/digest.ts";
 import { type Blob, isCodeDirectory } from "./macho-blobs.ts";

@@ -1,13 +1,12 @@
+import { Fault, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { gaps } from "../bytes/ranges.ts";
 import {
-  Fault,
   type FileSignature,
   type Inspection,
   type InspectOptions,
   inspection,
   type Uncovered,
-  type Verdict,
 } from "../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";

@@ -1,12 +1,6 @@
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import { shifted } from "../bytes/ranges.ts";
-import {
-  Fault,
-  type InspectOptions,
-  malformed,
-  type Signature,
-  type Uncovered,
-  type Verdict,
-} from "../inspection.ts";
+import type { InspectOptions, Signature, Uncovered } from "../inspection.ts";
 import { octetsOf, sequenceOf } from "../signatures/asn1.ts";
 import { contentTypes, readSignedData, type SignedData } from "../signatures/cms.ts";
 import { signatureOf, verifyTrusted } from "../signatures/cms-trust.ts";

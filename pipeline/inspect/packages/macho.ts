@@ -1,6 +1,6 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { overlap } from "../bytes/ranges.ts";
-import { Fault, malformed } from "../inspection.ts";
 
 /** One architecture of a Mach-O file (mach-o/loader.h, mach-o/fat.h). */
 export interface Slice {

@@ -1,15 +1,9 @@
+import { Fault, type Verdict } from "../../documents/verdict.ts";
 import { bytesSource } from "../../system/byte-source.ts";
 import { type CabinetFile, cabinetMagic, type FileSink, openCabinet } from "../archives/cabinet.ts";
 import type { Storage, Stream } from "../archives/compound-file.ts";
 import { heldFile, tooLarge } from "../bytes/held-file.ts";
-import {
-  Fault,
-  type FileSignature,
-  type Found,
-  type Inspection,
-  type InspectOptions,
-  type Verdict,
-} from "../inspection.ts";
+import type { FileSignature, Found, Inspection, InspectOptions } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 import { type MsiTables, streamName } from "./msi-tables.ts";
 import { peSignature } from "./pe.ts";

@@ -1,6 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import type { Storage } from "../archives/compound-file.ts";
-import { malformed } from "../inspection.ts";
 
 /** Tables of an installer database: column-oriented streams whose texts are indexes into one string pool. */
 export interface MsiTables {

@@ -1,16 +1,8 @@
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { openCompoundFile, type Storage, type Stream } from "../archives/compound-file.ts";
 import { placesOf } from "../bytes/byte-runs.ts";
-import {
-  Fault,
-  type Found,
-  type Inspection,
-  type InspectOptions,
-  malformed,
-  settled,
-  type Uncovered,
-  type Verdict,
-} from "../inspection.ts";
+import { type Found, type Inspection, type InspectOptions, settled, type Uncovered } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import { indirectDataOf, subjects, verifyAuthenticode } from "../signatures/authenticode.ts";

@@ -1,7 +1,7 @@
 import { createHash, type Hash } from "node:crypto";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
-import { Fault, malformed } from "../inspection.ts";
 import type { PeLayout } from "./pe-layout.ts";
 
 const step = 1 << 18;

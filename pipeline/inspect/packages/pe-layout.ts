@@ -1,5 +1,5 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { Fault, malformed } from "../inspection.ts";
 
 /** Offsets in a Windows executable (PE Format, Microsoft), from the beginning of the file. */
 export interface PeLayout {

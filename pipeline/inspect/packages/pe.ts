@@ -1,14 +1,7 @@
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { shifted } from "../bytes/ranges.ts";
-import {
-  Fault,
-  type Found,
-  type Inspection,
-  type InspectOptions,
-  malformed,
-  settled,
-  type Verdict,
-} from "../inspection.ts";
+import { type Found, type Inspection, type InspectOptions, settled } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import { type Asn1, readPaddedAsn1 } from "../signatures/asn1.ts";

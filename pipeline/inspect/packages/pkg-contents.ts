@@ -1,9 +1,10 @@
+import { Fault, type Verdict } from "../../documents/verdict.ts";
 import { type ByteSource, bytesSource, partOf } from "../../system/byte-source.ts";
 import { type CpioEntry, cpioReader } from "../archives/cpio.ts";
 import { compressionOf, decompress } from "../archives/decompress.ts";
 import type { Xar, XarFile } from "../archives/xar.ts";
 import { heldFile, tooLarge } from "../bytes/held-file.ts";
-import { Fault, type FileSignature, type Found, type InspectOptions, type Verdict } from "../inspection.ts";
+import type { FileSignature, Found, InspectOptions } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 import { isMachO } from "./macho.ts";
 import { machOSignatures } from "./macho-file.ts";

@@ -1,9 +1,10 @@
 import { inflateSync } from "node:zlib";
+import { malformed } from "../../documents/verdict.ts";
 import { partOf } from "../../system/byte-source.ts";
 import type { Xar } from "../archives/xar.ts";
 import { mostBytes, readSmall, utf8 } from "../bytes/small-file.ts";
 import { readXml, type XmlElement } from "../bytes/xml.ts";
-import { type Fact, malformed } from "../inspection.ts";
+import type { Fact } from "../inspection.ts";
 
 /** Reads the Distribution and each component's PackageInfo. @throws Fault malformed */
 export async function pkgFacts(xar: Xar): Promise<Record<string, Fact>> {

@@ -1,15 +1,9 @@
 import { createHash } from "node:crypto";
+import { Fault, type Verdict } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { openXar, type Xar } from "../archives/xar.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
-import {
-  Fault,
-  type Found,
-  type Inspection,
-  type InspectOptions,
-  settled,
-  type Verdict,
-} from "../inspection.ts";
+import { type Found, type Inspection, type InspectOptions, settled } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import { signatureOf } from "../signatures/cms-trust.ts";

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { Fault } from "../../documents/verdict.ts";
 import type { HashedRange } from "../bytes/hash-ranges.ts";
-import { Fault, type InspectOptions } from "../inspection.ts";
+import type { InspectOptions } from "../inspection.ts";
 import { digestNumbered, verifierOf } from "../signatures/openpgp.ts";
 import { claimedSignature, type Found } from "../signatures/openpgp-claim.ts";
 import { integersOf, textOf } from "./rpm-header.ts";

@@ -1,4 +1,5 @@
-import { type FileSignature, type InspectOptions, malformed, type Verdict } from "../inspection.ts";
+import { malformed, type Verdict } from "../../documents/verdict.ts";
+import type { FileSignature, InspectOptions } from "../inspection.ts";
 import type { X509Key } from "../keys.ts";
 import { isRsaSigned } from "../signatures/rsa-digest.ts";
 import type { Certificate } from "../signatures/x509.ts";

@@ -1,6 +1,6 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
-import { Fault, malformed } from "../inspection.ts";
 
 /** Unique tags and their values (https://rpm-software-management.github.io/rpm/manual/format_header.html). */
 export interface RpmHeader {

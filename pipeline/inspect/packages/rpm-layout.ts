@@ -1,6 +1,7 @@
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { areZeros } from "../bytes/zeros.ts";
-import { Fault, malformed, type Uncovered } from "../inspection.ts";
+import type { Uncovered } from "../inspection.ts";
 import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes } from "./rpm-header.ts";
 
 /** Parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */

@@ -1,7 +1,7 @@
+import { Fault } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import { cpioReader } from "../archives/cpio.ts";
 import { compressionOf, decompress } from "../archives/decompress.ts";
-import { Fault } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 import { longOf } from "./rpm-checks.ts";
 import { integersOf, textOf } from "./rpm-header.ts";

@@ -1,5 +1,6 @@
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import { hashRanges } from "../bytes/hash-ranges.ts";
-import { Fault, type FileSignature, malformed, type Reader, settled, type Verdict } from "../inspection.ts";
+import { type FileSignature, type Reader, settled } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import type { Found } from "../signatures/openpgp-claim.ts";

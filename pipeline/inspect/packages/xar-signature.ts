@@ -1,7 +1,8 @@
 import { verify } from "node:crypto";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import type { Xar, XarSignature } from "../archives/xar.ts";
 import { shifted } from "../bytes/ranges.ts";
-import { Fault, type InspectOptions, malformed } from "../inspection.ts";
+import type { InspectOptions } from "../inspection.ts";
 import { readPaddedAsn1 } from "../signatures/asn1.ts";
 import { signedDataOf } from "../signatures/cms.ts";
 import { type Trusted, verifyTrusted } from "../signatures/cms-trust.ts";

@@ -1,7 +1,8 @@
 import type { Policy } from "../../documents/policy.ts";
+import type { Verdict } from "../../documents/verdict.ts";
 import type { Place, Problem } from "../../errors.ts";
 import { fitsPackageType } from "../images/fits.ts";
-import type { Inspection, Verdict } from "../inspection.ts";
+import type { Inspection } from "../inspection.ts";
 import { versionsInside } from "./version.ts";
 
 /** An artifact that is checked against a policy, as messages name it. */

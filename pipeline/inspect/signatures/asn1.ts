@@ -1,5 +1,5 @@
+import { malformed } from "../../documents/verdict.ts";
 import { areZeros } from "../bytes/zeros.ts";
-import { malformed } from "../inspection.ts";
 
 /** An element of ASN.1 (X.690) in DER, or with BER's indefinite lengths, which Apple's signatures use. */
 export interface Asn1 {

@@ -1,4 +1,5 @@
-import { Fault, type InspectOptions, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
+import type { InspectOptions } from "../inspection.ts";
 import { type Asn1, octetsOf, oidOf, readAsn1, sequenceOf } from "./asn1.ts";
 import type { SignedData } from "./cms.ts";
 import { type Trusted, verifyTrusted } from "./cms-trust.ts";

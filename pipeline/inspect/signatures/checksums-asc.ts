@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
+import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
 import { readSmall, utf8 } from "../bytes/small-file.ts";
-import { Fault, type InspectOptions, malformed, type Verdict } from "../inspection.ts";
+import type { InspectOptions } from "../inspection.ts";
 import type { Found } from "./openpgp-claim.ts";
 import { verifiedText } from "./openpgp-cleartext.ts";
 

@@ -1,5 +1,5 @@
 import { createHash, verify } from "node:crypto";
-import { Fault } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
 import { octetsOf, oidOf } from "./asn1.ts";
 import { attributeOf, type SignedData, type Signer } from "./cms.ts";
 import { type Digest, refuseWeak } from "./digest.ts";

@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
 import { type Asn1, oidOf, sequenceOf, tags } from "./asn1.ts";
 
 /** Name as in node:crypto. */

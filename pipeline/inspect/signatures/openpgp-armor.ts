@@ -1,4 +1,5 @@
-import { malformed, type Uncovered } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
+import type { Uncovered } from "../inspection.ts";
 
 /** Decoded ASCII armor (RFC 9580, section 6.2), with the mapping from bytes to offsets in the text. */
 export interface Armor {

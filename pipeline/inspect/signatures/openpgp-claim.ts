@@ -1,4 +1,5 @@
-import { type InspectOptions, malformed, type Signature, type settled } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
+import type { InspectOptions, Signature, settled } from "../inspection.ts";
 import { digestNameOf, keysOf } from "./openpgp.ts";
 import { isArmored, readArmor } from "./openpgp-armor.ts";
 import { type OpenPgpSignature, readOpenPgpSignature } from "./openpgp-signature.ts";

@@ -1,5 +1,6 @@
+import { malformed } from "../../documents/verdict.ts";
 import { utf8 } from "../bytes/small-file.ts";
-import { type InspectOptions, malformed, type Uncovered } from "../inspection.ts";
+import type { InspectOptions, Uncovered } from "../inspection.ts";
 import { digestNameOf, verifierOf } from "./openpgp.ts";
 import { linesOf } from "./openpgp-armor.ts";
 import { claimedSignature, type Found } from "./openpgp-claim.ts";

@@ -1,5 +1,5 @@
 import type { SignaturePacket } from "openpgp";
-import { Fault, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
 
 /** A parsed signature, not verified. */
 export interface OpenPgpSignature {

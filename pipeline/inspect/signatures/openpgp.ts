@@ -1,6 +1,7 @@
 import { createHash, type Hash, verify } from "node:crypto";
 import type { PublicKey } from "openpgp";
-import { Fault, type InspectOptions } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
+import type { InspectOptions } from "../inspection.ts";
 import type { OpenPgpKey } from "../keys.ts";
 import type { SigningKey } from "./openpgp-keys.ts";
 import { type OpenPgpSignature, signatureTypes } from "./openpgp-signature.ts";

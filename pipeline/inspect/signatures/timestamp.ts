@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { Fault, type InspectOptions, malformed } from "../inspection.ts";
+import { Fault, malformed } from "../../documents/verdict.ts";
+import type { InspectOptions } from "../inspection.ts";
 import {
   type Asn1,
   expectTag,

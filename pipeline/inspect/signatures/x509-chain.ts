@@ -1,5 +1,5 @@
 import type { X509Certificate } from "node:crypto";
-import { Fault } from "../inspection.ts";
+import { Fault } from "../../documents/verdict.ts";
 import type { Keys, X509Key } from "../keys.ts";
 import { type Certificate, commonNameOf, readCertificate } from "./x509.ts";
 

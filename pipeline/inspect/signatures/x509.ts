@@ -1,5 +1,5 @@
 import { type KeyObject, X509Certificate } from "node:crypto";
-import { malformed } from "../inspection.ts";
+import { malformed } from "../../documents/verdict.ts";
 import { type Asn1, context, expectTag, integerOf, oidOf, readAsn1, sequenceOf, tags } from "./asn1.ts";
 
 /** A certificate, with the fields that decide whether it may sign (RFC 5280). */

@@ -1,9 +1,10 @@
 import { join } from "node:path";
 import { failure } from "../../errors.ts";
 import { readLedgerNow } from "../../ledger/ledger-file.ts";
-import { loadConfig, requireVersions } from "../../plan/show-release.ts";
+import { loadConfig } from "../../project/configuration.ts";
 import { discover } from "../../project/discover.ts";
 import { eventTime } from "../../project/event-time.ts";
+import { requireVersions } from "../../project/known-versions.ts";
 import { createFile, exists, requireFolder } from "../../system/files.ts";
 import { listFolders, moveFile } from "../../system/folders.ts";
 import { withLock } from "../../system/lock.ts";

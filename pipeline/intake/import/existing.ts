@@ -1,6 +1,6 @@
 import { type Config, configSchema, type WrittenConfig } from "../../documents/config.ts";
 import type { Exception } from "../../documents/exceptions.ts";
-import { type Manifest, manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import { manifestSchema, type WrittenArtifact } from "../../documents/manifest.ts";
 import { throwErrors } from "../../errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import { readExceptions } from "../../ledger/exceptions.ts";
@@ -9,18 +9,10 @@ import { loadLedger } from "../../ledger/ledger-file.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
 import { type Discovered, discover } from "../../project/discover.ts";
-import type { Located } from "../../project/document.ts";
-import { type ParsedRelease, parseRelease, readBytes, readDocuments } from "../../project/parse.ts";
+import { parseRelease, readBytes, readDocuments } from "../../project/parse.ts";
 import { readIfPresent } from "../../system/files.ts";
 import { isImported } from "./manifests.ts";
-import { type Rebuilt, rebuild } from "./rebuild.ts";
-
-/** A release in the releases folder. */
-export interface ExistingRelease {
-  /** Without manifests written by import. */
-  parsed: ParsedRelease;
-  imported: Located<Manifest>[];
-}
+import { type ExistingRelease, type Rebuilt, rebuild } from "./rebuild.ts";
 
 /** The releases folder before an import; it may be missing, or left incomplete by an interrupted import. */
 export interface Existing {

@@ -3,11 +3,12 @@ import { identity } from "../../ledger/ledger-records.ts";
 import { artifactUrl } from "../../ledger/publish-records.ts";
 import { artifactEntry } from "./artifact-entry.ts";
 import { releaseDate } from "./dates.ts";
-import type { Existing, ExistingRelease } from "./existing.ts";
+import type { Existing } from "./existing.ts";
 import { type Addresses, fileNames } from "./file-names.ts";
 import { type Entry, importedManifests, type ManifestText } from "./manifests.ts";
 import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";
+import type { ExistingRelease } from "./rebuild.ts";
 
 export interface Downloads {
   /** Addresses found by lookup. */

@@ -7,7 +7,13 @@ import type { Located } from "../../project/document.ts";
 import { type ParsedRelease, readBytes } from "../../project/parse.ts";
 import { checkRelease } from "../../records/check.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
-import type { ExistingRelease } from "./existing.ts";
+
+/** A release in the releases folder. */
+export interface ExistingRelease {
+  /** Without manifests written by import. */
+  parsed: ParsedRelease;
+  imported: Located<Manifest>[];
+}
 
 /** A release in the form that a build reads. */
 export interface Rebuilt {

@@ -1,7 +1,7 @@
 import type { Config } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { failure, type Problem, throwErrors } from "../../errors.ts";
-import { catalogFile, loadConfiguration, readRelease, requireRelease } from "../../project/configuration.ts";
+import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
 import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
@@ -11,6 +11,7 @@ import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
 import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
 import { tellStory } from "./merge-evidence.ts";
+import { readRelease, requireRelease } from "./release-folder.ts";
 import { type Environment, statedRevision } from "./revision.ts";
 import { unmatchedHint } from "./rules.ts";
 import { parseSettings } from "./settings.ts";

@@ -1,10 +1,10 @@
 import { failure } from "../../errors.ts";
-import { requireRelease } from "../../project/configuration.ts";
 import { readIfPresent, replaceDurably } from "../../system/files.ts";
 import { withWriteLock } from "../../system/lock.ts";
 import type { Surroundings } from "../../system/surroundings.ts";
 import { refuseSecondManifest } from "../other-manifest.ts";
 import { type Ingested, type IngestRequest, type IngestSurroundings, ingestBuild } from "./ingest.ts";
+import { requireRelease } from "./release-folder.ts";
 
 export interface Delivered {
   ingested: Ingested;

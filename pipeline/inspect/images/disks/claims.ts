@@ -1,4 +1,4 @@
-import { malformed } from "../../inspection.ts";
+import { malformed } from "../../../documents/verdict.ts";
 
 /** Tracks used ranges of a file, so that no two parts of an image overlap or lie outside it. */
 export interface Claims {

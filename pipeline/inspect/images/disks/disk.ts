@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../../inspection.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 
 /** A virtual disk as the guest sees it. */
 export interface Disk {

@@ -1,6 +1,6 @@
+import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { areZeros } from "../../bytes/zeros.ts";
-import { malformed } from "../../inspection.ts";
 
 /** Random access to bytes. For streamed content, only its beginning and end are available. */
 export type Bytes = Pick<ByteSource, "name" | "size" | "read">;

@@ -1,4 +1,4 @@
-import { malformed } from "../../inspection.ts";
+import { malformed } from "../../../documents/verdict.ts";
 import type { Disk } from "./disk.ts";
 import type { Bytes } from "./fields.ts";
 import { readQcow2 } from "./qcow2.ts";

@@ -1,4 +1,4 @@
-import { malformed } from "../../inspection.ts";
+import { malformed } from "../../../documents/verdict.ts";
 import type { Bytes } from "./fields.ts";
 
 /** Thrown on access to streamed bytes that were not kept. */

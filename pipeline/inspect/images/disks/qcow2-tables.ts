@@ -1,7 +1,7 @@
 import { inflateRawSync, zstdDecompressSync } from "node:zlib";
+import { malformed } from "../../../documents/verdict.ts";
 import { bytesSource } from "../../../system/byte-source.ts";
 import { frameEnds } from "../../archives/zstd-walk.ts";
-import { malformed } from "../../inspection.ts";
 import { type Claims, claimsOf } from "./claims.ts";
 import { blockReader } from "./disk.ts";
 import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";

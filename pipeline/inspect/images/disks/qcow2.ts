@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../../inspection.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 import type { Disk } from "./disk.ts";
 import { refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, readFields } from "./fields.ts";

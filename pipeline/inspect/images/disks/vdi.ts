@@ -1,4 +1,4 @@
-import { Fault, malformed } from "../../inspection.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 import { claimsOf } from "./claims.ts";
 import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, readFields, tableEntries } from "./fields.ts";

@@ -1,18 +1,9 @@
-import { Fault, malformed } from "../../inspection.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 import { crc32c } from "./crc32c.ts";
 import { type Bytes, type Fields, fieldsOf } from "./fields.ts";
-import { readMetadata } from "./vhdx-metadata.ts";
+import { type Region, readMetadata, type VhdxMetadata } from "./vhdx-metadata.ts";
 
-export interface Region {
-  from: number;
-  length: number;
-}
-
-export interface VhdxLayout {
-  virtualSize: number;
-  blockSize: number;
-  sectorSize: number;
-  isFixed: boolean;
+export interface VhdxLayout extends VhdxMetadata {
   table: Region;
   /** Regions that hold anything but blocks. */
   taken: readonly Region[];

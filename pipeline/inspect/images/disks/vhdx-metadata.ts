@@ -1,6 +1,18 @@
-import { Fault, malformed } from "../../inspection.ts";
+import { Fault, malformed } from "../../../documents/verdict.ts";
 import { type Bytes, type Fields, readFields } from "./fields.ts";
-import type { Region, VhdxLayout } from "./vhdx-layout.ts";
+
+export interface Region {
+  from: number;
+  length: number;
+}
+
+/** The metadata region of a VHDX. */
+export interface VhdxMetadata {
+  virtualSize: number;
+  blockSize: number;
+  sectorSize: number;
+  isFixed: boolean;
+}
 
 const fileParameters = "CAA16737-FA36-4D43-B3B6-33F0AA44E76B";
 const diskSize = "2FA54224-CD1B-4876-B211-5DBED83BF4B8";
@@ -13,7 +25,7 @@ const known = [fileParameters, diskSize, diskId, logicalSector, physicalSector, 
 const mostItems = 1023;
 
 /** @throws Fault malformed; refuse, for a parent; unsupported-format, for an unknown required item */
-export function readMetadata(source: Bytes, region: Region): Omit<VhdxLayout, "table" | "taken"> {
+export function readMetadata(source: Bytes, region: Region): VhdxMetadata {
   const items = itemsOf(source, region);
   const item = (id: string, length: number): Fields => {
     const found = items.get(id);

@@ -1,5 +1,5 @@
 import { inflateSync } from "node:zlib";
-import { malformed } from "../../inspection.ts";
+import { malformed } from "../../../documents/verdict.ts";
 import { blockReader } from "./disk.ts";
 import { type Bytes, readFields } from "./fields.ts";
 

@@ -1,0 +1,30 @@
+/**
+ * If a signature is required, only `ok` may be shipped. `refuse` means well-formed but unsafe: an external
+ * backing file, or a decompression bomb.
+ */
+export type Verdict =
+  | "ok"
+  | "unsigned"
+  | "untrusted-key"
+  | "revoked-key"
+  | "expired-certificate"
+  | "weak-digest"
+  | "bad-signature"
+  | "bad-digest"
+  | "payload-not-covered"
+  | "malformed"
+  | "refuse"
+  | "adhoc"
+  | "unsupported-format";
+
+/** Thrown inside a reader of a format; `settled` turns it into the verdict. */
+export class Fault extends Error {
+  readonly verdict: Verdict;
+
+  constructor(verdict: Verdict, reason: string) {
+    super(reason);
+    this.verdict = verdict;
+  }
+}
+
+export const malformed = (reason: string) => new Fault("malformed", reason);

@@ -1,0 +1,42 @@
+import { releaseSchema, type WrittenRelease } from "../../documents/release.ts";
+import { failure } from "../../errors.ts";
+import { readLedger } from "../../ledger/ledger.ts";
+import { filesIn } from "../../project/authored-files.ts";
+import type { Located } from "../../project/document.ts";
+import { readBytes } from "../../project/parse.ts";
+import { exists } from "../../system/files.ts";
+import { listFolders } from "../../system/folders.ts";
+import { nextVersion } from "../authoring/open-release.ts";
+
+/** release.yaml of a version, where it can be read; what is wrong with it is for check to say. */
+export function readRelease(folder: string, version: string): Located<WrittenRelease> | undefined {
+  const file = `${folder}/${version}/release.yaml`;
+  const bytes = filesIn(folder).read(`${version}/release.yaml`);
+  return bytes && readBytes(file, bytes, releaseSchema).document;
+}
+
+/** @throws RelcatError version-unknown when the release was not opened */
+export function requireRelease(folder: string, version: string): void {
+  // biome-ignore lint/plugin: the version is checked.
+  if (exists(`${folder}/${version}`)) return;
+  const known = exists(folder) ? versionsIn(folder) : [];
+  const month = version.slice(0, 5);
+  const next = nextVersion(month, known);
+  const opens = `relcat new ${month}${next === version ? "" : ` opens ${next}`}`;
+  const ways = next === version ? `Open it with ${opens}` : `${shown(known)}${opens}`;
+  const hint = `${ways}, or write the manifest elsewhere with --out FILE.`;
+  throw failure("version-unknown", `there is no release ${version} in ${folder}/`, hint);
+}
+
+/** Those that are open or were ever cut: no number is given twice. */
+function versionsIn(folder: string): string[] {
+  const bytes = filesIn(folder).read("ledger.jsonl");
+  const { versions } = readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
+  const names = listFolders(folder).filter((name) => /^\d{2}\.\d{2}\.\d{3}$/.test(name));
+  return [...new Set([...names, ...versions])].sort();
+}
+
+const shown = (versions: readonly string[]) =>
+  versions.length === 0
+    ? ""
+    : `${versions.length > 5 ? "The newest are" : "There is"} ${versions.slice(-5).join(", ")}; `;

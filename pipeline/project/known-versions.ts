@@ -1,0 +1,21 @@
+import { type Problem, throwErrors } from "../errors.ts";
+import { isFolder } from "../system/folders.ts";
+
+/** @throws RelcatError version-unknown for each version without a folder */
+export function requireVersions(folder: string, versions: readonly string[]): void {
+  throwErrors(
+    versions
+      .filter((version) => !isFolder(`${folder}/${version}`))
+      .map((version) => versionUnknown(version, folder)),
+  );
+}
+
+export function versionUnknown(version: string, folder: string): Problem {
+  const message = `there is no release ${version}`;
+  return {
+    code: "version-unknown",
+    severity: "error",
+    message,
+    hint: `Look into ${folder}/ for the versions there are.`,
+  };
+}
