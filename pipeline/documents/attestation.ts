@@ -14,13 +14,13 @@ import {
   upperHash,
 } from "./fields.ts";
 
-/** Where the build output lies (section 2.3, store). */
+/** Nix store path of the build output (section 2.3, store). */
 export const storeSchema = object({
   path: absolutePath.optional().meta({ description: "Filesystem path of the build output." }),
   size: size.optional().meta({ description: "Size of the build output in bytes." }),
 });
 
-/** Which sources and which recipe made an image (section 2.3, vendor). */
+/** Sources and recipe of an image (section 2.3, vendor). */
 export const vendorSchema = object({
   rev: revision.optional().meta({ description: "Source revision of the build." }),
   image: object({
@@ -45,7 +45,7 @@ const fileSignatureSchema = object({
   }),
 });
 
-/** Who signed an artifact and what its self-check expects (section 2.3, attestation). */
+/** Signer and self-check hash of an artifact (section 2.3, attestation). */
 export const attestationSchema = object({
   key_id: keyId
     .optional()

@@ -41,7 +41,7 @@ const expectationSchema = object({
 
 const title = (example: string) => table(line, `an object such as ${example}`);
 
-/** The variable with the online key, unless the configuration names another place. */
+/** Environment variable that holds the online key, unless configured otherwise. */
 export const usualKey = "RELCAT_ONLINE_KEY";
 
 const signer = z.union(
@@ -57,7 +57,7 @@ const signer = z.union(
 );
 const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
 
-/** releases/catalog.yaml. Every field has a default; an empty or missing file works. */
+/** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
   product: line.optional().meta({ description: "Product name, as page titles show it." }),
   base_url: baseUrl
@@ -196,7 +196,7 @@ export { key as configKey };
 type SignerSpec = z.infer<typeof signer>;
 export type WrittenConfig = z.infer<typeof configSchema>;
 
-/** An artifact a release must have; absent fields are not compared. */
+/** An artifact that a release must contain; absent fields are not compared. */
 export interface Expectation {
   package_type: string;
   min_os_version?: string | null | undefined;
@@ -207,16 +207,16 @@ export interface Expectation {
   until?: string | undefined;
 }
 
-/** What files of a name are; the first rule whose glob fits the whole name counts. */
+/** Classifies files by name; the first rule whose glob matches the whole name applies. */
 export type IngestRule = NonNullable<WrittenConfig["ingest"]>[number];
 
-/** Who vouches for the builds, and the repository that they were made from (`git+https://…`). */
+/** Identity that vouches for the builds, and their source repository (`git+https://…`). */
 export interface Builder {
   id: string;
   source?: string | undefined;
 }
 
-/** The configuration with every default filled in. */
+/** The configuration with all defaults. */
 export interface Config {
   product: string;
   /** Without a final slash. */
@@ -233,24 +233,24 @@ export interface Config {
   platforms: ReadonlyMap<number, string>;
   packageTypes: ReadonlyMap<string, PackageType>;
   ingest: readonly IngestRule[];
-  /** Globs over names of files that are not for download. */
+  /** Globs for names of files that are not downloadable. */
   ignore: readonly string[];
-  /** Public keys `name:base64`; when there are any, unsigned store paths are refused. */
+  /** Public keys `name:base64`; if there are any, unsigned store paths are refused. */
   trustedKeys: readonly string[];
   expected: readonly Expectation[];
   hosts: ReadonlySet<Host>;
   precompress: ReadonlySet<Encoding>;
-  /** `folder`: where a program that signs runs, the project's folder. */
+  /** `folder`: working directory of an external signing program, the project's folder. */
   trust: { profile: TrustProfile; online: SignerSpec; folder: string };
-  /** Who vouches for the builds. */
+  /** Identity that vouches for the builds. */
   builder: Builder | undefined;
-  /** By name, in the order they were written. */
+  /** By name, in written order. */
   sites: ReadonlyMap<string, SiteSettings>;
   signers: readonly SignerFile[];
-  /** By package type; artifacts of these are inspected. Without signers there are none. */
+  /** Artifacts of these package types are inspected. Empty without signers. */
   policies: ReadonlyMap<string, Policy>;
   ledgerBase: string;
-  /** key and title, in the order they are shown. */
+  /** Title by key, in display order. */
   components: ReadonlyMap<string, string>;
   kinds: ReadonlyMap<string, string>;
 }

@@ -3,8 +3,8 @@ import type { Code } from "../errors.ts";
 import { expects, list, object, text } from "./fields.ts";
 
 /**
- * Rules about what a record says. Only these can have exceptions: a problem of any other kind keeps a file
- * or an artifact from being read at all, and accepting it would drop something silently.
+ * Rules about the content of records. Only these can have exceptions: other problems prevent reading, so
+ * accepting them would silently drop data.
  */
 export const exceptableRules = [
   "missing-key",
@@ -64,7 +64,7 @@ const exceptionSchema = object({
     .meta({ description: "How many problems are accepted; not one more." }),
 });
 
-/** releases/exceptions.yaml: what imported history breaks. Everything else stays strict. */
+/** releases/exceptions.yaml: accepted rule violations of imported records. All other records stay strict. */
 export const exceptionsSchema = list(exceptionSchema).meta({ title: "Exceptions" });
 
 export type Exception = z.infer<typeof exceptionSchema>;

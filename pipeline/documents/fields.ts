@@ -2,8 +2,8 @@ import { z } from "zod";
 import type { Code } from "../errors.ts";
 
 /**
- * The wording of a field's failure: the code and what was expected. The reader of documents splits it
- * again and adds what was found, so every field of one kind fails with the same sentence.
+ * Error of a field as code and expectation. The document reader splits it and adds the found value, so all
+ * fields of a kind have the same message.
  */
 export const expects = (code: Code, expected: string) => ({ error: `${code}|${expected}` });
 
@@ -17,7 +17,7 @@ export const version = text(
   "a version YY.MM.NNN with a month from 01 to 12, such as 26.08.002",
 );
 
-/** `YY.MM` or a whole version: a bound on versions. */
+/** `YY.MM` or a full version: a bound on versions. */
 export const versionBound = text(
   "version-format",
   /^\d{2}\.(0[1-9]|1[0-2])(\.\d{3})?$/,
@@ -35,7 +35,7 @@ export const timestamp = text(
 
 export const sha256 = text("checksum-format", /^[0-9a-f]{64}$/, "64 lowercase hexadecimal characters");
 
-/** "unknown" stands for a checksum that an imported record does not have. */
+/** "unknown" is allowed for imported records without a checksum. */
 export const checksum = text(
   "checksum-format",
   /^(?:[0-9a-f]{64}|unknown)$/,
@@ -48,7 +48,7 @@ export const hex = text("hash-format", /^[0-9A-Fa-f]+$/, "hexadecimal characters
 
 export const revision = text("revision-format", /^[0-9a-f]{40}$/, "40 lowercase hexadecimal characters");
 
-/** The hash part of a store path: 32 characters of Nix's base-32 alphabet (no e, o, t, u). */
+/** Hash part of a store path: 32 characters of Nix's base-32 alphabet (no e, o, t, u). */
 export const derivation = text(
   "derivation-format",
   /^[0-9a-df-np-sv-z]{32}$/,
@@ -57,14 +57,14 @@ export const derivation = text(
 
 export const absolutePath = text("path-format", /^\/[^\p{Cc}\p{Cs}]+$/u, "an absolute path");
 
-/** A file name or label: what can stand in a checksum file, a header and a URL segment. */
+/** A file name or label that is valid in a checksum file, a header and a URL segment. */
 export const name = text(
   "name-format",
   /^(?!\.{1,2}$)[^/\\\p{Cc}\p{Cs}]{1,255}$/u,
   "1 to 255 characters without slash, backslash or control characters, not . or ..",
 );
 
-/** Text of any length without lone surrogates, which UTF-8 cannot carry. */
+/** Excludes lone surrogates, which UTF-8 cannot encode. */
 export const freeText = z
   .string(expects("text-format", "text"))
   .regex(/^[^\p{Cs}]*$/u, expects("text-format", "text without halves of surrogate pairs"));
@@ -80,7 +80,7 @@ export const size = z
   .int(expects("size-range", "a whole number of bytes below 2^53"))
   .min(0, expects("size-range", "a whole number of bytes, 0 or more"));
 
-/** http or https, no credentials, no white space. */
+/** http or https, without credentials and white space. */
 export const url = text(
   "url-format",
   /^https?:\/\/[^\s/?#@\\\p{Cc}]+(?:[/?#][^\s\p{Cc}\p{Cs}]*)?$/u,
@@ -101,14 +101,14 @@ export const packageType = text(
 
 export const keyId = text("key-id-format", /^[^\p{Cc}\p{Cs}]{1,255}$/u, "1 to 255 characters");
 
-/** Positive: 0 is never given to a record or platform. */
+/** Positive; 0 is never assigned. */
 export const id = z
   .int(expects("wrong-type", "a positive whole number"))
   .min(1, expects("wrong-type", "a positive whole number"));
 
 export const flag = z.boolean(expects("wrong-type", "true or false"));
 
-/** Who may see a record; null is everybody. Its other type is not fixed (section 2.1, Gaps). */
+/** Account that may see a record; null: public. Its other type is not specified (section 2.1, Gaps). */
 export const account = z.union(
   [z.null(), line, z.int()],
   expects("account-format", "null, a non-empty text or a whole number"),
@@ -121,8 +121,8 @@ export const object = <T extends z.core.$ZodLooseShape>(shape: T) =>
   z.strictObject(shape, expects("wrong-type", "an object"));
 
 /**
- * The same shape for documents of a site, which later versions of relcat may give members that this one does not know:
- * objects at every depth allow and keep them. What people write stays strict.
+ * Allows and keeps unknown members at every depth, because later versions of relcat may add some to a site's
+ * documents. Authored files stay strict.
  */
 export function opened<T extends z.ZodType>(schema: T): T {
   const inside = (each: unknown) => (each instanceof z.ZodType ? opened(each) : each);
@@ -148,6 +148,6 @@ export const list = <T extends z.ZodType>(each: T) => z.array(each, expects("wro
 export const table = <T extends z.ZodType>(each: T, what = "an object") =>
   z.record(z.string(), each, expects("wrong-type", what));
 
-/** A table whose keys have a form of their own. */
+/** A table whose keys must match a schema. */
 export const tableBy = <T extends z.ZodType>(key: z.ZodType<string, string>, each: T) =>
   z.record(key, each, expects("wrong-type", "an object"));

@@ -1,15 +1,15 @@
 import type { ObjectHeaders } from "./object-store.ts";
 
-/** How long caches keep what a site serves. */
+/** Cache-Control headers. */
 export const cacheControl = {
-  /** What a new build may change: a withdrawal shows within a minute. */
+  /** May change with every build; a withdrawal is visible within a minute. */
   public: "public, max-age=60, stale-while-revalidate=600",
-  /** Its path has the hash of its bytes, or a number that is never given twice. */
+  /** The path contains a hash of the bytes, or a number that is never reused. */
   immutable: "public, max-age=31536000, immutable",
   none: "no-store",
-  /** An artifact on a web server: nothing on the way compresses it, whatever its name and type. */
+  /** An artifact on a web server; no-transform keeps proxies from compressing it. */
   artifact: "public, max-age=60, stale-while-revalidate=600, no-transform",
-  /** An artifact as it was uploaded. */
+  /** An uploaded artifact. */
   upload: "public, max-age=31536000, immutable, no-transform",
 } as const;
 
@@ -24,7 +24,7 @@ export const mediaTypes: Readonly<Record<string, string>> = {
   txt: "text/plain; charset=utf-8",
 };
 
-/** The media type of a site's file, by its path. */
+/** Media type of a site's file, by its path. */
 export const mediaType = (path: string): string =>
   path.endsWith("SHA256SUMS")
     ? "text/plain; charset=utf-8"
@@ -32,9 +32,9 @@ export const mediaType = (path: string): string =>
 
 export const extensionOf = (path: string): string => /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 
-/** Whether a path has the hash of its bytes. */
+/** True if the path contains a hash of the file. */
 export const isHashedAsset = (path: string): boolean => /^assets\/.+\.[0-9a-f]{8}\.[a-z]+$/.test(path);
 
-/** Compared to find out whether a published file must be written again for its headers alone. */
+/** Detects published files that must be rewritten because of their headers. */
 export const headersDigest = ({ contentType, cacheControl: caching, metadata }: ObjectHeaders): string =>
   [contentType, caching, metadata?.["relcat-provisional"] ?? ""].join("|");

@@ -1,3 +1,3 @@
-/** Of parsed JSON: a table, neither null nor a list. */
+/** For parsed JSON: neither null nor an array. */
 export const isObject = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);

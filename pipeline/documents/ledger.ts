@@ -13,7 +13,7 @@ import {
   version,
 } from "./fields.ts";
 
-/** An artifact gets its permanent id. Identity is (version, file); the other columns are for readers. */
+/** Assigns a permanent id to an artifact. Its identity is (version, file); other members are informative. */
 export const addSchema = object({
   event: z.literal("add"),
   id,
@@ -30,7 +30,7 @@ export const addSchema = object({
   imported: z.literal(true).optional().meta({ description: "Id and date come from an imported catalog." }),
 });
 
-/** A record's metadata changed; its bytes never do. */
+/** Records a metadata change; the bytes never change. */
 export const reviseSchema = object({
   event: z.literal("revise"),
   id,
@@ -50,10 +50,10 @@ const retractSchema = object({
 
 const reinstateSchema = object({ event: z.literal("reinstate"), id, at: timestamp });
 
-/** Later ids start at next_id: ids below it belong to records the public list does not show. */
+/** Later ids start at next_id; lower ids belong to records that the public list does not show. */
 const reserveSchema = object({ event: z.literal("reserve"), next_id: id, at: timestamp });
 
-/** One line of releases/ledger.jsonl; key order is the order of the bytes. */
+/** One line of releases/ledger.jsonl; key order determines the bytes. */
 export const ledgerEventSchema = z
   .discriminatedUnion(
     "event",

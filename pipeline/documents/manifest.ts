@@ -69,7 +69,7 @@ export const artifactSchema = object({
     .meta({ description: "Imported records only: fields that the record lacks." }),
 });
 
-/** What one build job leaves behind for a release. */
+/** The artifacts of one build job for a release. */
 export const manifestSchema = object({
   release: version.meta({ description: "The release these artifacts belong to." }),
   artifacts: list(artifactSchema),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { expects, flag, freeText, line, list, object } from "./fields.ts";
 
-/** One change, in a file of its own so that branches never conflict. */
+/** One change per file, so that branches never conflict. */
 export const noteSchema = object({
   component: line.meta({ description: "server, documentation, meta_control_plane, or one of catalog.yaml." }),
   kind: line.meta({ description: "feature, fix, or one of catalog.yaml." }),
@@ -10,7 +10,7 @@ export const noteSchema = object({
   security: flag.optional().meta({ description: "true when the change fixes a vulnerability." }),
 }).meta({ title: "Note fragment" });
 
-/** A note inside release.yaml: plain Markdown, or an object where refs or security are needed. */
+/** A note inside release.yaml: plain Markdown, or an object with refs or security. */
 export const inlineNoteSchema = z.union(
   [freeText, noteSchema.omit({ component: true, kind: true })],
   expects("wrong-type", "Markdown text or an object with text, refs, security"),
@@ -19,7 +19,6 @@ export const inlineNoteSchema = z.union(
 export type WrittenNote = z.infer<typeof noteSchema>;
 export type InlineNote = z.infer<typeof inlineNoteSchema>;
 
-/** A note as every emitter sees it. */
 export interface Note {
   component: string;
   kind: string;

@@ -1,19 +1,19 @@
-/** What an object is answered with. */
+/** Response headers of an object. */
 export interface ObjectHeaders {
   contentType: string;
   cacheControl: string;
-  /** Kept with the object where the store can: lower-case names. */
+  /** Stored with the object if supported; lower-case names. */
   metadata?: Readonly<Record<string, string>>;
 }
 
-/** Only if the object still has this ETag, or only if there is none. */
+/** Only if the object still has this ETag, or only if it does not exist. */
 export type PutCondition = { ifMatch: string } | { ifNoneMatch: "*" };
 
 export interface ListedObject {
   key: string;
   size: number;
   etag: string;
-  /** When it was written, by the store's clock, in milliseconds since 1970. */
+  /** Time of the last write by the store's clock, in milliseconds since 1970. */
   modified: number;
 }
 
@@ -24,7 +24,7 @@ interface StoredObject {
   cacheControl: string;
   contentEncoding: string | undefined;
   metadata: Readonly<Record<string, string>>;
-  /** When it was written, by the store's clock, in milliseconds since 1970. */
+  /** Time of the last write by the store's clock, in milliseconds since 1970. */
   modified: number;
 }
 
@@ -32,26 +32,26 @@ export interface ObjectInfo extends ObjectHeaders {
   size: number;
   etag: string;
   contentEncoding: string | undefined;
-  /** Of the whole object, where the store or its metadata says so. */
+  /** Hash of the whole object, if the store or its metadata contains it. */
   sha256: string | undefined;
 }
 
 /**
- * A bucket's objects below a prefix; keys are relative to it. Each call is retried within bounds.
- * Every method throws RelcatError: storage-refused (what the service does not allow, naming the object),
- * network (it failed after all retries, naming the object and the last reason).
+ * Objects of a bucket below a prefix; keys are relative to it. Calls are retried within limits. Every method
+ * throws RelcatError: storage-refused (not permitted, naming the object), network (failed after all retries,
+ * naming the object and the last reason).
  */
 export interface ObjectStore {
-  /** Such as s3://bucket/prefix: for messages. */
+  /** Such as s3://bucket/prefix, for messages. */
   place: string;
-  /** Requests that were sent so far, retries included. */
+  /** Requests sent so far, including retries. */
   requests(): number;
   get(key: string): Promise<StoredObject | undefined>;
   head(key: string): Promise<ObjectInfo | undefined>;
   /**
-   * Writes a whole object, with Content-MD5; a truncated or damaged transfer is an error of the service, and retried.
-   * A retry whose first try had arrived finds its own bytes (same MD5) and counts as done.
-   * @returns the ETag without quotes; "changed" where the condition did not hold
+   * Writes a whole object with Content-MD5, so the service detects damaged transfers, which are retried. A
+   * retry that finds its own bytes (same MD5) counts as successful.
+   * @returns the ETag without quotes; "changed" if the condition did not hold
    */
   put(
     key: string,
@@ -60,15 +60,15 @@ export interface ObjectStore {
     condition?: PutCondition,
   ): Promise<{ etag: string } | "changed">;
   /**
-   * Removes what is there of these keys.
-   * @param before called before each request, retries included; what it throws ends the removal
+   * Removes objects; missing keys are ignored.
+   * @param before called before each request, including retries; an exception ends the removal
    */
   remove(keys: readonly string[], before?: () => Promise<void>): Promise<void>;
-  /** All keys that begin with `prefix`, a page at a time. */
+  /** Lists keys by prefix, page by page. */
   list(prefix: string): AsyncIterable<ListedObject>;
 }
 
-/** A file as it was measured. */
+/** A file with its size and hash. */
 export interface MeasuredFile {
   sha256: string;
   size: number;
@@ -77,23 +77,23 @@ export interface MeasuredFile {
 export interface UploadHeaders extends MeasuredFile {
   contentType: string;
   cacheControl: string;
-  /** Bytes of the file that the store has, those of an earlier try included. */
+  /** Receives the bytes that the store has, including those of an earlier attempt. */
   onProgress?: (done: number) => void;
 }
 
-/** Where artifacts lie. A key is given to bytes once. */
+/** Storage for artifacts. A key is never reused for other bytes. */
 export interface ArtifactPlace {
-  /** Such as s3://bucket/prefix or dir:folder: for messages. */
+  /** Such as s3://bucket/prefix or dir:folder, for messages. */
   place: string;
-  /** Whether a key is free, has these bytes, or has others. */
+  /** Compares a key with a file. */
   look(key: string, file: MeasuredFile): Promise<"absent" | "same" | "other">;
   /**
-   * Puts a file where nothing is yet. It appears whole or not at all; bytes an earlier try left are gone on from.
-   * @returns "present" where the same bytes were there already
-   * @throws RelcatError object-taken where other bytes are, file-changed, and what the other methods throw
+   * Uploads a file to an unused key, atomically, and resumes an earlier attempt.
+   * @returns "present" if the same bytes were already there
+   * @throws RelcatError object-taken if other bytes are there; file-changed; whatever the other methods throw
    */
   uploadFile(key: string, path: string, file: UploadHeaders): Promise<"uploaded" | "present">;
 }
 
-/** A bucket that takes large files too. */
+/** A bucket that also accepts large files. */
 export interface ArtifactStore extends ObjectStore, ArtifactPlace {}

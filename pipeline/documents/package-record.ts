@@ -16,14 +16,14 @@ import {
   version,
 } from "./fields.ts";
 
-/** `data` of a record; absent parts are absent, never null (section 2.3). */
+/** `data` of a record; missing parts are absent, never null (section 2.3). */
 const recordDataSchema = object({
   store: storeSchema.optional(),
   vendor: vendorSchema.optional(),
   attestation: attestationSchema.optional(),
 });
 
-/** A package record: the 17 fields of section 2.1 in its order, all present. */
+/** A package record: the 17 fields of section 2.1 in order, all present. */
 export const packageRecordSchema = object({
   id: id.meta({ description: "Permanent record identifier." }),
   name: name.meta({ description: "File name or label of the artifact." }),
@@ -44,15 +44,13 @@ export const packageRecordSchema = object({
   only_for_account: account,
 }).meta({ title: "Package record" });
 
-/** A record as a site has it. */
 export const publishedRecordSchema = opened(packageRecordSchema);
 
 export type PackageRecord = z.infer<typeof packageRecordSchema>;
-/** `data` as it goes over the wire: key names are configuration. */
+/** `data` as published: its key names are configurable. */
 export type RecordData = Record<string, unknown>;
-/** What a release's files decide of a record; id and dates come from the ledger. */
+/** Fields that come from a release's files; id and dates come from the ledger. */
 export type RecordContent = Omit<PackageRecord, "id" | "created_date" | "modified_date" | "data"> & {
   data: RecordData;
 };
-/** A record as it is published. */
 export type WireRecord = Omit<PackageRecord, "data"> & { data: RecordData };

@@ -1,4 +1,4 @@
-/** What kind of thing an artifact is; images, clients and charts have different rules (section 2.3). */
+/** Kinds of artifacts; images, clients and charts have different rules (section 2.3). */
 export const kinds = ["client", "image", "chart"] as const;
 export type Kind = (typeof kinds)[number];
 
@@ -7,7 +7,7 @@ export interface PackageType {
   operating_system: string;
   platform: number;
   kind: Kind;
-  /** The description of artifacts that have none of their own. */
+  /** Default description of artifacts. */
   description: string;
 }
 
@@ -19,8 +19,8 @@ const row = (operating_system: string, platform: number, kind: Kind, description
 });
 
 /**
- * The table of section 2.2. Operating systems keep the case they are listed in: `linux` for packages,
- * `Linux` for images. A change here changes published content: major versions only.
+ * The table of section 2.2. Operating systems keep their case: `linux` for packages, `Linux` for images.
+ * Changes affect published content, so they need a major version.
  */
 export const defaultPackageTypes: Readonly<Record<string, PackageType>> = {
   helm: row("kubernetes", 8, "chart", "Kubernetes chart"),
@@ -43,7 +43,9 @@ export const defaultPackageTypes: Readonly<Record<string, PackageType>> = {
   incus: row("Linux", 15, "image", "Controller image for Incus"),
 };
 
-/** What nixpkgs calls its image formats, where our name is another. Build outputs and `ingest:` rules may use it. */
+/**
+ * Names of image formats in nixpkgs that differ from ours; build outputs and `ingest:` rules may use them.
+ */
 const nixpkgsNames: Readonly<Record<string, string>> = {
   qemu: "qcow",
   "qemu-efi": "qcow-efi",
@@ -52,13 +54,13 @@ const nixpkgsNames: Readonly<Record<string, string>> = {
   lxc: "incus",
 };
 
-/** A package type under its name in the table; a type that is registered under a name of nixpkgs stays it. */
+/** Translates a name of nixpkgs to ours, unless the table has a type with that name. */
 export function resolveAlias(type: string, table: ReadonlyMap<string, unknown>): string {
   const ours = Object.hasOwn(nixpkgsNames, type) ? nixpkgsNames[type] : undefined;
   return table.has(type) || ours === undefined ? type : ours;
 }
 
-/** Names behind the platform integers; configuration may change and extend them. */
+/** Names of the platform numbers; the configuration may change and extend them. */
 export const defaultPlatforms: Readonly<Record<string, string>> = {
   "2": "GCP",
   "3": "AWS",
@@ -77,5 +79,5 @@ export const defaultPlatforms: Readonly<Record<string, string>> = {
   "17": "Linux",
 };
 
-/** The folder of a platform's page: characters outside A-Za-z0-9.- become dashes. A name of dots is refused. */
+/** Folder of a platform's page: characters outside A-Za-z0-9.- become dashes. A name of dots is refused. */
 export const platformFolder = (name: string) => name.replace(/[^A-Za-z0-9.-]/g, "-");

@@ -17,10 +17,10 @@ import { addSchema, reviseSchema } from "./ledger.ts";
 
 const count = z.int(expects("wrong-type", "a whole number, 0 or more")).min(0);
 
-/** Lists from elsewhere may hold anything where text belongs; a plan shows it as it is. */
+/** Text from elsewhere may contain anything; a plan shows it unchanged. */
 const anyText = z.string(expects("wrong-type", "text"));
 
-/** A value without parts: fields are compared down to these. */
+/** Values without parts; comparison of fields ends here. */
 const leaf = z.union(
   [z.null(), z.boolean(), z.number(), z.string(), z.array(z.never()), z.strictObject({})],
   expects("wrong-type", "text, a number, true, false, null, or an empty list or object"),
@@ -93,8 +93,8 @@ const ledgerSteps = object({
 });
 
 /**
- * What publishing would change, and the ledger lines that `cut` would write. Private records are counted: their
- * lines are not in here, but the digests cover them.
+ * Changes that publishing would make, and the ledger lines that `cut` would write. Private records are only
+ * counted, but the digests cover them.
  */
 export const planSchema = object({
   schema_version: z.literal(1, expects("option-value", "1")),

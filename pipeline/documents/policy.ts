@@ -2,8 +2,8 @@ import { z } from "zod";
 import { expects, line, list, object, text } from "./fields.ts";
 
 /**
- * Verdicts that a project may accept beside `ok`. What is damaged, was forged, could be forged or is by a revoked key is
- * refused whatever is written.
+ * Verdicts that a project may accept in addition to `ok`. Damaged, forged or forgeable artifacts and revoked
+ * keys are always refused.
  */
 const acceptable = [
   "ok",
@@ -14,7 +14,7 @@ const acceptable = [
   "unsupported-format",
 ] as const;
 
-/** What artifacts of one package type must be. */
+/** Requirements for artifacts of one package type. */
 export const policySchema = z.record(
   z.string(),
   object({
@@ -41,16 +41,16 @@ export const versionMapSchema = z.record(
   expects("wrong-type", 'an object of package_type: "{YY}.{M}.{N}"'),
 );
 
-/** A policy with every default filled in. */
+/** A policy with all defaults. */
 export interface Policy {
   verdict: readonly string[];
   selfCheck: string | undefined;
   unsigned: readonly string[];
-  /** What the version inside may be, with placeholders of the release's. */
+  /** Allowed versions inside the package, with placeholders for parts of the release's version. */
   versions: readonly string[];
 }
 
-/** What a build job found, under which policy: a claim of whoever wrote the manifest. */
+/** Result of a build job's inspection, and its policy: a claim by the author of the manifest. */
 export const inspectedSchema = object({
   verdict: line.meta({ description: "Of relcat inspect." }),
   key_id: line.nullable().meta({ description: "Who signed it; null: nobody." }),

@@ -1,6 +1,6 @@
 /**
- * Patterns that every language reads: the tokens of JSON Schema 2020-12, section 6.4, and escapes of punctuation.
- * Our own patterns use more of JavaScript; what is published is translated.
+ * Published patterns must work in every language: only tokens of JSON Schema 2020-12, section 6.4, and
+ * escaped punctuation. Our own patterns use more of JavaScript and are translated.
  */
 
 /** JavaScript's classes, as members of a character class. */
@@ -9,12 +9,15 @@ const members: Record<string, string> = {
   w: "A-Za-z0-9_",
   s: "\t-\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff",
   "p{Cc}": "\u0000-\u001f\u007f-\u009f",
-  // Only JavaScript and its JSON know half a pair: elsewhere no text has one.
+  // Only JavaScript strings can contain lone surrogates.
   "p{Cs}": "",
 };
 const anyButLineEnds = "[^\n\r\u2028\u2029]";
 
-/** A schema with its patterns translated; look-ahead at the start becomes `not`. @throws Error for what cannot be */
+/**
+ * Translates the patterns of a schema; look-ahead at the start becomes `not`. @throws Error for patterns that
+ * cannot be translated
+ */
 export function withPortablePatterns<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map(withPortablePatterns) as T;
   if (typeof schema !== "object" || schema === null) return schema;
@@ -41,7 +44,7 @@ function portable(pattern: string, { description, not }: Record<string, unknown>
 
 const token = /\\p\{\w+\}|\\.|\[\^?|\]|\(\?:|\(\?|\.|[\s\S]/gu;
 
-/** @returns undefined where nothing is left to say */
+/** @returns undefined if nothing remains */
 function translated(pattern: string): string | undefined {
   let isClass = false;
   const parts = (pattern.match(token) ?? []).map((each) => {
@@ -61,6 +64,6 @@ function translated(pattern: string): string | undefined {
   return text === "^$" && pattern !== "^$" ? undefined : text;
 }
 
-/** JSON text in which characters that are seen as nothing, or as something else, are escaped. */
+/** JSON text with escapes for invisible and misleading characters. */
 export const plainJson = (value: unknown): string =>
   `${JSON.stringify(value, null, 2).replace(/[\u007f-\u00a0\u1680\u2000-\u200f\u2028-\u202f\u205f\u3000\ufeff]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`)}\n`;

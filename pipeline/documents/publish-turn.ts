@@ -1,9 +1,9 @@
-/** Milliseconds that a publisher may be silent before another one may take the site over. */
+/** Lease in milliseconds: after this time without renewal, another publisher may take over the site. */
 export const lease = 120_000;
 
 /**
- * The steps of a publisher, each named after what comes next. `sign` is a step of refresh and rollback alone,
- * and `prune-remove` happens only where something is removed.
+ * Steps of a publisher, each named after what comes next. `sign` occurs only in refresh and rollback, and
+ * `prune-remove` only if something is removed.
  */
 export const publishSteps = {
   dir: ["sign", "look", "begin", "place", "index", "flip", "finish", "prune"],
@@ -27,18 +27,20 @@ export const publishSteps = {
 
 export type PublishStep = (typeof publishSteps)["dir" | "s3"][number];
 
-/** A publisher's right to change a site. It ends when another publisher takes the site over. */
+/** A publisher's lease on a site. It ends when another publisher takes over. */
 export interface PublishTurn {
-  /** Tells this run from all others. */
+  /** Id of this run. */
   run: string;
   /**
-   * Extends the lease where a part of it has passed.
+   * Extends the lease after part of it has passed.
    * @param when "now": extend it in any case, before a change that cannot be undone
    * @throws RelcatError site-taken
    */
   renew(when?: "now"): Promise<void>;
-  /** @param tag of the state as the site has it now @throws RelcatError site-taken if this publisher did not write it */
+  /**
+   * @param tag of the site's current state @throws RelcatError site-taken if this publisher did not write it
+   */
   requireOurs(tag: string | undefined): void;
-  /** Announces a step, for tests that stop there. */
+  /** Announces a step, so that tests can interrupt there. */
   step(name: PublishStep): Promise<void>;
 }

@@ -2,24 +2,27 @@ import { z } from "zod";
 import { failure } from "../errors.ts";
 import { expects } from "./fields.ts";
 
-/** Bytes of UTF-8: the longest key of S3, the prefix of the site included. */
+/** In bytes of UTF-8: the longest key of S3, including the prefix of the site. */
 export const longestPath = 1024;
 
-/** A path from a root, checked: it cannot leave that root, and every storage and file system takes it. */
+/** A validated relative path: it cannot leave its root, and every storage and file system accepts it. */
 export type RelativePath = string & z.core.$brand<"RelativePath">;
 
-/** The only other form of a path at a site: the address of a folder in a bucket. It is never joined to a folder. */
+/**
+ * The address of a folder in a bucket, the only other form of a path at a site. It is never joined to a
+ * folder.
+ */
 export const isFolderAddress = (path: string): boolean => path.endsWith("/");
 
 /**
- * Says why a path from storage, network, archive or cache is refused.
- * @returns undefined for a path that is a RelativePath
+ * Reason why an untrusted path is refused.
+ * @returns undefined for a valid RelativePath
  */
 export function pathFault(path: string): string | undefined {
   if (path === "") return "is empty";
   if (path.startsWith("/")) return "is absolute";
   if (/[\\\p{Cc}\p{Cs}]/u.test(path)) return unfitCharacter(path);
-  // Two look-ups instead of a split: a site has hundreds of thousands of paths.
+  // Patterns instead of a split, because a site has hundreds of thousands of paths.
   if (/(?:^|\/)\.\.?(?:\/|$)/.test(path)) return 'has the segment "." or ".."';
   if (path.includes("//") || path.endsWith("/")) return "has an empty segment";
   return isTooLong(path) ? `has more than ${longestPath} bytes` : undefined;
@@ -30,13 +33,16 @@ function unfitCharacter(path: string): string {
   return path.includes("\0") ? "has a NUL character" : "has a control character or half of a surrogate pair";
 }
 
-/** No UTF-16 unit takes more than three bytes. */
+/** Fast path: no UTF-16 unit takes more than three bytes. */
 const isTooLong = (path: string): boolean =>
   path.length * 3 > longestPath && new TextEncoder().encode(path).length > longestPath;
 
 export const isRelativePath = (path: string): path is RelativePath => pathFault(path) === undefined;
 
-/** For the place where a path is used: schemas have said before which document has it. @throws RelcatError site-tampered */
+/**
+ * Last check before a path is used; schemas report errors with their location earlier. @throws RelcatError
+ * site-tampered
+ */
 export function relativePath(path: string): RelativePath {
   const fault = pathFault(path);
   if (fault === undefined) return path as RelativePath;
@@ -47,20 +53,20 @@ export function relativePath(path: string): RelativePath {
   );
 }
 
-/** For messages: what a stranger wrote may be long. */
+/** Shortened for messages, because untrusted text may be long. */
 const quoted = (path: string): string => JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path);
 
-/** The path of an address below another one; undefined where it leads elsewhere or is no RelativePath. */
+/** Path of an address below another one; undefined if it is outside or no RelativePath. */
 export function pathBelow(base: string, url: string): RelativePath | undefined {
   if (!url.startsWith(`${base}/`) || /[?#]/.test(url)) return undefined;
   const segments = url.slice(base.length + 1).split("/");
   try {
     const decoded = segments.map(decodeURIComponent);
     const path = decoded.join("/");
-    // A slash in a segment was written as %2F: that is the address of another file.
+    // A decoded slash was written as %2F, which is a different file.
     return decoded.some((segment) => segment.includes("/")) || !isRelativePath(path) ? undefined : path;
   } catch {
-    return undefined; // A broken escape.
+    return undefined; // An invalid percent-encoding.
   }
 }
 
@@ -73,5 +79,7 @@ const checked = (toRelative: (path: string) => string) =>
 
 export const relativePathSchema = checked((path) => path);
 
-/** A path at a site; in a bucket the list also has the address of its folder, which ends with a slash. */
+/**
+ * A path at a site. In a bucket, the list is also stored at the address of its folder, with a trailing slash.
+ */
 export const publicPathSchema = checked((path) => path.replace(/(?<=[^/])\/$/, ""));

@@ -2,7 +2,7 @@ import type { z } from "zod";
 import { date, freeText, list, object, revision, table, timestamp, version } from "./fields.ts";
 import { inlineNoteSchema } from "./note.ts";
 
-/** release.yaml: what a person says about one release. */
+/** release.yaml, the authored part of a release. */
 export const releaseSchema = object({
   version: version.meta({ description: "Agrees with the folder's name." }),
   date: date.meta({ description: "Release date." }),

@@ -17,7 +17,7 @@ import {
   releaseIndexSchema,
 } from "./site.ts";
 
-/** Every document with a shape of its own, under the name `relcat schema NAME` and schemas/ use. */
+/** All documents, by the names that `relcat schema NAME` and schemas/ use. */
 export const documentSchemas = {
   catalog: configSchema,
   release: releaseSchema,

@@ -1,6 +1,6 @@
 import { date, line, list, object } from "./fields.ts";
 
-/** Who may sign artifacts. */
+/** Certificates allowed to sign artifacts. */
 export const signersSchema = list(
   object({
     file: line.meta({
@@ -14,7 +14,7 @@ export const signersSchema = list(
 
 export interface SignerFile {
   file: string;
-  /** Milliseconds since 1970, the last day included; open where undefined. */
+  /** Milliseconds since 1970, including the last day; undefined: no bound. */
   notBefore: number | undefined;
   notAfter: number | undefined;
 }

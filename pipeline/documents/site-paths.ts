@@ -13,9 +13,9 @@ const ownFolders = new Set([
   "targets",
 ]);
 
-/** Whether a path from a site's root lies in a folder that is relcat's own: an artifact there could take a document's place. */
+/** True for paths in relcat's own folders, where an artifact could replace a document. */
 export const isInOwnFolder = (path: string): boolean =>
   path.includes("/") && ownFolders.has(path.slice(0, path.indexOf("/")));
 
-/** The same folders in a pattern that nginx, Caddy and JavaScript read alike: it matches after the first slash. */
+/** The same folders as a pattern for nginx, Caddy and JavaScript, matched after the first slash. */
 export const documentFolders = `(?:${[...ownFolders].join("|")})/`;

@@ -2,25 +2,25 @@ import { z } from "zod";
 import { flag, line, list, object, sha256, size, tableBy, text, timestamp, version } from "./fields.ts";
 import { publicPathSchema } from "./relative-path.ts";
 
-/** The name under which a site keeps what a run publishes. */
+/** Storage name of a publish. */
 export const publishName = (build: string, run: string): string => `${build.slice(0, 12)}-${run}`;
 
 const publishNamePattern = /^[0-9a-f]{12}-\d+-[0-9a-f]{8}$/;
 
-/** A site may hold files of other programs beside those of relcat. */
+/** Filters out files of other programs at the site. */
 export const isPublishName = (name: string): boolean => publishNamePattern.test(name);
 
-/** It becomes the name of a file and of a folder. */
+/** Strict, because it becomes a file and folder name. */
 const keptName = text(
   "path-format",
   publishNamePattern,
   "the name of a publish, such as 0123456789ab-4711-89abcdef",
 );
 
-/** A part of such a name. */
+/** Part of such a name. */
 const runName = text("path-format", /^\d+-[0-9a-f]+$/, "the name of a run, such as 4711-89abcdef");
 
-/** Messages repeat it in commands. Git names commits by SHA-1 or by SHA-256. */
+/** Strict, because messages repeat it in commands. Git uses SHA-1 or SHA-256. */
 const commit = text(
   "revision-format",
   /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/,
@@ -32,7 +32,7 @@ export const ledgerMark = object({
   sha256: sha256.meta({ description: "Of the whole ledger, up to its last line." }),
 });
 
-/** A publish that was finished. */
+/** A finished publish. */
 const historyEntry = object({
   build: sha256,
   files: keptName.meta({ description: "Name under which the site keeps what was published." }),
@@ -46,7 +46,7 @@ const historyEntry = object({
   }),
 });
 
-/** current.json: what a site has, who is at work there, and what may follow. */
+/** current.json: live build, current publisher, and pending work. */
 export const siteStateSchema = object({
   schema_version: z.literal(1),
   build: sha256.nullable().meta({ description: "The build that is live, or on its way; null: none yet." }),
@@ -70,7 +70,7 @@ export const siteStateSchema = object({
   history: list(historyEntry).meta({ description: "Newest first." }),
 }).meta({ title: "State of a site" });
 
-/** What a site keeps of one publish, beside its public files. */
+/** Stored data of one publish, in addition to its public files. */
 export const siteIndexSchema = object({
   schema_version: z.literal(1),
   build: sha256,
@@ -90,7 +90,7 @@ export const siteIndexSchema = object({
   }),
 }).meta({ title: "Files of a publish" });
 
-/** A time as everything here is dated, with microseconds. */
+/** Timestamp format of relcat, with microseconds. */
 export const timestampOf = (milliseconds: number): string =>
   new Date(milliseconds).toISOString().replace(/Z$/, "000Z");
 

@@ -2,82 +2,82 @@ import type { ObjectHeaders, ObjectInfo } from "./object-store.ts";
 import type { PublishTurn } from "./publish-turn.ts";
 import type { SiteIndex, SiteState } from "./site-state.ts";
 
-/** A file that readers of a site may ask for. */
+/** A file that clients may request. */
 export interface PublicFile {
   path: string;
   sha256: string;
   size: number;
   headers: ObjectHeaders;
-  /** Its path is never given to other bytes. */
+  /** True if its path is never reused for other bytes. */
   isImmutable: boolean;
 }
 
-/** What a publish does to a site's public files, in this order. */
+/** Changes of a publish to public files, in this order. */
 export interface Changes {
-  /** Nothing names them before the rest is there. */
+  /** Written first: nothing refers to them yet. */
   immutable: PublicFile[];
-  /** Wave after wave: leaves before what leads to them, pages last. */
+  /** In waves: linked files before those that link to them, pages last. */
   mutable: PublicFile[][];
-  /** The one file that makes everything else count; undefined for a site that is not signed. */
+  /** The file that activates everything else; undefined: the site is not signed. */
   last: PublicFile | undefined;
   removed: string[];
 }
 
-/** Files that are written anew, in the order of the changes. */
+/** Files to write, in the order of the changes. */
 export const writtenFiles = ({ immutable, mutable, last }: Changes): PublicFile[] => [
   ...immutable,
   ...mutable.flat(),
   ...(last ? [last] : []),
 ];
 
-/** What changes, out of everything that is public afterwards. */
+/** Changes, and the complete public state after them. */
 export interface Publication {
   build: string;
   files: readonly PublicFile[];
   changes: Changes;
-  /** Bytes of a public file, as they were checked. */
+  /** Verified bytes of a public file. */
   read(path: string): Uint8Array;
-  /** Folder that has them, with compressed siblings. */
+  /** Folder with these files and their compressed siblings. */
   folder: string;
-  /** What web servers read of the build, below hosting/: none of it is public. */
+  /** Web server configuration of the build, below hosting/; not public. */
   hosting: readonly FileBytes[];
-  /** Files that nothing names any more, and since when. */
+  /** Unreferenced files, with the time since which they are. */
   leaving: Readonly<Record<string, string>>;
-  /** Those of them that have been leaving for long enough. */
+  /** Unreferenced files that may be removed now. */
   left: Readonly<Record<string, string>>;
-  /** What is there before; undefined for a site without anything. */
+  /** Current state; undefined: an empty site. */
   before: SiteIndex | undefined;
   /** Index of the last finished publish; undefined: none. */
   published: SiteIndex | undefined;
-  /** Called for each file that was looked after. */
+  /** Called for each processed file. */
   onFile: () => void;
 }
 
-/** A file by what it must be. */
+/** A file with its expected size and hash. */
 export interface FileBytes {
   path: string;
   sha256: string;
   size: number;
 }
 
-/** What was kept of a publication, for the state and for going back. */
+/** Stored data of a publication, for the state and for restores. */
 export interface Kept {
   files: string;
   bundles: string[];
 }
 
-/** What a site keeps of an earlier publish. Nothing of it is proved. */
+/** Stored data of an earlier publish, not verified. */
 export interface KeptPublish {
-  /** As its index has them. */
+  /** As in its index. */
   files: SiteIndex["files"];
-  /** Reads some of its files, those that are there, in any order; one of another length than `size` is left out. */
+  /** Reads the available files, in any order; files of another length than `size` are skipped. */
   read(wanted: Iterable<KeptFile>): AsyncIterable<{ path: string; bytes: Uint8Array }>;
 }
 
-/** A file of an earlier publish that is wanted. */
+/** A file to restore. */
 export interface KeptFile {
   path: string;
-  /** undefined: not known yet. */
+  /** undefined: unknown. */
   size?: number | undefined;
 }
 
@@ -87,54 +87,54 @@ export interface StoredState {
   tag: string;
 }
 
-/** Something that is not as the last finished publish left it. */
+/** A difference from the last finished publish. */
 export interface Damage {
-  /** In the site, or in its books. */
+  /** Path in the site, or in its stored data. */
   path: string;
-  /** What was wrong with it, such as "was missing". */
+  /** Such as "was missing". */
   fault: string;
 }
 
 export interface SurveyRequest {
-  /** What was published, or begun. */
+  /** Indexes of finished and started publishes. */
   known: readonly SiteIndex[];
-  /** The last finished publish, if nothing was begun since: what differs from it is damage. */
+  /** The last publish if it is finished; differences from it are damage. */
   newest: string | undefined;
-  /** What web servers read of it; undefined where nobody here knows. */
+  /** Its web server configuration; undefined: unknown. */
   hosting: readonly FileBytes[] | undefined;
-  /** Reads every file, instead of comparing what the store says of it. */
+  /** Read every file instead of comparing metadata. */
   isRead: boolean;
 }
 
-/** Where a site lies: a folder or a bucket. */
+/** Storage of a site: a folder or a bucket. */
 export interface SiteStore {
   place: string;
-  /** Requests that were sent so far; 0 for a folder. */
+  /** Requests sent so far; 0 for a folder. */
   requests(): number;
   readState(): Promise<StoredState | undefined>;
-  /** Replaces exactly what was read. @param tag undefined: there was none @returns the new tag */
+  /** Replaces the state if it is unchanged. @param tag undefined: no state yet @returns the new tag */
   writeState(state: SiteState, tag: string | undefined): Promise<string | "changed">;
-  /** What is public, as the last finished publish left it. */
+  /** Index of a publish's public files. */
   readIndex(files: string): Promise<SiteIndex | undefined>;
-  /** What really is there. */
+  /** Actual files. */
   survey(request: SurveyRequest): Promise<{ files: SiteIndex["files"]; damage: Damage[] }>;
-  /** A public file that is there now. */
+  /** Reads a live file. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** An artifact, or any other file beside the site's own. */
+  /** Properties of an artifact or another file next to the site's own. */
   head(path: string): Promise<Pick<ObjectInfo, "size" | "sha256"> | undefined>;
-  /** Names of the files below metadata/. */
+  /** File names below metadata/. */
   metadataNames(): Promise<string[]>;
   /**
-   * Makes a publication public, and proves the turn at each change that others see.
+   * Publishes, and verifies the lease at each visible change.
    * @throws RelcatError site-taken, object-taken, storage-refused, network
    */
   publish(publication: Publication, turn: PublishTurn): Promise<Kept>;
-  /** Opens what is kept of an earlier publish; undefined where it is kept no more. */
+  /** Opens the stored data of an earlier publish; undefined: removed. */
   openKept(files: string): Promise<KeptPublish | undefined>;
   /**
-   * Removes what no entry of the history needs, and public files that have been leaving for long enough; never what is
-   * younger than a lease.
-   * @param isOver whether what has been leaving since then may go
+   * Removes data that the history does not need, and long unreferenced public files, but nothing younger than
+   * a lease.
+   * @param isOver whether a file unreferenced since then may be removed
    * @throws RelcatError site-taken
    */
   prune(turn: PublishTurn, isOver: (since: string) => boolean): Promise<number>;

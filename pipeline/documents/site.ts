@@ -27,7 +27,7 @@ import { ledgerMark } from "./site-state.ts";
 
 const schemaVersion = z.literal(1);
 
-/** dist/build.json, written last: what the build consists of. Its SHA-256 is the build's id. */
+/** dist/build.json, written last: the files of the build. Its SHA-256 is the build's id. */
 export const buildSchema = opened(
   object({
     schema_version: schemaVersion,
@@ -120,7 +120,7 @@ export const releaseIndexSchema = opened(
   }).meta({ title: "Release index" }),
 );
 
-/** api/v1/latest.json: all an installer needs, each package type at its own highest version. */
+/** api/v1/latest.json: the data that installers need, with the newest version of each package type. */
 export const latestSchema = opened(
   object({
     schema_version: schemaVersion,

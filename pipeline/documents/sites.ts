@@ -10,14 +10,14 @@ const program = object({
 
 const count = (least: number) => z.int(expects("option-value", "a whole number")).min(least).max(1_000_000);
 
-/** The address that readers know. */
+/** Public base address. */
 export const baseUrl = text(
   "url-format",
   /^https?:\/\/[^\s/?#@\\]+(?:\/[^\s?#]*)?$/,
   "an http or https URL without credentials, query or fragment",
 );
 
-/** A place that a catalog is published to. */
+/** A publish target. */
 export const siteSchema = object({
   url: text(
     "url-format",
@@ -54,12 +54,12 @@ export const siteSchema = object({
     .meta({ description: "When old files go." }),
 });
 
-/** A site with every default filled in. */
+/** A site with all defaults. */
 export interface SiteSettings {
   name: string;
-  /** As it was written. */
+  /** As written. */
   url: string;
-  /** Where its programs run: the project's folder. */
+  /** Working directory of its programs: the project's folder. */
   folder: string;
   /** Without a final slash. */
   baseUrl: string;

@@ -1,8 +1,8 @@
-/** none: nothing is signed; simple: one root key; full: two of three people sign a new root. */
+/** none: no signatures; simple: one root key; full: two of three people sign a new root. */
 export const trustProfiles = ["none", "simple", "full"] as const;
 export type TrustProfile = (typeof trustProfiles)[number];
 
-/** How many root keys there are, and how many of them must sign. */
+/** Number of root keys, and number of required signatures. */
 export const rootKeys: Readonly<Record<Exclude<TrustProfile, "none">, { count: number; threshold: number }>> =
   {
     simple: { count: 1, threshold: 1 },

@@ -2,10 +2,10 @@ import type { LedgerEvent } from "../documents/ledger.ts";
 import { throwErrors } from "../errors.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 
-/** Lines to append to the ledger, and the ledger they belong after. */
+/** Lines to append, with the ledger they follow. */
 export interface LedgerChange {
   events: readonly LedgerEvent[];
-  /** The whole text before and after; deliver writes `after` only where `before` still stands. */
+  /** The whole text before and after; `after` is written only if the file still equals `before`. */
   before: string;
   after: string;
 }
@@ -14,7 +14,9 @@ export function append(ledger: Ledger, events: readonly LedgerEvent[]): LedgerCh
   return { events, before: ledger.text, after: ledger.text + events.map(ledgerLine).join("") };
 }
 
-/** Proves a decided ledger sound before it is written: relcat never writes what it would refuse to read. */
+/**
+ * Validates the new ledger before it is written, so that relcat never writes what it would refuse to read.
+ */
 export function throwIfUnsound(change: LedgerChange, file: string): void {
   throwErrors(readLedger({ file, text: change.after }).problems);
 }

@@ -8,9 +8,9 @@ import { decideRebase } from "./rebase.ts";
 import { findSides } from "./rebase-sides.ts";
 
 /**
- * Proves against a git revision that the ledger only grew. Edits that keep a ledger sound in itself are found
- * in no other way.
- * @param revision "none": there is nothing to prove it against
+ * Verifies against a git revision that the ledger only grew. No other check finds an edit that leaves a valid
+ * ledger.
+ * @param revision "none": nothing to compare with
  * @throws RelcatError git-missing, git-revision
  */
 export async function ledgerGrowthProblems(
@@ -22,7 +22,7 @@ export async function ledgerGrowthProblems(
   return checkGrowth(ledger, await showFile(folder, revision, "ledger.jsonl"), revision);
 }
 
-/** A ledger that git could not merge: where it writes no markers, one side alone stands there and looks sound. */
+/** Detects an unresolved merge: without conflict markers, the file holds one side and looks valid. */
 export async function unresolvedMergeProblems({
   folder,
   ledger,

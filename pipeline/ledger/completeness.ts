@@ -3,7 +3,7 @@ import type { Problem } from "../errors.ts";
 import type { Artifact, Release } from "../records/normalize.ts";
 import type { IdentifiedRelease, Package } from "./assign-ids.ts";
 
-/** The entries of `expected:` a release does not meet. A retracted artifact counts only through its replacement. */
+/** Entries of `expected:` that a release lacks. A retracted artifact counts only if it has a replacement. */
 export function missingArtifacts({ release, packages }: IdentifiedRelease, config: Config): Expectation[] {
   const live = packages.filter((candidate) => !candidate.retraction || isReplaced(candidate, packages));
   return config.expected.filter(
@@ -16,7 +16,7 @@ export function missingArtifacts({ release, packages }: IdentifiedRelease, confi
 const isReplaced = ({ retraction }: Package, packages: readonly Package[]) =>
   packages.some((other) => other.id === retraction?.replaced_by && !other.retraction);
 
-/** A bound of a month covers all versions of that month. */
+/** A month as a bound covers all its versions. */
 const covers = ({ from, until }: Expectation, version: string) =>
   (from === undefined || version >= from) && (until === undefined || version.slice(0, until.length) <= until);
 
@@ -25,16 +25,17 @@ const compared = ["package_type", "min_os_version", "max_os_version", "gui_only"
 const fits = (content: Artifact["content"], expectation: Expectation) =>
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
-/** A manifest of an earlier release, which most builds name after the job that wrote it. */
+/** A manifest of an earlier release; most builds name it after the job that wrote it. */
 interface UsualJob {
   manifest: string;
   version: string;
 }
 
-/** Goes through a catalog's releases, ascending by version: earlier ones tell which job brings what is missing. */
+/** Checks releases in ascending order; earlier ones tell which job supplies a missing artifact. */
 export interface CompletenessCheck {
   /**
-   * @param severity of a missing artifact, an error where the release is about to be cut; undefined: none is a problem
+   * @param severity of a missing artifact, an error if the release is about to be cut; undefined: not
+   * reported
    * @returns one problem per missing artifact
    */
   next(release: IdentifiedRelease, severity: Problem["severity"] | undefined): Problem[];

@@ -9,11 +9,11 @@ export interface CutOptions {
   /** Versions from the command line; undefined: every release. */
   versions?: readonly string[] | undefined;
   allowIncomplete?: boolean;
-  /** How many revisions may happen at once; default 50. */
+  /** Maximum number of revisions; default 50. */
   allowRevise?: number;
 }
 
-/** What a cut does: additions and revisions with their date. */
+/** Additions and revisions with their date. */
 export interface Cut extends LedgerChange {
   events: readonly (AddEvent | ReviseEvent)[];
   at: string;
@@ -48,7 +48,7 @@ export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions
   throwErrors(catalog.problems);
 
   const due = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));
-  // A release that is named and has nothing to cut lacks everything.
+  // A named release without anything to cut lacks everything that is expected.
   for (const version of named ?? []) if (!ledger.versions.has(version)) due.add(version);
   const completeness = completenessCheck(config);
   const severity = options.allowIncomplete ? "warning" : "error";
@@ -58,7 +58,7 @@ export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions
   throwErrors([...incomplete, ...tooManyRevisions(events, options.allowRevise ?? 50)]);
 }
 
-/** Key order is the order of the ledger's bytes: `at` before the optional marks. */
+/** Key order determines the ledger's bytes: `at` before the optional members. */
 function dated(event: Catalog["identified"]["pending"][number], at: string): AddEvent | ReviseEvent {
   const { private: hidden, imported: _, ...rest } = event;
   return { ...rest, at, ...(hidden && { private: hidden }) } as AddEvent | ReviseEvent;

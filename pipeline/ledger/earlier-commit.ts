@@ -4,8 +4,8 @@ import { readTree } from "../system/git/git-tree.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 
 /**
- * The authored files of an earlier commit, with what was withdrawn since: for a site that went back to it.
- * What the ledger says of releases that came later is left out.
+ * Authored files of an earlier commit with all later withdrawals, for a site that was rolled back to it.
+ * Ledger lines of later releases are omitted.
  * @throws RelcatError git-missing, git-revision; ledger-rewritten
  */
 export async function earlierCommit(

@@ -6,19 +6,19 @@ import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** What a rule about records found in one release. */
+/** A rule violation by a record of one release. */
 export interface Finding {
   version: string;
   problem: Problem;
 }
 
-/** The first and the last version an exception covers. */
+/** First and last version that an exception covers. */
 export function boundsOf({ versions }: Pick<Exception, "versions">): [first: string, last: string] {
   const [first = "", last = ""] = versions.split("..");
   return [first, last];
 }
 
-/** Findings under the exception that covers them, the first one where several do. */
+/** Groups findings by the first exception that covers them. */
 export function byException(
   exceptions: readonly Exception[],
   findings: readonly Finding[],
@@ -38,9 +38,9 @@ function covers(exception: Exception, { version, problem }: Finding): boolean {
 }
 
 /**
- * What is left of the findings: those of an exception's rule and versions are accepted up to its count. Beyond it
- * all of them show again, for nobody can tell which one is new.
- * @param unread versions whose files were left out: where there are any, a low count means nothing
+ * Removes accepted findings: an exception accepts up to its count. Beyond it all its findings are reported,
+ * because it is unknown which one is new.
+ * @param unread versions that were not read; if there are any, a low count is not reported
  */
 export function applyExceptions(
   document: Located<Exception[]> | undefined,
@@ -61,7 +61,7 @@ export function applyExceptions(
   return problems;
 }
 
-/** Imported records break only what was accepted with them: without the file that says so, it was lost. */
+/** Violations of imported records must have an exception; if exceptions.yaml is missing, it was lost. */
 export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, "ofVersion">): Finding[] {
   const rules: readonly string[] = exceptableRules;
   const isExceptable = ({ problem }: Finding) => rules.includes(problem.code);
@@ -93,7 +93,7 @@ function judge(
   return { code: "exceptions-unused", severity: "warning", message, hint, at };
 }
 
-/** Rules across the entries that the schema cannot say. */
+/** Rules across entries, which the schema cannot express. */
 export function checkExceptions(document: Located<Exception[]>): Problem[] {
   return document.value.flatMap((exception, index) => {
     const [first, last] = boundsOf(exception);
@@ -106,7 +106,7 @@ export function checkExceptions(document: Located<Exception[]>): Problem[] {
   });
 }
 
-/** What imported history may break; a missing file accepts nothing. */
+/** Accepted violations of imported records; a missing file accepts none. */
 export function readExceptions(
   { folder, exceptions }: Pick<Discovered, "folder" | "exceptions">,
   files: AuthoredFiles = filesIn(folder),

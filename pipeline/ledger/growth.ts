@@ -1,14 +1,14 @@
 import type { Problem } from "../errors.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** How a ledger stands to an earlier one, or to one of another branch. */
+/** Relation of a ledger to an earlier one, or to that of another branch. */
 export interface Growth {
   /**
-   * grown: it starts with all lines of the other; behind: it ends before the other does; parted: both went on after
-   * a common start; rewritten: a line that the other has was changed or removed.
+   * grown: starts with all lines of the other; behind: ends before the other; parted: both continued after a
+   * common start; rewritten: a line of the other was changed or removed.
    */
   kind: "grown" | "behind" | "parted" | "rewritten";
-  /** Lines both start with. */
+  /** Number of common lines at the start. */
   common: number;
 }
 
@@ -24,10 +24,10 @@ export function compareGrowth({ text }: Pick<Ledger, "text">, base: string): Gro
   return { kind: isRewritten ? "rewritten" : "parted", common };
 }
 
-/** With their line feeds: a line that lost it is another line. */
+/** Includes line feeds: a line without one is a different line. */
 const linesOf = (text: string) => text.split(/(?<=\n)/).filter((line) => line !== "");
 
-/** Two branches write different events; an edit leaves all of an event but one field, or no event at all. */
+/** Two branches write different events, but an edit changes only one field of an event or damages it. */
 function isEdited(ours: string, theirs: string): boolean {
   try {
     const [a, b] = [JSON.parse(ours) as object, JSON.parse(theirs) as object];
@@ -39,7 +39,7 @@ function isEdited(ours: string, theirs: string): boolean {
   }
 }
 
-/** Proves that a ledger only grew since another text of it. */
+/** Verifies that a ledger only grew since an earlier text. */
 export function checkGrowth(ledger: Ledger, base: string, revision: string): Problem[] {
   const { kind, common } = compareGrowth(ledger, base);
   if (kind === "grown") return [];

@@ -11,15 +11,15 @@ import { compareGrowth } from "./growth.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
 import { identity } from "./ledger-records.ts";
 
-/** Where a ledger must come from, as git knows it. */
+/** The base revision's ledger, from git. */
 export interface LedgerBase {
   folder: string;
-  /** The revision whose lines are settled, such as origin/main. */
+  /** Revision with settled lines, such as origin/main. */
   name: string;
   found: CommittedLedgers;
 }
 
-/** @param name git revision whose lines are settled; "none": there is none, undefined is returned */
+/** @param name git revision whose lines are settled; "none": no comparison, returns undefined */
 export async function findLedgerBase(folder: string, name: string): Promise<LedgerBase | undefined> {
   return name === "none" ? undefined : { folder, name, found: await findLedgers(folder, name) };
 }
@@ -33,15 +33,15 @@ const reasons = {
   shallow: "this clone is shallow. Fetch the whole history: fetch-depth: 0 in CI, or git fetch --unshallow.",
 } as const;
 
-/** Why the ledger was not compared, as one line; undefined where it was. */
+/** Reason why the ledger was not compared, in one line; undefined: it was. */
 export const whyNotCompared = ({ name, found: { kind } }: LedgerBase): string | undefined =>
   kind === "known" ? undefined : `The ledger was not compared with ${name}: ${reasons[kind]}`;
 
-/** In CI the history is one setting away. */
+/** In CI a setting can fetch the history. */
 export const isShallowInCi = ({ found }: LedgerBase, { CI }: Readonly<Record<string, string | undefined>>) =>
   found.kind === "shallow" && CI === "true";
 
-/** A warning in this release: pipelines get time to fetch the history. */
+/** Only a warning for now, so that pipelines have time to fetch the history. */
 export const shallowWarning = ({ name }: LedgerBase): Problem => ({
   code: "git-revision",
   severity: "warning",
@@ -50,8 +50,8 @@ export const shallowWarning = ({ name }: LedgerBase): Problem => ({
 });
 
 /**
- * Finds lines that were removed or changed: a ledger only grows.
- * @returns at most one problem, ledger-rewritten; none where git cannot say
+ * Finds removed or changed lines, because a ledger is append-only.
+ * @returns at most one problem, ledger-rewritten; none if git cannot tell
  */
 export async function lostLines(
   ledger: Pick<Ledger, "file" | "text" | "pieces" | "byIdentity">,
@@ -66,7 +66,7 @@ export async function lostLines(
   return [];
 }
 
-/** Git's name of the bytes proves it, without reading them. */
+/** Compares git blob ids, without reading the other file. */
 function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob): boolean {
   const hash = createHash(id.length === 40 ? "sha1" : "sha256").update(`blob ${size}\0`);
   let left = size;
@@ -80,8 +80,8 @@ function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob
 }
 
 /**
- * A branch that merged the base and was merged by fast-forward is its own first parent: its records follow the base's lines
- * under new ids.
+ * A fast-forward of a branch that had merged the base makes the branch its own first parent; its records then
+ * follow the base's lines under new ids.
  */
 function hasRecordsOf({ byIdentity }: Pick<Ledger, "byIdentity">, text: string): boolean {
   const { ledger } = readLedger({ file: "", text });
@@ -122,8 +122,8 @@ function lossOf(
 }
 
 /**
- * Refuses to publish ledger lines that others cannot have yet: their ids may still be given to something else.
- * @returns why git cannot say, as one line; undefined where the base has every line
+ * Refuses to publish ledger lines that are not pushed, because others may still assign their ids.
+ * @returns the reason if git cannot tell, in one line; undefined: the base has every line
  * @throws RelcatError ledger-unpushed
  */
 export async function refuseUnpushed(

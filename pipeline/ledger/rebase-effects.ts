@@ -1,17 +1,17 @@
 import type { AddEvent, LedgerEvent, RetractEvent } from "../documents/ledger.ts";
 import type { Entry, Retraction } from "./ledger-records.ts";
 
-/** An event of a record that is there already. */
+/** An event of an existing record. */
 export type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;
 
-/** What counts of a record when events of two ledgers meet. */
+/** State of a record that matters for merging events. */
 export interface RecordState {
   content: string;
   private: boolean;
   retraction: Retraction | null;
   /** Date of its last event. */
   at: string;
-  /** It got its id just now: nobody else has said anything about it. */
+  /** It got its id in this rebase, so no one else has changed it. */
   own: boolean;
 }
 
@@ -31,7 +31,7 @@ export const newState = ({ content, private: hidden }: AddEvent, at: string): Re
   own: true,
 });
 
-/** What an event changes of a record's state. */
+/** State that results from an event. */
 export function stateAfter(event: Change): Partial<RecordState> {
   if (event.event === "revise") return { content: event.content, private: event.private ?? false };
   if (event.event === "reinstate") return { retraction: null };
@@ -43,9 +43,9 @@ const isChange = (event: LedgerEvent): event is Change => event.event !== "add" 
 const topic = ({ event, id }: Change) => `${event === "revise" ? "content" : "retraction"} ${id}`;
 
 /**
- * Our due events with only the last words about records the base has: the rest nobody has ever seen.
- * @param all our events, those the base has too among them
- * @param isKnown whether the base has the record that has this id with us
+ * Keeps only our last events about records of the base, because earlier ones were never published.
+ * @param all all our events, including those the base also has
+ * @param isKnown whether the base has the record with this id of ours
  */
 export function lastWords(
   due: readonly LedgerEvent[],
@@ -58,7 +58,7 @@ export function lastWords(
   return due.flatMap((event): LedgerEvent[] => {
     if (!isChange(event) || !isKnown(event.id)) return [event];
     if (last.get(topic(event)) !== event) return [];
-    // Only what is back can be revised.
+    // Only a reinstated record can be revised.
     const retraction = last.get(`retraction ${event.id}`);
     const isBack = retraction?.event === "reinstate" && isDue.has(retraction);
     if (event.event === "revise") return isBack ? [] : [event];
@@ -68,9 +68,9 @@ export function lastWords(
 }
 
 /**
- * The event as it still changes a record; "none" when it changes nothing; "overtaken" when the base meanwhile
- * withdrew or published the record, so that it may not be revised so.
- * @param answered whether it was said in knowledge of the base's retraction
+ * The event if it still changes the record; "none": no change; "overtaken": the base has meanwhile withdrawn
+ * or published the record, so the revision is not allowed.
+ * @param answered whether it was made with knowledge of the base's retraction
  */
 export function withEffect(
   event: Change,
@@ -84,7 +84,7 @@ export function withEffect(
   return state.retraction || (hides && !state.private) ? "overtaken" : event;
 }
 
-/** Of a record that others withdrew unknown to us, the replacement they named is kept where we name none. */
+/** Keeps the replacement of a concurrent retraction if ours names none. */
 function retractionWithEffect(
   event: RetractEvent,
   { retraction, own }: RecordState,

@@ -8,20 +8,20 @@ import { deliverLedger } from "./ledger-file.ts";
 import { decideRebase, type Rebase, type Side } from "./rebase.ts";
 import { findSides } from "./rebase-sides.ts";
 
-/** A ledger that was joined with another one. */
+/** Result of merging two ledgers. */
 export interface RebasedLedger {
   rebase: Rebase;
-  /** Whose lines stayed. */
+  /** The side whose lines stayed. */
   onto: Side;
-  /** What git waits with for the joined ledger. */
+  /** The git operation that waits for the merged ledger. */
   operation: Operation["kind"] | undefined;
-  /** Whether the releases of the other side are in this folder too. */
+  /** True if the folder already contains the other side's releases. */
   isMerged: boolean;
 }
 
 /**
- * Joins the ledger with the one it grew apart from; in the middle of a merge or rebase, the two sides of that.
- * @param onto git revision whose lines stay as they are; "none": nothing is settled
+ * Merges the ledger with the diverged one; during a git merge or rebase, its two sides.
+ * @param onto git revision whose lines stay; "none": nothing is settled
  * @throws RelcatError git-missing, git-revision, rebase-conflict; see decideRebase
  */
 export async function rebaseLedger(

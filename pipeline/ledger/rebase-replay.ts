@@ -14,22 +14,22 @@ import {
   withEffect,
 } from "./rebase-effects.ts";
 
-/** One of our records under its new id. */
+/** One of our records with its new id. */
 export interface MovedRecord {
   from: number;
   to: number;
   add: AddEvent;
-  /** `onto` has the same artifact, under the id `to`. */
+  /** `onto` has the same artifact, with the id `to`. */
   alreadyThere: boolean;
 }
 
-/** Ours, with its events at hand. */
+/** Our ledger with parsed events. */
 export type OwnLedger = Ledger & { readonly events: readonly LedgerEvent[] };
 
 /** The first new date, not before the base's newest one. */
 export type Start = (newest: string) => string;
 
-/** Our events one after the other, as they become lines after the base's. */
+/** Appends our events to the base's lines, one by one. */
 export class Replay {
   readonly events: LedgerEvent[] = [];
   readonly moved: MovedRecord[] = [];
@@ -39,15 +39,15 @@ export class Replay {
   private readonly own: OwnLedger;
   private readonly onto: string;
   private readonly start: Start;
-  /** Our ids and those of the same artifacts in the result. */
+  /** Our ids, mapped to the ids of the same artifacts in the result. */
   private readonly ids = new Map<number, number>();
   private readonly states = new Map<number, RecordState>();
   private nextId: number;
-  /** The date given last, and the one that was there instead. */
+  /** The last assigned date, and the date it replaced. */
   private newest: string | undefined;
   private latest = "";
 
-  /** @param onto what people call the base */
+  /** @param onto display name of the base */
   constructor(base: Ledger, own: OwnLedger, onto: string, start: Start) {
     this.base = base;
     this.own = own;
@@ -81,7 +81,7 @@ export class Replay {
       this.moved.push({ from: event.id, to: known.add.id, add: event, alreadyThere: true });
       return;
     }
-    // An imported id is another catalog's promise; it cannot move.
+    // Imported ids belong to another catalog and cannot change.
     const id = event.imported ? event.id : this.nextId;
     if (this.states.has(id)) return void this.problems.push(this.idTaken(event));
     const at = event.imported ? event.at : this.date(event.at);
@@ -104,7 +104,7 @@ export class Replay {
     this.events.push(dated);
   }
 
-  /** Whether we knew of the base's retraction: it is an event of ours too. */
+  /** True if we knew of the base's retraction, because our ledger has it too. */
   private answers({ id }: Change, { retraction }: RecordState): boolean {
     if (!retraction) return false;
     const { reason, replaced_by, at } = retraction;
@@ -125,7 +125,7 @@ export class Replay {
     return replaced_by === undefined ? this.lost(event, event.replaced_by) : { ...event, id, replaced_by };
   }
 
-  /** An imported revision keeps its date unless the base dated the record later: then it is news like any other. */
+  /** An imported revision keeps its date, unless the base has a later event for the record. */
   private dated(event: Change, { at }: RecordState): Change {
     if (event.event !== "revise" || !event.imported) return { ...event, at: this.date(event.at) };
     if (event.at >= at) return event;
@@ -133,7 +133,7 @@ export class Replay {
     return { ...rest, at: this.date(event.at) };
   }
 
-  /** What had one date has one again; what was dated later stays later. */
+  /** Equal dates stay equal, and later ones stay later. */
   private date(at: string): string {
     if (this.newest === undefined) this.newest = this.start(this.base.newest);
     else if (at !== this.latest) this.newest = laterThan(this.newest, this.newest);

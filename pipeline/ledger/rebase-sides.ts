@@ -6,10 +6,10 @@ import type { Side, Sides } from "./rebase.ts";
 
 const path = "ledger.jsonl";
 
-/** How people name another revision. */
+/** Option that selects another revision, for hints. */
 const option = "--onto";
 
-/** Two ledgers git could not join: that of the commit that is checked out, and the one that came to it. */
+/** Two ledgers that git could not merge: that of HEAD, and the incoming one. */
 interface Conflict {
   head: Side;
   other: Side;
@@ -17,10 +17,10 @@ interface Conflict {
 }
 
 /**
- * Finds the ledgers to join: in the middle of a merge or rebase its two sides, whatever stands in the file by
- * now; otherwise the file and the ledger of the revision.
- * @param onto git revision whose lines stay; "none": those of the commit that is checked out
- * @param working the ledger's present text
+ * Finds the ledgers to merge: during a git merge or rebase its two sides, whatever the file contains by now;
+ * otherwise the file and the revision's ledger.
+ * @param onto git revision whose lines stay; "none": those of HEAD
+ * @param working current text of the ledger
  * @throws RelcatError git-missing, git-revision, rebase-conflict
  */
 export async function findSides(
@@ -45,7 +45,7 @@ export async function findSides(
   return { sides: adopt(sides, sides.ours), operation };
 }
 
-/** The ledger of a revision, its file named as git names it. */
+/** Names the file as git does. */
 const side = (name: string, text: string): Side => ({ name, file: `${name}:${path}`, text });
 
 const workingSide = (folder: string, text: string): Side => ({
@@ -54,7 +54,7 @@ const workingSide = (folder: string, text: string): Side => ({
   text,
 });
 
-/** Git keeps both versions until the conflict is resolved, also where it wrote no markers. */
+/** Git keeps both versions until the conflict is resolved, even without conflict markers. */
 async function fromIndex(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
   const unmerged = await unmergedFile(folder, path);
   if (!unmerged) return undefined;
@@ -67,11 +67,11 @@ async function fromIndex(folder: string, operation: Operation | undefined): Prom
   return { head: side("HEAD", head), other: side(name, other), shared };
 }
 
-/** A resolution that was staged, right or wrong: the commits still have both versions. */
+/** After a resolution was staged, correct or not, the commits still have both versions. */
 async function fromHeads(folder: string, operation: Operation | undefined): Promise<Conflict | undefined> {
   if (!operation) return undefined;
   const { kind, head } = operation;
-  // Of a rebase or cherry-pick only what the one commit adds is brought in.
+  // A rebase or cherry-pick applies only the changes of one commit.
   const parted = kind === "merge" ? await partedAt(folder, "HEAD", head) : `${head}^`;
   return {
     head: side("HEAD", await showFile(folder, "HEAD", path)),
@@ -80,7 +80,7 @@ async function fromHeads(folder: string, operation: Operation | undefined): Prom
   };
 }
 
-/** The two texts between conflict markers that nobody resolved, committed ones too. */
+/** The texts between unresolved conflict markers, including committed ones. */
 function fromMarkers(working: string): Conflict | undefined {
   const texts = { all: "", head: "", shared: "", other: "" };
   const names = { head: "", other: "" };
@@ -107,7 +107,7 @@ function fromMarkers(working: string): Conflict | undefined {
   };
 }
 
-/** Settled lines never change, so the side that has them all stays; where both do, what is checked out stays. */
+/** Settled lines never change, so the side that contains them all stays; if both do, HEAD stays. */
 function choose({ head, other, shared }: Conflict, settled: string, onto: string): Sides {
   if (head.text.startsWith(settled)) return { onto: head, ours: other, shared };
   if (other.text.startsWith(settled)) return { onto: other, ours: head, shared };
@@ -116,7 +116,7 @@ function choose({ head, other, shared }: Conflict, settled: string, onto: string
   throw failure("rebase-conflict", message, hint);
 }
 
-/** What was written into the file since the conflict belongs to the side it continues. */
+/** Lines added to the file since the conflict belong to the side that they continue. */
 function adopt(sides: Sides, working: Side): Sides {
   const { onto, ours, shared } = sides;
   const { text } = working;

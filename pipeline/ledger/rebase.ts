@@ -4,40 +4,40 @@ import type { LedgerChange } from "./change.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 import { type MovedRecord, type OwnLedger, Replay, type Start } from "./rebase-replay.ts";
 
-/** One of two ledgers that are to become one. */
+/** One of the two ledgers. */
 export interface Side {
-  /** What people call it: a revision, or the file itself. */
+  /** Display name: a revision, or the file itself. */
   name: string;
   /** The file in messages about its lines. */
   file: string;
   text: string;
 }
 
-/** Two ledgers that grew apart. */
+/** Two diverged ledgers. */
 export interface Sides {
   /** Its bytes stay. */
   onto: Side;
-  /** Its new lines follow. */
+  /** Its new lines are appended. */
   ours: Side;
-  /** The ledger before the two parted: lines of it that `onto` took back are not ours to bring again. */
+  /** Their common ancestor: lines of it that `onto` removed must not come back. */
   shared: string;
 }
 
-/** A ledger that starts with the base's bytes and goes on with what is ours. */
+/** The base's bytes followed by our new lines. */
 export interface Rebase extends LedgerChange {
-  /** Ids that are others now, ascending by the old one. */
+  /** Records with changed ids, ascending by the old id. */
   moved: MovedRecord[];
-  /** Revisions of ours that nobody may make any more, by the record's id. */
+  /** Our revisions that are no longer allowed, by record id. */
   overtaken: number[];
   /** Versions with new records on both sides. */
   cutTwice: string[];
 }
 
 /**
- * Decides the ledger that joins two: the base's bytes, then our events with the next free ids and new dates.
- * Retractions and revisions of records the base has keep their ids, and are left out where they change nothing.
- * @param before the ledger's present text, conflict markers included
- * @throws RelcatError bytes-changed where the base published an artifact with other bytes; rebase-conflict
+ * Merges two ledgers: the base's bytes, then our events with the next free ids and new dates. Retractions and
+ * revisions of the base's records keep their ids, and are dropped if they change nothing.
+ * @param before current text of the ledger, including conflict markers
+ * @throws RelcatError bytes-changed if the base published an artifact with other bytes; rebase-conflict
  */
 export function decideRebase({ onto, ours, shared }: Sides, before: string, start: Start): Rebase {
   const base = soundLedger(onto);
@@ -59,7 +59,7 @@ export function decideRebase({ onto, ours, shared }: Sides, before: string, star
 
 const lines = (text: string) => text.split("\n");
 
-/** Two branches give one id to different records; a line that names it is not the same line then. */
+/** Two branches may assign one id to different records, so equal lines can have different meanings. */
 function meansTheSame(event: LedgerEvent, own: Ledger, base: Ledger): boolean {
   const ids = [
     "id" in event ? event.id : undefined,
@@ -71,14 +71,14 @@ function meansTheSame(event: LedgerEvent, own: Ledger, base: Ledger): boolean {
   });
 }
 
-/** @throws RelcatError when relcat did not write it so */
+/** @throws RelcatError if the ledger is invalid */
 function soundLedger(source: Side): Ledger {
   const { ledger, problems } = readLedger(source);
   throwErrors(problems);
   return ledger;
 }
 
-/** Ours are gone through again and again, and told apart by being the same object. */
+/** Parsed once, because our events are traversed repeatedly and compared by object identity. */
 const withParsedEvents = (ledger: Ledger): OwnLedger => ({ ...ledger, events: [...ledger.events] });
 
 function versionsOfBoth({ events }: Ledger, replay: Replay, shared: ReadonlySet<string>): string[] {

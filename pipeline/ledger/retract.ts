@@ -10,7 +10,7 @@ import { append, type LedgerChange } from "./change.ts";
 import type { Ledger } from "./ledger.ts";
 import { deliverLedger, readLedgerNow } from "./ledger-file.ts";
 
-/** Appends the lines that withdraw records. */
+/** Appends lines that withdraw records. */
 export async function retract(
   folder: string,
   options: RetractOptions,
@@ -19,7 +19,7 @@ export async function retract(
   return changeLedger(folder, surroundings, (ledger, at) => decideRetract(ledger, options, at));
 }
 
-/** Appends the lines that undo retractions. */
+/** Appends lines that undo retractions. */
 export async function reinstate(
   folder: string,
   ids: readonly number[],
@@ -49,7 +49,7 @@ export interface RetractOptions {
 }
 
 /**
- * Decides the lines that withdraw records. Retracting again may change the reason and the replacement.
+ * Decides lines that withdraw records. A repeated retraction may change reason and replacement.
  * @throws RelcatError nothing-to-retract, replacement-unknown, text-format for the reason
  */
 export function decideRetract(
@@ -83,8 +83,8 @@ function reasonProblems(reason: string): Problem[] {
 }
 
 /**
- * People who are sent to a replacement must be able to see and install it. One that stands already may have
- * been withdrawn since: its own page says so.
+ * A new replacement must be public and installable. An existing one may have been withdrawn since, which its
+ * own page shows.
  */
 function replacementProblems(
   ledger: Ledger,
@@ -109,7 +109,7 @@ function replacementProblems(
 }
 
 /**
- * Decides the lines that undo retractions.
+ * Decides lines that undo retractions.
  * @throws RelcatError nothing-to-retract for ids that are unknown or not retracted
  */
 export function decideReinstate(ledger: Ledger, ids: readonly number[], at: string): LedgerChange {

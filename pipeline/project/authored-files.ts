@@ -2,19 +2,18 @@ import { exists, listFiles, readIfPresent, readPresent } from "../system/files.t
 import { listFolders } from "../system/folders.ts";
 import { inProject, refuseForeignLink } from "../system/project-links.ts";
 
-/** Where a catalog's authored files are read from. */
+/** Source of a catalog's authored files: a folder or a git tree. */
 export interface AuthoredFiles {
   /** Paths relative to the releases folder, sorted by code unit. */
   list(): Promise<string[]>;
-  /** Names of the folders right below, also those without a file in them. */
+  /** Names of direct subfolders, including empty ones. */
   folders(): string[];
-  /** The bytes of one file, undefined when there is none. */
+  /** undefined: the file does not exist. */
   read(path: string): Uint8Array | undefined;
-  /** The bytes of many, in the order of the paths. */
+  /** In the order of the paths. */
   readAll(paths: readonly string[]): Promise<Uint8Array[]>;
 }
 
-/** The files as they lie in a folder. */
 export const filesIn = (folder: string): AuthoredFiles => ({
   list: async () => (exists(folder) ? listFiles(folder, inProject(folder)) : []),
   folders: () => (exists(folder) ? listFolders(folder) : []),
@@ -23,15 +22,15 @@ export const filesIn = (folder: string): AuthoredFiles => ({
     // biome-ignore lint/plugin: the line above refuses links that lead elsewhere.
     return readIfPresent(`${folder}/${path}`);
   },
-  // One after the other: small files in memory are read several times faster so than many at once.
-  // biome-ignore lint/plugin: paths that listing the folder found, links checked.
+  // Sequential: for small cached files this is several times faster than parallel reading.
+  // biome-ignore lint/plugin: paths from listing the folder, with links checked.
   readAll: async (paths) => paths.map((path) => readPresent(`${folder}/${path}`)),
 });
 
-/** The files of a tree that was read already. */
+/** Files of a tree that is already in memory. */
 export const filesOf = (tree: ReadonlyMap<string, Uint8Array>): AuthoredFiles => ({
   list: async () => [...tree.keys()].sort(),
-  folders: () => [], // git keeps none without files
+  folders: () => [], // git does not store empty folders
   read: (path) => tree.get(path),
   readAll: async (paths) => paths.map((path) => tree.get(path) ?? new Uint8Array()),
 });

@@ -1,18 +1,18 @@
-/** Dashes, perhaps a key, and what stands after the last of them. */
+/** Dashes, an optional key, and the rest of the line. */
 const entry = /^( *(?:- +)*)(?:-|[A-Za-z_][\w-]*:)(?: +|$)(.*)$/;
-/** A list or table in brackets may go on in the lines below. */
+/** A flow list or table may continue on the following lines. */
 const unclosed = /^[[{](?![^[\]{}]*[\]}] *$)/;
 const header = /^[|>]-? *$/;
 const blankOrComment = /^ *(?:#(?: .*)?)?$/;
 
 /**
- * A YAML text without its block texts (`key: >-` and the lines below it), which may hold anything. A header is believed
- * as long as every line before it could be read with certainty; from the first that could not, everything is left in.
+ * Removes block texts (`key: >-` and the lines below), whose content may be anything. A header is recognized
+ * only if all lines before it were understood; after the first unclear line, the text stays as it is.
  */
 export function withoutBlockTexts(text: string): string {
   const lines = text.split("\n");
   const kept: string[] = [];
-  // A line that begins beyond this column goes on with the value of the line before.
+  // A line indented beyond this column continues the previous value.
   let last = Number.POSITIVE_INFINITY;
   for (let at = 0; at < lines.length; at++) {
     const line = lines[at] ?? "";
@@ -28,7 +28,7 @@ export function withoutBlockTexts(text: string): string {
 }
 
 /**
- * A block text is as deep as its first line, and deeper than the key or dash before its header.
+ * The first line of a block text sets its indentation, which exceeds that of its key or dash.
  * @returns the index of its last line, or that of the header
  */
 function lastOfBlockText(lines: readonly string[], headerAt: number, column: number): number {

@@ -2,7 +2,7 @@ import type { WrittenConfig } from "../documents/config.ts";
 import type { Code } from "../errors.ts";
 import type { Path } from "./source.ts";
 
-/** What a rule of catalog.yaml finds wrong, and where: at the key unless the value is what is wrong. */
+/** Reports a problem at the key, or at the value if that is wrong. */
 export type ConfigReport = (
   code: Code,
   path: Path,

@@ -7,10 +7,10 @@ import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./document.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
 
-/** What {placeholders} artifact_url may use. */
+/** Placeholders allowed in artifact_url. */
 const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
 
-/** What is published to one site must not become public at another. */
+/** Content of one site must not become public at another. */
 const sitePlaces: ConfigRule = (config, report) => {
   const places = Object.entries(config.sites ?? {}).map(([name, { url, endpoint = "" }]) => {
     const whole = url.startsWith("dir:")
@@ -46,7 +46,7 @@ const platformIds: ConfigRule = (config, report) => {
   }
 };
 
-/** Folders are made from names, so two names must not become one folder. */
+/** Names become folder names, so two names must not give the same folder. */
 const platformFolders: ConfigRule = (config, report) => {
   const folders = new Map<string, string>();
   for (const [id, name] of Object.entries({ ...defaultPlatforms, ...config.platforms })) {
@@ -139,7 +139,7 @@ const artifactUrl: ConfigRule = (config, report) => {
   report("config-url", ["artifact_url"], message, "Start it with https:// or {base_url}.");
 };
 
-/** `upload` asks again once every placeholder has its value. */
+/** `upload` checks again with the actual values of placeholders. */
 const artifactFolder: ConfigRule = (
   { artifact_url: template = "", base_url: base = "", sites = {} },
   report,
@@ -156,7 +156,7 @@ const artifactFolder: ConfigRule = (
   );
 };
 
-/** The pattern in the schema lets through what only a URL parser refuses, such as a port above 65535. */
+/** The schema's pattern accepts some URLs that a parser rejects, such as a port above 65535. */
 const baseUrl: ConfigRule = ({ base_url: url }, report) => {
   if (url === undefined || URL.canParse(url)) return;
   report(
@@ -167,7 +167,7 @@ const baseUrl: ConfigRule = ({ base_url: url }, report) => {
   );
 };
 
-/** The path goes into four languages of patterns; in none of them may it mean more than itself. */
+/** The path becomes part of patterns in four languages, so it must not contain special characters of any. */
 const hostedPath: ConfigRule = ({ base_url: url, hosts = [] }, report) => {
   if (url === undefined || hosts.length === 0 || !URL.canParse(url)) return;
   const { pathname } = new URL(url);
@@ -194,7 +194,10 @@ const noteKeys: ConfigRule = (config, report) => {
   }
 };
 
-/** An Ed25519 public key has 32 bytes; 64 are a secret key. No message shows the key: somebody may have pasted that. */
+/**
+ * An Ed25519 public key has 32 bytes; 64 are a secret key. Messages never show the key, because it may be a
+ * secret one.
+ */
 const nixKeys: ConfigRule = (config, report) => {
   const names = new Set<string>();
   for (const [index, key] of (config.nix?.trusted_keys ?? []).entries()) {
@@ -217,7 +220,7 @@ const nixKeys: ConfigRule = (config, report) => {
   }
 };
 
-/** Names of other parts of `data`: two parts under one name would overwrite each other. */
+/** Names of other parts of `data`, which would overwrite each other. */
 export const takenWireNames = {
   vendor: ["store", "attestation"],
   cryptolib_post: ["key_id", "sha256", "signature", "file_signatures"],

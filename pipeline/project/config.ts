@@ -16,10 +16,10 @@ const strict: NonNullable<WrittenConfig["require"]> = {
   attestation_from: "26.08",
 };
 
-/** Fills in every default. The written configuration must have passed checkConfig. */
+/** Fills in defaults. The written configuration must have passed checkConfig. */
 function normalizeConfig(written: WrittenConfig): Config {
   const baseUrl = (written.base_url ?? "http://127.0.0.1:8080").replace(/\/+$/, "");
-  // What is written replaces the strict form whole: `require: {}` asks for nothing.
+  // A written value replaces the default completely: `require: {}` requires nothing.
   const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
   const types = packageTypes(written);
   return {
@@ -75,7 +75,7 @@ function normalizeConfig(written: WrittenConfig): Config {
 
 const oneDay = 86_400_000;
 
-/** A profile alone stands for one with the usual place of the key. */
+/** A bare profile uses the default location of the key. */
 function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
   const { profile, online = { env: usualKey } } =
     typeof written === "string" ? { profile: written } : written;
@@ -88,12 +88,12 @@ const defined = (object: Record<string, string | undefined>) =>
     string
   >;
 
-/** catalog.yaml as far as it can be used: a section with a fault takes its default, all others count. */
+/** catalog.yaml with defaults for invalid sections; all others are used. */
 export interface UsableConfig {
   config: Config;
-  /** What the rules across fields find; what one field must look like is in the schema. */
+  /** Violations of rules across fields; the schema checks single fields. */
   problems: Problem[];
-  /** Whether a problem is only there because a faulty section could not be used. */
+  /** True if a problem only results from an unusable section. */
   isConsequence(problem: Problem): boolean;
 }
 
@@ -133,7 +133,7 @@ function fittingSections(value: unknown, unusable: Set<string>): WrittenConfig {
   return Object.fromEntries(sections);
 }
 
-/** Problems that nobody can judge while a section cannot be used. */
+/** Problems that are meaningless while a section is unusable. */
 const consequences: Readonly<Partial<Record<string, readonly Code[]>>> = {
   package_types: ["package-type-unknown", "operating-system-mismatch", "platform-mismatch"],
   platforms: ["platform-unnamed"],

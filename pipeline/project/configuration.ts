@@ -14,7 +14,8 @@ export const catalogFile = (folder: string, given: string | undefined): string =
   given ?? `${folder}/catalog.yaml`;
 
 /**
- * The configuration of --config, or of the releases folder; without either every field has its default.
+ * Loads the configuration from --config or the releases folder; without either, all fields have their
+ * defaults.
  * @throws RelcatError with every problem of catalog.yaml; input-missing; network
  */
 export async function loadConfiguration(folder: string, given: string | undefined): Promise<Config> {
@@ -33,7 +34,7 @@ export async function loadConfiguration(folder: string, given: string | undefine
       `there is no file ${file}`,
       "Give catalog.yaml's path or https URL with --config.",
     );
-  // Documents are read by the ending of their name, which a query may hide.
+  // The file name's ending decides the format, so a query is removed.
   const { config, problems } = readConfig(isUrl ? file.replace(/[?#].*$/, "") : file, bytes);
   throwErrors(problems);
   return configIn(folder, config);

@@ -2,7 +2,7 @@ import { version as versionPattern } from "../documents/fields.ts";
 import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "./authored-files.ts";
 
-/** The files of one release, relative to the releases folder, sorted. */
+/** Files of one release, relative to the releases folder, sorted. */
 export interface ReleaseFiles {
   version: string;
   release: string | undefined;
@@ -10,7 +10,7 @@ export interface ReleaseFiles {
   manifests: string[];
 }
 
-/** Everything below the releases folder, sorted into its place. */
+/** All files below the releases folder, classified. */
 export interface Discovered {
   /** The releases folder as given. */
   folder: string;
@@ -19,14 +19,14 @@ export interface Discovered {
   ledger: string | undefined;
   /** Ascending by version. */
   releases: ReleaseFiles[];
-  /** Note fragments of what is not yet cut into a release. */
+  /** Note fragments that are not yet part of a release. */
   next: string[];
   problems: Problem[];
 }
 
 /**
- * Finds a release catalog's files. A file that has no place in the layout is a problem, not ignored:
- * a manifest in the wrong folder would be a package that silently never ships.
+ * Finds a catalog's files. A file outside the layout is a problem, because a misplaced manifest would
+ * otherwise silently not ship.
  */
 export async function discover(folder: string, files: AuthoredFiles = filesIn(folder)): Promise<Discovered> {
   const releases = new Map<string, ReleaseFiles>();
@@ -55,7 +55,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
 
 const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
 
-/** Dot files and readmes may lie anywhere; they are for people and their tools. */
+/** Dot files and readmes are allowed anywhere, for people and their tools. */
 const isNobodys = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
 
 function releaseOf(releases: Map<string, ReleaseFiles>, version: string): ReleaseFiles {
@@ -81,7 +81,7 @@ function placeNext(found: Discovered, path: string, rest: string[]): void {
   else unexpected(found, path, "next/notes/*.yaml");
 }
 
-/** Read where the site is signed; no release has a part in it. */
+/** Used only for signing. */
 function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
   if (rest.length === 0 && /^([1-9]\d*\.root|root\.pending|targets)\.json$/.test(name)) return;
   unexpected(found, path, "trust/*.root.json and trust/targets.json, as relcat trust writes them");

@@ -5,24 +5,24 @@ import { parseJson } from "./json.ts";
 import { type Path, placeAt, type Source, type Syntax, SyntaxProblem } from "./source.ts";
 import { parseYaml } from "./yaml.ts";
 
-/** A document that fits its schema, and the places of its parts. */
+/** A valid document with the locations of its parts. */
 export interface Located<T> {
   file: string;
   value: T;
-  /** Where the value at `path`, or its key, stands. */
+  /** Location of the value at `path`, or of its key. */
   place(path: Path, part?: "key" | "value"): Place;
 }
 
-/** A document or its problems; `raw` is what was read where only the shape is wrong. */
+/** A document or its problems; `raw` is set if only the shape is wrong. */
 export type Read<T> =
   | { document: Located<T>; problems: []; raw?: undefined }
   | { document: undefined; problems: Problem[]; raw?: Located<unknown> };
 
-/** A wrong list of millions of numbers would cost gigabytes of complaints. */
+/** Limits the number of values, because a wrong list of millions would use gigabytes for its errors. */
 const mostValues = 250_000;
 
 /**
- * A parsed text that is not too much to be checked.
+ * Parses a text of limited size.
  * @throws SyntaxProblem those of the parser; file-size
  */
 export function parseWith(parse: (text: string) => Syntax, text: string): Syntax {
@@ -33,7 +33,7 @@ export function parseWith(parse: (text: string) => Syntax, text: string): Syntax
   throw new SyntaxProblem("file-size", 0, message, hint);
 }
 
-/** Reads a source by the ending of its name and checks its shape. All problems are returned, none thrown. */
+/** Parses by file name ending and validates. All problems are returned, none thrown. */
 export function readDocument<S extends z.ZodType>(source: Source, schema: S): Read<z.infer<S>> {
   let syntax: Syntax;
   try {
@@ -50,10 +50,10 @@ export function readDocument<S extends z.ZodType>(source: Source, schema: S): Re
   return checkShape(source, syntax, schema);
 }
 
-/** One accident can make every value of a long list wrong; beyond these a count says enough. */
+/** One mistake can make every value of a list wrong; further problems are only counted. */
 const mostProblems = 500;
 
-/** Checks a parsed document against its schema. */
+/** Validates a parsed document. */
 export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
   const place = (path: Path, part: "key" | "value" = "value") => ({
     ...placeAt(source, syntax.locate(path, part)),
@@ -85,7 +85,10 @@ const moreProblems = (count: number) => ({
 const byPlace = ({ at: a }: Problem, { at: b }: Problem) =>
   a && b ? a.line - b.line || a.column - b.column : 0;
 
-/** Schemas of tables skip the key `__proto__`, strict objects report it: nothing is ever dropped silently. */
+/**
+ * Schemas of tables skip the key `__proto__`, but strict objects report it, so that nothing is silently
+ * dropped.
+ */
 function strayKeys({ text }: Source, value: unknown): Issue[] {
   if (!text.includes("__proto__") && !text.includes("\\")) return [];
   return [...protoParents(value, [])].map(({ parent, path }) => ({
@@ -155,7 +158,7 @@ function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Prob
   };
 }
 
-/** What somebody who wrote `key` may have meant: a short word has few letters to get wrong. */
+/** Suggests a known key; short words allow fewer differences. */
 function nearest(key: string, known: readonly string[]): string | undefined {
   const off = (name: string) => distance(name.toLowerCase(), key.toLowerCase());
   const [near] = known.toSorted((a, b) => off(a) - off(b));
@@ -197,11 +200,11 @@ function unfit(issue: Issue, value: unknown, spelling: string | undefined, at: P
   };
 }
 
-/** Whether the end of a text, or its middle, was left out when it was shown. */
+/** True if the value was copied from a shortened display. */
 export const isShortened = (value: unknown): boolean => typeof value === "string" && /…|\.{3}$/.test(value);
 export const giveWhole = "It was shortened when it was shown or copied: give the whole.";
 
-/** Text was wanted, and YAML read the bare word as something else. */
+/** Text was expected, but YAML read the bare word as another type. */
 function hintForBare(value: unknown, spelling: string): string | undefined {
   if (value === null && spelling === "") return "Write a value, or leave the key out.";
   return value === null || typeof value === "boolean"
@@ -215,7 +218,7 @@ const wantsText = (issue: Issue): boolean =>
     : issue.code === "invalid_union" &&
       issue.errors.some((errors) => errors.some((error) => error.path.length === 0 && wantsText(error)));
 
-/** Splits the wording a field gave (documents/fields.ts); the rest is zod's own. */
+/** Splits the field's error (documents/fields.ts); other errors come from zod. */
 function wordingOf(issue: Issue): { code: Code; expected: string } {
   const bar = issue.message.indexOf("|");
   if (bar > 0) return { code: issue.message.slice(0, bar) as Code, expected: issue.message.slice(bar + 1) };
@@ -224,7 +227,7 @@ function wordingOf(issue: Issue): { code: Code; expected: string } {
   return { code: "wrong-type", expected: issue.message };
 }
 
-/** Where a value can take several forms, the complaints about the form that it comes closest to. */
+/** For a value with several possible forms, the errors of the closest form. */
 function closestBranch(issue: Issue & { code: "invalid_union" }, value: unknown): Issue[] | undefined {
   if (value === null || typeof value !== "object") return undefined;
   const branches = issue.errors.filter(
@@ -275,20 +278,20 @@ function lookUp(root: unknown, path: Path): { found: boolean; value: unknown } {
 
 const pathKey = (key: string | number) => (/^[\w-]+$/.test(String(key)) ? String(key) : display(key));
 
-/** `artifacts[0].sha256`, as messages name a part of a document. */
+/** `artifacts[0].sha256`, the form of messages. */
 const pathText = (path: Path): string =>
   path
     .map((key, index) => (typeof key === "number" ? `[${key}]` : `${index > 0 ? "." : ""}${pathKey(key)}`))
     .join("");
 
-/** `artifacts.0.sha256`, as answers over HTTP name a field. */
+/** `artifacts.0.sha256`, the form of HTTP answers. */
 export const fieldName = (path: Path): string => path.map(pathKey).join(".");
 
-/** Controls that JSON leaves as they are, and marks that turn the direction of text. */
+/** Control characters that JSON does not escape, and bidirectional marks. */
 const unseen = /[\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
 const escaped = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-/** A value as an error shows it: short, and harmless in a terminal. */
+/** A short form of a value that is safe to print on a terminal. */
 export function display(value: unknown): string {
   if (Array.isArray(value)) return "a list";
   if (value !== null && typeof value === "object") return "an object";

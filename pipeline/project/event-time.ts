@@ -3,9 +3,9 @@ import { failure } from "../errors.ts";
 const day = 86_400_000;
 
 /**
- * The date of a command's ledger lines, to the microsecond.
+ * Date of a command's ledger lines, with microseconds.
  * @param clock milliseconds since 1970
- * @param explicit a time the user gave, and what gave it
+ * @param explicit a time given by the user, and its source
  * @param newest the ledger's newest date, "" if there is none
  * @throws RelcatError clock, naming the variable
  */
@@ -33,8 +33,8 @@ export function eventTime(
 }
 
 /**
- * A time the user gave, in milliseconds since 1970.
- * @throws RelcatError clock, naming what gave it
+ * A time given by the user, in milliseconds since 1970.
+ * @throws RelcatError clock, naming its source
  */
 export const timeGiven = (explicit: { name: string; value: string }): number =>
   Date.parse(`${parsed(explicit).slice(0, 23)}Z`);
@@ -63,7 +63,7 @@ function explicitTime(explicit: { name: string; value: string }, newest: string)
 
 function fromEpoch(seconds: number): string | undefined {
   const milliseconds = seconds * 1000;
-  // Beyond the year 9999: milliseconds, most likely.
+  // A year after 9999 means that the value was probably in milliseconds.
   return milliseconds < 253_402_300_800_000
     ? `${new Date(milliseconds).toISOString().slice(0, 19)}.000000Z`
     : undefined;
@@ -73,12 +73,12 @@ function fromText(value: string): string | undefined {
   const [, whole = "", fraction = ""] =
     /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,6}))?Z$/.exec(value) ?? [];
   const date = new Date(`${whole}Z`);
-  // The 30th of February is read as the 2nd of March.
+  // Date parses the 30th of February as the 2nd of March.
   if (Number.isNaN(date.getTime()) || !date.toISOString().startsWith(whole)) return undefined;
   return `${whole}.${fraction.padEnd(6, "0")}Z`;
 }
 
-/** The time, or a microsecond after the newest one where the clock is behind it. */
+/** Ensures ascending dates even if the clock is behind: one microsecond after the newest. */
 export function laterThan(at: string, newest: string): string {
   if (at > newest) return at;
   const micros = BigInt(Date.parse(`${newest.slice(0, 23)}Z`)) * 1000n + BigInt(newest.slice(23, 26)) + 1n;

@@ -4,7 +4,7 @@ import { SyntaxProblem } from "./source.ts";
 type Code = ReturnType<typeof printParseErrorCode>;
 type Words = readonly [message: string, hint: string, offset?: number];
 
-/** The first thing that is wrong with a text, said in words of those who write the file. */
+/** Describes the first syntax error in terms that authors of the file understand. */
 export function syntaxProblem(text: string): SyntaxProblem {
   const conflict = /^<{7}(?: |$)/m.exec(text);
   if (conflict) {
@@ -25,7 +25,7 @@ export function syntaxProblem(text: string): SyntaxProblem {
   return new SyntaxProblem("json-syntax", at, `not valid JSON: ${message}`, hint);
 }
 
-/** Where nothing of it is JSON, what it is tells more than its first character. */
+/** If the text is not JSON at all, its format explains more than its first character. */
 function otherFormat(text: string, offset: number): Words | undefined {
   if (text.slice(0, offset).trim() !== "") return undefined;
   const start = text.slice(offset, offset + 200);
@@ -83,7 +83,7 @@ function wordsOf(code: Code | undefined, text: string, offset: number): Words {
 }
 
 const near = (text: string, offset: number) => ({
-  /** The last character that is no white space. */
+  /** The last character that is not white space. */
   before: text.slice(0, offset).trimEnd().at(-1),
   /** The character right before. */
   touching: text.charAt(offset - 1),
@@ -91,7 +91,7 @@ const near = (text: string, offset: number) => ({
   rest: text.slice(offset, offset + 80),
 });
 
-/** Characters that stand for something else in other languages. */
+/** Characters with another meaning in other languages. */
 const signs: readonly (readonly [RegExp, ...Words])[] = [
   [/^'/, "text in single quotes", "Text stands in double quotes."],
   [/^[“”„‟‘’‚«»]/, "a typographic quote", 'Text stands in plain double quotes: ".'],
@@ -140,7 +140,7 @@ const lastComma = (bracket: string): Words => [
 ];
 const brackets = "Brackets close in the order they were opened: a [ with ], a { with }.";
 
-/** Where a key is missing, what stands around the place says why. */
+/** Explains a missing key by its surroundings. */
 function missingKey(text: string, offset: number): Words {
   const { before, here, rest } = near(text, offset);
   const what = "no key where one is expected";
@@ -176,7 +176,7 @@ function afterTheEnd(text: string, offset: number): Words {
   return ["more text after the value", "One file holds one value."];
 }
 
-/** The parser names the text; the character in it is found here. */
+/** The parser reports the string; this finds the character. */
 function unknownEscape(text: string, offset: number): Words {
   let at = offset;
   while (at < text.length && (text[at] !== "\\" || /["\\/bfnrtu]/.test(text.charAt(at + 1))))

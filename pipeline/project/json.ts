@@ -7,9 +7,8 @@ const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 
 /**
- * JSON (RFC 8259) with unique keys. JSON.parse does the work; one scan outside strings counts colons and
- * depth, and a value with fewer members than colons had a duplicate key. Only then is the slow parser,
- * which knows places, asked.
+ * JSON (RFC 8259) with unique keys. A scan outside strings counts colons and depth; fewer members than colons
+ * mean a duplicate key. Only then the slow parser with locations is used.
  * @throws SyntaxProblem json-syntax, duplicate-key, nesting-depth
  */
 export function parseJson(text: string): Syntax {
@@ -39,7 +38,7 @@ export function parseJson(text: string): Syntax {
   };
 }
 
-/** Colons outside strings; refuses depth before any recursive parser sees the text. */
+/** Counts colons outside strings, and rejects deep nesting before a recursive parser runs. */
 function scan(text: string): { colons: number; escapedKey: boolean } {
   let colons = 0;
   let depth = 0;
@@ -62,7 +61,7 @@ function scan(text: string): { colons: number; escapedKey: boolean } {
   return { colons, escapedKey };
 }
 
-/** The index of a string's closing quote, or of the text's end. */
+/** Index of a string's closing quote, or of the text's end. */
 function endOfString(text: string, open: number): number {
   for (let end = text.indexOf('"', open + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let escapes = 0;
@@ -102,7 +101,7 @@ function plainValue(node: Node | undefined): unknown {
   );
 }
 
-/** The parsed text, which finds its parts without searching an object twice. */
+/** Looks up locations with cached indexes per object. */
 class JsonTree {
   readonly root: Node | undefined;
   private readonly members = new WeakMap<Node, Map<unknown, Node>>();

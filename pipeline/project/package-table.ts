@@ -1,7 +1,7 @@
 import type { WrittenConfig } from "../documents/config.ts";
 import { defaultPackageTypes, type PackageType } from "../documents/package-types.ts";
 
-/** The package types of a catalog: those everybody has, and catalog.yaml's own rows over them. */
+/** Built-in package types, overridden by the rows of catalog.yaml. */
 export function packageTypes(written: WrittenConfig): Map<string, PackageType> {
   const types = new Map<string, PackageType>(Object.entries(defaultPackageTypes));
   for (const [name, row] of Object.entries(written.package_types ?? {})) {

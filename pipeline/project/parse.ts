@@ -8,19 +8,19 @@ import type { ReleaseFiles } from "./discover.ts";
 import { type Located, type Read, readDocument } from "./document.ts";
 import { decode, type Source } from "./source.ts";
 
-/** One release as it was written, every file of it that could be read. */
+/** All readable files of one release, as written. */
 export interface ParsedRelease {
   version: string;
-  /** The folder as people see it. */
+  /** The folder, as shown in messages. */
   folder: string;
   release: Located<WrittenRelease> | undefined;
   notes: Located<WrittenNote>[];
   manifests: Located<Manifest>[];
-  /** What kept files from being read. */
+  /** Problems that prevented reading. */
   problems: Problem[];
 }
 
-/** Reads and shapes one release's files; all problems are collected. */
+/** Reads and validates one release's files; all problems are collected. */
 export async function parseRelease(
   root: string,
   files: ReleaseFiles,
@@ -29,7 +29,7 @@ export async function parseRelease(
   return shapeRelease(root, files, await source.readAll(pathsOfRelease(files)));
 }
 
-/** A release's files, in the order that `shapeRelease` takes them in. */
+/** Paths in the order that `shapeRelease` expects. */
 export const pathsOfRelease = ({ release, notes, manifests }: ReleaseFiles): string[] => [
   ...(release === undefined ? [] : [release]),
   ...notes,
@@ -71,7 +71,7 @@ export function shapeRelease(
 
 type Schema = Parameters<typeof readDocument>[1];
 
-/** Reads files of one kind, in the order of their paths. */
+/** Reads files of one type, in the order of their paths. */
 export async function readDocuments<S extends Schema>(
   root: string,
   paths: readonly string[],
@@ -83,7 +83,7 @@ export async function readDocuments<S extends Schema>(
   return contents.map((bytes, index) => readBytes(shown[index] ?? "", bytes, schema));
 }
 
-/** Reads one document from bytes; what is not text is a problem like any other. */
+/** Decodes and validates one document; an encoding error is a problem like any other. */
 export function readBytes<S extends Schema>(file: string, bytes: Uint8Array, schema: S): Read<z.infer<S>> {
   let source: Source;
   try {

@@ -3,10 +3,7 @@ import type { Policy } from "../documents/policy.ts";
 
 const usualVersions = ["{YY}.{M}.{N}", "{YY}.{MM}.{NNN}"];
 
-/**
- * The policy of each package type that has one: of everything but images where it is said who may sign, of images where
- * it is written besides.
- */
+/** Policies by package type: images have one if it is written, all other types if there are signers. */
 export function policiesOf(
   written: WrittenConfig,
   packageTypes: Config["packageTypes"],

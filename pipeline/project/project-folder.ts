@@ -2,14 +2,13 @@ import { dirname, isAbsolute, join } from "node:path";
 import type { Config } from "../documents/config.ts";
 
 /**
- * A configuration whose relative paths start from its project's folder, and whose programs run in it, whatever the
- * current folder is.
+ * Makes relative paths and programs of a configuration independent of the current folder.
  * @param releases the project's releases folder, relative to the current one
  */
 export function configIn(releases: string, config: Config): Config {
   const folder = dirname(releases);
   if (folder === ".") return config;
-  // biome-ignore lint/plugin: the project's own configuration names it, and may name a folder anywhere.
+  // biome-ignore lint/plugin: the project's own configuration names it, and may name any folder.
   const inProject = (path: string) => (isAbsolute(path) ? path : join(folder, path));
   const { online } = config.trust;
   const sites = [...config.sites].map(([name, site]) => {

@@ -3,18 +3,18 @@ import { type UsableConfig, useConfig } from "./config.ts";
 import type { Located } from "./document.ts";
 import { readBytes } from "./parse.ts";
 
-/** A configuration with everything that is wrong with it, and where each entry is. */
+/** A configuration with its problems and the locations of its entries. */
 export type ReadConfig = UsableConfig & Pick<Located<unknown>, "place">;
 
 /**
- * @param file its path, for messages; its ending says how it is read
- * @param bytes undefined when there is none: every field has its default
+ * @param file its path, for messages; its ending decides the format
+ * @param bytes undefined: no file, so every field has its default
  */
 export function readConfig(file: string, bytes: Uint8Array | undefined): ReadConfig {
   const nothing = { file, value: {}, place: () => ({ file, line: 1, column: 1 }) };
   if (!bytes) return { ...useConfig(nothing), place: nothing.place };
   const { document, problems, raw } = readBytes(file, bytes, configSchema);
-  // Comments alone.
+  // The file contains only comments.
   if (raw?.value === null) return { ...useConfig(nothing), place: nothing.place };
   const read = document ?? raw ?? nothing;
   const usable = useConfig(read);

@@ -2,19 +2,19 @@ import { isUtf8 } from "node:buffer";
 import { type Code, failure, type Place, type RelcatError } from "../errors.ts";
 import { lastUpTo } from "../selection/binary-search.ts";
 
-/** One authored file. `file` is the path people see: relative to where the command runs. */
+/** One authored file. `file` is the displayed path, relative to the current folder of the command. */
 export interface Source {
   file: string;
   text: string;
 }
 
-/** Larger documents are not authored by people (YAML) or build jobs (JSON); they are accidents or attacks. */
+/** Larger files are not written by people (YAML) or build jobs (JSON), but accidents or attacks. */
 const maxBytes = (file: string) => (file.endsWith(".json") ? 4 : 1) * 1024 * 1024;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /**
- * The text of a file's bytes.
+ * Decodes a file.
  * @throws RelcatError file-size, or file-encoding at the first byte that is not UTF-8 text
  */
 export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)): Source {
@@ -38,16 +38,16 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
 
 const beginsWithMark = (bytes: Uint8Array) => bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf;
 
-/** From here on a text is decoded in pieces, in bytes. */
+/** Size in bytes above which a text is decoded in pieces. */
 const long = 32 << 20;
 const pieceSize = 1 << 18;
 
 /**
- * The same of a file of any length; in pieces that end with a line where it is long.
+ * Decodes a file of any size; a long one in pieces that end with a line.
  * @throws RelcatError file-encoding
  */
 export function* decodePieces(file: string, bytes: Uint8Array): Generator<string> {
-  // What is wrong, and where, is told of the whole.
+  // Errors are located in the whole file.
   if (bytes.length < long || beginsWithMark(bytes) || !isUtf8(bytes) || bytes.includes(0)) {
     yield decode(file, bytes, Number.MAX_SAFE_INTEGER).text;
     return;
@@ -67,7 +67,7 @@ function decodeStrictly(file: string, bytes: Uint8Array): string {
   }
 }
 
-/** Up to the first byte that another encoding of the decoded text would not have. */
+/** Encodes the decoded text again and stops at the first different byte. */
 function textBeforeFault(bytes: Uint8Array): string {
   const again = new TextEncoder().encode(new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes));
   const fault = bytes.findIndex((byte, index) => byte !== again[index]);
@@ -81,7 +81,7 @@ function notText(file: string, before: string, message: string, hint: string): R
   return failure("file-encoding", `${message}, expected UTF-8 text`, hint, place);
 }
 
-/** The place of an offset, with the line it stands in. */
+/** Location of an offset, with its line. */
 export function placeAt(source: Source, offset: number): Place {
   const starts = lineStarts(source);
   const line = lastUpTo(starts.length, (index) => starts[index] ?? 0, offset);
@@ -93,7 +93,7 @@ export function placeAt(source: Source, offset: number): Place {
 
 const startsOf = new WeakMap<Source, number[]>();
 
-/** Where the lines begin; a file with many problems is searched for them once. */
+/** Cached, because a file may have many problems. */
 function lineStarts(source: Source): number[] {
   let starts = startsOf.get(source);
   if (starts) return starts;
@@ -106,16 +106,15 @@ function lineStarts(source: Source): number[] {
 
 export type Path = readonly (string | number)[];
 
-/** A document's value, and where each part of it stands in its file. */
+/** A document's value with the locations of its parts. */
 export interface Syntax {
   value: unknown;
-  /** The offset of the value at `path`, or of its key; of the nearest parent where there is none. */
+  /** Offset of the value at `path` or of its key; if missing, of the nearest parent. */
   locate(path: Path, part: "key" | "value"): number;
-  /** How the scalar at `path` is written, where the format can coerce (YAML). */
+  /** Source text of the scalar at `path`, for formats with type coercion (YAML). */
   spelling(path: Path): string | undefined;
 }
 
-/** A syntax error with its offset. */
 export class SyntaxProblem extends Error {
   override readonly name = "SyntaxProblem";
   readonly code: Code;
@@ -130,7 +129,7 @@ export class SyntaxProblem extends Error {
   }
 }
 
-/** @param first offset of the key's first occurrence, @param second of the one that is reported */
+/** @param first offset of the first occurrence, @param second of the reported one */
 export function duplicateKey(key: unknown, text: string, first: number, second: number): SyntaxProblem {
   const { line, column } = placeAt({ file: "", text }, first);
   return new SyntaxProblem(

@@ -20,7 +20,7 @@ export const expectedTypes: ConfigRule = (config, report) => {
   }
 };
 
-/** nixpkgs' names are not listed in the table, but a rule may use them. */
+/** Rules may use the names of nixpkgs, which are not in the table. */
 export const ingestTypes: ConfigRule = (config, report) => {
   const types = packageTypes(config);
   for (const [index, { package_type: type }] of (config.ingest ?? []).entries()) {
@@ -35,7 +35,7 @@ export const ingestTypes: ConfigRule = (config, report) => {
   }
 };
 
-/** A policy of a type that is not there would be no policy of any. */
+/** A policy for a misspelled type would apply to nothing. */
 export const policyTypes: ConfigRule = (config, report) => {
   const types = packageTypes(config);
   for (const section of ["policy", "version_map"] as const) {

@@ -1,7 +1,7 @@
 import { distance } from "fastest-levenshtein";
 
 /**
- * What to do about a package type that no row of the table names: most of them are misspelled.
+ * Hint for an unknown package type, which is usually a misspelling.
  * @param known names of the rows
  */
 export function unknownTypeHint(type: string, known: Iterable<string>): string {
@@ -10,7 +10,7 @@ export function unknownTypeHint(type: string, known: Iterable<string>): string {
   return near === undefined ? `R${register}` : `Did you mean ${near}? If not, r${register}`;
 }
 
-/** The name that was most likely meant; undefined where none is like it. */
+/** The most similar name; undefined: none is similar. */
 export function nearestName(word: string, known: Iterable<string>): string | undefined {
   const [near] = [...known]
     .filter((name) => isNear(name, word.toLowerCase()))
@@ -23,5 +23,5 @@ const isNear = (name: string, type: string): boolean =>
   letters(name) === letters(type) ||
   (Math.min(name.length, type.length) > 2 && (type.startsWith(name) || name.startsWith(type)));
 
-/** Two letters in the wrong order are two edits, and one slip. */
+/** Two swapped letters are two edits but one mistake. */
 const letters = (word: string): string => [...word].sort().join("");

@@ -1,7 +1,7 @@
 import type { YAMLError } from "yaml";
 import { SyntaxProblem } from "./source.ts";
 
-/** What the YAML library finds wrong, in its own words. */
+/** An error of the YAML library. */
 export interface Fault {
   code: YAMLError["code"];
   offset: number;
@@ -20,7 +20,7 @@ export const noTags = [
   "Write the plain value; quote text that starts with !.",
 ] as const;
 
-/** The first of several faults, said in words of those who write the file. */
+/** Describes the first error in terms that authors of the file understand. */
 export function syntaxProblem(faults: readonly Fault[], text: string): SyntaxProblem {
   const conflict = /^<{7}(?: |$)/m.exec(text);
   if (conflict) {
@@ -37,7 +37,7 @@ export function syntaxProblem(faults: readonly Fault[], text: string): SyntaxPro
   return new SyntaxProblem("yaml-syntax", at, isOwn ? message : `not valid YAML: ${message}`, hint);
 }
 
-/** @param faults those of one place: together they tell more than each alone */
+/** @param faults errors at one location, which explain more together */
 function wordsOf(faults: readonly Fault[], text: string): Words {
   const has = (code: Fault["code"]) => faults.some((fault) => fault.code === code);
   const said = faults.map(({ message }) => message).join("\n");
@@ -66,7 +66,7 @@ function wordsOf(faults: readonly Fault[], text: string): Words {
   return unexpected(said, text, at);
 }
 
-/** What is not closed has no other quote of its kind after it: the last one opens it. */
+/** An unclosed quote is the last one of its kind. */
 function openQuote(said: string, text: string, end: number): Words {
   const quote = said.includes("'") ? "'" : '"';
   return [

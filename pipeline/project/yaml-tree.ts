@@ -1,7 +1,7 @@
 import { type Document, isAlias, isMap, isNode, isScalar, isSeq, type Pair, type YAMLMap } from "yaml";
 import type { Path } from "./source.ts";
 
-/** A parsed document that finds its parts without searching an object twice. */
+/** Looks up locations with cached indexes per object. */
 export class YamlTree {
   readonly document: Document;
   private readonly pairs = new WeakMap<YAMLMap, Map<unknown, Pair>>();
@@ -46,7 +46,7 @@ export class YamlTree {
   }
 }
 
-/** The offset of a node, of its parent where it has none. */
+/** Offset of a node, or of its parent if it has none. */
 export function startOf(node: unknown, parent?: unknown, otherwise = 0): number {
   if (isNode(node) && node.range) return node.range[0];
   return parent === undefined ? otherwise : startOf(parent);

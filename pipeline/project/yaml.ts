@@ -17,8 +17,8 @@ import { type Fault, noTags, syntaxProblem } from "./yaml-faults.ts";
 import { startOf, YamlTree } from "./yaml-tree.ts";
 
 /**
- * YAML 1.2, core schema, unique text keys, one document. `yaml` is the authority; js-yaml, nine times
- * faster, reads the plain documents on which both agree, and what it rejects `yaml` judges again.
+ * YAML 1.2, core schema, unique text keys, one document. `yaml` decides; js-yaml is nine times faster and
+ * reads plain documents on which both agree, and `yaml` checks again what it rejects.
  * @throws SyntaxProblem yaml-syntax, duplicate-key, nesting-depth, alias-expansion, key-not-text
  */
 export function parseYaml(text: string): Syntax {
@@ -42,14 +42,14 @@ export function parseYaml(text: string): Syntax {
 
 const unusualBreaks = /[\t\r\u0085\u2028\u2029\uFEFF]/; // and tabs
 
-/** Where the two libraries may disagree; a plain document has nothing of it outside its block texts. */
+/** Syntax on which the libraries may disagree; plain documents have none of it outside block texts. */
 const delicate = [
   /(?:^|[-?:,[{]) *[&*!%]|<</m, // anchors, aliases, tags, directives, merge keys
   /(?<![A-Za-z\d.])[\d.]+[eE]\+?\d{3,}(?![^\s:,\]}])|\d{300}/, // numbers that overflow
   /[|>][-+]?[1-9]|[|>][1-9]?\+/, // block texts with an indentation of their own, or that keep their end
   /^ *(?:---|\.\.\.)/m, // document markers
   /(?:^|\s)#[^ \n]/, // comments without a space
-  // Quoted texts that are not all there is after a key or a dash
+  // Quoted texts with other text around them on the line
   /^(?![ -]*(?:[A-Za-z_][\w-]*: +)?(?:'[^'\n]*'|"[^"\\\n]*") *$)(?:.*[-?:,[{])? *['"]/m,
 ];
 function plain(text: string): boolean {
@@ -74,8 +74,8 @@ function loadFast(text: string): { value: unknown } | undefined {
 }
 
 /**
- * The path of the first value that lies too deep. Only aliases can make more values than the text has
- * characters: such a budget ends the walk.
+ * Path of the first value that is nested too deeply. Only aliases can give more values than the text has
+ * characters, so that budget ends the search.
  */
 function firstBeyond(
   value: unknown,
@@ -109,9 +109,12 @@ function parseDocumentStrictly(text: string): Document {
   return document;
 }
 
-/** At most two documents: the second is a fault. In garbage every character is one: a hundred are enough. */
+/**
+ * At most two documents, because the second is an error. Garbage gives an error per character, so they are
+ * limited to a hundred.
+ */
 function compose(text: string): { documents: Document[]; faults: Fault[] } {
-  // Keys are checked by checkNodes: the library compares each with all before it.
+  // checkNodes checks keys, because the library compares each key with all earlier ones.
   const composer = new Composer({ version: "1.2", schema: "core", uniqueKeys: false, prettyErrors: false });
   const faults: Fault[] = [];
   const enough = new Error();
@@ -139,7 +142,7 @@ function compose(text: string): { documents: Document[]; faults: Fault[] } {
   return { documents, faults };
 }
 
-/** The tokens of a text; depth is refused before anything recursive sees it. */
+/** Rejects deep nesting before any recursive code sees the tokens. */
 function* boundedTokens(text: string) {
   const parser = new Parser();
   let errors = 0;
@@ -167,7 +170,7 @@ function checkNodes(document: Document, text: string): void {
   });
 }
 
-/** The tag stands before its value; `!!str` begins with two. */
+/** The tag comes before its value; `!!str` begins with two. */
 function startOfTag(text: string, value: number): number {
   const mark = text.lastIndexOf("!", value);
   return text[mark - 1] === "!" ? mark - 1 : mark;

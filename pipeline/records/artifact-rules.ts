@@ -12,7 +12,7 @@ const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, confi
   yield error("package-type-unknown", place(["package_type"]), message, hint);
 };
 
-/** The operating system keeps the case of its row: `linux` and `Linux` are different values (section 2.2). */
+/** The operating system is case-sensitive: `linux` and `Linux` are different values (section 2.2). */
 const operatingSystemOfType: ArtifactRule = function* ({ artifact, type, place }) {
   const stated = artifact.operating_system;
   if (!type || stated === undefined || stated === type.operating_system) return;
@@ -63,7 +63,7 @@ const urlCanBeRead: ArtifactRule = function* ({ artifact, place }) {
   yield error("url-format", place(["url"]), message, "Leave it out to use artifact_url of catalog.yaml.");
 };
 
-/** A copied manifest with last month's files would ship old software under a new version. */
+/** A copied manifest with last month's files would ship old software as a new version. */
 const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, version, place }) {
   for (const other of file.match(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g) ?? []) {
     if (other === version) continue;
@@ -88,7 +88,7 @@ const partsRequired: ArtifactRule = function* ({ artifact, type, version, config
       hint(part),
     );
   }
-  // An empty attestation attests nothing.
+  // An empty attestation does not count.
   if (!require.attestation.includes(type.kind) || !isEmpty(artifact.attestation)) return;
   if (version < require.attestationFrom) return;
   const since = require.attestationFrom === "" ? "" : ` from ${require.attestationFrom} on`;
@@ -101,7 +101,7 @@ const isEmpty = (part: unknown): boolean =>
 
 const absence = (part: object | undefined) => (part === undefined ? "missing" : "empty");
 
-/** Only images have a build output of their own in the catalog (section 2.3). */
+/** Only images have their own build output in the catalog (section 2.3). */
 const partsOfImagesOnly: ArtifactRule = function* ({ artifact, type, place }) {
   if (!type || type.kind === "image") return;
   for (const part of ["store", "vendor"] as const) {
@@ -137,7 +137,7 @@ const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
   );
 };
 
-/** Every rule about one artifact; the order is that of the messages. */
+/** Rules for one artifact; their order is that of the messages. */
 export const artifactRules: readonly ArtifactRule[] = [
   packageTypeKnown,
   operatingSystemOfType,

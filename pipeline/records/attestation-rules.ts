@@ -14,7 +14,7 @@ const checksumAgrees: ArtifactRule = function* ({ artifact, place }) {
   );
 };
 
-/** Images are attested by their self-check alone (section 2.3). */
+/** Images are attested only by their self-check (section 2.3). */
 const imagesAttestSelfCheckOnly: ArtifactRule = function* ({ artifact, type, place }) {
   if (type?.kind !== "image") return;
   for (const key of Object.keys(artifact.attestation ?? {})) {
@@ -56,7 +56,7 @@ const keyIdOfType: ArtifactRule = function* ({ artifact, place }) {
   );
 };
 
-/** One hash per architecture on macOS, one hash everywhere else (section 2.3). */
+/** One hash per architecture on macOS, one hash elsewhere (section 2.3). */
 const selfCheckHashOfSystem: ArtifactRule = function* ({ artifact, type, place }) {
   const post = artifact.attestation?.cryptolib_post;
   if (!post || !type) return;

@@ -6,8 +6,8 @@ import { releaseRules } from "./release-rules.ts";
 import { readable } from "./verbatim.ts";
 
 /**
- * Applies every rule to what could be read of a release; a pure function of its files and the configuration.
- * @param whole the release whose artifacts are looked at beside each, where `release` is a part of it
+ * Applies all rules to a release; a pure function of its files and the configuration.
+ * @param whole the complete release, if `release` is a part of it
  */
 export function checkRelease(release: ParsedRelease, config: Config, whole = release): Problem[] {
   const problems: Problem[] = [];

@@ -3,8 +3,7 @@ import type { ParsedRelease } from "../project/parse.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
 /**
- * Section 2.1, rule 3: the bounds tell apart the debs that one machine could install. One that is alone needs
- * none.
+ * Section 2.1, rule 3: bounds distinguish debs that the same machine could install. A single deb needs none.
  */
 export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, place }) {
   if (artifact.package_type !== "deb") return;
@@ -26,7 +25,7 @@ export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, pl
   );
 };
 
-/** Whether a machine that could install a deb could install another one of its release. */
+/** True if a machine that can install the deb could also install another deb of the release. */
 function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
   const own = deb.file ?? deb.name;
   const kind = kindOf(deb);
@@ -40,6 +39,6 @@ function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
 const kindOf = ({ file, name, gui_only, headless }: WrittenArtifact): string =>
   [gui_only ?? false, headless ?? false, architectureOf(file ?? name)].join();
 
-/** Records know no architectures: the last part of the file name does, where it is one of Debian's. */
+/** Records have no architecture, so it is taken from the last part of the file name, if Debian knows it. */
 const architectureOf = (file: string): string =>
   /_(all|amd64|arm64|armel|armhf|i386|loong64|mips64el|ppc64el|riscv64|s390x)\.deb$/.exec(file)?.[1] ?? "";

@@ -3,8 +3,8 @@ import { display } from "../project/document.ts";
 import type { Artifact } from "./normalize.ts";
 
 /**
- * Joins what the build jobs of one release claim. Equal claims become one artifact, different claims
- * about one file are a problem; the order of jobs and manifests never matters.
+ * Merges the claims of a release's build jobs. Equal claims become one artifact, different claims about a
+ * file are a problem; the order of jobs and manifests is irrelevant.
  */
 export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifact[]; problems: Problem[] } {
   const byFile = new Map<string, Artifact>();
@@ -26,12 +26,12 @@ export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifa
   return { artifacts: [...byFile.values()], problems };
 }
 
-/** File systems that ignore case or normalization would keep only one of two such files. */
+/** Case-insensitive or normalizing file systems would keep only one of two such files. */
 const fold = (file: string) => file.normalize("NFC").toLowerCase();
 
 /**
- * The order ids are given in. The graphical variant comes before the core one, so that in the list (ids
- * descending) an installer's first match is never the graphical one.
+ * Order of id assignment. The graphical variant comes before the core one, so that in the list (ids
+ * descending) an installer never finds the graphical one first.
  */
 export function inAllocationOrder(a: Artifact, b: Artifact): number {
   return (
@@ -42,7 +42,7 @@ export function inAllocationOrder(a: Artifact, b: Artifact): number {
     nullable(a.content.min_os_version, b.content.min_os_version) ||
     nullable(a.content.max_os_version, b.content.max_os_version) ||
     text(a.file, b.file) ||
-    // Conflicting claims about one file: any order will do as long as it is always the same.
+    // Conflicting claims about one file need only a deterministic order.
     text(fingerprint(a), fingerprint(b))
   );
 }
@@ -58,10 +58,10 @@ function nullable(a: string | null, b: string | null): number {
 const fingerprint = (artifact: Artifact) =>
   JSON.stringify([artifact.contentHash, artifact.url, artifact.size]);
 
-/** Follow from the package type where nobody wrote them. */
+/** Derived from the package type unless written. */
 const derived = ["description", "operating_system", "platform"];
 
-/** The fields in which two claims differ, `data` down to its leaves, with both values. */
+/** Fields in which two claims differ, including the leaves of `data`, with both values. */
 function differences(a: Artifact, b: Artifact): string[] {
   const [left = new Map(), right = new Map()] = [a, b].map(({ content, details, url, size }) => {
     const { data, verbatim } = details();
@@ -78,14 +78,14 @@ function differences(a: Artifact, b: Artifact): string[] {
   return told.sort();
 }
 
-/** Paths under which two values have different leaves, sorted. An empty object is none beside its parts. */
+/** Sorted paths with different leaves. An empty object does not count next to its parts. */
 export function differingLeaves(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
   const paths = [...new Set([...a.keys(), ...b.keys()])];
   const isBranch = (path: string) => paths.some((other) => other.startsWith(`${path}.`));
   return paths.filter((path) => a.get(path) !== b.get(path) && !isBranch(path)).sort();
 }
 
-/** A leaf as a sentence names it: of digests the beginning is enough. */
+/** A leaf in a message; digests are abbreviated. */
 export function shortly(json: string | undefined): string {
   if (json === undefined || json === "null") return "nothing";
   const text = json.replace(/^"(.*)"$/, "$1");
@@ -93,7 +93,7 @@ export function shortly(json: string | undefined): string {
   return display(JSON.parse(json)).slice(0, 60);
 }
 
-/** Every leaf of a value under its dotted path. */
+/** Leaves of a value by dotted path. */
 export function leaves(value: unknown, path = "", into = new Map<string, string>()): Map<string, string> {
   const isBranch = value !== null && typeof value === "object" && Object.keys(value).length > 0;
   if (!isBranch) into.set(path, JSON.stringify(value));

@@ -2,13 +2,13 @@ import type { Config } from "../documents/config.ts";
 import type { InlineNote, Note, WrittenNote } from "../documents/note.ts";
 import type { WrittenRelease } from "../documents/release.ts";
 
-/** Inside release.yaml the default kinds may stand in the plural, as they are read. */
+/** release.yaml allows plural forms of the default kinds for inline notes. */
 const plurals: Readonly<Record<string, string>> = { features: "feature", fixes: "fix" };
 
-/** The configured component a key names, undefined when there is none. */
+/** The configured component of a key; undefined: none. */
 export const componentKey = (key: string, config: Config) => (config.components.has(key) ? key : undefined);
 
-/** The configured kind an inline key names, singular or default plural. */
+/** The configured kind of an inline key, singular or default plural. */
 export function kindKey(key: string, config: Config): string | undefined {
   const singular = plurals[key] ?? key;
   return config.kinds.has(key) ? key : config.kinds.has(singular) ? singular : undefined;
@@ -16,7 +16,10 @@ export function kindKey(key: string, config: Config): string | undefined {
 
 export const inlineText = (note: InlineNote) => (typeof note === "string" ? note : note.text);
 
-/** A release's notes: inline ones as written, then fragments by file name. They must have passed the rules. */
+/**
+ * Notes of a release: inline ones in written order, then fragments by file name. They must have passed the
+ * rules.
+ */
 export function normalizeNotes(
   release: Pick<WrittenRelease, "notes">,
   fragments: readonly WrittenNote[],
@@ -34,7 +37,7 @@ export function normalizeNotes(
   return [...notes, ...fragments.map(normalizeNote)];
 }
 
-/** Trailing white space never matters: YAML block texts end in a line break. */
+/** Trailing white space is irrelevant, because YAML block texts end with a line break. */
 function normalizeNote({ component, kind, text, refs, security }: WrittenNote): Note {
   return { component, kind, text: text.trim(), refs: refs ?? [], security: security ?? false };
 }

@@ -5,7 +5,7 @@ import { display, type Located } from "../project/document.ts";
 import { componentKey, inlineText, kindKey } from "./notes.ts";
 import { error, type ReleaseRule, warning } from "./report.ts";
 
-/** Folder, release.yaml and manifests name one version. */
+/** Folder, release.yaml and manifests must agree on the version. */
 const versionsAgree: ReleaseRule = function* ({ version, folder, release, manifests }) {
   if (release && release.value.version !== version) {
     const message = `version is ${release.value.version}, expected ${version} as the folder is named`;
@@ -30,7 +30,7 @@ const versionsAgree: ReleaseRule = function* ({ version, folder, release, manife
 
 const day = 86_400_000;
 
-/** A typo in the year or month; a hotfix on an old line may well be months late. */
+/** Detects typos in year or month; a hotfix of an old line may be months late. */
 const datePlausible: ReleaseRule = function* ({ version, release }) {
   if (!release) return;
   const { date } = release.value;
@@ -68,7 +68,7 @@ const notesUseKnownKeys: ReleaseRule = function* ({ release, notes }, config) {
   }
 };
 
-/** The rules of one note fragment; fragments of the next release obey them too. */
+/** Rules for a note fragment, including those of the next release. */
 export function* checkFragment(note: Located<WrittenNote>, config: Config): Iterable<Problem> {
   const { component, kind, text } = note.value;
   if (!config.components.has(component)) yield unknownComponent(note, ["component"], component, config);

@@ -5,20 +5,20 @@ import type { Code, Place, Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import type { Path } from "../project/source.ts";
 
-/** One artifact of a manifest, as a rule sees it. */
+/** An artifact with its context, for a rule. */
 export interface ArtifactInRelease {
   artifact: WrittenArtifact;
   file: string;
-  /** undefined when the package type is not in the table; another rule says so. */
+  /** undefined: an unknown package type, which another rule reports. */
   type: PackageType | undefined;
   version: string;
   release: ParsedRelease;
   config: Config;
-  /** The place of a field of this artifact; of the artifact itself for []. */
+  /** Location of a field; of the artifact itself for []. */
   place(path: Path, part?: "key" | "value"): Place;
 }
 
-/** A named rule: yields what it finds wrong. */
+/** A named rule that yields problems. */
 export type ArtifactRule = (context: ArtifactInRelease) => Iterable<Problem>;
 export type ReleaseRule = (release: ParsedRelease, config: Config) => Iterable<Problem>;
 

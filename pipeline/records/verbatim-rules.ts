@@ -4,8 +4,8 @@ import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";
 import { outOfOrder, recordShape } from "./verbatim.ts";
 
 /**
- * What an imported record breaks is told like any other mistake: releases/exceptions.yaml accepts what was
- * imported, and nobody else can use `verbatim` to say what the rules forbid.
+ * Violations of imported records are reported like others, and releases/exceptions.yaml accepts them, so no
+ * one can use `verbatim` to bypass a rule.
  */
 const verbatimBreaksRules: ArtifactRule = function* (context) {
   const { artifact, place } = context;
@@ -30,7 +30,7 @@ function shapeProblems(field: string, value: unknown, { config }: ArtifactInRele
   return checkShape({ file: "", text: "" }, syntax, recordShape(config.wire)).problems;
 }
 
-/** Other rules report these two: the entry shows them as if the manifest said so. */
+/** Other rules report these two, because the entry contains them like written fields. */
 const differsFromType = (field: string, { artifact, type }: ArtifactInRelease) =>
   type !== undefined &&
   (field === "operating_system" || field === "platform") &&
@@ -61,7 +61,7 @@ const noFieldAbsent: ArtifactRule = function* ({ artifact, place }) {
 
 const identityFields: readonly string[] = ["id", "version"];
 
-/** Id and version are what a record is; their fields cannot be anything else. */
+/** Id and version identify a record, so their fields cannot be overridden. */
 const identityNotVerbatim: ArtifactRule = function* ({ artifact, place }) {
   for (const field of identityFields) {
     if (!Object.hasOwn(artifact.verbatim ?? {}, field)) continue;
@@ -70,7 +70,7 @@ const identityNotVerbatim: ArtifactRule = function* ({ artifact, place }) {
   }
 };
 
-/** The one checksum a manifest may leave open is that of an imported record that has none. */
+/** Only an imported record may lack a checksum. */
 const checksumKnown: ArtifactRule = function* ({ artifact, place }) {
   if (artifact.sha256 !== "unknown" || Object.hasOwn(artifact.verbatim ?? {}, "checksum")) return;
   const code: Code = "checksum-format";

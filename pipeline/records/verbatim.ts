@@ -14,19 +14,19 @@ import { packageRecordSchema } from "../documents/package-record.ts";
 type Wire = Config["wire"];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What an imported record says in a way its manifest entry cannot. */
+/** Fields of an imported record that its manifest entry cannot express. */
 export interface Verbatim {
-  /** Fields of the record as they stand on the wire. */
+  /** In published form. */
   fields: Fields;
-  /** Fields the record lacks. */
+  /** Fields that the record lacks. */
   absent: readonly string[];
 }
 
-/** Dates stand in the ledger; those of an imported record hold as long as no later event changed them. */
+/** Dates are in the ledger; imported ones are kept until a later event changes them. */
 export const dateFields = ["created_date", "modified_date"] as const;
 export type DateField = (typeof dateFields)[number];
 
-/** Two dates that the ledger cannot hold, for its lines only go forward. */
+/** Dates that the ledger cannot express, because its lines only go forward. */
 export const outOfOrder = (created: unknown, modified: unknown): boolean =>
   [created, modified].every((date) => timestamp.safeParse(date).success) &&
   String(modified) < String(created);
@@ -36,8 +36,8 @@ export function verbatimOf({ verbatim, absent }: WrittenArtifact): Verbatim | un
 }
 
 /**
- * A record as the imported catalog has it.
- * @param dates those date fields that still are the imported ones
+ * The record in its imported form.
+ * @param dates date fields that still have their imported values
  */
 export function asImported(
   record: object,
@@ -55,7 +55,7 @@ export function asImported(
 
 const shapes = new WeakMap<Wire, ReturnType<typeof wireRecordShape>>();
 
-/** The shape of a record's fields with the key names the wire uses, each of them optional. */
+/** Schema of a record's fields with published key names, all optional. */
 export function recordShape(wire: Wire): ReturnType<typeof wireRecordShape> {
   const shape = shapes.get(wire) ?? wireRecordShape(wire);
   shapes.set(wire, shape);
@@ -72,7 +72,7 @@ function wireRecordShape(wire: Wire) {
   return packageRecordSchema.extend({ data }).partial();
 }
 
-/** `data` under neutral key names; parts that are no objects are left out. */
+/** `data` with neutral key names, without parts that are not objects. */
 export function neutralData(data: unknown, wire: Wire): Record<string, unknown> {
   if (!isObject(data)) return {};
   const { store, attestation, [wire.vendor]: vendor } = data;
@@ -90,8 +90,8 @@ function neutralAttestation(attestation: Fields, wire: Wire): Fields {
 }
 
 /**
- * An imported entry as rules and pages can read it: verbatim values where they have the form of their field.
- * What has not is told by the rule about verbatim values.
+ * An imported entry for rules and pages: verbatim values that fit their field. The rule about verbatim values
+ * reports the others.
  */
 export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact {
   const { verbatim } = artifact;
@@ -118,7 +118,7 @@ export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact
   };
 }
 
-/** In doubt a record is private: what hides it may not be understood, but it is there. */
+/** An unknown restriction makes the record private, to be safe. */
 function visibility(verbatim: Fields): Partial<WrittenArtifact> {
   const { exclude_from_api: excluded, only_for_account: account } = verbatim;
   const asText = (value: unknown) =>
@@ -140,7 +140,7 @@ function readableData(data: unknown, wire: Wire): Partial<WrittenArtifact> {
   );
 }
 
-/** A value without whatever in it does not fit its schema; undefined when nothing is left. */
+/** Removes the parts of a value that do not fit its schema; undefined if nothing remains. */
 function salvage<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> | undefined {
   const copy = structuredClone(value);
   for (let result = schema.safeParse(copy); ; result = schema.safeParse(copy)) {
@@ -150,7 +150,7 @@ function salvage<T extends z.ZodType>(value: unknown, schema: T): z.infer<T> | u
   }
 }
 
-/** Takes out what an issue is about; false when that is the whole value. */
+/** Removes the part that an issue refers to; false if that is the whole value. */
 function discard(root: unknown, issue: z.core.$ZodIssue): boolean {
   const keys =
     issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
@@ -166,7 +166,7 @@ function discardAt(root: unknown, path: readonly PropertyKey[]): boolean {
     if (Array.isArray(parent) && typeof key === "number" && key in parent)
       return parent.splice(key, 1).length > 0;
     if (isObject(parent) && Object.hasOwn(parent, key)) return Reflect.deleteProperty(parent, key);
-    // What is missing cannot be taken out: then its parent has to go.
+    // A missing value cannot be removed, so its parent is.
   }
   return false;
 }

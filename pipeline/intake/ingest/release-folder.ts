@@ -8,14 +8,14 @@ import { exists } from "../../system/files.ts";
 import { listFolders } from "../../system/folders.ts";
 import { nextVersion } from "../authoring/open-release.ts";
 
-/** release.yaml of a version, where it can be read; what is wrong with it is for check to say. */
+/** release.yaml of a version, if readable; `check` reports its problems. */
 export function readRelease(folder: string, version: string): Located<WrittenRelease> | undefined {
   const file = `${folder}/${version}/release.yaml`;
   const bytes = filesIn(folder).read(`${version}/release.yaml`);
   return bytes && readBytes(file, bytes, releaseSchema).document;
 }
 
-/** @throws RelcatError version-unknown when the release was not opened */
+/** @throws RelcatError version-unknown if the release does not exist */
 export function requireRelease(folder: string, version: string): void {
   // biome-ignore lint/plugin: the version is checked.
   if (exists(`${folder}/${version}`)) return;
@@ -28,7 +28,7 @@ export function requireRelease(folder: string, version: string): void {
   throw failure("version-unknown", `there is no release ${version} in ${folder}/`, hint);
 }
 
-/** Those that are open or were ever cut: no number is given twice. */
+/** Open and cut versions, because numbers are never reused. */
 function versionsIn(folder: string): string[] {
   const bytes = filesIn(folder).read("ledger.jsonl");
   const { versions } = readLedger({ file: "ledger.jsonl", text: new TextDecoder().decode(bytes) }).ledger;
