@@ -1,0 +1,95 @@
+import { globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { repository } from "../support/run.ts";
+
+/** Files whose prose was edited. Extend the lists as more files follow; nothing leaves them. */
+const guides = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md"];
+const scripts = ["docs/ci/**/*.{sh,yml}"];
+const sources: string[] = ["cli/commands.ts", "cli/*/commands-*.ts"];
+
+/** The words to avoid, with those that CONTRIBUTING.md gives instead. */
+const avoided: readonly (readonly [RegExp, string])[] = [
+  [/\b(somebody|everybody)\b/i, "someone, everyone"],
+  [/\bwho(so)?ever\b/i, "anyone who"],
+  [/\b(stands?|lies?) (in|at|on|below|above|beside|there|here)\b/i, "is in, is stored in"],
+  [/\bjoined of\b/i, "assembled from"],
+  [/\bis told\b/i, "is reported, gets"],
+  [/\bis no (version|month|filter|shell)\b/i, "is not a"],
+  [/\bheld against\b|\bthe way out\b|\banew\b/i, "compared with, how to fix it, again"],
+  [/^(What|Whose|Who|Of|By (which|what|whom))\b[^?]*$/, "a subject at the start of the sentence"],
+  [/^(Was|Were|Is|Are|Did|Does|Had|Has)\b[^?]*,[^?]*$/, "a condition with if"],
+];
+
+/** Paragraphs, list items and table cells, without code, link targets and headings. */
+function proseOf(markdown: string): string[] {
+  return markdown
+    .replace(/^```[\s\S]*?^```$/gm, "\n")
+    .replace(/`[^`]*`/g, "CODE")
+    .replace(/"[^"\n]*"/g, "QUOTE")
+    .replace(/\]\([^)]*\)/g, "]")
+    .replace(/^#.*$/gm, "\n")
+    .replace(/^\|(.*)\|$/gm, (_, row: string) => `\n${row.split("|").join("\n\n")}\n`)
+    .replace(/^\s*(-|\d+\.) /gm, "\n")
+    .split(/\n\s*\n/)
+    .map((block) =>
+      block
+        .replace(/\s+/g, " ")
+        .replace(/[*_[\]]/g, "")
+        .trim(),
+    );
+}
+
+/** Comments that begin with `marker`, joined over their lines. */
+const commentsOf = (text: string, marker: RegExp): string[] =>
+  text
+    .replace(/^#!.*$/m, "")
+    .replace(/`[^`]*`/g, "CODE")
+    .split("\n")
+    .map((line) => marker.exec(line)?.[1] ?? "\n")
+    .join(" ")
+    .split(/\s*\n\s*/);
+
+const sentencesOf = (blocks: readonly string[]) =>
+  blocks.flatMap((block) => block.split(/(?<=[.!?:])\s+(?=[A-Z"'])/)).filter((sentence) => sentence !== "");
+
+const faultsOf = (blocks: readonly string[]): string[] =>
+  sentencesOf(blocks).flatMap((sentence) =>
+    avoided.filter(([words]) => words.test(sentence)).map(([, better]) => `${sentence} → ${better}`),
+  );
+
+/** The table of words quotes what it refuses. */
+const withoutTheTable = (text: string) => text.replace(/^## Words[\s\S]*/m, "");
+
+const read = (path: string) => readFileSync(join(repository, path), "utf8");
+const filesOf = (patterns: readonly string[]) => globSync(patterns, { cwd: repository }).sort();
+
+test.each(filesOf(guides))("%s", (path) => {
+  expect(faultsOf(proseOf(withoutTheTable(read(path))))).toEqual([]);
+});
+
+test.each(filesOf(scripts))("comments of %s", (path) => {
+  expect(faultsOf(commentsOf(read(path), /(?:^|\s)# (.*)$/))).toEqual([]);
+});
+
+test.each(filesOf(sources))("comments of %s", (path) => {
+  expect(faultsOf(commentsOf(read(path), /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s?(.*?)(?:\*\/)?$/))).toEqual([]);
+});
+
+test.each([
+  ["Restart it. Whoever has the key can sign.", 1],
+  ["| key | what lies in the cache |", 1],
+  ["- Was the key on it, exchange it.", 1],
+  ["Of what is ordered, the last.", 1],
+  ["What does `cut` change?", 0],
+  ["If the key was on it, replace it.", 0],
+  ["`somebody` is a name, and so is\n```\nwhoever\n```\n", 0],
+])("%j has %i faults", (text, count) => {
+  expect(faultsOf(proseOf(text)).length).toBe(count);
+});
+
+test("comments are read with the lines that continue them", () => {
+  const text = "/** A lock,\n * which somebody holds. */\nconst lock = 1; // ok\n// What is left.\n";
+  const marker = /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s?(.*?)(?:\*\/)?$/;
+  expect(faultsOf(commentsOf(text, marker)).length).toBe(2);
+});
