@@ -76,6 +76,7 @@ export {
   type PublishDelivery,
   type PublishOptions,
   publishSite,
+  type Told,
 } from "./publish/publish.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {

@@ -1,4 +1,10 @@
-import { exitStatus, type PublishDelivery, publishSite, refreshSite } from "../../pipeline/index.ts";
+import {
+  exitStatus,
+  type PublishDelivery,
+  publishSite,
+  refreshSite,
+  type Told,
+} from "../../pipeline/index.ts";
 import { showProgress } from "../intake/reading-progress.ts";
 import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
 import { reasonOf } from "../terminal/reason.ts";
@@ -46,9 +52,8 @@ export async function publish(site: string, options: PublishCommandOptions, host
   const publishing = options.refresh
     ? refreshSite(host.releases, site, request, surroundings(host))
     : publishSite(host.releases, out, site, request, surroundings(host));
-  const done: PublishDelivery & { trust?: string; isCommitted?: boolean; unproved?: string } =
-    await publishing.finally(progress.end);
-  const { trust, isCommitted = true, unproved, ...delivery } = done;
+  const done: PublishDelivery & Partial<Told> = await publishing.finally(progress.end);
+  const { trust, isSigned = true, isCommitted = true, unproved, ...delivery } = done;
   if (trust === "none")
     sayCommand(host, "This site is not signed: nobody can check what they get. relcat trust init");
   if (!isCommitted && delivery.result !== "unchanged")
@@ -66,7 +71,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
   listRepaired(delivery, host);
   listChanges(delivery, dryRun, host);
   sayUnchecked(delivery, host);
-  if (delivery.result === "published") sayNext(host, `relcat verify ${site}`);
+  if (delivery.result === "published" && isSigned) sayNext(host, `relcat verify ${site}`);
   return exitStatus.done;
 }
 

@@ -34,7 +34,7 @@ export async function rollback(
       host,
     );
   const progress = showPublishing(host);
-  const done = await rollbackSite(
+  const { isSigned, settles, ...done } = await rollbackSite(
     host.releases,
     site,
     { to, out, reason, dryRun, environment, now: passing(host), onFile: progress.onFile },
@@ -44,6 +44,14 @@ export async function rollback(
   listChanges(done, dryRun, host);
   if (dryRun) return exitStatus.done;
   say(host, `${site} is held: relcat publish refuses until it is told --release-hold.`);
-  sayNext(host, `relcat verify ${site}; mend what was wrong; then relcat publish ${site} --release-hold`);
+  sayNext(host, nextAfter(site, isSigned, settles));
   return exitStatus.done;
+}
+
+function nextAfter(site: string, isSigned: boolean, settles: boolean): string {
+  const build = `relcat build ${settles ? "--released " : ""}--site ${site}`;
+  const publish = `relcat publish ${site} --release-hold`;
+  return isSigned
+    ? `relcat verify ${site}; mend what was wrong; then ${build}, relcat sign --site ${site} and ${publish}`
+    : `mend what was wrong; then ${build} and ${publish}`;
 }

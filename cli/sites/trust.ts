@@ -2,6 +2,7 @@ import {
   beginSiteTrust,
   describeTrust,
   exitStatus,
+  loadConfiguration,
   type RotatedRole,
   rotateKey,
   signTrust,
@@ -36,9 +37,10 @@ export async function initTrust(
     host,
     `Put online.pem where releases are signed (RELCAT_ONLINE_KEY, as PEM), then move ${shellWord(keys)} to a safe place.`,
   );
+  const online = done.keys.find((file) => file.endsWith("online.pem")) ?? "";
   sayNext(
     host,
-    `add "trust: ${profile}" to ${host.releases}/catalog.yaml, commit ${host.releases}/trust, then relcat build --released and relcat sign`,
+    `add "trust: ${profile}" to ${host.releases}/catalog.yaml, commit ${host.releases}/, ${await exported(online, host)}then ${signing}`,
   );
   return exitStatus.done;
 }
@@ -53,8 +55,17 @@ export async function rotate(
   answer(host, { ...done }, () => `Made ${listed(done.keys)}; wrote ${listed(done.written)}.`);
   if (role === "online")
     say(host, "Put the new key where releases are signed; the old one signs nothing any more.");
-  sayWaiting(done, host);
+  const [key = ""] = done.keys;
+  sayWaiting(done, host, role === "online" ? await exported(key, host) : "");
   return exitStatus.done;
+}
+
+const signing = "relcat build --released and relcat sign";
+
+/** Puts the online key where `sign` looks for it; "" where catalog.yaml names a file or a program. */
+async function exported(key: string, { releases }: Host): Promise<string> {
+  const { online } = (await loadConfiguration(releases, undefined)).trust;
+  return "env" in online ? `export ${online.env}="$(cat ${shellWord(key)})", ` : "";
 }
 
 /** `relcat trust sign`: signs with the available keys. */
@@ -69,7 +80,7 @@ export async function signOffline({ keys, now }: Dated & { keys: string }, host:
   return exitStatus.done;
 }
 
-function sayWaiting({ written, missing }: TrustDelivery, host: Host): void {
+function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""): void {
   if (missing.root > 0) {
     say(
       host,
@@ -78,8 +89,7 @@ function sayWaiting({ written, missing }: TrustDelivery, host: Host): void {
     sayNext(host, "relcat trust sign --keys KEYS, by whoever has one of them");
   } else if (missing.targets) {
     sayNext(host, "relcat trust sign --keys KEYS, by whoever has the targets key");
-  } else if (written.length > 0)
-    sayNext(host, `commit ${host.releases}/trust, then relcat build --released and relcat sign`);
+  } else if (written.length > 0) sayNext(host, `commit ${host.releases}/trust, ${before}then ${signing}`);
 }
 
 /** `relcat trust list` */

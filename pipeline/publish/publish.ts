@@ -98,6 +98,8 @@ export interface PublishDelivery {
 /** Remarks for people. */
 export interface Told {
   trust: TrustProfile;
+  /** Whether readers can check what was published. */
+  isSigned: boolean;
   /** false: uncommitted changes reach a settling site. */
   isCommitted: boolean;
   /** Reason why git cannot tell whether the base has the ledger lines, in one line. */
@@ -146,7 +148,13 @@ export async function publishSite(
       options,
     );
     const isCommitted = !site.settles || head?.isClean !== false || local.document.at !== undefined;
-    return { ...done, trust: config.trust.profile, isCommitted, unproved: pushed.unproved };
+    return {
+      ...done,
+      trust: config.trust.profile,
+      isSigned: local.signed !== null,
+      isCommitted,
+      unproved: pushed.unproved,
+    };
   });
 }
 

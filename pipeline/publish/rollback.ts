@@ -68,7 +68,7 @@ export async function rollbackSite(
   name: string,
   options: RollbackOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
-): Promise<PublishDelivery & { commit: string | null }> {
+): Promise<PublishDelivery & { commit: string | null; isSigned: boolean; settles: boolean }> {
   const config = await loadConfiguration(releases, undefined);
   const site = siteNamed(config, name);
   const { environment, now } = options;
@@ -118,7 +118,7 @@ export async function rollbackSite(
       occasion,
       options,
     );
-    return { ...done, commit };
+    return { ...done, commit, isSigned, settles: site.settles };
   });
 }
 
