@@ -4,9 +4,10 @@ import { execa } from "execa";
 import { cacheControl, mediaType } from "../../pipeline/documents/file-headers.ts";
 import { afterFile } from "../support/after-file.ts";
 import { release } from "../support/project.ts";
-import { program, repository, temporaryFolder } from "../support/run.ts";
+import { repository, temporaryFolder } from "../support/run.ts";
 import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { localWeb, type Page } from "./local-web.ts";
+import { launcher, withNextPasted } from "./pasted.ts";
 
 /** A releases repository, the places its sites lie at, and a shell in a folder of its own. */
 export interface World {
@@ -22,6 +23,14 @@ export interface World {
   sh(script: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<ShellResult>;
   /** As `sh`, for what must succeed: what it said is in the error. */
   succeed(script: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<ShellResult>;
+  /**
+   * As `succeed`, for the commands of a guide: each "Next" line that relcat prints is pasted too, in a copy of all files,
+   * and must succeed. A bucket is in the memory of this process and cannot be copied: with one nothing is pasted.
+   */
+  follow(
+    script: string,
+    options?: { cwd?: string; env?: Record<string, string> },
+  ): Promise<ShellResult & { pasted?: string[] }>;
   /** A file of a site as its readers get it; undefined: they get none. */
   live(host: string, path: string): string | undefined;
   /** What a CDN in front does with what its origin has; it may be replaced. */
@@ -76,7 +85,7 @@ export async function world(kind: Kind, template?: string): Promise<World> {
   bucket.place.bucket = "downloads";
   afterFile(() => bucket.stop());
   const command = join(bin, "relcat");
-  writeFileSync(command, `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
+  writeFileSync(command, launcher(base));
   chmodSync(command, 0o755);
   const pages = {
     "downloads.example.com": (path: string) =>
@@ -122,6 +131,10 @@ export async function world(kind: Kind, template?: string): Promise<World> {
       throw new Error(`${result.exitCode}\n${script}\n${result.stdout}\n${result.stderr}`);
     return result;
   };
+  const follow: World["follow"] = (script, options = {}) =>
+    kind === "bucket"
+      ? succeed(script, options)
+      : withNextPasted((env) => succeed(script, { ...options, env: { ...options.env, ...env } }));
   if (template === undefined) {
     await execa("git", ["init", "--quiet", "--bare", "--initial-branch=main", origin]);
     await fill(at("first"), succeed);
@@ -134,6 +147,7 @@ export async function world(kind: Kind, template?: string): Promise<World> {
     bucket,
     sh,
     succeed,
+    follow,
     live: (host, path) => {
       const page = pages[host as keyof typeof pages]?.(path);
       return page && new TextDecoder().decode(page.bytes);

@@ -25,7 +25,8 @@ function scriptFor(kind: Kind, at: World): string[] {
 describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] }, (kind) => {
   test("every shell block runs as it stands, from a clone to a verified download", async () => {
     const at = await world(kind);
-    const { stdout, stderr } = await at.succeed(scriptFor(kind, at).join("\necho '-----'\n"));
+    const { stdout, stderr, pasted } = await at.follow(scriptFor(kind, at).join("\necho '-----'\n"));
+    if (kind === "folder") expect(pasted).toContain("relcat sign --site prod");
     for (const sentence of [
       `Uploaded 2 files to prod (${kind === "folder" ? `dir:${at.srv}/downloads` : "s3://downloads/catalog"}):`,
       "Would publish dist (build ",

@@ -4,6 +4,7 @@ import { execa } from "execa";
 import { expect, test } from "vitest";
 import { codes, exitStatus } from "../../pipeline/errors.ts";
 import { program, repository, temporaryFolder } from "../support/run.ts";
+import { launcher, withNextPasted } from "./pasted.ts";
 
 const readme = readFileSync(join(repository, "README.md"), "utf8");
 
@@ -46,6 +47,13 @@ const withoutSizes = (text: string) =>
     .replace(/build-[0-9a-f]{8}/g, "build-…")
     .trimEnd();
 
+const inTour = (home: string) => ({
+  PATH: `${home}:${process.env.PATH}`,
+  CI: undefined,
+  GITHUB_ACTIONS: undefined,
+  SOURCE_DATE_EPOCH: undefined,
+});
+
 test("the tour prints what the README says it prints", async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
@@ -54,12 +62,7 @@ test("the tour prints what the README says it prints", async () => {
   expect(tour.length).toBeGreaterThan(8);
   const marker = "----- next step";
   const script = tour.map(({ command }) => `${command}\necho '${marker}'`).join("\n");
-  const env = {
-    PATH: `${home}:${process.env.PATH}`,
-    CI: undefined,
-    GITHUB_ACTIONS: undefined,
-    SOURCE_DATE_EPOCH: undefined,
-  };
+  const env = inTour(home);
   // Through one pipe: what comes through two may be read in another order than it was written in.
   const { stdout } = await execa("bash", ["-c", `exec 2>&1\n${script}`], { cwd: home, env, reject: false });
   const printed = stdout.split(`${marker}\n`);
@@ -67,6 +70,26 @@ test("the tour prints what the README says it prints", async () => {
     const shown = withoutSizes(printed[index]?.replace(marker, "") ?? "");
     expect(`$ ${command}\n${shown}`).toBe(`$ ${command}\n${withoutSizes(output)}`);
   }
+});
+
+test("what the tour names as the next command works when it is pasted", { tags: ["long"] }, async () => {
+  const home = temporaryFolder();
+  writeFileSync(join(home, "relcat"), launcher(home));
+  chmodSync(join(home, "relcat"), 0o755);
+  const script = steps(readme)
+    .map(({ command }) => command)
+    .join("\n");
+  const git = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1" };
+  const ann = { GIT_AUTHOR_NAME: "Ann", GIT_AUTHOR_EMAIL: "ann@example.com" };
+  const committer = { GIT_COMMITTER_NAME: "Ann", GIT_COMMITTER_EMAIL: "ann@example.com" };
+  const { exitCode, pasted } = await withNextPasted((env) =>
+    execa("bash", ["-c", script], {
+      cwd: home,
+      env: { ...inTour(home), ...git, ...ann, ...committer, ...env },
+    }),
+  );
+  expect(exitCode).toBe(0);
+  expect(pasted).toEqual([...readme.matchAll(/^Next: (.*)$/gm)].map(([, next]) => next));
 });
 
 test("every file a document links to is there", () => {

@@ -18,8 +18,13 @@ const commands = (name: string, heading?: string) =>
     .map(({ text }) => text)
     .join("\n");
 
-const follow = (at: Live, script: string, cwd = at.clone) =>
-  at.succeed(script, { cwd, env: { RELCAT_ONLINE_KEY: at.key } });
+const signing = ({ clone, key }: Live, cwd = clone) => ({ cwd, env: { RELCAT_ONLINE_KEY: key } });
+
+/** For the commands of a runbook. */
+const follow = (at: Live, script: string, cwd?: string) => at.follow(script, signing(at, cwd));
+
+/** For what comes before, between and after them. */
+const run = (at: Live, script: string, cwd?: string) => at.succeed(script, signing(at, cwd));
 
 /** Ids that the live list offers. */
 const offered = (at: Live): number[] =>
@@ -27,7 +32,7 @@ const offered = (at: Live): number[] =>
     .map(({ id }) => id)
     .sort((a, b) => a - b);
 
-const stateOf = async (at: Live) => JSON.parse((await follow(at, "relcat history prod --json")).stdout);
+const stateOf = async (at: Live) => JSON.parse((await run(at, "relcat history prod --json")).stdout);
 
 const rename = (name: string) =>
   `sed -i 's/^product: .*/product: ${name}/' releases/catalog.yaml; git commit -qam "${name}"; git push -q
@@ -57,7 +62,7 @@ test("retract-within-minutes: the package is gone from the list, with its reason
   expect(told.exitCode).toBe(1);
   expect(told.stderr).toContain("which was withdrawn: Does not start on ARM.");
   const mark = (await stateOf(at)).ledger_high.sha256;
-  expect((await follow(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
+  expect((await run(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
 });
 
 test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", { tags: ["long"] }, async () => {
@@ -74,7 +79,7 @@ test("rollback: the build before, held; a withdrawal under the hold; an end to i
   tags: ["long"],
 }, async () => {
   const at = await liveWorld();
-  await follow(at, rename("Wrong"));
+  await run(at, rename("Wrong"));
   const title = () => /<title>([^<]*)</.exec(at.live(host, "index.html") ?? "")?.[1];
   expect(title()).toContain("Wrong");
   await follow(at, commands("rollback.md", "Do"));
@@ -95,7 +100,7 @@ test("rollback: the build before, held; a withdrawal under the hold; an end to i
   expect(title()).not.toContain("Wrong");
   await follow(at, commands("rollback.md", "See that it worked"));
 
-  await follow(
+  await run(
     at,
     `sed -i 's/^product: .*/product: Mended/' releases/catalog.yaml; git commit -qam Mended; git push -q`,
   );
@@ -125,8 +130,8 @@ test("stale-cdn: all of it is purged, and readers see what is live", { tags: ["l
     else if (!old.has(path) && page) old.set(path, page);
     return isPurged ? page : (old.get(path) ?? page);
   };
-  await follow(at, "relcat verify prod");
-  await follow(
+  await run(at, "relcat verify prod");
+  await run(
     at,
     `mkdir ci; echo 'require("fs").writeFileSync(process.env.HOME + "/purged", require("fs").readFileSync(0));' >ci/purge.js
 git add ci; git commit -qm Purge; relcat retract 4 --reason "Does not start." --yes; git commit -qam Retract; git push -q
@@ -147,7 +152,7 @@ test("leaked-online-key: what the old key signs is refused", { tags: ["long"] },
 
   const own = await at.sh("relcat sign --site prod", { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } });
   expect(own.stderr).toContain("error[key-untrusted]");
-  await follow(
+  await run(
     at,
     `sed -i 's/^product: .*/product: Trojan/' releases/catalog.yaml
 relcat build --released --site prod && relcat sign --site prod
@@ -185,7 +190,7 @@ test("lost-root-key: the new root is believed, the old one is not", { tags: ["lo
     cwd: at.clone,
   });
   expect(before.exitCode).toBe(6);
-  const { stdout } = await follow(at, "relcat trust list");
+  const { stdout } = await run(at, "relcat trust list");
   expect(stdout).toContain("root       version 1");
 });
 
@@ -220,7 +225,7 @@ describe("lost-ledger-or-laptop", { tags: ["long"] }, () => {
     await follow(at, commands("lost-ledger-or-laptop.md", "The laptop of a publisher"), at.folder);
     const another = join(at.folder, "another");
     const ledger = readFileSync(join(another, "releases/ledger.jsonl"), "utf8");
-    await follow(at, rename("Renamed"), another);
+    await run(at, rename("Renamed"), another);
     expect(at.live(host, "index.html")).toContain("<title>Renamed");
 
     writeFileSync(join(another, "releases/ledger.jsonl"), ledger.slice(0, -9));
@@ -271,7 +276,9 @@ describe("every runbook", () => {
   });
 });
 
-test("version-numbers-exhausted: clients that saw the highest number come back", async () => {
+test("version-numbers-exhausted: clients that saw the highest number come back", {
+  tags: ["long"],
+}, async () => {
   const at = await liveWorld();
   const metadata = join(at.srv, "downloads/current/metadata");
   const highest = Number.MAX_SAFE_INTEGER;
@@ -289,9 +296,9 @@ test("version-numbers-exhausted: clients that saw the highest number come back",
   forge("timestamp.json", "timestamp.json", (timestamp) => {
     timestamp.meta["snapshot.json"] = metaOf(highest, snapshot);
   });
-  await follow(at, "relcat verify prod");
+  await run(at, "relcat verify prod");
 
-  await follow(
+  await run(
     at,
     `sed -i 's/^product: .*/product: Renamed/' releases/catalog.yaml; git commit -qam Renamed; git push -q
 relcat build --released --site prod`,
@@ -307,5 +314,5 @@ relcat build --released --site prod`,
     ),
   ]);
   await follow(at, commands("version-numbers-exhausted.md"));
-  expect((await follow(at, "relcat verify prod")).stdout).toMatch(/^Verified prod: /m);
+  expect((await run(at, "relcat verify prod")).stdout).toMatch(/^Verified prod: /m);
 });

@@ -17,7 +17,7 @@ const shell = (heading: string): string[] =>
 describe("shell blocks run as they stand", { tags: ["long"] }, () => {
   test("to begin with, and signing leaves what the guide lists", async () => {
     const at = await world("folder");
-    const { stdout } = await at.succeed(`
+    const { stdout } = await at.follow(`
 git clone -q https://git.example.com/releases.git && cd releases && ./build 26.08.001
 relcat ingest --release 26.08.001 --job clients --out releases/26.08.001/manifests/clients.json out
 relcat cut 26.08.001 --commit
@@ -45,7 +45,7 @@ find dist -type f | sort`);
       .digest("hex");
     const checks = shell("Verify a site").join("\n").replace("3f80e249e093", build.slice(0, 12));
     expect(checks).toContain(build.slice(0, 12));
-    const { stdout } = await at.succeed(
+    const { stdout } = await at.follow(
       `${checks}
 ${shell("Download and verify a file").join("\n")}
 printf 'rpm of 26.08.001' >tool-26.08.001.rpm

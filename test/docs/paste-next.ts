@@ -1,0 +1,71 @@
+import { spawn, spawnSync } from "node:child_process";
+import { appendFileSync, cpSync, renameSync, rmSync } from "node:fs";
+import { nextScript } from "./next-script.ts";
+
+/**
+ * Runs relcat in place of a guide's command, and pastes the "Next" line that it prints into a shell. That shell works
+ * in a copy of all files which has their place meanwhile, so that the guide goes on as if nothing had been pasted.
+ *
+ * node paste-next.ts RELCAT FOLDER LOG ARGUMENT…
+ */
+const [program = "", folder = "", log = "", ...args] = process.argv.slice(2);
+const cwd = process.cwd();
+
+const running = spawn(process.execPath, [program, ...args], { stdio: ["inherit", "pipe", "pipe"] });
+let said = "";
+for (const [from, to] of [
+  [running.stdout, process.stdout],
+  [running.stderr, process.stderr],
+] as const)
+  from.on("data", (chunk: Buffer) => {
+    said += chunk;
+    to.write(chunk);
+  });
+const status = await new Promise<number | null>((resolve) => running.on("close", resolve));
+for (const [, next = ""] of said.matchAll(/^Next: (.*)$/gm)) paste(next);
+process.exitCode = status ?? 1;
+
+interface Outcome {
+  exitCode: number | null;
+  output: string;
+}
+
+/** A line of the log. */
+export interface Pasted extends Outcome {
+  /** What printed the line. */
+  command: string;
+  next: string;
+  script: string;
+}
+
+function paste(next: string): void {
+  const command = `relcat ${args.join(" ")}`;
+  const script = nextScript(next);
+  const outcome = script === "" ? { exitCode: 0, output: "" } : inCopy(script);
+  const pasted: Pasted = { command, next, script, ...outcome };
+  appendFileSync(log, `${JSON.stringify(pasted)}\n`);
+}
+
+function inShell(script: string): Outcome {
+  const env = { ...process.env, RELCAT_PASTED: "" };
+  const shell = ["-c", `set -euo pipefail\n${script}`];
+  const { status, stdout, stderr } = spawnSync("bash", shell, { cwd, env, encoding: "utf8" });
+  return { exitCode: status, output: `${stdout}${stderr}` };
+}
+
+/** Absolute paths and the folder of the guide's own shell stay right when a folder is renamed and named back. */
+function inCopy(script: string): Outcome {
+  const kept = `${folder}.kept`;
+  renameSync(folder, kept);
+  try {
+    cpSync(kept, folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
+    const outcome = inShell(script);
+    // A hold is there to stop whoever does not say that it ends: then the hint has to work.
+    const [, wayOut] =
+      /error\[site-held\].*\n +hint: When that is mended: (relcat [^.]*)\./.exec(outcome.output) ?? [];
+    return wayOut === undefined ? outcome : inShell(wayOut);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    renameSync(kept, folder);
+  }
+}
