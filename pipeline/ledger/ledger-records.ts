@@ -41,7 +41,7 @@ export interface RecordsByIdentity {
 /** An artifact's identity: unique in a release, tied to the bytes, never in need of correction. */
 export const identity = (version: string, file: string) => `${version}/${file}`;
 
-/** An event of a record that is there already. */
+/** An event of an existing record. */
 export type Change = ReviseEvent | RetractEvent | ReinstateEvent;
 
 /** The lines of a record beside the one that adds it. */

@@ -7,7 +7,7 @@ import type { Ledger } from "./ledger.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "./ledger-file.ts";
 
 /**
- * Takes the last cut back while nobody has it.
+ * Removes the lines of the last cut if no one else has them.
  * @param base git revision whose lines are settled; "none": nothing is
  */
 export async function uncut(
@@ -28,7 +28,7 @@ export async function uncut(
 }
 
 /**
- * Decides a ledger without the lines of a version, which must be its last and not settled.
+ * Decides a ledger without the lines of a version, which must be the last one and not settled.
  * @param settled text of the ledger at the settled revision; its lines stay
  * @throws RelcatError version-unknown, version-settled, version-not-last
  */

@@ -1,7 +1,7 @@
 /**
- * Of what is ordered, the last that is not beyond a place.
- * @param keyOf ascending, of the indexes from 0 to `count`, which is left out
- * @returns its index; 0 where all are beyond
+ * Binary search: the last item whose key is not greater than `key`.
+ * @param keyOf ascending keys of the indexes from 0 to `count` (exclusive)
+ * @returns its index; 0 if all keys are greater
  */
 export function lastUpTo<Key extends number | string>(
   count: number,

@@ -1,13 +1,13 @@
 import { compareKeys, type SortKey, sortKey } from "./fields.ts";
 
-/** The records whose field reads as some text in a query. */
+/** Records whose field matches a text in a query. */
 export interface Matches {
   /** Ascending. */
   positions: Uint32Array;
   includes(position: number): boolean;
 }
 
-/** One field of all records: each distinct value once, and which of them a record has. */
+/** One field of all records, stored as distinct values and a code per record. */
 export class Column {
   readonly #values: unknown[] = [];
   readonly #codes: Uint32Array;
@@ -26,7 +26,7 @@ export class Column {
     return column;
   }
 
-  /** The value of the next record; one that is missing is null. */
+  /** Adds the value of the next record; a missing one counts as null. */
   add(given: unknown): void {
     const value = given ?? null;
     const codes = this.#codesByValue();
@@ -38,7 +38,7 @@ export class Column {
     this.#codes[this.#count++] = code;
   }
 
-  /** All values are there. How they are found is worked out again when somebody filters: few fields are asked for. */
+  /** Called after the last value. Indexes are built lazily, because few fields are ever queried. */
   finish(): void {
     this.#codeOf = undefined;
   }
@@ -71,7 +71,7 @@ export class Column {
         };
   }
 
-  /** Where each record stands among the others by this field; made when somebody first asks. */
+  /** Rank of each record by this field; built on first use. */
   ranks(): Uint32Array {
     if (!this.#ranks) {
       const ofValues = ranksOf(this.#values.map(sortKey));
@@ -89,7 +89,7 @@ export class Column {
 
 const none = new Uint32Array();
 
-/** All positions sorted by code, and where each code's begin. */
+/** Positions sorted by code, and the start of each code's range. */
 function grouped(codes: Uint32Array, count: number): { positions: Uint32Array; starts: Uint32Array } {
   const starts = new Uint32Array(count + 1);
   for (const code of codes) starts[code + 1] = (starts[code + 1] ?? 0) + 1;
@@ -107,7 +107,7 @@ function grouped(codes: Uint32Array, count: number): { positions: Uint32Array; s
 const merged = (lists: readonly Uint32Array[]): Uint32Array =>
   Uint32Array.from(lists.flatMap((list) => [...list])).sort();
 
-/** Where each key stands among the others; equal ones share a rank. */
+/** Equal keys have the same rank. */
 export function ranksOf(keys: readonly SortKey[]): Uint32Array {
   const compare = (a = 0, b = 0) => compareKeys(keys[a], keys[b]);
   const sorted = Uint32Array.from(keys.keys()).sort(compare);
@@ -120,13 +120,13 @@ export function ranksOf(keys: readonly SortKey[]): Uint32Array {
   return ranks;
 }
 
-/** Whether a value reads as `text` in a query. */
+/** Compares values with the text of a query. */
 export function matcher(text: string): (value: unknown) => boolean {
   const values = valuesReadAs(text);
   return (value) => values.includes(value ?? null);
 }
 
-/** An empty value asks for null: an installer's unset variable must never widen its choice. */
+/** An empty text matches only null: an installer's unset variable must never widen its choice. */
 function valuesReadAs(text: string): unknown[] {
   const values: unknown[] = [text];
   if (String(Number(text)) === text) values.push(Number(text));

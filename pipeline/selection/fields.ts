@@ -1,4 +1,4 @@
-/** The fields of a record in their order (source: section 2.1). */
+/** Fields of a record in order (source: section 2.1). */
 export const recordFields = [
   "id",
   "name",
@@ -21,14 +21,14 @@ export const recordFields = [
 
 export type Field = (typeof recordFields)[number];
 
-/** Fields that a request may filter by: all but the nested one. */
+/** Fields that can be filtered by: all except the nested one. */
 export const filterFields = recordFields.filter((field) => field !== "data");
 
 export const isField = (name: string): name is Field => (recordFields as readonly string[]).includes(name);
 
 export const isFilter = (name: string): boolean => name !== "data" && isField(name);
 
-/** What a value is ordered by: null first, then false and true, numbers, texts by code unit, anything else by its JSON. */
+/** Sort order of values: null, false and true, numbers, texts by code unit, anything else by its JSON. */
 export interface SortKey {
   rank: number;
   key: unknown;

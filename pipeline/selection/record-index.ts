@@ -3,7 +3,6 @@ import { type Field, recordFields, sortKey } from "./fields.ts";
 
 export { matcher } from "./column.ts";
 
-/** A record as it is published. */
 export type Row = Readonly<Record<string, unknown>>;
 
 /** Records that can be found by what their fields say; positions are those of the list. */

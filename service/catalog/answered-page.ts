@@ -4,13 +4,12 @@ import { escapeHtml } from "../../pipeline/site/escape.ts";
 import { browsableRecord } from "../../pipeline/site/pages/browsable-json.ts";
 import { bytesOf, type PackageList } from "./site.ts";
 
-/** Records on one page; the JSON is never split. */
+/** Records per page; JSON answers are never paginated. */
 const mostRecords = 500;
 
 /**
- * The browsable page of a selection: the emitted page of the whole list with the request and the answer
- * exchanged.
- * @param search the request's query string as it was sent, with its question mark
+ * The browsable page of a query: the prebuilt list page with the request and the answer replaced.
+ * @param search query string of the request, with its question mark
  */
 export function answeredPage(
   shell: string,
@@ -50,8 +49,8 @@ function introOf(count: number): string {
 }
 
 /**
- * Replaces what stands between `<!--name-->` and `<!--/name-->`.
- * @throws Error when the page lacks one of the pairs: it was made by another version of relcat
+ * Replaces the text between `<!--name-->` and `<!--/name-->`.
+ * @throws Error if a pair is missing, because another version of relcat built the page
  */
 export function exchangeParts(html: string, parts: Readonly<Record<string, string>>): string {
   let result = html;

@@ -25,13 +25,13 @@ import { answerStatic } from "./static.ts";
 type Operation = (exchange: Exchange) => ServerAnswer | Promise<ServerAnswer>;
 
 export interface CatalogAppOptions {
-  /** Takes manifests in; without it POST is not allowed here, although the address knows it. */
+  /** Stores posted manifests; without it, POST is not allowed here. */
   addManifest?: Operation | undefined;
-  /** Hears of what went wrong inside; the client only hears that something did. */
+  /** Receives internal errors, whose details clients do not see. */
   onError?: (error: unknown) => void;
 }
 
-/** Answers requests from the site it is given with each, on servers and at the edge. */
+/** Answers requests from the given site, on servers and at the edge. */
 export type CatalogApp = (request: CatalogRequest, site: CatalogSite) => Promise<ServerAnswer>;
 
 type Operations = Record<CatalogOperation, Operation | undefined>;
@@ -39,8 +39,8 @@ type Operations = Record<CatalogOperation, Operation | undefined>;
 const routeAt = routerOf(catalogRoutes);
 
 /**
- * The catalog over HTTP: the API's routes, and every file of the site.
- * @returns what goes wrong inside is a 500
+ * The catalog over HTTP: the API's routes and every file of the site.
+ * @returns an app that answers 500 for internal errors
  */
 export function catalogApp({ addManifest, onError = () => {} }: CatalogAppOptions = {}): CatalogApp {
   const operations = { readRoot, listPackages, latestPackage, readPackage, download, addManifest };
@@ -58,7 +58,7 @@ export function catalogApp({ addManifest, onError = () => {} }: CatalogAppOption
   };
 }
 
-/** The list and its pages are files at addresses where ids are. */
+/** The list and its pages are files whose paths match the route of an id. */
 async function answerPath(
   path: string,
   operations: Operations,
@@ -93,7 +93,7 @@ async function answerRoute(
   return indented(await operation({ ...exchange, request: withoutEncoding(request) }), indent, request);
 }
 
-/** What every answer of a route says. */
+/** Headers of all answers of a route. */
 const headersOf = (route: Route<CatalogOperation>): Headers => ({
   Allow: allowOf(route),
   Vary: "Accept, Accept-Encoding",
@@ -114,7 +114,7 @@ function readRoot({ site, headers }: Exchange): ServerAnswer {
   );
 }
 
-/** Only reading may be repeated as GET elsewhere; a body must not get lost on the way. */
+/** Only GET and HEAD may be redirected, because a redirect would lose a body. */
 function withSlash(request: CatalogRequest, site: CatalogSite): ServerAnswer {
   const { pathname, search } = new URL(request.target, "http://localhost");
   const isRead = ["GET", "HEAD"].includes(request.method);
@@ -128,7 +128,7 @@ const marked = (given: ServerAnswer, site: CatalogSite): ServerAnswer => ({
   headers: { ...given.headers, ...provisionalHeaders(site) },
 });
 
-/** Names what may still change; a list of everything is no header. */
+/** Names provisional releases; omitted if everything is provisional. */
 function provisionalHeaders({ build: { provisional } }: CatalogSite): Headers {
   if (provisional.length === 0) return {};
   const more = provisional.length > mostNamed ? [`and ${provisional.length - mostNamed} more`] : [];

@@ -3,22 +3,22 @@ import { chooseType } from "../http/negotiate.ts";
 import type { ServerRequest } from "../http/request.ts";
 import type { CatalogSite } from "./site.ts";
 
-/** A request as far as the catalog looks at it. */
+/** The parts of a request that the catalog uses. */
 export type CatalogRequest = Pick<ServerRequest, "method" | "target" | "header" | "read">;
 
-/** A request to one route, looked at once. */
+/** A parsed request to one route. */
 export interface Exchange {
   site: CatalogSite;
   request: CatalogRequest;
   parameters: URLSearchParams;
-  /** The segment that `:id` stands for. */
+  /** The segment matched by `:id`. */
   id: string;
   format: Format;
-  /** Headers that every answer of the route carries. */
+  /** Headers of all answers of the route. */
   headers: Headers;
 }
 
-/** How an answer is rendered, and whether `format=` or the Accept header said so. */
+/** Format of the answer, and whether the client requested it with `format=` or Accept. */
 export interface Format {
   as: "json" | "html";
   by: "parameter" | "header";
@@ -26,7 +26,7 @@ export interface Format {
 
 const types = ["application/json", "text/html"] as const;
 
-/** @returns what to render, or why nothing can be: an explicit format wins over Accept. */
+/** @returns the format or an error; an explicit format takes precedence over Accept. */
 export function negotiateFormat(
   request: CatalogRequest,
   parameters: URLSearchParams,
@@ -40,5 +40,5 @@ export function negotiateFormat(
   return { as: type === "text/html" ? "html" : "json", by: "header" };
 }
 
-/** The query of a request with its question mark, encoded as addresses have it; "" when there is none. */
+/** Query string with its question mark, URL-encoded; "" without a query. */
 export const searchOf = ({ target }: CatalogRequest): string => new URL(target, "http://localhost").search;

@@ -5,7 +5,7 @@ import type { ServerAnswer } from "../http/request.ts";
 import type { CatalogRequest } from "./exchange.ts";
 import type { CatalogSite } from "./site.ts";
 
-/** What goes with the bytes of a path, whatever the request. */
+/** Headers that depend only on the path. */
 export function fileHeaders(path: string): Headers {
   return {
     "Content-Type": mediaType(path),
@@ -18,11 +18,11 @@ export function fileHeaders(path: string): Headers {
 export interface FileAnswer {
   status?: number;
   headers?: Headers;
-  /** Nothing rather than the plain bytes. */
+  /** Do not fall back to the uncompressed bytes. */
   onlyEncoded?: boolean;
 }
 
-/** A file of the build, encoded as the client likes it best; undefined when the build has no such file. */
+/** A file of the build in the client's preferred encoding; undefined: not in the build. */
 export async function answerFile(
   site: CatalogSite,
   request: CatalogRequest,
@@ -45,7 +45,7 @@ export async function answerFile(
   return bytes && answerBytes(request, bytes, `"${tag}"`, status, own);
 }
 
-/** Bytes under a strong ETag, or the news that the client has them. */
+/** Bytes with a strong ETag, or 304. */
 export function answerBytes(
   request: CatalogRequest,
   bytes: Uint8Array,
@@ -57,7 +57,7 @@ export function answerBytes(
   return answer(tagged.status, tagged.headers, tagged.status === 304 ? null : bytes);
 }
 
-/** What becomes of an answer once it has a strong ETag: of bytes that the client has nothing is described. */
+/** Turns an answer with a strong ETag into a 304 if the client has it already. */
 export function underTag(
   ifNoneMatch: string | null,
   etag: string,

@@ -5,7 +5,7 @@ import { answerBytes } from "./files.ts";
 
 const hidden = ["accept-encoding", "if-none-match"];
 
-/** What is rewritten must come as it is, and whole. */
+/** The bytes to be reformatted must be uncompressed and complete. */
 export const withoutEncoding = (request: CatalogRequest): CatalogRequest => ({
   method: request.method,
   target: request.target,
@@ -13,7 +13,7 @@ export const withoutEncoding = (request: CatalogRequest): CatalogRequest => ({
   read: (limit) => request.read(limit),
 });
 
-/** The same JSON in lines, under a tag of its own. */
+/** The same JSON with indentation, under a different ETag. */
 export async function indented(
   given: ServerAnswer,
   indent: number,

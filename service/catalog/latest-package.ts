@@ -10,8 +10,8 @@ import type { PackageList } from "./site.ts";
 const mostCandidates = 50;
 
 /**
- * `GET /api/v1/package/latest/`: leads to the file of the highest version that has a match. A parameter that
- * is not known is refused: it may be the one that was to tell two files apart.
+ * `GET /api/v1/package/latest/`: redirects to the matching file of the highest version. Unknown parameters
+ * are rejected, because a misspelt one could select the wrong file.
  */
 export async function latestPackage({ site, parameters, headers }: Exchange): Promise<ServerAnswer> {
   const query = readListQuery(parameters);

@@ -8,7 +8,7 @@ import { answerBytes, answerFile, underTag } from "./files.ts";
 import { fingerprint, selectList } from "./selected.ts";
 import { bytesOf, type PackageList, places } from "./site.ts";
 
-/** `GET /api/v1/package/`: the list, selected and ordered as asked (source: section 4.1). */
+/** `GET /api/v1/package/`: the filtered and ordered list (source: section 4.1). */
 export async function listPackages(exchange: Exchange): Promise<ServerAnswer> {
   const query = readListQuery(exchange.parameters);
   if (query.strict && query.unknown.length > 0) return unknownParameters(query, exchange.headers);
@@ -28,7 +28,7 @@ export async function listPackages(exchange: Exchange): Promise<ServerAnswer> {
   return selectedJson(exchange, list, query, headers);
 }
 
-/** A longer answer is assembled piece by piece as the client takes it, and is never whole in memory. */
+/** Longer answers are streamed, so that they are never complete in memory. */
 const pieceSize = 64 * 1024;
 
 async function selectedJson(
@@ -61,7 +61,7 @@ const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>
     { highWaterMark: 0 },
   );
 
-/** The file that holds what a query selects; undefined: it must be selected. */
+/** The prebuilt file for a query; undefined: the records must be selected. */
 function fileOf(query: ListQuery): string | undefined {
   if (query.filters.length > 0) return undefined;
   const key = canonicalQuery(query);
@@ -96,12 +96,12 @@ async function selectedPage(
   );
 }
 
-/** A cache that ignores Vary could hand a page that `Accept` chose to an installer. */
+/** A cache that ignores Vary could serve a page chosen by `Accept` to an installer. */
 const pageCaching = ({ format }: Exchange): Headers => ({
   "Cache-Control": format.by === "header" ? caching.none : caching.public,
 });
 
-/** Names of parameters that changed nothing, for people who mistyped one. */
+/** Lists ignored parameters, for people who mistyped one. */
 const ignored = ({ unknown }: ListQuery): Headers =>
   unknown.length > 0 ? { "X-Ignored-Parameters": namedInHeader(unknown) } : {};
 

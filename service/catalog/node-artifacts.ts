@@ -8,10 +8,10 @@ import { send } from "../http/node-request.ts";
 import { readPath } from "../http/path.ts";
 import { fileHeaders } from "./files.ts";
 
-/** Where a published site has its artifacts. */
+/** Artifacts of a published site. */
 export interface ArtifactPlace {
   base: string;
-  /** Real path of the folder that `files/` stands for; undefined: there is none. */
+  /** Real path of the folder behind `files/`; undefined: none. */
   artifacts: string | undefined;
 }
 
@@ -21,7 +21,7 @@ interface Artifact {
   stats: Stats;
 }
 
-/** Whether a request is one for an artifact, which no build lists. */
+/** True for addresses of artifacts, which no build lists. */
 export function namesArtifact({ base, artifacts }: ArtifactPlace, url: string): boolean {
   return artifacts !== undefined && pathOf(base, url) !== undefined;
 }
@@ -34,8 +34,8 @@ const pathOf = (base: string, url: string): string | undefined => {
 };
 
 /**
- * Sends an artifact byte for byte, or one range of it: what lies beside it is another artifact, never a compressed copy.
- * @returns whether there is one; a link that leads out of the artifacts' folder is none
+ * Sends an artifact or one range of it, never compressed: a sibling such as FILE.gz is another artifact.
+ * @returns false if it does not exist, or is a link out of the artifacts' folder
  */
 export async function sendArtifact(
   place: ArtifactPlace,
@@ -60,7 +60,7 @@ async function findArtifact(
   const path = pathOf(base, url);
   if (path === undefined) return undefined;
   try {
-    // biome-ignore lint/plugin: the next line refuses what leads out, links included.
+    // biome-ignore lint/plugin: the next line refuses paths that lead out, including links.
     const file = await realpath(join(artifacts, path.slice("files/".length)));
     if (!file.startsWith(`${artifacts}/`)) return undefined;
     const stats = await stat(file);
@@ -105,11 +105,11 @@ async function sendFile(
   const partial = range !== "whole" && { "Content-Range": `bytes ${start}-${end}/${stats.size}` };
   outgoing.writeHead(partial ? 206 : 200, allHeaders({ ...common, ...partial }, end - start + 1));
   if (method === "HEAD" || end < start) return void outgoing.end();
-  // A client that goes away, or a disk that fails, ends the connection: what was sent is visibly too short.
+  // Destroys the connection on errors, so that the client notices the truncated file.
   await pipeline(createReadStream(file, { start, end }), outgoing).catch(() => outgoing.destroy());
 }
 
-/** One range of bytes (RFC 9110, 14.2). Several at once, and what cannot be read, are answered with the whole. */
+/** One range of bytes (RFC 9110, 14.2). Several ranges or an invalid one give the whole file. */
 function rangeOf(
   header: string | undefined,
   size: number,

@@ -6,7 +6,7 @@ import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import type { Encoding } from "../http/negotiate.ts";
 import { releaseNewMemory } from "./node-memory.ts";
 
-/** The folder's files are not those its build.json speaks of: a build is writing there. */
+/** The files do not match build.json, because a build is in progress. */
 export class SiteUnfinished extends Error {
   override readonly name = "SiteUnfinished";
 }
@@ -20,9 +20,9 @@ export const fileName = (path: string, encoding: Encoding | undefined): string =
   path + (encoding ? suffixes[encoding] : "");
 
 /**
- * A file of a build, plain or as one of the encodings that lie beside it; undefined: there is none such. Only
- * paths the build names are looked for, so no request reaches another file.
- * @throws SiteUnfinished where the plain file is not the one of the build
+ * A file of a build, plain or precompressed; undefined: no such file. Only listed paths are read, so a
+ * request cannot reach other files.
+ * @throws SiteUnfinished if the plain file does not match the build
  */
 export async function readVerified(
   root: string,
@@ -32,7 +32,7 @@ export async function readVerified(
 ): Promise<Uint8Array | undefined> {
   const known = Object.hasOwn(files, path) ? files[path] : undefined;
   if (!known) return undefined;
-  // biome-ignore lint/plugin: the listed paths were checked when the folder was opened.
+  // biome-ignore lint/plugin: the listed paths were validated when the folder was opened.
   const bytes = await readIfThere(join(root, fileName(path, encoding)));
   if (bytes && (await digestOf(bytes, encoding)) === known.sha256) return bytes;
   if (encoding) return undefined;
@@ -48,7 +48,7 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** Without the copies that `readFile` makes of a large file. */
+/** `readFile` would copy a large file. */
 async function readExactly(path: string): Promise<Uint8Array> {
   await using file = await open(path);
   const { size } = await file.stat();
@@ -64,7 +64,7 @@ async function readExactly(path: string): Promise<Uint8Array> {
 
 export const sha256 = (bytes: Uint8Array): string => createHash("sha256").update(bytes).digest("hex");
 
-/** SHA-256 of the decoded bytes, which are never together in memory; undefined: they cannot be decoded. */
+/** SHA-256 of the decoded bytes, computed as a stream; undefined: not decodable. */
 async function digestOf(bytes: Uint8Array, encoding: Encoding | undefined): Promise<string | undefined> {
   if (!encoding) return sha256(bytes);
   const hash = createHash("sha256");

@@ -6,12 +6,9 @@ type Collect = (options: { type: "major" | "minor"; execution?: "async"; flavor?
 setFlagsFromString("--expose-gc");
 const collect: Collect | undefined = runInNewContext("globalThis.gc");
 
-/**
- * Gives back what reading a site leaves behind: more than what is kept of it, and V8 would hold on to it until
- * much more has come together.
- */
+/** Collects garbage after reading a site, because V8 would keep the temporary memory for long. */
 export const releaseMemory = (): unknown =>
   collect?.({ type: "major", execution: "async", flavor: "last-resort" });
 
-/** The same for what was read and thrown away just now. */
+/** The same for objects that were just created. */
 export const releaseNewMemory = (): unknown => collect?.({ type: "minor" });

@@ -16,11 +16,11 @@ import type { CatalogAppOptions } from "./app.ts";
 import type { CatalogRequest } from "./exchange.ts";
 
 export interface PostOptions {
-  /** The releases folder that manifests are put into. */
+  /** The releases folder that receives manifests. */
   releases: string;
-  /** Whoever has it may post; undefined: nobody has it. */
+  /** Secret that permits posting; undefined: none. */
   token: string | undefined;
-  /** Asked about other credentials, where somebody knows more of them. */
+  /** Checks other credentials. */
   mayPost?: ((request: CatalogRequest) => Promise<"yes" | "forbidden" | "unknown">) | undefined;
   surroundings: Pick<Surroundings, "pid" | "onWait">;
   /** Program and arguments, run after manifests were stored; never through a shell. */
@@ -30,7 +30,7 @@ export interface PostOptions {
 }
 
 /**
- * `POST /api/v1/package/`: `relcat ingest` over HTTP. What is stored counts for nothing until somebody cuts it.
+ * `POST /api/v1/package/`: `relcat ingest` over HTTP. Nothing becomes permanent before a cut.
  * @throws RangeError for an empty token, which an empty password would match
  */
 export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptions["addManifest"]> {
@@ -61,7 +61,7 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
   };
 }
 
-/** Posts of one server wait here for each other, and only the first of them for the folder's lock. */
+/** Posts wait here for each other, so that only one waits for the folder's lock. */
 function queue(): <T>(work: () => Promise<T>) => Promise<T> {
   let last: Promise<unknown> = Promise.resolve();
   return (work) => {
@@ -72,8 +72,8 @@ function queue(): <T>(work: () => Promise<T>) => Promise<T> {
 }
 
 /**
- * Runs the owner's command, one at a time: what is stored while it runs is told of together, by the next run.
- * @returns false where it failed for a file
+ * Runs the user's command, one at a time; files stored meanwhile are passed together to the next run.
+ * @returns false if it failed for a file
  */
 function afterPosts({ afterPost, log }: PostOptions): (file: string) => Promise<boolean> {
   if (!afterPost) return async () => true;
@@ -106,7 +106,7 @@ function stored(posted: PostedManifest, isTold: boolean, headers: Headers): Serv
 const ignoredFields = ({ ignored }: PostedManifest): Headers =>
   ignored.length > 0 ? { "X-Ignored-Fields": namedInHeader(ignored) } : {};
 
-/** Compares digests, which have one length: the time it takes tells nothing of the token. */
+/** Compares digests of equal length in constant time. */
 function comparison(token: string): (secret: Uint8Array) => boolean {
   const digest = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest();
   const expected = digest(token);

@@ -2,11 +2,11 @@ import { lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 
-/** What publishing put beside a build that it made live: `SITE/builds/NAME`, which `SITE/current` leads to. */
+/** Data that publishing stores next to a live build: `SITE/builds/NAME`, the target of `SITE/current`. */
 export interface Published {
-  /** Public files with their hashes: the build's, and those that signing added. */
+  /** Public files with their hashes, including signatures. */
   files: BuildDocument["files"];
-  /** Real path of the folder of the site's artifacts; undefined where the build has no link of relcat's to it. */
+  /** Real path of the artifacts' folder; undefined: the build has no link to it. */
   artifacts: string | undefined;
 }
 
@@ -16,13 +16,13 @@ const ownLink = "../../files";
  * Reads the site's index of a published build.
  * @param root real path of the build
  * @param id of the build
- * @returns undefined where the folder is no published build
- * @throws SyntaxError for an index that cannot be read, or is of another build
+ * @returns undefined if the folder is not a published build
+ * @throws SyntaxError for an index that is unreadable or of another build
  */
 export function readPublished(root: string, id: string): Published | undefined {
   const folder = dirname(root);
   if (basename(folder) !== "builds") return undefined;
-  // biome-ignore lint/plugin: the name of the folder that is served.
+  // biome-ignore lint/plugin: the name of the served folder.
   const file = join(dirname(folder), "state", `${basename(root)}.json`);
   const bytes = readIfPresent(file);
   if (!bytes) return undefined;
@@ -41,7 +41,7 @@ function readIfPresent(file: string): string | undefined {
   }
 }
 
-/** Only the link that publishing makes leads out of the build, and only to the artifacts of the same site. */
+/** Only the link created by publishing may leave the build, and only to its own site's artifacts. */
 function artifactsOf(root: string): string | undefined {
   const link = join(root, "files");
   if (!lstatSync(link, { throwIfNoEntry: false })?.isSymbolicLink()) return undefined;

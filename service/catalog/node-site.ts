@@ -9,18 +9,17 @@ import { readPublished } from "./node-published.ts";
 import { readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
-/** A site in a folder, with what is asked for most in memory. */
+/** A site in a folder, with frequent files cached in memory. */
 export interface FolderSite extends CatalogSite {
   packages: PackageList;
-  /** What changes when the folder holds another build. */
+  /** Changes when the folder holds another build. */
   mark: string;
-  /** Real path of the folder of a published site's artifacts; undefined: there is none. */
+  /** Real path of a published site's artifacts; undefined: none. */
   artifacts: string | undefined;
 }
 
 /**
- * Opens what a build left in a folder. Links are resolved once: a site that is switched by a link stays the
- * one it was.
+ * Opens a build. Links are resolved once, so that switching `current` does not affect this site.
  * @throws SiteUnfinished while a build is writing there; ENOENT without a build.json
  */
 export async function openFolderSite(folder: string): Promise<FolderSite> {
@@ -57,7 +56,7 @@ export async function openFolderSite(folder: string): Promise<FolderSite> {
 const mostRecentBytes = 8 * 1024 * 1024;
 const largestRecent = 256 * 1024;
 
-/** What of a build's files is in memory: those held for good, and small ones that were asked for lately. */
+/** Cache of a build's files: permanent entries, and small files requested recently. */
 class FileMemory {
   readonly #root: string;
   readonly #files: BuildDocument["files"];
@@ -70,14 +69,14 @@ class FileMemory {
     this.#files = files;
   }
 
-  /** Reads what everybody asks for, to keep it. */
+  /** Caches a frequently requested file permanently. */
   async hold(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
     const bytes = await readVerified(this.#root, this.#files, path, encoding);
     this.#held.set(fileName(path, encoding), bytes);
     return bytes;
   }
 
-  /** Who asks for a file while others wait for it gets the same bytes: many clients cost no more than one. */
+  /** Concurrent requests for a file share one read. */
   read(path: string, encoding: Encoding | undefined): Promise<Uint8Array | undefined> {
     const name = fileName(path, encoding);
     if (this.#held.has(name)) return Promise.resolve(this.#held.get(name));
@@ -92,7 +91,7 @@ class FileMemory {
     return reading;
   }
 
-  /** Forgets everything rather than weighing what is worth keeping: it comes back as it is asked for. */
+  /** Clears the whole cache instead of tracking usage; frequent files return quickly. */
   #keep(name: string, size: number): void {
     if (size > largestRecent) return void this.#recent.delete(name);
     this.#recentBytes += size + 1024;
@@ -102,7 +101,7 @@ class FileMemory {
   }
 }
 
-/** What `relcat sign` added to this very build; nothing where another one was signed, or none. */
+/** Files that `relcat sign` added to this build; empty for another or no signature. */
 async function readSignedFiles(root: string, build: string): Promise<BuildDocument["files"]> {
   const bytes = await readFile(join(root, signedList)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === "ENOENT") return undefined;
@@ -115,7 +114,7 @@ async function readSignedFiles(root: string, build: string): Promise<BuildDocume
   return signed.files;
 }
 
-/** What is listed is served: a path that leads out of the folder would open other files to everybody. */
+/** Listed files are served, so a path out of the folder would expose other files. */
 function refuseHostilePaths(document: string, files: BuildDocument["files"]): void {
   const hostile = Object.keys(files).find((path) => !isRelativePath(path));
   if (hostile !== undefined)
@@ -126,11 +125,11 @@ function refuseHostilePaths(document: string, files: BuildDocument["files"]): vo
 
 const signedList = "metadata/signed.json";
 
-/** Cheap to ask for, and another one once the folder holds another build, or the same one signed anew. */
+/** A cheap fingerprint that changes with the build or its signatures. */
 export function markOf(folder: string): string {
   const { ino, size, mtimeMs, ctimeMs } = statSync(join(folder, "build.json"));
   const signed = statSync(join(folder, signedList), { throwIfNoEntry: false });
-  // A link is flipped to a build that is published again under newer signatures: its build.json is the same file.
+  // Includes the path, because republishing with new signatures switches the link but keeps build.json.
   return `${realpathSync(folder)} ${ino} ${size} ${mtimeMs} ${ctimeMs} ${signed?.ino} ${signed?.mtimeMs}`;
 }
 

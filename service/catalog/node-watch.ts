@@ -2,10 +2,10 @@ import { SiteUnfinished } from "./node-files.ts";
 import { releaseMemory } from "./node-memory.ts";
 import { type FolderSite, markOf, openFolderSite } from "./node-site.ts";
 
-/** The site that answers come from at this moment. */
+/** The current site. */
 export interface WatchedSite {
   current(): FolderSite;
-  /** Looks now whether there is a newer build, and takes it. */
+  /** Checks for a newer build immediately. */
   refresh(): Promise<void>;
   stop(): void;
 }
@@ -13,9 +13,9 @@ export interface WatchedSite {
 const interval = 500;
 
 /**
- * Opens a site and follows its folder: a finished new build takes the place of the old one as a whole, an
- * unfinished one never does.
- * @param onChange told of each build that is taken, and why one could not be
+ * Opens a site and watches its folder: a finished new build replaces the old one completely, an unfinished
+ * one is ignored.
+ * @param onChange called for each new build, and with errors
  */
 export async function watchSite(
   folder: string,
@@ -33,7 +33,7 @@ export async function watchSite(
       releaseMemory();
       onChange({ build: site.id });
     } catch (error) {
-      // A build in progress: the next look finds it finished.
+      // A build is in progress; the next check finds it finished.
       if (error instanceof SiteUnfinished) return;
       refused = mark;
       onChange({ error });
@@ -54,6 +54,6 @@ function tryMark(folder: string): string | undefined {
   try {
     return markOf(folder);
   } catch {
-    return undefined; // Between two builds there may be none; the one in memory stands.
+    return undefined; // Between two builds the file may be missing; the cached site stays.
   }
 }

@@ -22,38 +22,40 @@ import { type WatchedSite, watchSite } from "./node-watch.ts";
 export { untilStopped } from "../http/node-server.ts";
 
 export interface OriginOptions {
-  /** The emitted site. */
+  /** The built site. */
   folder: string;
   host: string;
   /** 0: any free port. */
   port: number;
-  /** Addresses or networks (10.0.0.0/8) whose X-Forwarded-For is believed. */
+  /** Addresses or networks (10.0.0.0/8) whose X-Forwarded-For is trusted. */
   trustedProxies?: readonly string[];
   /** Several processes may listen on the same port. */
   reusePort?: boolean;
   addManifest?: CatalogAppOptions["addManifest"];
-  /** How long clients are waited for, in milliseconds, where not as usual. */
+  /** Time-outs in milliseconds that differ from the defaults. */
   patience?: Partial<Patience>;
   /** Monotonic clock in milliseconds, for durations. */
   clock: () => number;
   log: (entry: LogEntry) => void;
 }
 
-/** A line of the log: one for each request, and what else happens. */
+/** An entry of the log: a request or another event. */
 export type LogEntry = RequestEntry | { event: "build"; build: string } | { event: "error"; message: string };
 
 export interface Origin {
   url: string;
-  /** The id of the build that is served. */
+  /** Id of the served build. */
   build(): string;
-  /** Takes a newer build at once, if there is one. */
+  /** Loads a newer build immediately, if there is one. */
   refresh(): Promise<void>;
-  /** Takes no more requests, finishes those that run, and ends what takes longer than ten seconds. */
+  /**
+   * Stops accepting requests, finishes the current ones, and aborts those that take longer than ten seconds.
+   */
   close(): Promise<void>;
 }
 
 /**
- * Serves an emitted site.
+ * Serves a built site.
  * @throws ENOENT, SyntaxError, SiteUnfinished for the folder; EADDRINUSE, EACCES for the address
  */
 export async function startOrigin(options: OriginOptions): Promise<Origin> {
@@ -114,14 +116,14 @@ async function respond(
   const served = site.current();
   const early = answerEarly(incoming, site);
   if (early) return send(outgoing, early);
-  // Where there is no such artifact, the site says so as it does for every file.
+  // For a missing artifact the site sends its usual 404.
   if (namesArtifact(served, incoming.url ?? "") && (await sendArtifact(served, incoming, outgoing))) return;
   const request = readRequest(incoming, host);
   if (!request) return send(outgoing, detail(400, "Bad request."));
   send(outgoing, await app(request, served).catch(() => afterRefresh(app, request, site)));
 }
 
-/** The files changed under our feet: the new build is taken if it is finished, else the client comes again. */
+/** The files changed during the request: retries with the new build, or tells the client to retry. */
 async function afterRefresh(
   app: CatalogApp,
   request: CatalogRequest,
@@ -133,7 +135,7 @@ async function afterRefresh(
   );
 }
 
-/** What no router should see. */
+/** Requests that no route may handle. */
 function answerEarly(incoming: IncomingMessage, site: WatchedSite): ServerAnswer | undefined {
   const { url = "/", method = "GET" } = incoming;
   if (hasSeveralHosts(incoming))

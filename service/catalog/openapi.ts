@@ -183,5 +183,4 @@ const description: ApiDescription<CatalogOperation> = {
   },
 };
 
-/** The catalog's OpenAPI 3.1 description, as text with a final newline. */
 export const catalogOpenApiText = (): string => plainJson(openApiOf(catalogRoutes, description));

@@ -3,8 +3,8 @@ import { RecordTexts } from "./record-texts.ts";
 import type { PackageList } from "./site.ts";
 
 /**
- * Reads a list's bytes. The records' texts stay what they are, so an answer repeats the published bytes and
- * costs a copy; beside them only the distinct values of each field are kept.
+ * Parses a list. Record texts stay as bytes, so that answers only copy the published bytes; in addition, only
+ * the distinct values of each field are stored.
  * @param bytes a JSON array of records, compact as relcat emits it
  * @param digest of the bytes
  */

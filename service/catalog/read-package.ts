@@ -7,7 +7,7 @@ import type { Exchange } from "./exchange.ts";
 import { answerFile } from "./files.ts";
 import { type CatalogSite, places } from "./site.ts";
 
-/** `GET /api/v1/package/{id}/`: the record; people are led to its place on the release's page. */
+/** `GET /api/v1/package/{id}/`: the record; browsers are redirected to the release's page. */
 export async function readPackage(exchange: Exchange): Promise<ServerAnswer> {
   const { site, request, id, format, headers } = exchange;
   if (!isId(id)) return notFound(headers);
@@ -57,7 +57,7 @@ function withdrawnPage(shell: string, { id, reason, replaced_by }: Gone, base: s
   return exchangeParts(page, { title, message: `${escapeHtml(reason)}${instead}` });
 }
 
-/** `GET /api/v1/package/{id}/download/`: leads to the file. */
+/** `GET /api/v1/package/{id}/download/`: redirects to the file. */
 export async function download({ site, request, id, headers }: Exchange): Promise<ServerAnswer> {
   if (!isId(id)) return notFound(headers);
   const record = await readJson<{ version: string }>(site, places.record(id));
@@ -69,7 +69,7 @@ export async function download({ site, request, id, headers }: Exchange): Promis
   return gone ?? notFound(headers);
 }
 
-/** Where a listed record's file lies; undefined when its release does not say. */
+/** Download address of a listed record; undefined: not in its release document. */
 export async function urlOf(site: CatalogSite, version: string, id: number): Promise<string | undefined> {
   const document = await readJson<ReleaseDocument>(site, places.release(version));
   return document?.artifacts[String(id)]?.url;

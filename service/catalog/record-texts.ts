@@ -1,7 +1,7 @@
 const [quote, backslash, openBrace, closeBrace] = [0x22, 0x5c, 0x7b, 0x7d];
 const [opening, comma, closing] = [Uint8Array.of(0x5b), Uint8Array.of(0x2c), Uint8Array.of(0x5d)];
 
-/** A list's bytes, and where each record stands in them. */
+/** A list's bytes with the range of each record. */
 export class RecordTexts {
   readonly #bytes: Uint8Array;
   readonly #starts: Uint32Array;
@@ -23,14 +23,14 @@ export class RecordTexts {
     return this.#bytes.subarray(this.#starts[position], this.#ends[position]);
   }
 
-  /** Bytes that the array of these records has. */
+  /** Length of the JSON array of these records, in bytes. */
   lengthOf(positions: readonly number[]): number {
     let length = Math.max(positions.length + 1, 2);
     for (const position of positions) length += (this.#ends[position] ?? 0) - (this.#starts[position] ?? 0);
     return length;
   }
 
-  /** The JSON array of these records, in pieces of at most `size` bytes. */
+  /** The JSON array of these records in chunks of at most `size` bytes. */
   *pieces(positions: readonly number[], size: number): Generator<Uint8Array, undefined> {
     let left = this.lengthOf(positions);
     let piece = new Uint8Array(Math.min(size, left));
@@ -50,7 +50,7 @@ export class RecordTexts {
     }
   }
 
-  /** Records that follow one another in the list are one segment, with the commas that stand between them. */
+  /** Consecutive records form one segment, including the commas between them. */
   *#segments(positions: readonly number[]): Generator<Uint8Array> {
     yield opening;
     for (let from = 0; from < positions.length; ) {
@@ -69,7 +69,7 @@ export class RecordTexts {
   }
 }
 
-/** Where the objects of the outermost array begin and end. */
+/** Ranges of the objects in the outermost array. */
 function elements(bytes: Uint8Array): { starts: number[]; ends: number[] } {
   const starts: number[] = [];
   const ends: number[] = [];

@@ -8,7 +8,7 @@ export type CatalogOperation =
   | "readPackage"
   | "download";
 
-/** The catalog's API. Everything else is a file of the site. */
+/** Routes of the catalog's API. All other paths are files of the site. */
 export const catalogRoutes: readonly Route<CatalogOperation>[] = [
   {
     path: "/api/v1/",

@@ -2,15 +2,15 @@ import { canonicalQuery, type ListQuery } from "../../pipeline/selection/query.t
 import { select } from "../../pipeline/selection/select.ts";
 import type { PackageList } from "./site.ts";
 
-/** What a query selects from a list; no byte of it is copied yet. */
+/** The result of a query, without copied bytes. */
 export interface Selection {
   positions: readonly number[];
-  /** Bytes of the JSON array. */
+  /** Length of the JSON array in bytes. */
   length: number;
   etag: string;
 }
 
-/** A query that is short stands in the ETag as it is: nothing needs to be hashed, and nothing can collide. */
+/** A short query is part of the ETag unhashed, so it cannot collide. */
 const longestKey = 200;
 
 export async function selectList(list: PackageList, query: ListQuery): Promise<Selection> {
@@ -27,7 +27,7 @@ export async function selectList(list: PackageList, query: ListQuery): Promise<S
 const worthKeeping = 1000;
 const mostKept = 8;
 
-/** What was sorted lately of each list: all else is found faster than it is remembered. */
+/** Cache of recent sort orders; everything else is computed faster than it is looked up. */
 const sorted = new WeakMap<PackageList, Map<string, readonly number[]>>();
 
 function positionsOf(list: PackageList, query: ListQuery, key: string): readonly number[] {
@@ -43,7 +43,7 @@ function positionsOf(list: PackageList, query: ListQuery, key: string): readonly
   return positions;
 }
 
-/** 16 hexadecimal characters of the SHA-256 of a text. */
+/** First 16 hexadecimal digits of the SHA-256 of a text. */
 export async function fingerprint(text: string): Promise<string> {
   const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
   return Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");

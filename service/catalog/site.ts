@@ -3,42 +3,42 @@ import type { RecordIndex } from "../../pipeline/selection/record-index.ts";
 import type { Encoding } from "../http/negotiate.ts";
 import type { RecordTexts } from "./record-texts.ts";
 
-/** A built site that answers are taken from; all its answers are those of one build. */
+/** A built site; all answers come from the same build. */
 export interface CatalogSite {
   build: BuildDocument;
   /** SHA-256 of build.json. */
   id: string;
-  /** Every file of the build, build.json too. */
+  /** Every file of the build, including build.json. */
   files: BuildDocument["files"];
   /** Path of the base URL, without a final slash: "" or such as "/some/base". */
   base: string;
-  /** The bytes of one of the build's files, decoded or as one of the encodings; undefined: there are none such. */
+  /** Bytes of a file, decoded or in the given encoding; undefined: not available. */
   read(path: string, encoding?: Encoding): Promise<Uint8Array | undefined>;
-  /** The whole list, to select from; undefined where it is too large for this host. */
+  /** The whole list; undefined: too large for this host. */
   list(): Promise<PackageList | undefined>;
-  /** The same where it is in memory anyway: another order of it is not read, but put together. */
+  /** The list if it is already in memory, which saves reading prebuilt orders from disk. */
   packages?: PackageList;
-  /** The positions' answer for a list that is too large, from smaller files; undefined: there is none. */
+  /** A smaller list that contains the query's results; undefined: none. */
   part?(query: URLSearchParams): Promise<PackageList | undefined>;
 }
 
-/** The records of a list and their texts. */
+/** Records of a list with their texts. */
 export interface PackageList {
   index: RecordIndex;
-  /** Answers have the very bytes that the whole list has for each record. */
+  /** Answers repeat these bytes unchanged. */
   texts: RecordTexts;
-  /** Says the same for the same bytes of the list. */
+  /** Identifies the bytes of the list. */
   digest: string;
 }
 
-/** The JSON array of some of a list's records. */
+/** The JSON array of selected records. */
 export const bytesOf = ({ texts }: PackageList, positions: readonly number[]): Uint8Array =>
   texts.pieces(positions, Number.POSITIVE_INFINITY).next().value ?? new Uint8Array();
 
 /** Path of the base URL, without a final slash. */
 export const basePath = (baseUrl: string): string => new URL(baseUrl).pathname.replace(/\/$/, "");
 
-/** Where things lie in every site. */
+/** Paths that every site has. */
 export const places = {
   list: "api/v1/package/index.json",
   newestFirst: "api/v1/package/ordering=-id.json",

@@ -4,7 +4,7 @@ import { type CatalogRequest, searchOf } from "./exchange.ts";
 import { answerFile } from "./files.ts";
 import { type CatalogSite, places } from "./site.ts";
 
-/** Everything of the site that is no part of the API's routes: pages, documents, assets. */
+/** Files of the site outside the API's routes: pages, documents, assets. */
 export async function answerStatic(
   site: CatalogSite,
   request: CatalogRequest,
@@ -24,7 +24,7 @@ export async function answerStatic(
 
 const has = (site: CatalogSite, path: string) => Object.hasOwn(site.files, path);
 
-/** A folder is its page, else its document. */
+/** A folder's page, else its JSON document. */
 function fileOf(site: CatalogSite, path: string): string | undefined {
   if (path !== "" && !path.endsWith("/")) return has(site, path) ? path : undefined;
   return [`${path}index.html`, `${path}index.json`].find((name) => has(site, name));

@@ -6,15 +6,15 @@ import type { CatalogRequest } from "./exchange.ts";
 import { readPackageList } from "./package-list.ts";
 import { basePath, type CatalogSite, type PackageList, places } from "./site.ts";
 
-/** The files of a site, as an edge platform hands them to a worker. */
+/** Files of a site, as an edge platform provides them. */
 interface Assets {
   fetch(address: string): Promise<Response>;
 }
 
-/** Reading more than this for one answer takes longer than an edge allows. */
+/** Size in bytes; reading a larger list exceeds an edge's time limit. */
 const largestList = 5_000_000;
 
-/** The files of a deployment never change under it, so a worker reads what they are once. */
+/** Cached, because a deployment's files never change. */
 const sites = new WeakMap<Assets, Promise<CatalogSite>>();
 
 const app = catalogApp({ onError: (error) => console.error(error) });
@@ -42,7 +42,7 @@ function requestOf(request: Request): CatalogRequest {
   };
 }
 
-/** The bytes at once: the platform states no length for a stream. */
+/** Not a stream, because the platform sends no length for streams. */
 async function responseOf(answer: ServerAnswer): Promise<Response> {
   const { status, headers } = answer;
   return new Response(await wholeBody(answer), { status, headers });
@@ -64,7 +64,7 @@ async function readSite(assets: Assets): Promise<CatalogSite> {
     id,
     files,
     base: basePath(build.base_url),
-    // The platform encodes by itself.
+    // The platform compresses answers itself.
     read: async (path, encoding) =>
       encoding || !Object.hasOwn(files, path) ? undefined : readAsset(assets, path),
     list: () => {
@@ -93,7 +93,7 @@ async function readWhole(site: CatalogSite): Promise<PackageList | undefined> {
   return bytes && readPackageList(bytes, known.sha256);
 }
 
-/** From a large list only what stands in a document of its own: a release, a record, a package type. */
+/** Instead of a large list, reads a smaller document: a release, a record, a package type. */
 async function readPart(site: CatalogSite, query: URLSearchParams): Promise<PackageList | undefined> {
   const named = (parameter: string) => query.getAll(parameter).at(-1);
   const [version, id, type] = [named("version"), named("id"), named("package_type")];
@@ -104,7 +104,7 @@ async function readPart(site: CatalogSite, query: URLSearchParams): Promise<Pack
   if (type === undefined || !Object.hasOwn(site.files, places.list)) return undefined;
   const facet = `facets/type/${type}.json`;
   const known = Object.hasOwn(site.files, facet) ? site.files[facet] : undefined;
-  // Facets come with the configuration of hosts; without any, nobody can say what a type has.
+  // Facet files exist only with a host configuration; without them, the contents of a type are unknown.
   if (!known)
     return Object.keys(site.files).some((path) => path.startsWith("facets/type/")) ? nothing : undefined;
   const bytes = await site.read(facet);

@@ -1,10 +1,10 @@
 import { cacheControl } from "../../pipeline/documents/file-headers.ts";
 import type { ServerAnswer } from "./request.ts";
 
-/** Every answer says these: nothing is sniffed, and addresses stay here. */
+/** Headers of every answer: no content sniffing, and no referrer for other sites. */
 const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
 
-/** Own style, script and images, forms that lead back here, nothing else. */
+/** Only own styles, scripts and images, and forms that submit to this site. */
 export const contentSecurityPolicy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
@@ -13,20 +13,20 @@ export const caching = cacheControl;
 
 export type Headers = Record<string, string>;
 
-/** An answer with a body whose length is stated, for GET and HEAD alike. */
+/** An answer with Content-Length, for GET and HEAD alike. */
 export function answer(status: number, headers: Headers, body: string | Uint8Array | null): ServerAnswer {
   const bytes = typeof body === "string" ? new TextEncoder().encode(body) : (body ?? undefined);
   return { status, headers: allHeaders(headers, bytes?.length), body: bytes };
 }
 
-/** @param length of the body; undefined: there is none */
+/** @param length of the body; undefined: no body */
 export const allHeaders = (headers: Headers, length: number | undefined): Headers => ({
   ...always,
   ...(length !== undefined && { "Content-Length": String(length) }),
   ...headers,
 });
 
-/** A JSON answer; not kept by anybody unless `headers` say so. */
+/** A JSON answer; not cacheable unless `headers` say so. */
 export const json = (status: number, value: unknown, headers: Headers = {}): ServerAnswer =>
   answer(
     status,
@@ -34,7 +34,7 @@ export const json = (status: number, value: unknown, headers: Headers = {}): Ser
     JSON.stringify(value),
   );
 
-/** An error in the words of the framework that this API's clients were written against. */
+/** An error in the format of the framework that existing API clients expect. */
 export const detail = (status: number, text: string, headers: Headers = {}): ServerAnswer =>
   json(status, { detail: text }, headers);
 
@@ -49,7 +49,7 @@ export const methodNotAllowed = (method: string, headers: Headers): ServerAnswer
 export const redirect = (status: 301 | 302 | 308, location: string, headers: Headers = {}): ServerAnswer =>
   answer(status, { Location: location, "Cache-Control": caching.public, ...headers }, "");
 
-/** Whether the client has these bytes already (RFC 9110, 13.1.2). */
+/** True if the client's cached copy is current (RFC 9110, 13.1.2). */
 export function isCurrent(ifNoneMatch: string | null, etag: string): boolean {
   if (ifNoneMatch === null) return false;
   if (ifNoneMatch.trim() === "*") return true;

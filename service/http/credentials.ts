@@ -1,12 +1,12 @@
-/** What an Authorization header brings, byte for byte; or why it cannot be read, as clients are told. */
+/** Decoded Authorization header as bytes, or an error message for the client. */
 export type Credentials = { scheme: "basic" | "bearer"; secret: Uint8Array } | { refused: string };
 
 const missing = "Authentication credentials were not provided.";
-/** The framework says the same whether a password is wrong or the pair cannot be decoded. */
+/** The framework sends the same message for a wrong password and for undecodable credentials. */
 export const wrongPassword = "Invalid username/password.";
 export const wrongToken = "Invalid token.";
 
-/** Reads the two schemes that are known (RFC 7617, RFC 6750); of Basic the password counts, whoever the user is. */
+/** Supports two schemes (RFC 7617, RFC 6750); for Basic, any user name is accepted. */
 export function readCredentials(header: string | null): Credentials {
   const [scheme = "", ...rest] = (header ?? "").split(/[ \t]+/);
   const [given] = rest;
@@ -37,5 +37,5 @@ function readPair(encoded: string): Credentials {
     : { scheme: "basic", secret: bytesOf(pair.slice(colon + 1)) };
 }
 
-/** Header values and what `atob` gives have one character for each byte. */
+/** Header values and the output of `atob` have one character per byte. */
 const bytesOf = (text: string) => Uint8Array.from(text, (character) => character.charCodeAt(0));

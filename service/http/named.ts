@@ -1,6 +1,6 @@
 const longestHeader = 1024;
 
-/** Names that somebody sent, as the value of a header: harmless there, and cut to a bound. */
+/** Escapes and shortens names from a request for use in a header. */
 export function namedInHeader(names: readonly string[]): string {
   const shown: string[] = [];
   let length = 0;

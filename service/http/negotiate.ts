@@ -3,7 +3,7 @@ interface Range {
   quality: number;
 }
 
-/** Reads a list of names with `q` weights (RFC 9110, 12.4.2); a weight that cannot be read counts as 1. */
+/** Parses a list with `q` weights (RFC 9110, 12.4.2); an invalid weight counts as 1. */
 function readRanges(header: string): Range[] {
   return header.split(",").flatMap((part) => {
     const [name = "", ...parameters] = part.split(";").map((piece) => piece.trim().toLowerCase());
@@ -16,9 +16,9 @@ function readRanges(header: string): Range[] {
 }
 
 /**
- * The media type of `offered` that an Accept header likes best; undefined: none of them. Among equals the
- * one that is named more precisely wins, then the one that is offered first.
- * @param header null when the request has none: anything goes
+ * The offered media type that an Accept header prefers; undefined: none. Ties go to the more precise range,
+ * then to the first offered type.
+ * @param header null: no header, which accepts everything
  */
 export function chooseType<T extends string>(header: string | null, offered: readonly T[]): T | undefined {
   if (header === null) return offered[0];
@@ -30,7 +30,7 @@ export function chooseType<T extends string>(header: string | null, offered: rea
   return liked[0]?.type;
 }
 
-/** The most precise range counts, whatever its weight: a type can be refused where all others are welcome. */
+/** The most precise range decides, whatever its weight, so that a client can exclude one type. */
 function bestRange(ranges: readonly Range[], type: string): { quality: number; precision: number } {
   const precisions = ["*/*", `${type.split("/")[0]}/*`, type];
   let best = { quality: 0, precision: -1 };
@@ -46,10 +46,10 @@ function bestRange(ranges: readonly Range[], type: string): { quality: number; p
   return best;
 }
 
-/** What JSON is indented by at most, as the framework had it that this API's clients were written against. */
+/** Maximum indentation, as in the framework that existing API clients expect. */
 const deepestIndent = 8;
 
-/** Spaces that an Accept header asks to indent JSON by (`application/json; indent=4`); 0: none. */
+/** Indentation requested by an Accept header (`application/json; indent=4`); 0: none. */
 export function indentOf(header: string | null): number {
   for (const range of (header ?? "").split(",")) {
     const [name = "", ...parameters] = range.split(";").map((piece) => piece.trim().toLowerCase());
@@ -62,10 +62,10 @@ export function indentOf(header: string | null): number {
 
 export type Encoding = "br" | "zstd" | "gzip";
 
-/** Smallest first: what is liked equally goes by size. */
+/** Smallest output first, which decides between equal weights. */
 const encodings: readonly Encoding[] = ["br", "zstd", "gzip"];
 
-/** The encodings a request accepts, best first; the plain bytes always do. */
+/** Encodings that a request accepts, best first; plain bytes are always allowed. */
 export function acceptedEncodings(header: string | null): Encoding[] {
   if (header === null || header === "") return [];
   const ranges = readRanges(header);

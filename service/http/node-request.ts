@@ -4,7 +4,7 @@ import { sendAnswer } from "./node-server.ts";
 import { readPath } from "./path.ts";
 import type { ServerAnswer, ServerRequest, Unread } from "./request.ts";
 
-/** A request as Node has it. @returns undefined for what no honest client sends */
+/** Converts Node's request. @returns undefined for malformed requests */
 export function readRequest(incoming: IncomingMessage, host: string): ServerRequest | undefined {
   const [target = ""] = (incoming.url ?? "").split("#", 1);
   const path = readPath(target, "");
@@ -13,7 +13,7 @@ export function readRequest(incoming: IncomingMessage, host: string): ServerRequ
   return plainHost.test(asked) || isHost(asked) ? new NodeRequest(incoming, target, path, asked) : undefined;
 }
 
-/** RFC 9112, 3.2: several are an error; Node takes the first, a proxy before it may take another one. */
+/** RFC 9112, 3.2: several Host headers are an error, because Node and a proxy could choose different ones. */
 export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   let found = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
@@ -50,7 +50,7 @@ class NodeRequest implements ServerRequest {
     return new URL(`${isSecure ? "https" : "http"}://${this.#host}`).origin;
   }
 
-  /** From what was sent: Node's own table drops what is repeated, and two credentials must not pass as one. */
+  /** Uses the raw headers, because Node drops repeated ones, and two credentials must not pass as one. */
   header(name: string): string | null {
     const { rawHeaders } = this.#incoming;
     let found: string | null = null;
@@ -69,7 +69,7 @@ class NodeRequest implements ServerRequest {
   }
 }
 
-/** Whatever comes after the limit is left to whoever sends the answer. */
+/** Bytes beyond the limit are left for the code that sends the answer. */
 function readUpTo(incoming: IncomingMessage, limit: number): Promise<Uint8Array | Unread> {
   return new Promise((resolve) => {
     const chunks: Uint8Array[] = [];
@@ -83,7 +83,7 @@ function readUpTo(incoming: IncomingMessage, limit: number): Promise<Uint8Array 
     const cut = () => done("cut-off");
     const done = (result: Uint8Array | Unread) => {
       incoming.off("data", take).off("end", end).off("error", cut).off("close", cut);
-      // An error without a listener would end the process.
+      // An error event without a listener would end the process.
       incoming.on("error", () => {});
       resolve(result);
     };
@@ -92,7 +92,7 @@ function readUpTo(incoming: IncomingMessage, limit: number): Promise<Uint8Array 
   });
 }
 
-/** Sends an answer; to HEAD all but its body. */
+/** Sends an answer; for HEAD without its body. */
 export function send(outgoing: ServerResponse, { status, headers, body }: ServerAnswer): void {
   const isHead = outgoing.req.method === "HEAD";
   const isWhole = typeof body === "string" || body === undefined || body instanceof Uint8Array;
@@ -101,7 +101,7 @@ export function send(outgoing: ServerResponse, { status, headers, body }: Server
   sendAnswer(outgoing, status, headers, isWhole && !isHead ? body : undefined);
 }
 
-/** As fast as it is read; a client that goes away ends the stream, and a stream that fails the connection. */
+/** Backpressure applies; a disconnecting client ends the stream, and a failing stream the connection. */
 async function stream(
   outgoing: ServerResponse,
   status: number,

@@ -3,10 +3,10 @@ import { createServer as createSecureServer } from "node:https";
 import { type AddressInfo, BlockList, isIPv6, type Socket } from "node:net";
 import { longestTarget } from "./path.ts";
 
-// An import would load the client that the module exports too, with all of fetch: 16 MB that no server needs.
+// An ES import of node:http also loads its client with fetch: 16 MB that a server does not need.
 const { createServer } = process.getBuiltinModule("node:http");
 
-/** A line of the log for each request. */
+/** Log entry of a request. */
 export interface RequestEntry {
   event: "request";
   remote: string;
@@ -20,15 +20,15 @@ export interface RequestEntry {
 
 const headerBytes = 16 * 1024;
 
-/** How long clients are waited for, in milliseconds. */
+/** Time-outs in milliseconds. */
 export const patience = {
-  /** To send the headers, and the whole request. */
+  /** To receive the headers, and the whole request. */
   headers: 10_000,
   request: 30_000,
-  /** Between two requests, and without any byte moving. */
+  /** Between two requests, and without any data. */
   keepAlive: 15_000,
   idle: 60_000,
-  /** For what runs when the server is told to stop. */
+  /** For open requests at shutdown. */
   close: 10_000,
 };
 export type Patience = typeof patience;
@@ -38,7 +38,7 @@ export interface Certificate {
   key: Uint8Array;
 }
 
-/** An HTTP server with bounds on what clients send and how long they take. @param certificate for HTTPS */
+/** An HTTP server with size limits and time-outs. @param certificate for HTTPS */
 export function boundedServer(waits: Patience, certificate?: Certificate): Server {
   const options = {
     maxHeaderSize: headerBytes,
@@ -59,7 +59,7 @@ export function boundedServer(waits: Patience, certificate?: Certificate): Serve
   return server;
 }
 
-/** @returns the address it listens on @throws EADDRINUSE, EACCES */
+/** @returns its address @throws EADDRINUSE, EACCES */
 export async function listen(
   server: Server,
   address: { host: string; port: number; reusePort?: boolean },
@@ -75,7 +75,10 @@ export async function listen(
   return `${isIPv6(host) ? `[${host}]` : host}:${port}`;
 }
 
-/** Takes no more requests, finishes those that run, and ends what takes longer than `grace` milliseconds. */
+/**
+ * Stops accepting requests, finishes the current ones, and aborts those that take longer than `grace`
+ * milliseconds.
+ */
 export async function closeServer(server: Server, grace: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
@@ -84,19 +87,19 @@ export async function closeServer(server: Server, grace: number): Promise<void> 
   clearTimeout(timer);
 }
 
-/** What a client may go on to send when it has its answer, in milliseconds and bytes. */
+/** Limits on what a client may still send after its answer, in milliseconds and bytes. */
 const lingering = { time: 500, bytes: 4 * 1024 * 1024 };
 
-/** Connections that have had their last answer. */
+/** Connections whose last answer was sent. */
 const answered = new WeakSet<Socket>();
 
 const saysBody = ({ headers }: IncomingMessage) =>
   headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
 
 /**
- * Sends a whole answer. After a request that was not read to its end the connection closes, but not at once: a
- * client that still sends would meet a reset, and lose the answer that it has not read yet (RFC 9112, 9.6).
- * @param body as it is sent; its length is among the headers
+ * Sends a whole answer. If the request was not read to its end, the connection is closed after a delay:
+ * closing at once would reset it, and the client would lose the answer (RFC 9112, 9.6).
+ * @param body its length is among the headers
  */
 export function sendAnswer(
   outgoing: ServerResponse,
@@ -127,7 +130,7 @@ export function sendAnswer(
   outgoing.once("close", end);
 }
 
-/** What cannot even be read as a request. */
+/** Answers unparsable requests. */
 function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === "ECONNRESET" || !socket.writable || answered.has(socket)) return void socket.destroy();
   const text =
@@ -143,15 +146,17 @@ function refuseClient(error: NodeJS.ErrnoException, socket: Socket): void {
   );
 }
 
-/** Who is believed to be a proxy, and what that one says of the client. */
+/** Trusted proxies, and the client that they report. */
 export interface Proxies {
-  /** The nearest address that is no trusted proxy. */
+  /** The nearest address that is not a trusted proxy. */
   remoteOf(incoming: IncomingMessage): string;
-  /** Whether the neighbour is a trusted proxy that says it was asked over HTTPS. */
+  /** True if a trusted proxy reports that the client used HTTPS. */
   saysHttps(incoming: IncomingMessage): boolean;
 }
 
-/** @param trusted addresses or networks (10.0.0.0/8) whose X-Forwarded-For and X-Forwarded-Proto are believed */
+/**
+ * @param trusted addresses or networks (10.0.0.0/8) whose X-Forwarded-For and X-Forwarded-Proto are trusted
+ */
 export function proxiesOf(trusted: readonly string[]): Proxies {
   const proxies = new BlockList();
   for (const entry of trusted) {
@@ -177,7 +182,7 @@ export function proxiesOf(trusted: readonly string[]): Proxies {
   };
 }
 
-/** Calls `log` when a request has its answer, or its client has gone. */
+/** Calls `log` when the answer was sent or the client disconnected. */
 export function logWhenDone(
   incoming: IncomingMessage,
   outgoing: ServerResponse,
@@ -192,7 +197,7 @@ export function logWhenDone(
       remote,
       method: incoming.method ?? "",
       path: incoming.url ?? "",
-      // A client that went away before its answer.
+      // The client disconnected before its answer (499 as in nginx).
       status: outgoing.headersSent ? outgoing.statusCode : 499,
       bytes: incoming.socket.bytesWritten - before,
       ms: Math.round((clock() - start) * 10) / 10,
@@ -201,7 +206,7 @@ export function logWhenDone(
   });
 }
 
-/** Resolves when this process is asked to stop. */
+/** Resolves on SIGINT or SIGTERM. */
 export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"]) process.once(signal, () => resolve());

@@ -2,19 +2,19 @@ import { createDocument, type ZodOpenApiOperationObject, type ZodOpenApiPathsObj
 import { withPortablePatterns } from "../../pipeline/documents/portable-patterns.ts";
 import type { Method, Route } from "./routes.ts";
 
-/** What the description of an API says beside its routes. */
+/** Descriptions that the routes do not contain. */
 export interface ApiDescription<Operation extends string> {
   title: string;
   version: string;
   description: string;
-  /** Every operation the routes name. */
+  /** One entry per operation. */
   operations: Record<Operation, Omit<ZodOpenApiOperationObject, "operationId">>;
   securitySchemes?: NonNullable<
     NonNullable<Parameters<typeof createDocument>[0]["components"]>["securitySchemes"]
   >;
 }
 
-/** The OpenAPI 3.1 description of a table of routes; its server is the place it was fetched from. */
+/** Builds an OpenAPI 3.1 description from routes; its server is the address it was downloaded from. */
 export function openApiOf<Operation extends string>(
   routes: readonly Route<Operation>[],
   { title, version, description, operations, securitySchemes }: ApiDescription<Operation>,

@@ -1,10 +1,10 @@
-/** Longest request target that is looked at, in bytes of its raw form. */
+/** Longest accepted request target, in bytes. */
 export const longestTarget = 8192;
 
 /**
- * The path of a request below `base`, decoded; "bad" for what no honest client sends (encoded slashes, dot
- * segments, empty segments, control characters, broken escapes), undefined for what lies outside of `base`.
- * @param target path and query as they were sent
+ * Decoded path of a request below `base`; "bad" for malformed paths (encoded slashes, dot segments, empty
+ * segments, control characters, invalid escapes), undefined outside of `base`.
+ * @param target raw path and query
  */
 export function readPath(target: string, base: string): string | "bad" | undefined {
   const raw = target.split("?", 1)[0] ?? "";

@@ -1,7 +1,7 @@
 import { caching, type Headers } from "./answers.ts";
 import { type ServerAnswer, wholeAnswer } from "./request.ts";
 
-/** What is wrong at one place of a request. */
+/** An error at one location of a request. */
 export interface FieldError {
   /** JSON Pointer (RFC 6901) into the body, or the name of a parameter. */
   pointer: string;
@@ -9,15 +9,15 @@ export interface FieldError {
   detail: string;
 }
 
-/** An answer that says what went wrong (RFC 9457). */
+/** A problem document (RFC 9457). */
 export interface ProblemDetails {
-  /** Stable name of this kind of problem. */
+  /** Stable name of the problem type. */
   slug: string;
   title: string;
   status: number;
   detail: string;
   errors?: readonly FieldError[];
-  /** Members of this kind of problem alone. */
+  /** Additional members of this problem type. */
   more?: Readonly<Record<string, unknown>>;
 }
 

@@ -1,36 +1,35 @@
-/** Why a body was not taken. */
+/** Reason why a body was not read. */
 export type Unread = "too-large" | "cut-off";
 
-/** A request as far as a server looks at it. Nothing is made of it before somebody asks. */
+/** A request, independent of the server. Everything is parsed lazily. */
 export interface ServerRequest {
   method: string;
-  /** Path and query as they were sent. */
+  /** Raw path and query. */
   target: string;
-  /** The path as `readPath` gives it: decoded, once. */
+  /** The decoded path from `readPath`. */
   path: string;
-  /** Scheme and host it was sent to. */
+  /** Scheme and host of the request. */
   origin: string;
-  /** The value of a header, repeated ones joined; null: there is none. @param name in small letters */
+  /** A header's value, with repeated ones joined; null: missing. @param name in lower case */
   header(name: string): string | null;
-  /** The body, up to `limit` bytes. What a client says of its length is believed only when it is too much. */
+  /** Reads the body up to `limit` bytes. Content-Length is used only to reject a long body early. */
   read(limit: number): Promise<Uint8Array | Unread>;
 }
 
-/** What is sent back. */
 export interface ServerAnswer {
   status: number;
-  /** Each name in one spelling, so that a later one replaces an earlier one. */
+  /** Every name must have the same spelling everywhere, so that later headers replace earlier ones. */
   headers: Record<string, string>;
   body?: string | Uint8Array | ReadableStream<string | Uint8Array> | undefined;
 }
 
-/** The body of an answer at once; undefined: it has none. */
+/** Reads the whole body; undefined: no body. */
 export async function wholeBody({ body }: ServerAnswer): Promise<Uint8Array<ArrayBuffer> | undefined> {
   if (body === undefined) return undefined;
   return new Uint8Array(await new Response(body as ReadableStream<Uint8Array>).arrayBuffer());
 }
 
-/** An answer whose length is stated. */
+/** An answer with Content-Length. */
 export const wholeAnswer = (
   status: number,
   headers: Record<string, string>,
@@ -41,7 +40,7 @@ export const wholeAnswer = (
   body,
 });
 
-/** The headers and the body of a request that sends JSON, or none. */
+/** Headers and body of a request with JSON or without a body. */
 export function jsonBody(
   value: unknown,
   headers: Readonly<Record<string, string>> = {},
@@ -57,11 +56,10 @@ export function jsonBody(
   };
 }
 
-/** Whether a request says that it has no body at all. */
+/** True if the headers say that there is no body. */
 export const saysNoBody = (request: Pick<ServerRequest, "header">): boolean =>
   request.header("transfer-encoding") === null && Number(request.header("content-length") ?? 0) === 0;
 
-/** The parameters of a request. */
 export const queryOf = ({ target }: Pick<ServerRequest, "target">): URLSearchParams => {
   const start = target.indexOf("?");
   return start === -1 ? none : new URLSearchParams(target.slice(start));

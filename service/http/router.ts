@@ -3,7 +3,7 @@ interface Found<Route> {
   params: Readonly<Record<string, string>>;
 }
 
-/** Finds the route of a path as `readPath` gives it, with or without a final slash; undefined: there is none. */
+/** Finds the route of a decoded path, with or without a final slash; undefined: none. */
 export type Router<Route> = (path: string) => Found<Route> | undefined;
 
 /** A path with one parameter. */
@@ -16,7 +16,7 @@ interface Open<Route> {
 
 const nothing = Object.freeze({});
 
-/** Of two routes that fit, the one without a parameter is found, then the first. */
+/** A route without a parameter takes precedence; otherwise the first match. */
 export function routerOf<Route extends { path: string }>(routes: readonly Route[]): Router<Route> {
   const fixed = new Map<string, Found<Route>>();
   const open: Open<Route>[] = [];

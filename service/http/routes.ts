@@ -1,19 +1,19 @@
-/** A method that an operation answers; HEAD and OPTIONS follow from them. */
+/** Methods of an operation; HEAD and OPTIONS are derived. */
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** One address and what can be done there. */
+/** One address with its operations. */
 export interface Route<Operation> {
-  /** With a final slash; `:name` stands for one segment. */
+  /** With a final slash; `:name` matches one segment. */
   path: string;
-  /** What OPTIONS and the documentation call it. */
+  /** Name for OPTIONS and the documentation. */
   name: string;
   description: string;
   operations: Partial<Record<Method, Operation>>;
-  /** Listed by Allow although this server does not answer it, because others at this address do. */
+  /** Methods listed in Allow that only other servers at this address support. */
   elsewhere?: readonly Method[];
 }
 
-/** The value of the `Allow` header (RFC 9110, 10.2.1). */
+/** Value of the `Allow` header (RFC 9110, 10.2.1). */
 export function allowOf<Operation>({ operations, elsewhere = [] }: Route<Operation>): string {
   const methods = new Set<string>([...Object.keys(operations), ...elsewhere]);
   if (methods.has("GET")) methods.add("HEAD");
@@ -22,7 +22,7 @@ export function allowOf<Operation>({ operations, elsewhere = [] }: Route<Operati
 
 const order = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD"];
 
-/** The operation a request means; HEAD means GET. */
+/** The operation of a method; HEAD is handled as GET. */
 export function operationOf<Operation>(route: Route<Operation>, method: string): Operation | undefined {
   return route.operations[(method === "HEAD" ? "GET" : method) as Method];
 }
