@@ -47,9 +47,11 @@ const earlier = (a: string | undefined, b: string | undefined) =>
 /** Parses other notations into UTC; without a time zone, UTC is assumed. */
 function readDate(value: unknown): string | undefined {
   const match =
-    /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/.exec(
-      String(value),
-    );
+    typeof value === "string"
+      ? /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2}:\d{2})(?:\.(\d{1,6})\d*)?)?\s*(Z|[+-]\d{2}:?\d{2})?$/.exec(
+          value,
+        )
+      : null;
   const [, day = "", time = "00:00:00", fraction = "", zone = "Z"] = match ?? [];
   const moment = Date.parse(`${day}T${time}${zone}`);
   if (Number.isNaN(moment)) return undefined;

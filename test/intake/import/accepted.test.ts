@@ -55,6 +55,18 @@ test("verbatim is for what breaks a rule, not a way around the manifest", async 
   );
 });
 
+test("a date that is an object, even one that has no text, is accepted as it is", async () => {
+  const [record] = messy();
+  const made = liveProject([{ ...record, created_date: { toString: 1, valueOf: 1 } }] as ReturnType<
+    typeof messy
+  >);
+  await made.succeed("import", "live.json", "--accept-violations");
+  await made.succeed("build", "--released");
+  expect(JSON.parse(made.read("dist/api/v1/package/index.json"))).toMatchObject([
+    { created_date: { toString: 1, valueOf: 1 } },
+  ]);
+});
+
 test("a record that would come out differently stops the import", () => {
   const [record] = messy();
   const nothing = { added: [], revised: [], restored: [], unchanged: [], kept: [], gone: [], problems: [] };
