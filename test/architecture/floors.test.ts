@@ -1,0 +1,77 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { repository } from "../support/run.ts";
+import { doors, floors, reserved } from "./floors.ts";
+import { importsOf, readImports } from "./imports.ts";
+import { violations } from "./violations.ts";
+
+/** Who may import whom. Read from the TypeScript sources, so that imports of types count. */
+const imports = readImports();
+
+/** The build is about to be rewritten; then this exception goes. */
+const ofTheBuild =
+  /^pipeline\/(build|deliver|journal\/.*|records\/.*|ledger\/(publish-records|assign-ids))\b/;
+
+test("no source file breaks a rule", () => {
+  expect(imports.size).toBeGreaterThan(500);
+  expect(violations(imports).filter(({ file }) => !ofTheBuild.test(file))).toEqual([]);
+});
+
+test("every import of a source file leads to a file", () => {
+  const paths = [...imports.values()].flat().filter((name) => /^(pipeline|service|cli)\//.test(name));
+  expect(paths.length).toBeGreaterThan(1000);
+  expect(paths.filter((path) => !existsSync(join(repository, path)))).toEqual([]);
+});
+
+test("every folder and file of the table exists", () => {
+  const named = floors.flatMap((folders) =>
+    Object.entries(folders).flatMap(([folder, below]) => [
+      folder,
+      ...below.map((name) => `${folder}/${name}`),
+    ]),
+  );
+  const entries = doors.flatMap(({ may }) => may.filter((path) => /\.ts$|\/$/.test(path)));
+  expect([...named, ...entries].filter((path) => !existsSync(join(repository, path)))).toEqual([]);
+});
+
+test.each([
+  ["every folder has a floor", "pipeline/records/rules/bad.ts", `export const bad = 1;`],
+  ["every folder has a floor", "pipeline/bad.ts", `export const bad = 1;`],
+  ["imports lead down", "pipeline/documents/bad.ts", `import { x } from "../records/check.ts";`],
+  ["imports lead down", "pipeline/selection/bad.ts", `import type { X } from "../system/files.ts";`],
+  ["imports lead down", "pipeline/ledger/bad.ts", `export type { X } from "../site/emit.ts";`],
+  ["imports lead down", "pipeline/site/bad.ts", `export const x = () => import("../inspect/inspect.ts");`],
+  ["imports lead down", "pipeline/inspect/bad.ts", `export type X = import("../build.ts").X;`],
+  ["imports lead down", "pipeline/publish/bad.ts", `export * from "../verify/verify.ts";`],
+  ["imports lead down", "pipeline/system/bad.ts", `new Worker(new URL("../build.ts", import.meta.url));`],
+  ["imports lead down", "pipeline/plan/bad.ts", `import { x } from "../../test/support/run.ts";`],
+  [doors[0]?.name, "cli/catalog/bad.ts", `import { x } from "../../pipeline/records/check.ts";`],
+  [doors[1]?.name, "service/catalog/bad.ts", `import { x } from "../../pipeline/index.ts";`],
+  [doors[1]?.name, "service/http/bad.ts", `import { x } from "../../pipeline/system/files.ts";`],
+  [doors[2]?.name, "service/catalog/node-bad.ts", `import { x } from "../../pipeline/records/check.ts";`],
+  [doors[3]?.name, "service/controller/keys/bad.ts", `import { x } from "../../../pipeline/index.ts";`],
+  [reserved[0]?.name, "pipeline/records/bad.ts", `import { readFileSync } from "node:fs";`],
+  [reserved[0]?.name, "service/controller/bad.ts", `import http from "http";`],
+  [reserved[0]?.name, "pipeline/site/pages/bad.ts", `import { readFile } from "node:fs/promises";`],
+  [reserved[1]?.name, "cli/catalog/bad.ts", `import { execa } from "execa";`],
+  [reserved[1]?.name, "pipeline/records/bad.ts", `export const glob = () => import("fast-glob");`],
+])("%s: %s is caught", (rule, file, text) => {
+  const planted = violations(new Map([...imports, [file, importsOf(file, text)]]));
+  expect(planted.map((each) => [each.rule, each.file])).toContainEqual([rule, file]);
+});
+
+test("a cycle of types through three files is caught", () => {
+  const file = (name: string, next: string): [string, string[]] => {
+    const path = `pipeline/records/${name}.ts`;
+    return [path, importsOf(path, `import type { X } from "./${next}.ts";`)];
+  };
+  const planted = violations(new Map([file("a", "b"), file("b", "c"), file("c", "a")]));
+  expect(planted).toEqual([
+    {
+      rule: "no cycle",
+      file: "pipeline/records/a.ts",
+      imported: "pipeline/records/a.ts, pipeline/records/b.ts, pipeline/records/c.ts",
+    },
+  ]);
+});
