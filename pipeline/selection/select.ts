@@ -1,6 +1,6 @@
-import { type Field, filterFields } from "./fields.ts";
+import { compareKeys, type Field, filterFields, sortKey } from "./fields.ts";
 import type { ListQuery, OrderTerm } from "./query.ts";
-import type { RecordIndex } from "./record-index.ts";
+import { matcher, type RecordIndex } from "./record-index.ts";
 
 /** Positions of the records a query selects, in the order it asks for. */
 export function select(index: RecordIndex, query: ListQuery): readonly number[] {
@@ -17,14 +17,11 @@ function choose(index: RecordIndex, { filters, line, latest }: ListQuery): reado
   return chosen.filter((position) => version(position) === newest);
 }
 
-/** Walks the shortest of the fields' tables and asks the others about each record there. */
 function filter(index: RecordIndex, filters: ListQuery["filters"]): readonly number[] {
-  const tables = filters.map(({ field, text }) => index.having(field, text));
-  const [shortest, ...others] = tables.sort((a, b) => a.positions.length - b.positions.length);
-  if (!shortest) return Array.from({ length: index.count }, (_, position) => position);
+  const terms = filters.map(({ field, text }) => ({ field, matches: matcher(text) }));
   const chosen: number[] = [];
-  for (const position of shortest.positions) {
-    if (others.every((matches) => matches.includes(position))) chosen.push(position);
+  for (let position = 0; position < index.count; position++) {
+    if (terms.every(({ field, matches }) => matches(index.value(field, position)))) chosen.push(position);
   }
   return chosen;
 }
@@ -35,17 +32,19 @@ function order(
   terms: readonly OrderTerm[],
 ): readonly number[] {
   if (terms.length === 0) return positions;
-  const keys = [...terms, byId].map(({ field, descending }) => ({
-    ranks: index.ranks(field),
-    sign: descending ? -1 : 1,
+  const all = [...terms, byId];
+  const keyed = positions.map((position) => ({
+    position,
+    keys: all.map(({ field }) => sortKey(index.value(field, position))),
   }));
-  return positions.toSorted((a, b) => {
-    for (const { ranks, sign } of keys) {
-      const difference = (ranks[a] ?? 0) - (ranks[b] ?? 0);
-      if (difference !== 0) return sign * difference;
+  keyed.sort((a, b) => {
+    for (const [at, { descending }] of all.entries()) {
+      const difference = compareKeys(a.keys[at], b.keys[at]);
+      if (difference !== 0) return descending ? -difference : difference;
     }
     return 0;
   });
+  return keyed.map(({ position }) => position);
 }
 
 const byId: OrderTerm = { field: "id", descending: false };

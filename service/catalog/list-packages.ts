@@ -1,11 +1,11 @@
 import { canonicalQuery, type ListQuery, readListQuery } from "../../pipeline/selection/query.ts";
+import { select } from "../../pipeline/selection/select.ts";
 import { allHeaders, caching, contentSecurityPolicy, detail, type Headers, json } from "../http/answers.ts";
 import { namedInHeader } from "../http/named.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import { answeredPage } from "./answered-page.ts";
 import { type Exchange, searchOf } from "./exchange.ts";
 import { answerBytes, answerFile, underTag } from "./files.ts";
-import { fingerprint, selectList } from "./selected.ts";
 import { bytesOf, type PackageList, places } from "./site.ts";
 
 /** `GET /api/v1/package/`: the filtered and ordered list (source: section 4.1). */
@@ -37,8 +37,9 @@ async function selectedJson(
   query: ListQuery,
   ofList: Headers,
 ): Promise<ServerAnswer> {
-  const { positions, length, etag } = await selectList(list, query);
-  const { status, headers } = underTag(request.header("if-none-match"), etag, 200, {
+  const positions = select(list.index, query);
+  const length = list.texts.lengthOf(positions);
+  const { status, headers } = underTag(request.header("if-none-match"), await tagOf(list, query), 200, {
     ...ofList,
     "Content-Type": "application/json",
     "Cache-Control": caching.public,
@@ -47,6 +48,20 @@ async function selectedJson(
   const body =
     length <= pieceSize ? bytesOf(list, positions) : streamOf(list.texts.pieces(positions, pieceSize));
   return { status, headers: allHeaders(headers, length), body };
+}
+
+/** A query that is short is in the ETag as it is: nothing needs to be hashed, and nothing can collide. */
+const longestKey = 200;
+
+async function tagOf(list: PackageList, query: ListQuery): Promise<string> {
+  const key = canonicalQuery(query);
+  return `"${list.digest.slice(0, 16)}-${key.length <= longestKey ? key : await fingerprint(key)}"`;
+}
+
+/** 16 hexadecimal characters of the SHA-256 of a text. */
+async function fingerprint(text: string): Promise<string> {
+  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
+  return Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>
@@ -77,7 +92,7 @@ async function selectedPage(
   headers: Headers,
 ): Promise<ServerAnswer> {
   const { site, request } = exchange;
-  const { etag } = await selectList(list, query);
+  const etag = await tagOf(list, query);
   const shell = await site.read(places.listPage);
   if (!shell) return detail(404, "Not found.", headers);
   const search = searchOf(request);
