@@ -53,7 +53,7 @@ export const attestationSchema = object({
   sha256: sha256.optional().meta({ description: "SHA-256 of the artifact; equals the record's checksum." }),
   signature: object({
     signer: line.optional().meta({ description: "Signer identifier." }),
-    display: line.optional().meta({ description: "The signature described for people." }),
+    display: line.optional().meta({ description: "Readable description of the signature." }),
     fingerprint: line.optional().meta({ description: "Signature value or digest." }),
   })
     .optional()

@@ -59,12 +59,13 @@ const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustPro
 
 /** releases/catalog.yaml. Every field has a default, so an empty or missing file works. */
 export const configSchema = object({
-  product: line.optional().meta({ description: "Product name, as page titles show it." }),
+  product: line.optional().meta({ description: "Product name in page titles." }),
   base_url: baseUrl
     .optional()
-    .meta({ description: "Where the site will live; absolute URLs in feeds and the API start with it." }),
+    .meta({ description: "Public URL of the site; absolute URLs in feeds and the API start with it." }),
   artifact_url: line.optional().meta({
-    description: "Where artifacts lie: {base_url} {version} {file} {name} {package_type} {id} {checksum}.",
+    description:
+      "URL of an artifact, with the placeholders {base_url} {version} {file} {name} {package_type} {id} {checksum}.",
   }),
   authority: text(
     "option-value",
@@ -78,15 +79,17 @@ export const configSchema = object({
     cryptolib_post: text("option-value", /^[A-Za-z_][A-Za-z0-9_-]*$/, "a key name").optional(),
   })
     .optional()
-    .meta({ description: "Key names inside `data` on the wire." }),
+    .meta({ description: "Key names inside `data` in published JSON." }),
   require: object({
-    store: list(kind).optional().meta({ description: "Kinds that must carry store." }),
-    vendor: list(kind).optional().meta({ description: "Kinds that must carry vendor." }),
-    attestation: list(kind).optional().meta({ description: "Kinds that must carry attestation." }),
-    attestation_from: versionBound.optional().meta({ description: "First month or version that must." }),
+    store: list(kind).optional().meta({ description: "Kinds that must have store." }),
+    vendor: list(kind).optional().meta({ description: "Kinds that must have vendor." }),
+    attestation: list(kind).optional().meta({ description: "Kinds that must have attestation." }),
+    attestation_from: versionBound
+      .optional()
+      .meta({ description: "First month or version for which this applies." }),
   })
     .optional()
-    .meta({ description: "What artifacts must carry; default: the strict form." }),
+    .meta({ description: "Fields that artifacts must have; default: the strict form." }),
   platforms: table(line, 'an object such as { "11": KVM }')
     .optional()
     .meta({ description: "Platform names, merged over the default table." }),
@@ -113,15 +116,16 @@ export const configSchema = object({
   )
     .optional()
     .meta({
-      description: "What a file name says about an artifact; it counts before what its ending usually means.",
+      description:
+        "Rules that map file names to artifact fields; they take precedence over the defaults for file extensions.",
     }),
   ignore: list(line).optional().meta({
-    description: "Globs over names of files that are not for download: `relcat ingest` leaves them out.",
+    description: "Globs of file names that `relcat ingest` ignores.",
   }),
   nix: object({
     trusted_keys: list(line).optional().meta({
       description:
-        "Public keys name:base64; store paths that `relcat ingest` reads of must be signed by one.",
+        "Public keys name:base64; store paths that `relcat ingest` reads must be signed by one of them.",
     }),
   }).optional(),
   expected: z
@@ -135,7 +139,7 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Artifacts a release must have before it is cut." }),
   hosts: list(host).optional().meta({
-    description: "Where the site is served: what each of them needs is written into hosting/ and facets/.",
+    description: "Hosts that serve the site; their configuration is written to hosting/ and facets/.",
   }),
   trust: z
     .union(
@@ -159,7 +163,7 @@ export const configSchema = object({
       .meta({ description: "The repository that vendor.rev is a commit of." }),
   })
     .optional()
-    .meta({ description: "Who vouches for the builds; each release then states its provenance (SLSA)." }),
+    .meta({ description: "Builder identity; each release then gets an SLSA provenance statement." }),
   sites: z
     .record(
       text("option-value", /^[a-z][a-z0-9-]{0,31}$/, "a name such as staging"),
@@ -169,19 +173,20 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Where the catalog is published." }),
   signers: signersSchema.optional().meta({
-    description: "Who may sign artifacts; default: nobody is known, and no artifact is inspected.",
+    description: "Allowed signers of artifacts; without them no artifact is inspected.",
   }),
   policy: policySchema.optional().meta({
-    description: "What inspected artifacts must be; default: ok, of all package types but images.",
+    description:
+      "Requirements for inspected artifacts; default: verdict ok for all package types except images.",
   }),
   version_map: versionMapSchema.optional().meta({
-    description: "What the version inside a package is made of; default: {YY}.{M}.{N} or {YY}.{MM}.{NNN}.",
+    description: "Format of the version inside a package; default: {YY}.{M}.{N} or {YY}.{MM}.{NNN}.",
   }),
   precompress: list(encoding).optional().meta({
-    description: "Encodings that compressible files are kept in as well; default: gz, br.",
+    description: "Encodings of compressed copies; default: gz, br.",
   }),
   ledger: object({
-    base: line.optional().meta({ description: "Git revision whose ledger lines are settled." }),
+    base: line.optional().meta({ description: "Git revision whose ledger lines are permanent." }),
   }).optional(),
   notes: object({
     components: title("{ server: Server }")

@@ -26,7 +26,7 @@ export const addSchema = object({
   checksum,
   content: sha256.meta({ description: "SHA-256 of the record's wire JSON without id and dates." }),
   at: timestamp,
-  private: z.literal(true).optional().meta({ description: "The record is kept out of everything public." }),
+  private: z.literal(true).optional().meta({ description: "The record is hidden from everything public." }),
   imported: z.literal(true).optional().meta({ description: "Id and date come from an imported catalog." }),
 });
 

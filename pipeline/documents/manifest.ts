@@ -39,31 +39,31 @@ const absentField = z.enum(
 
 /** One artifact as a build job describes it. */
 export const artifactSchema = object({
-  name: name.meta({ description: "File name or label, as the catalog shows it." }),
-  file: name.optional().meta({ description: "File name people download; default: name." }),
+  name: name.meta({ description: "File name or label in the catalog." }),
+  file: name.optional().meta({ description: "Name of the downloaded file; default: name." }),
   package_type: packageType.meta({ description: "A row of the package type table." }),
-  description: freeText.optional().meta({ description: "Free text; default: the package type's." }),
-  sha256: checksum.meta({ description: "SHA-256 of the file people download." }),
-  size: size.optional().meta({ description: "Size of that file in bytes." }),
-  url: url.optional().meta({ description: "Where the file lies; default: artifact_url of catalog.yaml." }),
-  operating_system: line.optional().meta({ description: "As the package type's row says." }),
-  platform: id.optional().meta({ description: "As the package type's row says." }),
+  description: freeText.optional().meta({ description: "Free text; default: that of the package type." }),
+  sha256: checksum.meta({ description: "SHA-256 of the downloaded file." }),
+  size: size.optional().meta({ description: "Size of the downloaded file in bytes." }),
+  url: url.optional().meta({ description: "URL of the file; default: artifact_url of catalog.yaml." }),
+  operating_system: line.optional().meta({ description: "Must match the package type's row." }),
+  platform: id.optional().meta({ description: "Must match the package type's row." }),
   min_os_version: osVersion.nullable().optional().meta({ description: "Lowest supported OS version." }),
   max_os_version: osVersion.nullable().optional().meta({ description: "Highest supported OS version." }),
   gui_only: flag.optional().meta({ description: "true for graphical-component packages." }),
   headless: flag.optional().meta({ description: "true for core packages without a GUI." }),
-  exclude_from_api: flag.optional().meta({ description: "true keeps the record out of everything public." }),
+  exclude_from_api: flag.optional().meta({ description: "true hides the record from everything public." }),
   only_for_account: account
     .optional()
-    .meta({ description: "Not null keeps the record out of everything public." }),
+    .meta({ description: "A value other than null hides the record from everything public." }),
   store: storeSchema.optional().meta({ description: "Images only: the build output." }),
   vendor: vendorSchema.optional().meta({ description: "Images only: sources and recipe of the build." }),
   attestation: attestationSchema.optional(),
-  inspected: inspectedSchema.optional().meta({ description: "What relcat ingest found in the file." }),
+  inspected: inspectedSchema.optional().meta({ description: "Result of relcat ingest's inspection." }),
   verbatim: z
     .record(z.string(), z.unknown(), expects("wrong-type", "an object of field: value"))
     .optional()
-    .meta({ description: "Imported records only: fields of the record that break a rule, as they are." }),
+    .meta({ description: "Imported records only: fields of the record that break a rule, unchanged." }),
   absent: list(absentField)
     .optional()
     .meta({ description: "Imported records only: fields that the record lacks." }),
@@ -71,7 +71,7 @@ export const artifactSchema = object({
 
 /** The artifacts of one build job for a release. */
 export const manifestSchema = object({
-  release: version.meta({ description: "The release these artifacts belong to." }),
+  release: version.meta({ description: "The release of these artifacts." }),
   artifacts: list(artifactSchema),
 }).meta({ title: "Build output manifest" });
 

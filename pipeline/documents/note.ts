@@ -5,9 +5,9 @@ import { expects, flag, freeText, line, list, object } from "./fields.ts";
 export const noteSchema = object({
   component: line.meta({ description: "server, documentation, meta_control_plane, or one of catalog.yaml." }),
   kind: line.meta({ description: "feature, fix, or one of catalog.yaml." }),
-  text: freeText.meta({ description: "What changed, in Markdown." }),
+  text: freeText.meta({ description: "Description of the change, in Markdown." }),
   refs: list(line).optional().meta({ description: "URLs or issue names." }),
-  security: flag.optional().meta({ description: "true when the change fixes a vulnerability." }),
+  security: flag.optional().meta({ description: "true if the change fixes a vulnerability." }),
 }).meta({ title: "Note fragment" });
 
 /** A note inside release.yaml: plain Markdown, or an object with refs or security. */

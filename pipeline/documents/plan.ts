@@ -28,8 +28,8 @@ const leaf = z.union(
 
 const fieldChange = object({
   field: anyText.meta({ description: "Path inside the record, such as data.store.size." }),
-  from: leaf.optional().meta({ description: "Absent when the field was not there." }),
-  to: leaf.optional().meta({ description: "Absent when the field is gone." }),
+  from: leaf.optional().meta({ description: "Absent if the field did not exist." }),
+  to: leaf.optional().meta({ description: "Absent if the field was removed." }),
   cause: line.optional().meta({ description: "The entry of `configuration` that changes it." }),
 });
 
@@ -37,7 +37,7 @@ const ledgerState = z
   .enum(["planned", "written", "open"], expects("option-value", "planned, written or open"))
   .meta({
     description:
-      "planned: a line of this plan makes it permanent; written: the ledger has it; open: neither.",
+      "planned: a line of this plan makes it permanent; written: it is in the ledger; open: neither.",
   });
 
 const row = { id, version: anyText, package_type: anyText, name: anyText, file: anyText.nullable() };
@@ -45,19 +45,19 @@ const row = { id, version: anyText, package_type: anyText, name: anyText, file: 
 const withdrawn = object({ ...row, reason: anyText, replaced_by: id.nullable(), at: timestamp });
 
 const configurationChange = object({
-  field: line.meta({ description: "Path in catalog.yaml; defaults count as written." }),
+  field: line.meta({ description: "Path in catalog.yaml, including defaults." }),
   from: leaf.optional(),
   to: leaf.optional(),
   file: line,
   line: id,
   column: id,
-  records: count.meta({ description: "Published records it changes." }),
+  records: count.meta({ description: "Published records that it changes." }),
 });
 
 const releaseChange = object({
   version,
   change: z.enum(["added", "changed", "removed"], expects("option-value", "added, changed or removed")),
-  date: date.nullable().meta({ description: "Of the planned release; null when it is removed." }),
+  date: date.nullable().meta({ description: "Date of the planned release; null if it is removed." }),
   fields: list(fieldChange).meta({ description: "Date, summary and notes." }),
 });
 
@@ -77,19 +77,19 @@ const baseline = object({
   ),
   name: anyText.meta({
     description:
-      "The git revision, URL, folder or file compared with; of nothing, why: none, no-repository, not-installed.",
+      "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, not-installed.",
   }),
   commit: revision.nullable(),
-  records: count.meta({ description: "Public records it has." }),
+  records: count.meta({ description: "Number of its public records." }),
   problems: count.meta({
-    description: "Errors that keep parts of it from being read; those parts show as added.",
+    description: "Errors in parts that could not be read; these parts are shown as added.",
   }),
 });
 
 const ledgerSteps = object({
   before: sha256.meta({ description: "SHA-256 of the ledger the lines are appended to." }),
-  after: sha256.meta({ description: "SHA-256 of the ledger with them, private ones included." }),
-  next_id: id.meta({ description: "The first id that is still free afterwards." }),
+  after: sha256.meta({ description: "SHA-256 of the ledger with these lines, including private ones." }),
+  next_id: id.meta({ description: "The next free id afterwards." }),
 });
 
 /**
@@ -99,7 +99,9 @@ const ledgerSteps = object({
 export const planSchema = object({
   schema_version: z.literal(1, expects("option-value", "1")),
   at: timestamp.meta({ description: "Date of the lines." }),
-  versions: list(version).nullable().meta({ description: "The versions asked for; null is every release." }),
+  versions: list(version)
+    .nullable()
+    .meta({ description: "The requested versions; null means every release." }),
   baseline,
   ledger: ledgerSteps,
   lines: list(
@@ -112,14 +114,14 @@ export const planSchema = object({
   forbidden: list(forbiddenChange),
   refused: list(forbiddenChange).meta({
     description:
-      "Artifacts that would get ids and that `cut` refuses: their policy does, or nobody inspected them.",
+      "Artifacts that `cut` would refuse, because of their policy or because they were not inspected.",
   }),
   removed: list(object({ ...row, forbidden: flag })),
   retracted: list(withdrawn),
   reinstated: list(object(row)),
   added: list(object({ ...row, checksum: anyText, ledger: ledgerState })),
   revised: list(object({ ...row, cause: z.literal("wire").optional() })).meta({
-    description: "Records that get a revise line; cause: for their key names inside `data` alone.",
+    description: "Records that get a revise line; cause: only their key names inside `data` changed.",
   }),
   changed: list(object({ ...row, ledger: ledgerState, fields: list(fieldChange) })),
   renamed: list(object({ from: line, to: line, records: count })).meta({
@@ -128,11 +130,11 @@ export const planSchema = object({
   releases: list(releaseChange),
   configuration: list(configurationChange),
   missing: list(object({ version, artifact: line })).meta({
-    description: "What `expected:` asks for and a release that gets ids lacks.",
+    description: "Artifacts that `expected:` requires and a release with new ids lacks.",
   }),
   documents: object({ added: list(anyText), changed: list(anyText), removed: list(anyText) })
     .nullable()
-    .meta({ description: "Files of the site, by path; null when they were not compared." }),
+    .meta({ description: "Files of the site, by path; null if they were not compared." }),
   private: object({
     added: count,
     changed: count,
@@ -140,7 +142,7 @@ export const planSchema = object({
     lines: object({ add: count, revise: count }),
   }),
   content: object({ configuration: sha256, releases: table(sha256) }).meta({
-    description: "What was planned: digests of the configuration and of each release.",
+    description: "Digests of the planned configuration and of each release.",
   }),
   digest: sha256.meta({
     description: "SHA-256 of this document as compact JSON in this order, without digest.",

@@ -4,14 +4,16 @@ import { inlineNoteSchema } from "./note.ts";
 
 /** release.yaml, the authored part of a release. */
 export const releaseSchema = object({
-  version: version.meta({ description: "Agrees with the folder's name." }),
+  version: version.meta({ description: "Must equal the folder's name." }),
   date: date.meta({ description: "Release date." }),
   opened: timestamp
     .optional()
-    .meta({ description: "Written by `relcat new`; makes two branches that open one version conflict." }),
+    .meta({
+      description: "Written by `relcat new`; makes two branches that open the same version conflict.",
+    }),
   revs: table(revision, "an object of name: revision")
     .optional()
-    .meta({ description: "When given, every image's vendor.rev must be one of these." }),
+    .meta({ description: "If present, every image's vendor.rev must be one of these." }),
   summary: freeText.optional().meta({ description: "One paragraph of Markdown." }),
   notes: table(
     table(list(inlineNoteSchema), "an object of kind: list of notes"),

@@ -7,8 +7,8 @@ export const signersSchema = list(
       description:
         "OpenPGP or X.509 certificates; relative to the folder of catalog.yaml, such as signers/release.asc.",
     }),
-    not_before: date.optional().meta({ description: "First day on which they may have signed (UTC)." }),
-    not_after: date.optional().meta({ description: "Last day on which they may have signed (UTC)." }),
+    not_before: date.optional().meta({ description: "First day on which their signatures count (UTC)." }),
+    not_after: date.optional().meta({ description: "Last day on which their signatures count (UTC)." }),
   }),
 );
 

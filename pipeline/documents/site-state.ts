@@ -29,7 +29,7 @@ const commit = text(
 
 export const ledgerMark = object({
   lines: z.int().min(0).meta({ description: "Lines of public records; private ones are not counted." }),
-  sha256: sha256.meta({ description: "Of the whole ledger, up to its last line." }),
+  sha256: sha256.meta({ description: "Digest of the whole ledger, including its last line." }),
 });
 
 /** A finished publish. */

@@ -36,9 +36,10 @@ export const buildSchema = opened(
       description: "Versions whose ids, dates or content are not permanent yet.",
     }),
     at: revision.optional().meta({
-      description: "Commit whose files were built under a later ledger; absent: the files as they were.",
+      description:
+        "Commit whose files were built with a later ledger; absent if they were built with their own.",
     }),
-    ledger: ledgerMark.optional().meta({ description: "The ledger it was made under." }),
+    ledger: ledgerMark.optional().meta({ description: "The ledger that it was built with." }),
     files: tableBy(relativePathSchema, object({ sha256, size })),
   }).meta({ title: "Build" }),
 );
@@ -134,7 +135,7 @@ export const latestSchema = opened(
         file: name,
         url,
         size: size.nullable(),
-        sha256: sha256.nullable().meta({ description: "null for an imported record that has none." }),
+        sha256: sha256.nullable().meta({ description: "null for an imported record without a value." }),
         operating_system: line,
         platform: id,
         min_os_version: osVersion.nullable(),

@@ -26,32 +26,32 @@ export const siteSchema = object({
   ).meta({ description: "dir:FOLDER, from the project's folder, or s3://BUCKET/PREFIX" }),
   base_url: baseUrl
     .optional()
-    .meta({ description: "Where its readers find it; default: the catalog's base_url." }),
+    .meta({ description: "URL of the site for its readers; default: the catalog's base_url." }),
   settles: flag
     .optional()
-    .meta({ description: "Whether what is published there is permanent; false for a staging site." }),
+    .meta({ description: "Whether published content is permanent; false for a staging site." }),
   endpoint: line.optional().meta({ description: "Address of an S3 service other than Amazon's." }),
-  region: line.optional().meta({ description: "S3 region; default: what the environment says." }),
+  region: line.optional().meta({ description: "S3 region; default: from the environment." }),
   path_style: flag
     .optional()
-    .meta({ description: "Bucket in the path, not in the host; default: with an endpoint of one's own." }),
+    .meta({ description: "Bucket in the path, not in the host; default: true with an endpoint." }),
   unquoted_etags: flag
     .optional()
     .meta({ description: "For Ceph, which compares the ETag in If-Match without its quotes." }),
   purge: program
     .optional()
-    .meta({ description: "Gets the changed URLs as lines of JSON, to take them out of the CDN's cache." }),
+    .meta({ description: "Gets the changed URLs as lines of JSON, to purge them from the CDN." }),
   after_publish: program
     .optional()
-    .meta({ description: "Gets what was published as JSON: to announce it, for instance." }),
+    .meta({ description: "Gets the published releases as JSON, for example to announce them." }),
   keep: object({
-    builds: count(1).optional().meta({ description: "How many builds one can go back to; default: 10." }),
+    builds: count(1).optional().meta({ description: "Number of builds that rollback can use; default: 10." }),
     days: count(0).optional().meta({
-      description: "How long what nothing names any more stays for readers under way; default: 14.",
+      description: "Days that unreferenced files are kept for readers; default: 14.",
     }),
   })
     .optional()
-    .meta({ description: "When old files go." }),
+    .meta({ description: "When old files are removed." }),
 });
 
 /** A site with all defaults. */

@@ -53,7 +53,7 @@ export function catalogApp({ addManifest, onError = () => {} }: CatalogAppOption
       return marked(await answerPath(path, operations, request, site), site);
     } catch (error) {
       onError(error);
-      return marked(detail(500, "Something went wrong here."), site);
+      return marked(detail(500, "The server failed."), site);
     }
   };
 }

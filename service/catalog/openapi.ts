@@ -11,13 +11,13 @@ const record = publishedRecordSchema.meta({ id: "Package" });
 const manifest = manifestSchema.meta({ id: "Manifest" });
 const problem = z
   .looseObject({ detail: z.string() })
-  .meta({ id: "Problem", description: "What went wrong." });
+  .meta({ id: "Problem", description: "Description of the error." });
 const fieldProblems = z
   .record(z.string(), z.array(z.string()))
-  .meta({ id: "FieldProblems", description: "What is wrong, by the path of the field." });
+  .meta({ id: "FieldProblems", description: "Errors by path of the field." });
 const candidates = problem
   .extend({ parameters: z.array(z.string()), candidates: z.array(z.looseObject({ id: z.int() })) })
-  .meta({ id: "Ambiguous", description: "What matches, and which parameters tell it apart." });
+  .meta({ id: "Ambiguous", description: "The matches, and the parameters that distinguish them." });
 
 const decided = packageRecordSchema
   .extend({
@@ -43,7 +43,7 @@ const failed = (description: string, schema: z.ZodType = problem) => ({
 const page = { "text/html": { schema: z.string() } };
 const leads = (description: string) => ({
   description,
-  headers: z.object({ Location: z.string().meta({ description: "The artifact's address." }) }),
+  headers: z.object({ Location: z.string().meta({ description: "The URL of the artifact." }) }),
 });
 
 const id = z
@@ -53,7 +53,7 @@ const id = z
 const format = z
   .enum(["json", "api"])
   .optional()
-  .meta({ description: "json, or api for the page; wins over Accept." });
+  .meta({ description: "json, or api for the page; takes precedence over Accept." });
 const line = z
   .string()
   .regex(/^\d{2}\.\d{2}$/)
@@ -69,7 +69,7 @@ const filters = Object.fromEntries(
   ]),
 );
 const ordering = z.string().optional().meta({
-  description: "Fields separated by commas, a minus before one that descends; others are dropped.",
+  description: "Fields separated by commas, with a minus for descending order; unknown fields are ignored.",
 });
 const strict = z.enum(["1"]).optional().meta({ description: "Unknown parameters are an error." });
 
@@ -77,7 +77,7 @@ const description: ApiDescription<CatalogOperation> = {
   title: "Package catalog",
   version: "1",
   description:
-    "Released packages and images. Filters are exact; an empty value asks for null; of a repeated parameter the last counts.",
+    "Released packages and images. Filters match exactly. An empty value matches null. If a parameter is repeated, its last value counts.",
   securitySchemes: {
     token: { type: "http", scheme: "bearer" },
     password: { type: "http", scheme: "basic" },
@@ -87,7 +87,7 @@ const description: ApiDescription<CatalogOperation> = {
       summary: "Where the collections are",
       security: [],
       responses: {
-        "200": { description: "Addresses by name.", content: jsonAs(z.object({ package: z.url() })) },
+        "200": { description: "URLs by name.", content: jsonAs(z.object({ package: z.url() })) },
         "404": failed("The format is unknown."),
       },
     },
@@ -97,37 +97,37 @@ const description: ApiDescription<CatalogOperation> = {
       requestParams: { query: z.object({ format, ordering, line, strict, ...filters }) },
       responses: {
         "200": {
-          description: "Records in one array, never paged: newest version first where no order is asked for.",
+          description: "Records in one array, without pages; newest version first by default.",
           content: { ...jsonAs(z.array(record)), ...page },
           headers: z.object({
             "X-Ignored-Parameters": z
               .string()
               .optional()
-              .meta({ description: "Names that are no parameters." }),
+              .meta({ description: "Names of unknown parameters." }),
           }),
         },
         "304": { description: "Not changed since the ETag of If-None-Match." },
         "400": failed("With strict=1: unknown parameters."),
         "404": failed("The format is unknown."),
         "406": failed("Accept allows neither JSON nor HTML."),
-        "501": failed("This host cannot filter so."),
+        "501": failed("This host does not support the filter."),
       },
     },
     addManifest: {
       summary: "Hand in a build output manifest",
       description:
-        "Stored and checked, not published: only people cut and publish. The origin server alone can.",
+        "Checks and stores manifests. It does not publish them: only people cut and publish. Only the origin server supports this.",
       security: [{ token: [] }, { password: [] }],
       requestBody: { required: true, content: jsonAs(z.union([manifest, single])) },
       responses: {
         "200": { description: "Nothing changed.", content: jsonAs(z.union([z.array(decided), decided])) },
         "201": {
           description:
-            "The records as they would be published, for one record that one; id is null until they are cut.",
+            "The records as they would be published, or the record if it was one; id is null until they are cut.",
           content: jsonAs(z.union([z.array(decided), decided])),
           headers: z.object({
             "X-Ignored-Fields": z.string().optional().meta({
-              description: "Members of a single record that are not for its author to decide.",
+              description: "Members of a single record that its author cannot set.",
             }),
             "X-Relcat-After-Post": z.enum(["failed"]).optional().meta({
               description: "The manifest is stored, but the command that follows failed.",
@@ -136,15 +136,15 @@ const description: ApiDescription<CatalogOperation> = {
         },
         "400": failed("The manifest has problems.", fieldProblems),
         "401": failed("Credentials are missing or wrong."),
-        "403": failed("The API key is not for this."),
-        "405": failed("This host takes nothing in."),
+        "403": failed("The API key lacks the scope."),
+        "405": failed("This host accepts no manifests."),
         "409": failed(
-          "The release is cut, published bytes would change, or another manifest says otherwise.",
+          "The release is cut, published bytes would change, or another manifest contradicts it.",
           conflict,
         ),
         "413": failed("More than 4 MiB."),
         "415": failed("Not JSON, or compressed."),
-        "503": failed("Somebody else is writing, or the catalog itself has problems."),
+        "503": failed("Another process is writing, or the catalog itself has problems."),
       },
     },
     latestPackage: {
@@ -152,10 +152,10 @@ const description: ApiDescription<CatalogOperation> = {
       security: [],
       requestParams: { query: z.object({ line, ...filters }) },
       responses: {
-        "302": leads("The one match of the highest version that has one."),
+        "302": leads("The only match in the highest version with a match."),
         "400": failed("Several match, or a parameter is unknown.", z.union([candidates, problem])),
         "404": failed("Nothing matches."),
-        "501": failed("This host cannot filter so."),
+        "501": failed("This host does not support the filter."),
       },
     },
     readPackage: {
@@ -164,10 +164,10 @@ const description: ApiDescription<CatalogOperation> = {
       requestParams: { path: z.object({ id }), query: z.object({ format }) },
       responses: {
         "200": { description: "The record.", content: jsonAs(record) },
-        "302": leads("Its place on a page, for those who read HTML."),
+        "302": leads("Its position on a page, for HTML."),
         "404": failed("There is no such record."),
         "406": failed("Accept allows neither JSON nor HTML."),
-        "410": failed("It was withdrawn.", goneSchema.meta({ id: "Withdrawn" })),
+        "410": failed("The record was withdrawn.", goneSchema.meta({ id: "Withdrawn" })),
       },
     },
     download: {
@@ -175,9 +175,9 @@ const description: ApiDescription<CatalogOperation> = {
       security: [],
       requestParams: { path: z.object({ id }) },
       responses: {
-        "302": leads("Where the file lies."),
+        "302": leads("URL of the file."),
         "404": failed("There is no such record."),
-        "410": failed("It was withdrawn.", goneSchema),
+        "410": failed("The record was withdrawn.", goneSchema),
       },
     },
   },

@@ -40,12 +40,12 @@ export const contracts: Record<ControllerOperation, Contract> = {
     summary: "Whether the server answers",
     access: "anyone",
     rate: "api",
-    success: { status: 200, description: "It does.", schema: documents.okSchema },
+    success: { status: 200, description: "The server is up.", schema: documents.okSchema },
   },
   listDevices: {
     summary: "List devices",
     description:
-      "Everything, unless a limit asks for pages; Link leads to the next one, X-Total-Count says how many match.",
+      "All devices, or with limit one page; Link has the next page, X-Total-Count the number of matches.",
     access: { scope: "devices:read" },
     rate: "api",
     query: documents.deviceQuerySchema,
@@ -54,12 +54,12 @@ export const contracts: Record<ControllerOperation, Contract> = {
   },
   setDeviceStates: {
     summary: "Accept and reject devices",
-    description: "All or nothing, unless Prefer: handling=lenient asks for what can be done.",
+    description: "All or nothing; with Prefer: handling=lenient as many as possible.",
     access: { scope: "devices:state" },
     rate: "api",
     audit: ["device.state"],
     body: { schema: documents.stateRequestSchema, bytes: large },
-    success: { status: 200, description: "What became of each.", schema: documents.stateAnswerSchema },
+    success: { status: 200, description: "Result for each device.", schema: documents.stateAnswerSchema },
     problems: ["not-found", "conflict", "limit-reached"],
   },
   assignDevice: {
@@ -80,7 +80,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
   setAuthDecisions: {
     summary: "Decide on serial numbers before their devices call",
     description:
-      "An acceptance is used up by the first device that has the serial number. A list of several leaves rejected ones out, unless include_rejected is true.",
+      "An acceptance is used up by the first device that has the serial number. A list skips rejected serial numbers, unless include_rejected is true.",
     access: { scope: "devices:state" },
     rate: "api",
     audit: ["serial.decided"],
@@ -96,12 +96,12 @@ export const contracts: Record<ControllerOperation, Contract> = {
     summary: "Begin an enrolment",
     access: "anyone",
     rate: "enrol",
-    success: { status: 200, description: "What the proof must cover.", schema: documents.nonceSchema },
+    success: { status: 200, description: "Nonce that the proof must cover.", schema: documents.nonceSchema },
   },
   enrollDevice: {
     summary: "First contact of a device, and every later one",
     description:
-      'The proof is the Ed25519 signature over the JSON array ["relcat-enroll-1", nonce, public_key, name, serial, device_type, device_os, version], compact, null where absent.',
+      'The proof is the Ed25519 signature over the JSON array ["relcat-enroll-1", nonce, public_key, name, serial, device_type, device_os, version], compact, with null for missing values.',
     access: "anyone",
     rate: "enrol",
     audit: ["device.enrolled", "device.token", "enrolment.full"],
@@ -109,7 +109,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     success: {
       status: 201,
       also: 200,
-      description: "The device's state; 200 where it was known.",
+      description: "State of the device; 200 if it was known.",
       schema: documents.enrollAnswerSchema,
     },
     problems: ["forbidden", "enrolment-full"],
@@ -145,18 +145,23 @@ export const contracts: Record<ControllerOperation, Contract> = {
     rate: "api",
     success: {
       status: 200,
-      description: "Keys, revoked ones too; never their secrets.",
+      description: "Keys, including revoked ones, without their secrets.",
       schema: documents.keyListSchema,
     },
   },
   createApiKey: {
     summary: "Make an API key",
-    description: "By an Owner or a Full Administrator. Without scopes it reads devices and sets their state.",
+    description:
+      "Requires an Owner or a Full Administrator. The default scopes read devices and set their state.",
     access: { scope: "api_keys:write", by: ["session", "token"] },
     rate: "api",
     audit: ["key.created"],
     body: { schema: documents.keyRequestSchema, optional: true, bytes: small },
-    success: { status: 201, description: "The key, shown this once.", schema: documents.newKeySchema },
+    success: {
+      status: 201,
+      description: "The key, with its secret; shown only once.",
+      schema: documents.newKeySchema,
+    },
   },
   readOwnApiKey: {
     summary: "What the key of this request is",
@@ -166,12 +171,12 @@ export const contracts: Record<ControllerOperation, Contract> = {
   },
   rotateOwnApiKey: {
     summary: "Exchange the secret of this request's key",
-    description: "With the current secret only; one that was replaced answers 403 during its overlap.",
+    description: "Requires the current secret; a replaced one gets 403 during its overlap.",
     access: "holder",
     rate: "api",
     audit: ["key.rotated"],
     body: { schema: documents.rotateRequestSchema, optional: true, bytes: small },
-    success: { status: 200, description: "The new secret, shown this once.", schema: documents.newKeySchema },
+    success: { status: 200, description: "The new secret; shown only once.", schema: documents.newKeySchema },
     problems: ["conflict"],
   },
   changeApiKey: {
@@ -188,7 +193,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     access: { scope: "api_keys:write" },
     rate: "api",
     audit: ["key.revoked"],
-    success: { status: 204, description: "Revoked, as of the next request." },
+    success: { status: 204, description: "Revoked from the next request on." },
     problems: idsOnly,
   },
   rotateApiKey: {
@@ -197,7 +202,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     rate: "api",
     audit: ["key.rotated"],
     body: { schema: documents.rotateRequestSchema, optional: true, bytes: small },
-    success: { status: 200, description: "The new secret, shown this once.", schema: documents.newKeySchema },
+    success: { status: 200, description: "The new secret; shown only once.", schema: documents.newKeySchema },
     problems: ["not-found", "conflict"],
   },
   login: {
@@ -248,23 +253,24 @@ export const contracts: Record<ControllerOperation, Contract> = {
     summary: "List one's own tokens",
     access: "user",
     rate: "api",
-    success: { status: 200, description: "Tokens; never their secrets.", schema: documents.keyListSchema },
+    success: { status: 200, description: "Tokens, without their secrets.", schema: documents.keyListSchema },
   },
   createToken: {
     summary: "Make a token of one's own, for /latest/",
-    description: "It can do what its scopes say and its user may do, at every request.",
+    description:
+      "Its permissions are those that both its scopes and its user's role allow, checked on every request.",
     access: "person",
     rate: "api",
     audit: ["key.created"],
     body: { schema: documents.keyRequestSchema, optional: true, bytes: small },
-    success: { status: 201, description: "The token, shown this once.", schema: documents.newKeySchema },
+    success: { status: 201, description: "The token; shown only once.", schema: documents.newKeySchema },
   },
   revokeToken: {
     summary: "Revoke a token of one's own",
     access: "user",
     rate: "api",
     audit: ["key.revoked"],
-    success: { status: 204, description: "Revoked, as of the next request." },
+    success: { status: 204, description: "Revoked from the next request on." },
     problems: idsOnly,
   },
   listUsers: {
@@ -290,7 +296,8 @@ export const contracts: Record<ControllerOperation, Contract> = {
   },
   upsertUser: {
     summary: "Make or change a user",
-    description: "Only Owners decide on Owners; the last active Owner stays; nobody changes their own role.",
+    description:
+      "Only Owners change Owners. The last active Owner cannot be removed. No user can change their own role.",
     access: { scope: "users:write", by: ["session"] },
     rate: "api",
     audit: ["user.created", "user.updated", "user.password"],
@@ -298,7 +305,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     success: {
       status: 200,
       also: 201,
-      description: "The user; 201 where it is new.",
+      description: "The user; 201 if it is new.",
       schema: documents.userSchema,
     },
     problems: ["conflict"],
@@ -316,11 +323,11 @@ export const contracts: Record<ControllerOperation, Contract> = {
   },
   streamEvents: {
     summary: "Follow what happens to devices",
-    description: "Server-sent events; Last-Event-ID and `after` go on where a client stopped.",
+    description: "Server-sent events; Last-Event-ID and `after` continue where a client stopped.",
     access: { scope: "devices:read" },
     rate: "api",
     query: documents.eventsQuerySchema,
-    success: { status: 200, description: "A stream without end.", type: "text/event-stream" },
+    success: { status: 200, description: "An endless stream.", type: "text/event-stream" },
     problems: ["busy"],
   },
   readOpenApi: {

@@ -35,7 +35,7 @@ export const deviceSchema = z
     assigned_to_user: text.nullable(),
     last_seen: moment.nullable(),
     last_seen_version: text.nullable(),
-    version: z.int().meta({ description: "Grows with every change; for if_version." }),
+    version: z.int().meta({ description: "Increases with every change; for if_version." }),
     created_at: moment,
     state_changed_at: moment,
     state_changed_by: text.nullable(),
@@ -50,17 +50,17 @@ export const deviceMapSchema = z
 
 export const deviceQuerySchema = z.strictObject({
   state: z.enum(deviceStates).optional(),
-  serial: line(255).optional().meta({ description: "Exactly this, but for case and spaces around it." }),
+  serial: line(255).optional().meta({ description: "Exact match, ignoring case and surrounding spaces." }),
   q: line(255).optional().meta({ description: "Part of a name, a serial number or an id." }),
   limit: z
     .string()
     .regex(/^([1-9]\d{0,2}|1000)$/)
     .optional()
-    .meta({ description: "1 to 1000: pages of that size." }),
-  cursor: line(200).optional().meta({ description: "From the Link header of the page before." }),
+    .meta({ description: "Page size, 1 to 1000." }),
+  cursor: line(200).optional().meta({ description: "From the Link header of the previous page." }),
 });
 
-const reason = line(500).meta({ description: "For people who read the history." });
+const reason = line(500).meta({ description: "Reason for the history." });
 
 export const stateRequestSchema = z
   .object({
@@ -102,7 +102,7 @@ export const stateAnswerSchema = z
 export const deviceChangeSchema = z.object({ name: line(255).nullable() }).meta({ id: "DeviceChange" });
 export const assignRequestSchema = z
   .object({ device_id: line(64), user_id: line(64).nullable().optional() })
-  .meta({ id: "AssignRequest", description: "Without a user the device belongs to nobody." });
+  .meta({ id: "AssignRequest", description: "Without a user, the device is not assigned." });
 
 export const enforcedStates = ["accepted", "rejected", "retain"] as const;
 export const decisionsRequestSchema = z
@@ -120,9 +120,9 @@ export const decisionsRequestSchema = z
     include_rejected: z
       .boolean()
       .optional()
-      .meta({ description: "Accept rejected serial numbers too; otherwise a list leaves them out." }),
+      .meta({ description: "Also accept rejected serial numbers; otherwise a list skips them." }),
   })
-  .meta({ id: "AuthDecisionsRequest", description: "none takes a decision back." });
+  .meta({ id: "AuthDecisionsRequest", description: "none removes a decision." });
 export const decisionsSchema = z
   .strictObject({
     auth_decisions: z.array(
@@ -135,17 +135,17 @@ export const decisionsSchema = z
       }),
     ),
   })
-  .meta({ id: "AuthDecisions", description: "What happens to a serial number at first contact." });
+  .meta({ id: "AuthDecisions", description: "Decision for the first contact with a serial number." });
 export const decisionsAnswerSchema = decisionsSchema
   .extend({
     left_out: z
       .strictObject({ rejected: z.int(), serials: z.array(text) })
       .optional()
       .meta({
-        description: "How many stay rejected, and three of them; absent where none do.",
+        description: "Number of skipped rejected serial numbers, and three of them; absent if none.",
       }),
   })
-  .meta({ id: "AuthDecisionsAnswer", description: "What happens to these serial numbers now." });
+  .meta({ id: "AuthDecisionsAnswer", description: "Current decisions about these serial numbers." });
 
 export const nonceSchema = z.strictObject({ nonce: text, expires_at: moment }).meta({ id: "Nonce" });
 export const enrollRequestSchema = z
@@ -180,7 +180,7 @@ export const keyChangeSchema = z
   .meta({ id: "ApiKeyChange" });
 export const rotateRequestSchema = z
   .strictObject({ overlap_hours: z.number().min(0).max(720).optional() })
-  .meta({ id: "RotateRequest", description: "How long the old secret still works: a day, unless stated." });
+  .meta({ id: "RotateRequest", description: "How long the old secret still works; default: one day." });
 export const keySchema = z
   .strictObject({
     id: z.uuid(),
@@ -192,9 +192,7 @@ export const keySchema = z
     disabled: z.boolean(),
     revoked_at: moment.nullable(),
     last_used_at: moment.nullable(),
-    previous_until: moment
-      .nullable()
-      .meta({ description: "Until when the secret before the last rotation works." }),
+    previous_until: moment.nullable().meta({ description: "When the previous secret stops working." }),
   })
   .meta({ id: "ApiKey" });
 export const keyListSchema = z.strictObject({ api_keys: z.array(keySchema) }).meta({ id: "ApiKeys" });
@@ -208,7 +206,7 @@ export const newKeySchema = z
     expires_at: moment.nullable(),
     previous_until: moment.optional(),
   })
-  .meta({ id: "NewApiKey", description: "The key is shown this once." });
+  .meta({ id: "NewApiKey", description: "The secret is shown only once." });
 
 export const userSchema = z
   .strictObject({
@@ -250,9 +248,7 @@ export const meChangeSchema = z
   .meta({ id: "MeChange" });
 export const upsertRequestSchema = z
   .object({
-    id: line(64)
-      .optional()
-      .meta({ description: "Of the user to change, or a UUID v4 that a new user gets." }),
+    id: line(64).optional().meta({ description: "Id of the user to change, or the UUID v4 of a new user." }),
     email: email.nullable().optional(),
     name: line(255).nullable().optional(),
     username: line(64).nullable().optional(),
@@ -264,14 +260,14 @@ export const upsertRequestSchema = z
     authz_control_plane: z
       .boolean()
       .optional()
-      .meta({ description: "The same right as authz_control_panel; send one of them, or both alike." }),
+      .meta({ description: "Alias of authz_control_panel; send one of them, or both with the same value." }),
     authz_users: z.boolean().optional(),
     password: password.optional(),
   })
   .meta({
     id: "UserRequest",
     description:
-      "Changes the user of the id, or makes one. A user has an email address, a user name, or both.",
+      "Changes the user with this id, or creates one. A user has an email address, a user name, or both.",
   });
 
 export const auditQuerySchema = z.strictObject({
@@ -291,7 +287,7 @@ export const auditQuerySchema = z.strictObject({
     .string()
     .regex(/^([1-9]\d{0,2}|1000)$/)
     .optional()
-    .meta({ description: "1 to 1000, 100 unless stated." }),
+    .meta({ description: "1 to 1000; default: 100." }),
 });
 export const auditSchema = z
   .strictObject({
@@ -320,7 +316,7 @@ export const eventsQuerySchema = z.strictObject({
     .string()
     .regex(/^\d{1,15}$/)
     .optional()
-    .meta({ description: "Events after this id; without it, from now on." }),
+    .meta({ description: "Events after this id; default: from now on." }),
 });
 
 export const okSchema = z.strictObject({ status: z.literal("ok") }).meta({ id: "Ok" });
@@ -336,4 +332,4 @@ export const problemSchema = z
   .meta({ id: "Problem", description: "RFC 9457." });
 export const bulkProblemSchema = problemSchema
   .extend({ results: z.array(z.looseObject({ id: text })).optional() })
-  .meta({ id: "BulkProblem", description: "Nothing was applied; results say why, item by item." });
+  .meta({ id: "BulkProblem", description: "Nothing was applied; results give the reason for each item." });

@@ -90,13 +90,13 @@ const meaning: Record<number, string> = {
   400: "The request cannot be read, or has invalid values.",
   401: "Credentials are missing or not valid.",
   403: "The credentials do not allow it, or HTTPS is required.",
-  404: "There is no such thing.",
-  409: "It meets another state.",
+  404: "Not found.",
+  409: "The current state conflicts with the request.",
   413: "The body is too large.",
-  415: "The body is no JSON.",
-  429: "Too many requests; Retry-After says when to ask again.",
-  500: "Something went wrong here.",
-  503: "Not now; Retry-After says when.",
+  415: "The body is not JSON.",
+  429: "Too many requests; Retry-After says when to retry.",
+  500: "The server failed.",
+  503: "Unavailable; Retry-After says when to retry.",
 };
 
 /** Full paths, because clients differ in how they join a path to a server URL with a path of its own. */
@@ -108,7 +108,7 @@ const controllerOpenApi = (): object =>
     title: "Device management",
     version: "v0",
     description:
-      "Devices of a fleet: list them, accept or reject them. API keys work everywhere, users' tokens below /latest/ only. Every address works with and without its final slash.",
+      "Devices of a fleet: list them, accept or reject them. API keys work everywhere, users' tokens below /latest/ only. Every path works with and without its final slash.",
     securitySchemes: {
       basic: {
         type: "http",

@@ -14,9 +14,9 @@ const kinds = {
   conflict: [409, "The request meets another state"],
   "limit-reached": [409, "A limit is reached"],
   "too-large": [413, "The body is too large"],
-  "unsupported-media-type": [415, "The body is no JSON"],
+  "unsupported-media-type": [415, "The body is not JSON"],
   "too-many-requests": [429, "Too many requests"],
-  internal: [500, "Something went wrong here"],
+  internal: [500, "The server failed"],
   "enrolment-full": [503, "No more devices can enrol now"],
   busy: [503, "The server is busy"],
 } as const satisfies Record<string, readonly [number, string]>;

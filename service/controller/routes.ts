@@ -48,7 +48,7 @@ export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/device/", "Devices", "All devices, in order of creation.", { GET: "listDevices" }),
   route("/device/state/", "Device States", "Accepts and rejects devices.", { POST: "setDeviceStates" }),
   route("/device/assign/", "Device Assignment", "Says whose a device is.", { POST: "assignDevice" }),
-  route("/device/auth_decisions/", "Auth Decisions", "What happens to a serial number at first contact.", {
+  route("/device/auth_decisions/", "Auth Decisions", "Decision for the first contact with a serial number.", {
     GET: "listAuthDecisions",
     POST: "setAuthDecisions",
   }),
