@@ -6,11 +6,9 @@ import { inlineNoteSchema } from "./note.ts";
 export const releaseSchema = object({
   version: version.meta({ description: "Must equal the folder's name." }),
   date: date.meta({ description: "Release date." }),
-  opened: timestamp
-    .optional()
-    .meta({
-      description: "Written by `relcat new`; makes two branches that open the same version conflict.",
-    }),
+  opened: timestamp.optional().meta({
+    description: "Written by `relcat new`; makes two branches that open the same version conflict.",
+  }),
   revs: table(revision, "an object of name: revision")
     .optional()
     .meta({ description: "If present, every image's vendor.rev must be one of these." }),
