@@ -18,22 +18,12 @@ import {
   version,
 } from "./fields.ts";
 import { inspectedSchema } from "./policy.ts";
+import { recordFields } from "./record-fields.ts";
+
+const required = ["id", "name", "version", "checksum", "package_type"] as const;
 
 const absentField = z.enum(
-  [
-    "description",
-    "operating_system",
-    "min_os_version",
-    "max_os_version",
-    "created_date",
-    "modified_date",
-    "data",
-    "exclude_from_api",
-    "gui_only",
-    "headless",
-    "platform",
-    "only_for_account",
-  ],
+  recordFields.filter((field) => !(required as readonly string[]).includes(field)),
   expects("option-value", "a field of a record that it can lack"),
 );
 

@@ -7,6 +7,7 @@ import type { Note } from "../documents/note.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { PackageType } from "../documents/package-types.ts";
 import type { Inspected } from "../documents/policy.ts";
+import { inOrder } from "../documents/record-fields.ts";
 import type { Place, Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { mergeArtifacts } from "./merge.ts";
@@ -183,25 +184,9 @@ function put(object: RecordData, key: string, value: unknown): void {
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The 14 fields that a release's files decide, in the order of section 2.1. */
-export function contentOf(content: Artifact["content"], data: RecordData): RecordContent {
-  return {
-    name: content.name,
-    version: content.version,
-    description: content.description,
-    checksum: content.checksum,
-    operating_system: content.operating_system,
-    min_os_version: content.min_os_version,
-    max_os_version: content.max_os_version,
-    package_type: content.package_type,
-    data,
-    exclude_from_api: content.exclude_from_api,
-    gui_only: content.gui_only,
-    headless: content.headless,
-    platform: content.platform,
-    only_for_account: content.only_for_account,
-  };
-}
+/** The 14 fields that a release's files decide. */
+export const contentOf = (content: Artifact["content"], data: RecordData): RecordContent =>
+  inOrder({ ...content, data });
 
 /** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
 export function hashContent(content: Readonly<Partial<RecordContent>>): string {

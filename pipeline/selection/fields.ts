@@ -1,25 +1,6 @@
-/** Fields of a record in order (source: section 2.1). */
-export const recordFields = [
-  "id",
-  "name",
-  "version",
-  "description",
-  "checksum",
-  "operating_system",
-  "min_os_version",
-  "max_os_version",
-  "package_type",
-  "created_date",
-  "modified_date",
-  "data",
-  "exclude_from_api",
-  "gui_only",
-  "headless",
-  "platform",
-  "only_for_account",
-] as const;
+import { type RecordField, recordFields } from "../documents/record-fields.ts";
 
-export type Field = (typeof recordFields)[number];
+export type Field = RecordField;
 
 /** Fields that can be filtered by: all except the nested one. */
 export const filterFields = recordFields.filter((field) => field !== "data");

@@ -1,4 +1,5 @@
-import { type Field, recordFields } from "./fields.ts";
+import { recordFields } from "../documents/record-fields.ts";
+import type { Field } from "./fields.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 

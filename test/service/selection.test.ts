@@ -1,7 +1,8 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { packageRecordSchema } from "../../pipeline/documents/package-record.ts";
-import { filterFields, recordFields } from "../../pipeline/selection/fields.ts";
+import { recordFields } from "../../pipeline/documents/record-fields.ts";
+import { filterFields } from "../../pipeline/selection/fields.ts";
 import { canonicalQuery, readListQuery } from "../../pipeline/selection/query.ts";
 import { indexRecords, type Row } from "../../pipeline/selection/record-index.ts";
 import { chooseLatest, select } from "../../pipeline/selection/select.ts";

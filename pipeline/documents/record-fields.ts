@@ -1,0 +1,29 @@
+/** Fields of a record in order (source: section 2.1). They are apart from the schema because the edge worker reads them. */
+export const recordFields = [
+  "id",
+  "name",
+  "version",
+  "description",
+  "checksum",
+  "operating_system",
+  "min_os_version",
+  "max_os_version",
+  "package_type",
+  "created_date",
+  "modified_date",
+  "data",
+  "exclude_from_api",
+  "gui_only",
+  "headless",
+  "platform",
+  "only_for_account",
+] as const;
+
+export type RecordField = (typeof recordFields)[number];
+
+/** A record, or a part of one, with its fields in order. */
+export function inOrder<T extends { readonly [Field in RecordField]?: unknown }>(record: T): T {
+  const ordered: { [Field in RecordField]?: unknown } = {};
+  for (const field of recordFields) if (field in record) ordered[field] = record[field];
+  return ordered as T;
+}
