@@ -18,7 +18,7 @@ import {
   collected,
 } from "./terminal/arguments.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
-import { dryRun, example, noBase, type Run, row, yes } from "./terminal/rows.ts";
+import { dryRun, example, noBase, type Run, row, siteOption, yes } from "./terminal/rows.ts";
 
 /**
  * The table of commands. Each command is imported only when it runs, so help and version load nothing else.
@@ -78,7 +78,7 @@ function addAuthoring(program: CommandUnknownOpts, run: Run): void {
     "Open the next release of a month and move the waiting notes into it.",
     "relcat new 26.09",
   )
-    .argument("<month>", "YY.MM", asMonth)
+    .argument("[month]", "YY.MM; default: the current month", asMonth)
     .option("--date <date>", "release date; default: today", asDate)
     .option("--notes <file...>", "files of releases/next/notes to move, or all, or none")
     .action((month, options) =>
@@ -229,7 +229,7 @@ function addLooking(program: CommandUnknownOpts, run: Run): void {
       asVersions,
     )
     .option(...noBase)
-    .option("--site <name>", "build for this site of catalog.yaml, with its address")
+    .addOption(siteOption("build for this site of catalog.yaml, with its address"))
     .option("--at <commit>", "with --released: build this commit, without records withdrawn since")
     .option("--check-out", "compare the bytes of every file in the folder, even if it looks unchanged")
     .option("--now <time>", "time of new files; default: the clock")

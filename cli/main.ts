@@ -10,6 +10,8 @@ import { outputAtOnce } from "./terminal/unbuffered-output.ts";
 
 /** Runs the command line. The only code that uses `process`. */
 export async function main(own: OwnPackage): Promise<void> {
+  // CI sets a variable without a value to an empty text.
+  if (process.env.RELCAT_SITE === "") delete process.env.RELCAT_SITE;
   let host = hostOf({ color: true }, own);
   process.on("uncaughtException", (error) => endWithBug(error, host));
   if (await isUnchangedBuild(host)) return;
@@ -60,10 +62,12 @@ function givenTo(action: CommandUnknownOpts): Given {
   const name = action.name();
   if (!["build", "sign", "publish", "rollback"].includes(name)) return {};
   const { site, out } = action.opts() as { site?: string; out?: string };
-  const isOut = name !== "rollback" && action.getOptionValueSource("out") === "cli";
+  // The environment holds for the next command too.
+  const isGiven = (option: string) => action.getOptionValueSource(option) === "cli";
+  const argument = action.registeredArguments[0]?.name() === "site" ? action.args[0] : undefined;
   return {
-    site: site ?? (action.registeredArguments[0]?.name() === "site" ? action.args[0] : undefined),
-    out: isOut ? out : undefined,
+    site: isGiven("site") ? site : argument,
+    out: name !== "rollback" && isGiven("out") ? out : undefined,
   };
 }
 

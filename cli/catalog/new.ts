@@ -4,14 +4,17 @@ import { count } from "../terminal/words.ts";
 
 /** `relcat new`: opens the next release of a month and moves the waiting notes into it. */
 export async function openRelease(
-  month: string,
+  given: string | undefined,
   options: Omit<OpenReleaseOptions, "month">,
   host: Host,
 ): Promise<number> {
+  const surroundings = await openingSurroundings(host);
+  const among = given === undefined ? monthAmong(options.notes) : { month: given, notes: options.notes };
+  const { month = monthOf(surroundings.clock) } = among;
   const { version, date, notes } = await open(
     host.releases,
-    { month, ...options },
-    await openingSurroundings(host),
+    { ...options, month, notes: among.notes },
+    surroundings,
   );
   const folder = `${host.releases}/${version}`;
   answer(host, { version, date, folder, notes }, () => {
@@ -22,3 +25,12 @@ export async function openRelease(
   sayNext(host, `put build output manifests into ${folder}/manifests/, then relcat check`);
   return exitStatus.done;
 }
+
+/** `--notes` takes every word that follows it, a month too. */
+function monthAmong(notes: readonly string[] = []): { month?: string; notes?: readonly string[] } {
+  const month = notes.find((word) => /^\d{2}\.(0[1-9]|1[0-2])$/.test(word));
+  const files = notes.filter((word) => word !== month);
+  return { ...(month && { month }), ...(files.length > 0 && { notes: files }) };
+}
+
+const monthOf = (clock: number): string => new Date(clock).toISOString().slice(2, 7).replace("-", ".");

@@ -30,7 +30,8 @@ export function buildCall(host: Host): BuildCall | undefined {
   const program = programIdentity(host.own.version, host.node);
   if (program === undefined || host.words.some((word) => word.startsWith("-C"))) return undefined;
   // `npm run catalog` shows other commands in its hints than relcat.
-  const words = [...host.words, host.environment.npm_lifecycle_event === "catalog" ? "catalog" : ""];
+  const { npm_lifecycle_event: script, RELCAT_SITE: site = "" } = host.environment;
+  const words = [...host.words, script === "catalog" ? "catalog" : "", site];
   const { pid, clock, own, releases: folder } = host;
   return { words, program, own: own.folder, folder, cache: join(folder, "../.relcat-cache"), pid, clock };
 }

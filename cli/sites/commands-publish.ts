@@ -1,6 +1,6 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { asVersion, collected } from "../terminal/arguments.ts";
-import { noBase, type Run, row } from "../terminal/rows.ts";
+import { noBase, type Run, row, siteOption } from "../terminal/rows.ts";
 import { asBuild, asDuration, asSampleSize } from "./verify-options.ts";
 
 const keysFolder = "folder with the private keys";
@@ -18,10 +18,15 @@ export function addPublishing(program: CommandUnknownOpts, run: Run): void {
   )
     .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
     .option("--live <place>", "live site (URL or folder) whose metadata versions to continue")
-    .option("--site <name>", "live site of catalog.yaml whose metadata versions to continue")
+    .addOption(siteOption("live site of catalog.yaml whose metadata versions to continue"))
     .option(...noBase)
     .option("--now <time>", "time from which expiry is counted; default: the clock")
-    .action((options) => run(async (host) => (await import("./sign.ts")).signBuild(options, host)));
+    .action(({ site, ...options }, command) => {
+      const isMeant = options.live === undefined || command.getOptionValueSource("site") === "cli";
+      return run(async (host) =>
+        (await import("./sign.ts")).signBuild({ ...options, ...(isMeant && { site }) }, host),
+      );
+    });
   addVerify(program, run);
   addDownload(program, run);
 }
@@ -83,7 +88,7 @@ function addUpload(program: CommandUnknownOpts, run: Run): void {
     "relcat upload --site prod --manifest manifests/kvm.json out/kvm.qcow2.gz",
   )
     .argument("<file...>", "artifacts, under their published names")
-    .requiredOption("--site <name>", "name of a site in catalog.yaml")
+    .addOption(siteOption("name of a site in catalog.yaml").makeOptionMandatory())
     .option(
       "--release <version>",
       "release of the artifacts, YY.MM.NNN; default: that of the manifest",

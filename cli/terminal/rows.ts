@@ -1,5 +1,6 @@
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import type { Host } from "./host.ts";
+import { UsageError } from "./usage.ts";
 
 /** Options that may come before or after any command. */
 export interface Globals {
@@ -16,6 +17,17 @@ export const example = (line: string) => `\nExample:\n  ${line}`;
 
 export const row = (parent: CommandUnknownOpts, name: string, description: string, line: string) =>
   parent.command(name).description(description).addHelpText("after", example(line));
+
+export const siteOption = (about: string) => new Option("--site <name>", about).env("RELCAT_SITE");
+
+export const siteArgument = ["[site]", "name of the site in catalog.yaml; default: $RELCAT_SITE"] as const;
+
+/** The site of a command that takes it as its argument. */
+export function siteOf(given: string | undefined, { environment }: Host): string {
+  const site = given ?? environment.RELCAT_SITE;
+  if (site !== undefined) return site;
+  throw new UsageError("the argument site is missing", "Name a site of catalog.yaml, or set RELCAT_SITE.");
+}
 
 export const dryRun = ["-n, --dry-run", "show what would be done, and write nothing"] as const;
 

@@ -34,6 +34,20 @@ test("the date is today's, in UTC", async () => {
   });
 });
 
+test("without a month it is the current one", async () => {
+  const { folder } = project(smallCatalog);
+  const env = { SOURCE_DATE_EPOCH: String(Date.parse("2027-01-05T00:00:00Z") / 1000) };
+  expect((await relcat(folder, ["new"], { env })).stdout).toMatch(opened("27.01.001"));
+});
+
+test("a month that follows --notes is the month, not a note", async () => {
+  const { run, list } = project(smallCatalog);
+  expect((await run("new", "--notes", "none", "26.12")).stdout).toMatch(opened("26.12.001"));
+  expect(list("releases/next/notes")).toContain("waiting.yaml");
+  expect((await run("new", "--notes", "waiting.yaml", "26.12")).stdout).toMatch(opened("26.12.002"));
+  expect(list("releases/26.12.002/notes")).toEqual(["waiting.yaml"]);
+});
+
 describe("SOURCE_DATE_EPOCH", () => {
   const at = async (epoch: string, ...args: string[]) =>
     relcat(project(smallCatalog).folder, [...args, "--json"], { env: { SOURCE_DATE_EPOCH: epoch } });

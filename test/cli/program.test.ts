@@ -133,7 +133,7 @@ describe("what cannot be understood is refused in one sentence with a way out", 
       "the option --out <folder> lacks its value",
       "relcat build --help shows how it is used.",
     ],
-    [["new"], "the argument month is missing", "relcat new --help shows how it is used."],
+    [["uncut"], "the argument version is missing", "relcat uncut --help shows how it is used."],
     [["new", "26.13"], '"26.13" is no month', "Give a month such as 26.09; the sequence number is found."],
     [
       ["new", "26.09.001"],
