@@ -94,6 +94,8 @@ function nextOf(
   if (manifest)
     return isInReleases(manifest.file, host) ? "relcat check" : handOver(manifest.file, version, host);
   const same =
-    files.length <= mostRepeated ? files.map(shellWord).join(" ") : `with the same ${files.length} files`;
+    files.length <= mostRepeated
+      ? files.map(shellWord).join(" ")
+      : `FILE…, with the same ${files.length} files`;
   return `relcat ingest --release ${version} ${same}`;
 }

@@ -8,6 +8,8 @@ export interface Signer {
   id: string;
   /** 32 bytes. */
   publicKey: Uint8Array;
+  /** File, environment variable or program with the private key, for messages. */
+  place: string;
   /** @returns 64 bytes */
   sign(bytes: Uint8Array): Promise<Uint8Array>;
 }

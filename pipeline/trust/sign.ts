@@ -103,7 +103,7 @@ function refuseUntrusted({ trust, online }: SignRequest): void {
   throw failure(
     "key-untrusted",
     `the online key ${online.id.slice(0, 16)}… is not the one that releases/trust names`,
-    "Sign with the private half of the key that is named. Was the key rotated? Then RELCAT_ONLINE_KEY still has the old one: give it the newest online-*.pem of the keys folder.",
+    `Sign with the private half of the key that is named. Was the key rotated? Then ${online.place} still has the old one: give it the newest online-*.pem of the keys folder.`,
   );
 }
 

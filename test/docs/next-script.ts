@@ -1,4 +1,4 @@
-/** Parts of "Next" lines that people do by hand, in the words of the lines. */
+/** Steps of "Next" lines that people do by hand. */
 const byHand = [
   /^put \S+ where it is served$/,
   /^put build output manifests into \S+$/,
@@ -8,15 +8,15 @@ const byHand = [
   /^or put \S+ where it is served$/,
 ];
 
-/** Commands with a word in capitals are forms to fill in. */
+/** A word in capitals is a placeholder. */
 const isForm = (command: string): boolean => /(?<=\s)[A-Z]{3,}\b/.test(command);
 
 /**
- * A "Next" line as the shell script that somebody makes of it who pastes its commands, one after the other.
- * @throws where it has words that are neither a command nor known to be done by hand
+ * The commands of a "Next" line as a shell script.
+ * @throws Error for a step that is neither a command nor known to be done by hand
  */
 export function nextScript(next: string): string {
-  // What follows a colon, or stands in brackets, says why.
+  // Text after a colon or in brackets explains the command.
   const steps = next
     .replace(/(?<=relcat \w+): .*| \([^)]*\)$|, when .*|, by whoever .*|; a plan made before .*/, "")
     .split(/; then |, then |; |, | && | and (?=relcat )/);

@@ -3,8 +3,8 @@ import { appendFileSync, cpSync, renameSync, rmSync } from "node:fs";
 import { nextScript } from "./next-script.ts";
 
 /**
- * Runs relcat in place of a guide's command, and pastes the "Next" line that it prints into a shell. That shell works
- * in a copy of all files which has their place meanwhile, so that the guide goes on as if nothing had been pasted.
+ * Runs relcat for a guide, and then runs the commands of each "Next" line that relcat printed. They run in a copy of
+ * FOLDER, so the guide continues with unchanged files. Their results are appended to LOG.
  *
  * node paste-next.ts RELCAT FOLDER LOG ARGUMENT…
  */
@@ -32,7 +32,7 @@ interface Outcome {
 
 /** A line of the log. */
 export interface Pasted extends Outcome {
-  /** What printed the line. */
+  /** The command that printed the line. */
   command: string;
   next: string;
   script: string;
@@ -53,14 +53,14 @@ function inShell(script: string): Outcome {
   return { exitCode: status, output: `${stdout}${stderr}` };
 }
 
-/** Absolute paths and the folder of the guide's own shell stay right when a folder is renamed and named back. */
+/** The copy takes the folder's own name meanwhile, because configuration and environment have absolute paths. */
 function inCopy(script: string): Outcome {
   const kept = `${folder}.kept`;
   renameSync(folder, kept);
   try {
     cpSync(kept, folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
     const outcome = inShell(script);
-    // A hold is there to stop whoever does not say that it ends: then the hint has to work.
+    // A held site refuses a plain publish on purpose. The hint of that refusal must work.
     const [, wayOut] =
       /error\[site-held\].*\n +hint: When that is mended: (relcat [^.]*)\./.exec(outcome.output) ?? [];
     return wayOut === undefined ? outcome : inShell(wayOut);

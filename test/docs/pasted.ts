@@ -6,13 +6,13 @@ import type { Pasted } from "./paste-next.ts";
 
 const pasting = join(repository, "test/docs/paste-next.ts");
 
-/** A `relcat` for shells. Where RELCAT_PASTED names a file, it pastes "Next" lines in a copy of `folder`, and logs them there. */
+/** A shell script `relcat`. If RELCAT_PASTED names a file, "Next" lines are pasted in a copy of `folder` and logged there. */
 export const launcher = (folder: string): string => `#!/bin/sh
 if [ -z "$RELCAT_PASTED" ]; then exec '${process.execPath}' '${program}' "$@"; fi
 exec '${process.execPath}' '${pasting}' '${program}' '${folder}' "$RELCAT_PASTED" "$@"
 `;
 
-/** Runs commands with a `launcher`, and asserts that each "Next" line worked when it was pasted. */
+/** Asserts that each "Next" line works that `run` makes a `launcher` print. */
 export async function withNextPasted<T>(
   run: (env: Record<string, string>) => Promise<T>,
 ): Promise<T & { pasted: string[] }> {

@@ -20,10 +20,10 @@ const commands = (name: string, heading?: string) =>
 
 const signing = ({ clone, key }: Live, cwd = clone) => ({ cwd, env: { RELCAT_ONLINE_KEY: key } });
 
-/** For the commands of a runbook. */
+/** Runs commands of a runbook. */
 const follow = (at: Live, script: string, cwd?: string) => at.follow(script, signing(at, cwd));
 
-/** For what comes before, between and after them. */
+/** Runs other commands: preparations and checks. */
 const run = (at: Live, script: string, cwd?: string) => at.succeed(script, signing(at, cwd));
 
 /** Ids that the live list offers. */

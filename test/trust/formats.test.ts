@@ -14,6 +14,7 @@ function newSigner(): Signer & { verify(bytes: Uint8Array, signature: Uint8Array
   return {
     id: keyId(bytes),
     publicKey: bytes,
+    place: "memory",
     sign: async (message) => sign(null, message, privateKey),
     verify: (message, signature) => verify(null, message, publicKey, signature),
   };

@@ -10,7 +10,12 @@ import { decideSigning } from "../../pipeline/trust/sign.ts";
 function newSigner(): Signer {
   const { publicKey, privateKey } = generateKeyPairSync("ed25519");
   const bytes = publicBytes(publicKey);
-  return { id: keyId(bytes), publicKey: bytes, sign: async (message) => sign(null, message, privateKey) };
+  return {
+    id: keyId(bytes),
+    publicKey: bytes,
+    place: "memory",
+    sign: async (message) => sign(null, message, privateKey),
+  };
 }
 
 /** A build of so many releases in one month, none of which has anything. */

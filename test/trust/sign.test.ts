@@ -222,6 +222,22 @@ describe("what is not signed", () => {
     );
   });
 
+  test("with another key in the file that catalog.yaml names", async () => {
+    const config = join(project.folder, "releases/catalog.yaml");
+    const before = readFileSync(config, "utf8");
+    const file = join(project.keys, "targets.pem");
+    writeFileSync(
+      config,
+      before.replace("trust: simple", `trust: {profile: simple, online: {file: ${file}}}`),
+    );
+    const said = await refused({ RELCAT_ONLINE_KEY: "" });
+    writeFileSync(config, before);
+    expect(said).toContain("error[key-untrusted] ");
+    expect(said).toContain(
+      `Was the key rotated? Then ${file} still has the old one: give it the newest online-*.pem`,
+    );
+  });
+
   test("a build that was touched, or is missing", async () => {
     const page = join(project.dist, "index.html");
     const before = readFileSync(page);

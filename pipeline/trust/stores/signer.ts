@@ -71,7 +71,7 @@ export function signerOfPem(pem: string, where: string): Signer {
       "An Ed25519 key without a passphrase, as relcat trust init makes it.",
     );
   }
-  return { id: keyId(publicKey), publicKey, sign: async (bytes) => sign(null, bytes, key) };
+  return { id: keyId(publicKey), publicKey, place: where, sign: async (bytes) => sign(null, bytes, key) };
 }
 
 /** The program reads the data from stdin and prints the signature in base64; the result is verified. */
@@ -80,6 +80,7 @@ function programSigner(command: readonly string[], folder: string, publicKey: Ui
   return {
     id: keyId(publicKey),
     publicKey,
+    place: program,
     async sign(bytes) {
       const { execa } = await import("execa");
       const result = await execa(program, args, {
