@@ -6,7 +6,7 @@ import type { Given } from "./terminal/as-given.ts";
 import type { Host, Output, OwnPackage } from "./terminal/host.ts";
 import { findProject } from "./terminal/project.ts";
 import type { Globals } from "./terminal/rows.ts";
-import { outputAtOnce } from "./terminal/unbuffered-output.ts";
+import { unbufferedOutput } from "./terminal/unbuffered-output.ts";
 
 /** Runs the command line. The only code that uses `process`. */
 export async function main(own: OwnPackage): Promise<void> {
@@ -81,8 +81,8 @@ async function isUnchangedBuild(host: Host): Promise<boolean> {
   };
   const inColor = (stream: NodeJS.WriteStream) => outputOf(stream, !host.words.includes("--no-color"));
   const isUnchanged = await replayUnchangedBuild(host, {
-    data: () => outputAtOnce(1, () => used(process.stdout), inColor),
-    messages: () => outputAtOnce(2, () => used(process.stderr), inColor),
+    data: () => unbufferedOutput(1, () => used(process.stdout), inColor),
+    messages: () => unbufferedOutput(2, () => used(process.stderr), inColor),
   });
   // An explicit exit skips the orderly release of memory.
   if (isUnchanged && streams.length === 0) process.exit();

@@ -74,9 +74,9 @@ export { SyntaxProblem } from "./project/source.ts";
 export {
   type ChangedFile,
   type PublishDelivery,
+  type PublishNotes,
   type PublishOptions,
   publishSite,
-  type Told,
 } from "./publish/publish.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
@@ -108,5 +108,5 @@ export {
 export { type DownloadDelivery, downloadArtifact } from "./verify/download-artifact.ts";
 export { awaitBuild } from "./verify/expect-build.ts";
 export { type FileAnswer, identifyFiles } from "./verify/identify.ts";
-export { findPlace, type KnownPlace } from "./verify/place.ts";
+export { findPlace, type TrustedPlace } from "./verify/place.ts";
 export { type Finding, usualGrace, type Verdict, verifySite } from "./verify/verify.ts";

@@ -8,7 +8,7 @@ import { byPlace, countProblems, tally } from "../terminal/render.ts";
 import { repositoryPaths } from "../terminal/repository-path.ts";
 
 /** GitHub rejects a longer summary of a step entirely. */
-const mostBytes = 1024 * 1024;
+const maxSummaryBytes = 1024 * 1024;
 
 /** Below this size not even the headings fit. */
 const leastBytes = 10_000;
@@ -19,7 +19,7 @@ export function summarize(host: Host, markdown: (limit: number, measure: Measure
   if (!isOnGitHub(host) || !file) return;
   try {
     const present = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
-    const left = mostBytes - present - 1;
+    const left = maxSummaryBytes - present - 1;
     if (left >= leastBytes) appendFileSync(file, `${markdown(left, bytes)}\n`);
   } catch (error) {
     // A failed summary does not change the command's result.

@@ -114,7 +114,7 @@ function details({ packages, private: hidden, retracted, added, revised, missing
 }
 
 /** Days before an expiry at which it is mentioned. */
-const soon = 3;
+const warningDays = 3;
 
 function siteRow(
   { name, live, unreachable, unpublished, ends, unverified }: SiteStatus,
@@ -143,5 +143,5 @@ const unverifiedText = "not signed by a key of the newest root in releases/trust
 function endText({ role, days }: SiteStatus["ends"][number]): string {
   if (days < 0) return `the signature of ${role} has ended: relcat sign`;
   const left = `${role} ends in ${count(days, "day")}`;
-  return days < soon ? `${left}: relcat sign` : left;
+  return days < warningDays ? `${left}: relcat sign` : left;
 }

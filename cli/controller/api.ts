@@ -26,7 +26,7 @@ export interface Place {
 }
 
 /** Time-out in milliseconds; lists of large fleets take a while. */
-const patience = 120_000;
+const timeoutMilliseconds = 120_000;
 /** Longest Retry-After in seconds that is obeyed; beyond it, the user decides. */
 const longestWait = 90;
 const mostWaits = 2;
@@ -110,7 +110,7 @@ class Http implements Connection {
   headers = () => this.#last;
 
   async ask<T>(method: string, path: string, body?: object): Promise<T> {
-    const response = await this.#send(method, path, {}, body, AbortSignal.timeout(patience));
+    const response = await this.#send(method, path, {}, body, AbortSignal.timeout(timeoutMilliseconds));
     const answer = await this.#read(response);
     if (!response.ok) throw refusalOf(answer, this.credentials);
     return answer.body as T;

@@ -118,7 +118,7 @@ const csvOf = (devices: number): string =>
     "",
   ].join("\n");
 
-interface Told {
+interface DemoServer {
   url: string;
   password: string;
   serials: string;
@@ -126,7 +126,7 @@ interface Told {
 }
 
 /** Prints commands to type next; standard output can be evaluated by a shell. */
-function tell({ url, password, serials, key }: Told, host: Host): void {
+function tell({ url, password, serials, key }: DemoServer, host: Host): void {
   if (host.json) {
     host.data.write(`${JSON.stringify({ event: "listening", url, email, password, serials, ...key })}\n`);
     return;

@@ -10,7 +10,7 @@ export interface ReadingProgress {
 
 type Messages = Pick<Host, "messages" | "quiet">;
 
-const patience = 1_000;
+const plainIntervalMilliseconds = 1_000;
 const frame = 100;
 const between = 10_000;
 
@@ -27,7 +27,7 @@ export function showProgress<T>(
 ) {
   const { columns } = output;
   const start = now();
-  let next = start + (columns === undefined ? between : patience);
+  let next = start + (columns === undefined ? between : plainIntervalMilliseconds);
   let drawn = false;
   return {
     onProgress(progress: T): void {

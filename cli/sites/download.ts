@@ -2,7 +2,7 @@ import { downloadArtifact, exitStatus } from "../../pipeline/index.ts";
 import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { fileSize, shellWord } from "../terminal/words.ts";
-import { knownPlace, type TrustOptions } from "./trusted-place.ts";
+import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
 export interface DownloadOptions extends TrustOptions {
   from: string;
@@ -17,7 +17,7 @@ export async function download(
   { from, set = [], out, ...trust }: DownloadOptions,
   host: Host,
 ): Promise<number> {
-  const known = await knownPlace(from, trust, host);
+  const known = await trustedPlace(from, trust, host);
   const reading = showReading(host, () => performance.now(), "Downloading");
   const origin = originOf({ from, ...trust });
   const request = { which, packageType, settings: set, out, origin, onProgress: reading.onProgress };

@@ -1,9 +1,9 @@
 import {
   exitStatus,
   type PublishDelivery,
+  type PublishNotes,
   publishSite,
   refreshSite,
-  type Told,
 } from "../../pipeline/index.ts";
 import { showProgress } from "../intake/reading-progress.ts";
 import { answer, type Host, say, sayCommand, sayNext, surroundings } from "../terminal/host.ts";
@@ -52,7 +52,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
   const publishing = options.refresh
     ? refreshSite(host.releases, site, request, surroundings(host))
     : publishSite(host.releases, out, site, request, surroundings(host));
-  const done: PublishDelivery & Partial<Told> = await publishing.finally(progress.end);
+  const done: PublishDelivery & Partial<PublishNotes> = await publishing.finally(progress.end);
   const { trust, isSigned = true, isCommitted = true, unproved, ...delivery } = done;
   if (trust === "none")
     sayCommand(host, "This site is not signed: nobody can check what they get. relcat trust init");

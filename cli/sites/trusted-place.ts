@@ -1,4 +1,4 @@
-import { findPlace, type KnownPlace } from "../../pipeline/index.ts";
+import { findPlace, type TrustedPlace } from "../../pipeline/index.ts";
 import { type Host, say } from "../terminal/host.ts";
 
 /** Options that select the trusted root. */
@@ -9,7 +9,7 @@ export interface TrustOptions {
 }
 
 /** Warns that a root from the site itself proves little. */
-export async function knownPlace(word: string, options: TrustOptions, host: Host): Promise<KnownPlace> {
+export async function trustedPlace(word: string, options: TrustOptions, host: Host): Promise<TrustedPlace> {
   const known = await findPlace(host.releases, word, {
     root: options.root,
     trustFirstUse: options.trustFirstUse,

@@ -2,7 +2,7 @@ import { exitStatus, type FileAnswer, identifyFiles, type Problem } from "../../
 import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host } from "../terminal/host.ts";
 import { problemRows, renderProblems } from "../terminal/render.ts";
-import { knownPlace, type TrustOptions } from "./trusted-place.ts";
+import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 
 /** `relcat verify FILE… --from PLACE`: looks up local files in a catalog. */
 export async function verifyFiles(
@@ -11,7 +11,7 @@ export async function verifyFiles(
   options: TrustOptions,
   host: Host,
 ): Promise<number> {
-  const known = await knownPlace(from, options, host);
+  const known = await trustedPlace(from, options, host);
   const reading = showReading(host, () => performance.now());
   const onBytes = (file: string) => (done: number, total: number) =>
     reading.onProgress({ file, done, total });

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import {
   awaitBuild,
   exitStatus,
-  type KnownPlace,
+  type TrustedPlace,
   usualGrace,
   type Verdict,
   verifySite,
@@ -11,7 +11,7 @@ import { showReading } from "../intake/reading-progress.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed } from "../terminal/words.ts";
-import { knownPlace, type TrustOptions } from "./trusted-place.ts";
+import { type TrustOptions, trustedPlace } from "./trusted-place.ts";
 import { verifyFiles } from "./verify-files.ts";
 
 export interface VerifyOptions extends TrustOptions {
@@ -37,7 +37,7 @@ export async function verify(words: readonly string[], options: VerifyOptions, h
     );
   if (options.wait !== undefined && options.expect === undefined)
     throw new UsageError("--wait waits for a build", "Say which: --expect SHA256-OF-BUILD.JSON");
-  const known = await knownPlace(place, options, host);
+  const known = await trustedPlace(place, options, host);
   if (options.expect !== undefined) {
     const live = await waitFor(known, options.expect, options, host);
     if (!live.startsWith(options.expect)) return reportOther(place, live, options.expect, host);
@@ -46,7 +46,7 @@ export async function verify(words: readonly string[], options: VerifyOptions, h
 }
 
 async function waitFor(
-  known: KnownPlace,
+  known: TrustedPlace,
   build: string,
   { wait = 0 }: VerifyOptions,
   host: Host,
@@ -70,7 +70,7 @@ function reportOther(place: string, live: string, expected: string, host: Host):
 
 async function verifyPlace(
   word: string,
-  known: KnownPlace,
+  known: TrustedPlace,
   options: VerifyOptions,
   host: Host,
 ): Promise<number> {

@@ -6,7 +6,7 @@ import { byPlace } from "./render.ts";
 import { type RepositoryPath, repositoryPaths } from "./repository-path.ts";
 
 /** GitHub shows this many errors and this many warnings per step. */
-const most = 10;
+const maxPerSeverity = 10;
 
 export const isOnGitHub = ({ environment }: Pick<Host, "environment">): boolean =>
   environment.GITHUB_ACTIONS === "true";
@@ -19,7 +19,7 @@ export function annotations(
   const path = repositoryPaths(host);
   const sorted = [...problemsAsGiven(problems, host.given)].sort(byPlace);
   const of = (severity: Problem["severity"]) =>
-    sorted.filter((problem) => problem.severity === severity).slice(0, most);
+    sorted.filter((problem) => problem.severity === severity).slice(0, maxPerSeverity);
   return [...of("error"), ...of("warning")].map((problem) => annotation(problem, path)).join("");
 }
 

@@ -6,7 +6,7 @@ import type { Output } from "./host.ts";
  * @param fd 1 or 2
  * @param stream is created for colours, slow readers and write errors
  */
-export function outputAtOnce(
+export function unbufferedOutput(
   fd: number,
   stream: () => NodeJS.WriteStream,
   outputOf: (stream: NodeJS.WriteStream) => Output,
@@ -15,7 +15,7 @@ export function outputAtOnce(
   let late: NodeJS.WriteStream | undefined;
   return {
     write(text) {
-      const left = late ? Buffer.from(text) : leftAtOnce(fd, Buffer.from(text));
+      const left = late ? Buffer.from(text) : writeAvailable(fd, Buffer.from(text));
       if (left.length === 0) return;
       late ??= stream();
       late.write(left);
@@ -26,7 +26,7 @@ export function outputAtOnce(
 }
 
 /** Writes as much as possible without blocking. @returns the rest */
-function leftAtOnce(fd: number, bytes: Buffer): Buffer {
+function writeAvailable(fd: number, bytes: Buffer): Buffer {
   let left = bytes;
   try {
     while (left.length > 0) left = left.subarray(writeSync(fd, left));

@@ -24,7 +24,7 @@ interface SelfCheck {
   note: string | null;
 }
 
-interface Word {
+interface FoundHash {
   hash: string;
   file: string;
   arch: string;
@@ -32,12 +32,12 @@ interface Word {
 
 const nothing: SelfCheck = { cryptolib_post: null, file: null, note: null };
 /** More candidates are not collected: the result is ambiguous anyway, and people read this list. */
-const most = 8;
+const maxWords = 8;
 
 /** @param pattern path of the file, with `*` for any part of a name; undefined: every file */
 export function selfCheckFinder(pattern: string | undefined): SelfCheckFinder {
   const isLookedAt = pattern === undefined ? () => true : matcher(pattern);
-  const words: Word[] = [];
+  const words: FoundHash[] = [];
   let isThere = false;
   let end = () => {};
 
@@ -50,7 +50,7 @@ export function selfCheckFinder(pattern: string | undefined): SelfCheckFinder {
       isThere = true;
       const scanner = wordScanner((hash) => {
         const isKnown = words.some((word) => word.hash === hash && word.arch === arch);
-        if (!isKnown && words.length < most) words.push({ hash, file, arch });
+        if (!isKnown && words.length < maxWords) words.push({ hash, file, arch });
       });
       end = scanner.end;
       return scanner.write;
@@ -81,7 +81,7 @@ function matcher(pattern: string): (path: string) => boolean {
   return (path) => whole.test(path);
 }
 
-function onlyOneEach(words: readonly Word[]): CryptolibPost | undefined {
+function onlyOneEach(words: readonly FoundHash[]): CryptolibPost | undefined {
   const byArch = new Map(words.map(({ arch, hash }) => [arch, hash]));
   if (byArch.size === 0 || byArch.size < words.length) return undefined;
   const anywhere = byArch.get("");
@@ -89,10 +89,10 @@ function onlyOneEach(words: readonly Word[]): CryptolibPost | undefined {
   return byArch.size === 1 ? { expected_hash: anywhere } : undefined;
 }
 
-const several = (words: readonly Word[]): string =>
+const several = (words: readonly FoundHash[]): string =>
   `several self-check hashes are inside, expected one: ${words
     .map(({ hash, file, arch }) => `${hash} in ${file}${arch && ` (${arch})`}`)
-    .join(", ")}${words.length === most ? ", …" : ""}`;
+    .join(", ")}${words.length === maxWords ? ", …" : ""}`;
 
 const length = 64;
 const isHexadecimal = new Uint8Array(256);

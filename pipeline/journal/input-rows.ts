@@ -1,4 +1,4 @@
-import { lastUpTo } from "../selection/binary-search.ts";
+import { lastNotGreater } from "../selection/binary-search.ts";
 
 /** Which row of a table is whose: the folders and files of listings, one after another. */
 export interface InputRows {
@@ -42,6 +42,6 @@ function opened(listing: string): { folder: string; files: readonly string[] } {
 
 /** @param sorted by code unit */
 function placeIn(sorted: readonly string[], name: string): number | undefined {
-  const index = lastUpTo(sorted.length, (row) => sorted[row] as string, name);
+  const index = lastNotGreater(sorted.length, (row) => sorted[row] as string, name);
   return sorted[index] === name ? index : undefined;
 }

@@ -1,5 +1,5 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
-import { lastUpTo } from "../selection/binary-search.ts";
+import { lastNotGreater } from "../selection/binary-search.ts";
 
 /** Blocks that stay unpacked: who asks for a line asks for its neighbours, and for what was said of them later. */
 const unpackedAtOnce = 4;
@@ -41,7 +41,7 @@ export class LinedText {
   /** @param start where a line begins that ends */
   lineAt(start: number): string {
     const startOf = (index: number) => this.blocks[index]?.start ?? 0;
-    const block = this.blocks[lastUpTo(this.blocks.length, startOf, start)];
+    const block = this.blocks[lastNotGreater(this.blocks.length, startOf, start)];
     if (!block) return "";
     const text = this.textNow(block);
     const at = start - block.start;

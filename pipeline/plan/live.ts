@@ -16,7 +16,7 @@ const listPath = "api/v1/package/";
 const notComparable = "Nothing can be compared with it: is it the list of a catalog, whole and unchanged?";
 
 /** Large enough for any catalog: 25,000 records have 22 MB. */
-const mostBytes = 256 * 1024 * 1024;
+const maxListBytes = 256 * 1024 * 1024;
 
 /** A published catalog, as bytes. */
 interface Live {
@@ -35,7 +35,7 @@ interface Live {
  */
 export async function liveBaseline(against: string, ours: Config["wire"]): Promise<Baseline> {
   const { name, list, listName, build } = await readLive(against);
-  const records = readRecords(decode(listName, list, mostBytes), notComparable);
+  const records = readRecords(decode(listName, list, maxListBytes), notComparable);
   const site = build && readBuild(build);
   return {
     kind: "live",
@@ -61,7 +61,7 @@ async function readLive(against: string): Promise<Live> {
     );
   }
   if (kind === "folder") return readFolder(against.replace(/(.)\/+$/, "$1"));
-  return { name: against, list: await readInput(against, mostBytes), listName: against, build: undefined };
+  return { name: against, list: await readInput(against, maxListBytes), listName: against, build: undefined };
 }
 
 function readFolder(folder: string): Live {
@@ -88,11 +88,11 @@ function siteAddress(against: string): URL {
 
 async function readSite(site: URL): Promise<Live> {
   const address = new URL(listPath, site).href;
-  const answer = await fetchBytes(address, mostBytes);
+  const answer = await fetchBytes(address, maxListBytes);
   // A plain file host ignores Accept and returns a page, so the list's file is requested.
   const isPage = /^\s*</.test(new TextDecoder().decode(answer.subarray(0, 100)));
-  const list = isPage ? await fetchBytes(`${address}index.json`, mostBytes) : answer;
-  const build = await fetchBytes(new URL("build.json", site).href, mostBytes).catch(ifRefused);
+  const list = isPage ? await fetchBytes(`${address}index.json`, maxListBytes) : answer;
+  const build = await fetchBytes(new URL("build.json", site).href, maxListBytes).catch(ifRefused);
   return { name: site.href, list, listName: address, build };
 }
 

@@ -7,7 +7,7 @@ import { readInput } from "../system/read-input.ts";
 import { planDigest } from "./digest.ts";
 
 /** A plan names every document of a site, which is about 20 MB for 25,000 records. */
-const mostBytes = 256 * 1024 * 1024;
+const maxPlanBytes = 256 * 1024 * 1024;
 
 /**
  * Reads an earlier plan, possibly from another job.
@@ -15,7 +15,7 @@ const mostBytes = 256 * 1024 * 1024;
  * @throws RelcatError plan-digest if it was changed; file-access, and every syntax error
  */
 export async function readPlan(file: string): Promise<Plan> {
-  const source = decode(file, await readInput(file, mostBytes), mostBytes);
+  const source = decode(file, await readInput(file, maxPlanBytes), maxPlanBytes);
   const { document, problems } = checkShape(source, parse(source), planSchema);
   if (!document) throw new RelcatError(problems);
   if (planDigest(document.value) === document.value.digest) return document.value;

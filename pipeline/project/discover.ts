@@ -41,7 +41,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
   };
   for (const path of await files.list()) {
     const [top = "", ...rest] = path.split("/");
-    if (isNobodys(path) || (top === "signers" && rest.length > 0)) continue;
+    if (isIgnored(path) || (top === "signers" && rest.length > 0)) continue;
     if (rest.length === 0) placeTopLevel(found, top);
     else if (top === "next") placeNext(found, path, rest);
     else if (top === "trust") placeTrust(found, path, rest);
@@ -56,7 +56,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
 const fileNames = ["catalog.yaml", "exceptions.yaml", "ledger.jsonl"];
 
 /** Dot files and readmes are allowed anywhere, for people and their tools. */
-const isNobodys = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
+const isIgnored = (path: string) => /(?:^|\/)(?:\.|README\.md$)/.test(path);
 
 function releaseOf(releases: Map<string, ReleaseFiles>, version: string): ReleaseFiles {
   const release = releases.get(version) ?? { version, release: undefined, notes: [], manifests: [] };

@@ -1,6 +1,6 @@
 import { isUtf8 } from "node:buffer";
 import { type Code, failure, type Place, type RelcatError } from "../errors.ts";
-import { lastUpTo } from "../selection/binary-search.ts";
+import { lastNotGreater } from "../selection/binary-search.ts";
 
 /** One authored file. `file` is the displayed path, relative to the current folder of the command. */
 export interface Source {
@@ -84,7 +84,7 @@ function notText(file: string, before: string, message: string, hint: string): R
 /** Location of an offset, with its line. */
 export function placeAt(source: Source, offset: number): Place {
   const starts = lineStarts(source);
-  const line = lastUpTo(starts.length, (index) => starts[index] ?? 0, offset);
+  const line = lastNotGreater(starts.length, (index) => starts[index] ?? 0, offset);
   const start = starts[line] ?? 0;
   const end = starts[line + 1];
   const excerpt = source.text.slice(start, end && end - 1).replace(/\r$/, "");

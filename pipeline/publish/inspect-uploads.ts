@@ -4,14 +4,14 @@ import { resolveAlias } from "../documents/package-types.ts";
 import { type Problem, throwErrors } from "../errors.ts";
 import { attestationOf } from "../inspect/policy/attestation.ts";
 import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
-import { lookAtArtifacts, type Named } from "../intake/ingest/apply-policy.ts";
+import { type Named, policyInspector } from "../intake/ingest/apply-policy.ts";
 import { usualType } from "../intake/ingest/built-in-rules.ts";
 import { contradictions } from "../intake/ingest/contradictions.ts";
 import { type Claimed, problem, wholeFile } from "../intake/ingest/evidence.ts";
 import { evidenceOf } from "../intake/ingest/formats/finished-manifest.ts";
 import type { Seen } from "../intake/ingest/measure.ts";
 import { ruleFor } from "../intake/ingest/rules.ts";
-import { signedBeside } from "../intake/ingest/signed-file.ts";
+import { signedFileOf } from "../intake/ingest/signed-file.ts";
 import type { Located } from "../project/document.ts";
 import type { NamedFile } from "./upload-plan.ts";
 
@@ -31,7 +31,7 @@ export interface Standard {
  * Checks files before their upload: the policy must accept them, and the manifest's claims must be true.
  * @throws RelcatError artifact-unmatched for unknown files; for signers that cannot be read
  */
-export async function lookAtUploads(
+export async function uploadInspector(
   files: readonly NamedFile[],
   { config, catalog, version: release, manifest, clock }: Standard,
 ): Promise<(file: NamedFile, opened: FileWithNeighbours) => Promise<Seen | undefined>> {
@@ -39,7 +39,7 @@ export async function lookAtUploads(
     manifest && evidenceOf(manifest).files?.map((each) => [each.name, each]),
   );
   const artifacts = manifest ? manifest.value.artifacts : namedByRules(files, config);
-  const look = await lookAtArtifacts(config, catalog, { release, artifacts }, clock);
+  const look = await policyInspector(config, catalog, { release, artifacts }, clock);
   return async ({ file, path }, opened) => {
     const claim = claimed.get(file) ?? { name: file, at: wholeFile(path) };
     const seen = await look(claim, opened);
@@ -58,7 +58,7 @@ function namedByRules(files: readonly NamedFile[], config: Config): Named[] {
   const named = files.flatMap(({ file, path }) => {
     const type = ruleFor(file, config)?.package_type ?? usualType(file);
     if (type !== undefined) return [{ name: file, package_type: resolveAlias(type, config.packageTypes) }];
-    if (signedBeside(path, config) === undefined) problems.push(unmatched(file, path));
+    if (signedFileOf(path, config) === undefined) problems.push(unmatched(file, path));
     return [];
   });
   throwErrors(problems);

@@ -33,8 +33,8 @@ export async function runPending(
     await runHook(`the purge of ${site.name}`, site.purge, purgeLines(site.baseUrl, served), run);
   }
   if (pending.announce.length > 0 && site.afterPublish) {
-    const news = announcement(site, local, state, pending.announce);
-    await runHook(`after_publish of ${site.name}`, site.afterPublish, news, run);
+    const text = announcement(site, local, state, pending.announce);
+    await runHook(`after_publish of ${site.name}`, site.afterPublish, text, run);
   }
   await turn.write({ ...state, pending: null });
 }

@@ -96,7 +96,7 @@ export interface PublishDelivery {
 }
 
 /** Remarks for people. */
-export interface Told {
+export interface PublishNotes {
   trust: TrustProfile;
   /** Whether readers can check what was published. */
   isSigned: boolean;
@@ -118,7 +118,7 @@ export async function publishSite(
   name: string,
   options: PublishOptions,
   surroundings: Pick<Surroundings, "pid" | "onWait">,
-): Promise<PublishDelivery & Told> {
+): Promise<PublishDelivery & PublishNotes> {
   requireBuild(out);
   const config = await loadConfiguration(releases, undefined);
   const site = siteNamed(config, name);

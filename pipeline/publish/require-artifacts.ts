@@ -12,7 +12,7 @@ import { headArtifact } from "./stores/artifact-heads.ts";
 
 const parse = (bytes: Uint8Array): unknown => JSON.parse(new TextDecoder().decode(bytes));
 
-const atOnce = 8;
+const maxConcurrentRequests = 8;
 
 export interface CheckedArtifacts {
   /** Number of requests. */
@@ -58,7 +58,7 @@ export async function requireArtifacts({
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
   const named = newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
   const { unsettled, settled, unread } = await splitSettled(named, settlingSites);
-  const looked = await inParallel(unsettled, atOnce, async (artifact) => {
+  const looked = await inParallel(unsettled, maxConcurrentRequests, async (artifact) => {
     const fault = await faultOf(artifact, site, store);
     return fault === undefined ? [] : [{ ...artifact, fault }];
   });

@@ -27,7 +27,7 @@ export interface SplitArtifacts {
   unread: string[];
 }
 
-const atOnce = 8;
+const maxConcurrentReads = 8;
 
 /** Separates artifacts that a settling site lists with the same id and checksum. */
 export async function splitSettled(
@@ -66,7 +66,7 @@ async function listedAt(
 ): Promise<ReadonlySet<string> | string> {
   try {
     const store = await site.open();
-    const documents = await inParallel([...versions], atOnce, (version) =>
+    const documents = await inParallel([...versions], maxConcurrentReads, (version) =>
       store.read(`api/v1/release/${version}/index.json`),
     );
     const packages = documents.flatMap((bytes) =>

@@ -136,15 +136,15 @@ export class Turn implements PublishTurn {
     // Renewals happen for years and must not push builds for rollback out of the history.
     const earlier = isSame && history[0]?.action === "refresh" ? history.slice(1) : history;
     const needsPurge = site.purge !== undefined;
-    const news = [...new Set([...(pending?.announce ?? []), ...announce])].sort();
-    const hasHooks = needsPurge || (site.afterPublish !== undefined && news.length > 0);
+    const announced = [...new Set([...(pending?.announce ?? []), ...announce])].sort();
+    const hasHooks = needsPurge || (site.afterPublish !== undefined && announced.length > 0);
     await this.write({
       ...this.#state,
       state: "done",
       at,
       ...(ledger && { ledger, ...(site.settles && { ledger_high: ledger }) }),
       hold: releaseHold ? null : this.#state.hold,
-      pending: hasHooks ? { purge: needsPurge, announce: site.afterPublish ? news : [] } : null,
+      pending: hasHooks ? { purge: needsPurge, announce: site.afterPublish ? announced : [] } : null,
       history: newest([entry, ...earlier], site.keep.builds),
     });
   }

@@ -8,7 +8,7 @@ import { failure, type Problem, RelcatError, throwErrors } from "../errors.ts";
 import type { FileWithNeighbours } from "../inspect/sibling-files.ts";
 import { manifestText } from "../intake/ingest/manifest-text.ts";
 import { type Progress, readCopies } from "../intake/ingest/measure.ts";
-import { signedBeside } from "../intake/ingest/signed-file.ts";
+import { signedFileOf } from "../intake/ingest/signed-file.ts";
 import { catalogFile, loadConfiguration } from "../project/configuration.ts";
 import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
@@ -17,7 +17,7 @@ import { readIfPresent, replaceDurably } from "../system/files.ts";
 import { lookAt } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
-import type { lookAtUploads, Standard } from "./inspect-uploads.ts";
+import type { Standard, uploadInspector } from "./inspect-uploads.ts";
 import { artifactFolder } from "./stores/artifact-folder.ts";
 import { objectTaken } from "./stores/object-taken.ts";
 import {
@@ -109,10 +109,10 @@ export async function upload(
 /** The file that a detached signature covers, unless the manifest lists the signature as an artifact. */
 function signedBy(path: string, config: Config, { value }: Located<Manifest>): string | undefined {
   const isArtifact = value.artifacts.some((each) => nameOf(each) === basename(path));
-  return isArtifact ? undefined : signedBeside(path, config);
+  return isArtifact ? undefined : signedFileOf(path, config);
 }
 
-type LookAtUpload = Awaited<ReturnType<typeof lookAtUploads>>;
+type UploadInspector = Awaited<ReturnType<typeof uploadInspector>>;
 
 /** Loads the inspection code only if there are signers. */
 async function lookFor(
@@ -120,10 +120,10 @@ async function lookFor(
   folder: string,
   request: UploadRequest,
   standard: Omit<Standard, "catalog">,
-): Promise<LookAtUpload | undefined> {
+): Promise<UploadInspector | undefined> {
   if (standard.config.policies.size === 0) return undefined;
-  const { lookAtUploads } = await import("./inspect-uploads.ts");
-  return lookAtUploads(files, { ...standard, catalog: catalogFile(folder, request.config) });
+  const { uploadInspector } = await import("./inspect-uploads.ts");
+  return uploadInspector(files, { ...standard, catalog: catalogFile(folder, request.config) });
 }
 
 function readManifest(file: string): Located<Manifest> {
@@ -160,7 +160,7 @@ function versionOf({ version, manifest: file }: UploadRequest, manifest: Located
 async function readAll(
   files: readonly NamedFile[],
   onReading: (progress: Progress) => void,
-  look: LookAtUpload | undefined,
+  look: UploadInspector | undefined,
 ) {
   const sights = files.map((file) => ({ ...file, ...lookAt(file.path) }));
   throwErrors(sights.flatMap(inputProblems));

@@ -3,7 +3,7 @@
  * @param keyOf ascending keys of the indexes from 0 to `count` (exclusive)
  * @returns its index; 0 if all keys are greater
  */
-export function lastUpTo<Key extends number | string>(
+export function lastNotGreater<Key extends number | string>(
   count: number,
   keyOf: (index: number) => Key,
   place: Key,

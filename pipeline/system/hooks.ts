@@ -1,7 +1,7 @@
 import { failure } from "../errors.ts";
 
 /** Time-out in milliseconds, long enough for purging a CDN. */
-const patience = 300_000;
+const hookTimeoutMilliseconds = 300_000;
 
 /**
  * Runs a program from catalog.yaml without a shell.
@@ -24,7 +24,7 @@ export async function runHook(
     input,
     stdout: "ignore",
     stderr: "inherit",
-    timeout: patience,
+    timeout: hookTimeoutMilliseconds,
     env,
     cwd: folder,
   } as const;

@@ -17,7 +17,7 @@ export const lockFile = ".relcat-lock";
 /** SQLITE_NOTADB */
 const notADatabase = 26;
 
-const patience = 30_000;
+const maxWaitMilliseconds = 30_000;
 const step = 50;
 
 /**
@@ -105,7 +105,7 @@ async function acquire(
     if (hold(database, file, pid)) return;
     const holder = holderOf(database);
     if (waited === 0) onWait(holder);
-    if (waited >= patience) {
+    if (waited >= maxWaitMilliseconds) {
       const who = holder === 0 ? "another relcat" : `the relcat with process id ${holder}`;
       throw failure(
         "lock-held",

@@ -2,7 +2,7 @@
  * Time-out in milliseconds. Two consecutive runs still finish within the minute that a connection may be
  * silent.
  */
-const patience = 25_000;
+const timeoutMilliseconds = 25_000;
 
 /**
  * Runs a program without a shell and discards its stdout.
@@ -18,7 +18,7 @@ export async function runCommand(
     reject: false,
     stdin: "ignore",
     stdout: "ignore",
-    timeout: patience,
+    timeout: timeoutMilliseconds,
     env: environment as Record<string, string>,
   });
   if (!result.failed) return undefined;

@@ -12,7 +12,7 @@ import type { InspectAgain } from "./inspect-again.ts";
 import { isAddress, liveFolder, type SiteReader } from "./stores/site-reader.ts";
 
 /** Concurrent downloads. */
-const atOnce = 4;
+const maxConcurrentDownloads = 4;
 
 /** Size limit for files of unknown size, in bytes. */
 export const mostArtifactBytes = 16 * 1024 ** 3;
@@ -82,7 +82,7 @@ export async function compareArtifacts(
 ): Promise<Finding[]> {
   const total = paths.reduce((sum, path) => sum + (artifacts.get(path)?.size ?? 0), 0);
   let done = 0;
-  const findings = await inParallel(paths, atOnce, async (path) => {
+  const findings = await inParallel(paths, maxConcurrentDownloads, async (path) => {
     const artifact = artifacts.get(path);
     if (!artifact) return [];
     const onBytes = (bytes: number) => {

@@ -7,7 +7,7 @@ import { downloadTo } from "../system/network/download-file.ts";
 import { mostArtifactBytes, placeOf } from "./artifacts.ts";
 import { chooseRecord, isVersion, type Wanted, whyNone } from "./choose-record.ts";
 import { readTarget, versionsOf } from "./documents.ts";
-import type { KnownPlace } from "./place.ts";
+import type { TrustedPlace } from "./place.ts";
 import { siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 
@@ -36,7 +36,7 @@ export interface DownloadDelivery {
  * site-tampered, site-stale, site-expired, clock, network
  */
 export async function downloadArtifact(
-  known: Omit<KnownPlace, "firstUse">,
+  known: Omit<TrustedPlace, "firstUse">,
   request: DownloadRequest,
 ): Promise<DownloadDelivery> {
   const { place, root, state, settles } = known;

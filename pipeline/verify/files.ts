@@ -6,7 +6,7 @@ import type { Finding, Listed } from "./finding.ts";
 import { type Answer, addressOf, type SiteReader } from "./stores/site-reader.ts";
 
 /** Concurrent requests. */
-const atOnce = 8;
+const maxConcurrentRequests = 8;
 
 /** Bytes to read beyond the listed size, enough to tell a different file from an endless one. */
 const slack = 1024 * 1024;
@@ -19,7 +19,7 @@ export async function compareFiles(
   onFile: (done: number, all: number) => void,
 ): Promise<Finding[]> {
   let done = 0;
-  const findings = await inParallel(paths, atOnce, async (path) => {
+  const findings = await inParallel(paths, maxConcurrentRequests, async (path) => {
     const found = await compareFile(site, path, listed[path] as Listed[string]);
     onFile(++done, paths.length);
     return found;

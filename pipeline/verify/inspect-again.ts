@@ -39,7 +39,7 @@ export interface InspectAgain {
 type Project = NonNullable<ProjectPolicy["project"]>;
 
 /** More than any detached signature. */
-const mostBytes = 1 << 20;
+const maxSignatureBytes = 1 << 20;
 
 /** @throws RelcatError for signers that cannot be read */
 export async function inspectAgain(
@@ -167,7 +167,7 @@ async function fetchSignatures(
     if (!name.startsWith(`${file}.`) || !isFileName(name) || !isRelativePath(name)) continue;
     const copy = rootFolder(dirname(path))(name);
     const address = url + encodeURIComponent(name.slice(file.length));
-    const { status } = await measureArtifact(address, mostBytes, () => {}, copy);
+    const { status } = await measureArtifact(address, maxSignatureBytes, () => {}, copy);
     isAny ||= status === 200;
   }
   return isAny;

@@ -26,7 +26,7 @@ export interface PlaceOptions {
 }
 
 /** A site, the root to verify it with, and its stored trust state. */
-export interface KnownPlace {
+export interface TrustedPlace {
   place: string;
   root: Uint8Array;
   /** Folder with the trust state of earlier runs. */
@@ -45,7 +45,11 @@ export interface KnownPlace {
  * Resolves the name of a site in catalog.yaml, an address or a folder.
  * @throws RelcatError site-unknown, usage without a root, root-missing, site-tampered, network
  */
-export async function findPlace(releases: string, word: string, options: PlaceOptions): Promise<KnownPlace> {
+export async function findPlace(
+  releases: string,
+  word: string,
+  options: PlaceOptions,
+): Promise<TrustedPlace> {
   const config = await configuration(releases, word);
   const site = config?.sites.get(word);
   if (!site && !isAddress(word) && !exists(word.replace(/^dir:/, ""))) throw unknownPlace(word, config);
@@ -117,7 +121,7 @@ const withoutRoot = (releases: string) =>
 
 const mostRootBytes = 512_000;
 
-async function firstUse(base: string, place: string): Promise<Omit<KnownPlace, "settles" | "policy">> {
+async function firstUse(base: string, place: string): Promise<Omit<TrustedPlace, "settles" | "policy">> {
   const path = "metadata/1.root.json";
   const { status, bytes } = await siteAt(place).read(path, mostRootBytes);
   if (status !== 200)

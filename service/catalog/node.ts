@@ -6,10 +6,10 @@ import {
   closeServer,
   listen,
   logWhenDone,
-  type Patience,
-  patience,
   proxiesOf,
   type RequestEntry,
+  type Timeouts,
+  timeouts,
 } from "../http/node-server.ts";
 import { readPath } from "../http/path.ts";
 import type { ServerAnswer } from "../http/request.ts";
@@ -33,7 +33,7 @@ export interface OriginOptions {
   reusePort?: boolean;
   addManifest?: CatalogAppOptions["addManifest"];
   /** Time-outs in milliseconds that differ from the defaults. */
-  patience?: Partial<Patience>;
+  timeouts?: Partial<Timeouts>;
   /** Monotonic clock in milliseconds, for durations. */
   clock: () => number;
   log: (entry: LogEntry) => void;
@@ -60,11 +60,11 @@ export interface Origin {
  */
 export async function startOrigin(options: OriginOptions): Promise<Origin> {
   const { log } = options;
-  const site = await watchSite(options.folder, (news) =>
+  const site = await watchSite(options.folder, (change) =>
     log(
-      "build" in news
-        ? { event: "build", build: news.build }
-        : { event: "error", message: String(news.error) },
+      "build" in change
+        ? { event: "build", build: change.build }
+        : { event: "error", message: String(change.error) },
     ),
   );
   const app = catalogApp({
@@ -77,7 +77,7 @@ export async function startOrigin(options: OriginOptions): Promise<Origin> {
       });
     },
   });
-  const waits = { ...patience, ...options.patience };
+  const waits = { ...timeouts, ...options.timeouts };
   const server = boundedServer(waits);
   server.on("request", requestListener(app, site, options));
   const address = await listen(server, options);

@@ -194,12 +194,13 @@ const rateHeaders = ({ limit, remaining, reset }: Allowance): Headers => ({
   "RateLimit-Policy": `"minute";q=${limit};w=60`,
 });
 
-const soon = 14 * 24 * 3_600_000;
+const expiryWarningMilliseconds = 14 * 24 * 3_600_000;
 
 /** Adds a warning header if the caller's key expires soon. */
 function warnOfEnd(headers: Headers, principal: Principal | undefined, now: number): void {
   if (!principal || principal.kind === "session" || principal.expires === null) return;
-  if (Date.parse(principal.expires) - now < soon) headers["X-Key-Expires"] = principal.expires;
+  if (Date.parse(principal.expires) - now < expiryWarningMilliseconds)
+    headers["X-Key-Expires"] = principal.expires;
 }
 
 const requestIdOf = (given: string | null): string =>
@@ -213,9 +214,9 @@ const always: Headers = {
   "Cross-Origin-Resource-Policy": "same-origin",
   "X-Frame-Options": "DENY",
 };
-const alwaysAfar: Headers = { ...always, "Strict-Transport-Security": "max-age=31536000" };
+const alwaysRemote: Headers = { ...always, "Strict-Transport-Security": "max-age=31536000" };
 
-export const securityHeaders = ({ remote }: Caller): Headers => (isLoopback(remote) ? always : alwaysAfar);
+export const securityHeaders = ({ remote }: Caller): Headers => (isLoopback(remote) ? always : alwaysRemote);
 
 export const isLoopback = (address: string): boolean =>
   address === "127.0.0.1" || address === "::1" || /^127(\.\d{1,3}){3}$/.test(address);

@@ -7,7 +7,7 @@ export interface Settings {
   /** Prefixes of secrets, by which secret scanners and people recognize them. */
   prefixes: { key: string; token: string; device: string };
   /** Days. `never`: whether keys without expiry are allowed. */
-  keyLife: { usual: number; most: number; never: boolean };
+  keyLife: { defaultDays: number; maxDays: number; never: boolean };
   /** Maximum of accepted devices; undefined: unlimited. */
   mostAccepted: number | undefined;
   /** Maximum of pending devices. */
@@ -20,7 +20,7 @@ export interface Settings {
 
 export const settings: Settings = {
   prefixes: { key: "rck_", token: "rcu_", device: "rcd_" },
-  keyLife: { usual: 90, most: 365, never: false },
+  keyLife: { defaultDays: 90, maxDays: 365, never: false },
   mostAccepted: undefined,
   mostPending: 10_000,
   limits: { key: 6000, address: 12_000, enrol: 120, login: 30 },

@@ -8,10 +8,10 @@ import {
   closeServer,
   listen,
   logWhenDone,
-  type Patience,
-  patience,
   proxiesOf,
   type RequestEntry,
+  type Timeouts,
+  timeouts,
 } from "../http/node-server.ts";
 import { problem } from "../http/problem.ts";
 import type { ServerAnswer } from "../http/request.ts";
@@ -141,7 +141,7 @@ export interface ServeOptions {
   trustedProxies?: readonly string[];
   reusePort?: boolean;
   certificate?: Certificate | undefined;
-  patience?: Partial<Patience>;
+  timeouts?: Partial<Timeouts>;
   /** Monotonic clock in milliseconds, for durations. */
   clock: () => number;
   log: (entry: RequestEntry) => void;
@@ -158,7 +158,7 @@ export async function serveController(
   controller: Controller,
   options: ServeOptions,
 ): Promise<ControllerServer> {
-  const waits = { ...patience, ...options.patience };
+  const waits = { ...timeouts, ...options.timeouts };
   const server = boundedServer(waits, options.certificate);
   const app = withPages(controller, controllerApp(controller));
   const proxies = proxiesOf(options.trustedProxies ?? []);

@@ -7,7 +7,7 @@ import type { Contract } from "./contract.ts";
 import { Refused } from "./problems.ts";
 
 /** Maximum nesting; no document of this API has more than four levels. */
-const deepest = 32;
+const maxBodyDepth = 32;
 
 /** @throws Refused naming each unknown, repeated or invalid parameter */
 export function readQuery({ query }: Contract, parameters: URLSearchParams): Record<string, unknown> {
@@ -99,8 +99,8 @@ function jsonOf(bytes: Uint8Array): unknown {
   }
   try {
     const { value } = parseJson(text);
-    if (depthOf(value) > deepest)
-      throw new Refused("bad-request", `The body is nested more than ${deepest} levels deep.`);
+    if (depthOf(value) > maxBodyDepth)
+      throw new Refused("bad-request", `The body is nested more than ${maxBodyDepth} levels deep.`);
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;

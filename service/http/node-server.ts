@@ -21,7 +21,7 @@ export interface RequestEntry {
 const headerBytes = 16 * 1024;
 
 /** Time-outs in milliseconds. */
-export const patience = {
+export const timeouts = {
   /** To receive the headers, and the whole request. */
   headers: 10_000,
   request: 30_000,
@@ -31,7 +31,7 @@ export const patience = {
   /** For open requests at shutdown. */
   close: 10_000,
 };
-export type Patience = typeof patience;
+export type Timeouts = typeof timeouts;
 
 export interface Certificate {
   cert: Uint8Array;
@@ -39,7 +39,7 @@ export interface Certificate {
 }
 
 /** An HTTP server with size limits and time-outs. @param certificate for HTTPS */
-export function boundedServer(waits: Patience, certificate?: Certificate): Server {
+export function boundedServer(waits: Timeouts, certificate?: Certificate): Server {
   const options = {
     maxHeaderSize: headerBytes,
     headersTimeout: waits.headers,

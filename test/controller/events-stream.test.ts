@@ -19,7 +19,7 @@ describe("events", () => {
   test("end when the server stops, which does not wait for them", async () => {
     const { close, api } = await testController({
       database: controller.database,
-      serve: { patience: { close: 600_000 } },
+      serve: { timeouts: { close: 600_000 } },
     });
     const stream = await follow(api, key.headers);
     await Promise.all([close(), stream.ended()]);

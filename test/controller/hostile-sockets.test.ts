@@ -157,7 +157,7 @@ describe("a slow client", () => {
   let hurried: TestController;
   let key: TestKey;
   beforeAll(async () => {
-    hurried = await testController({ serve: { patience: { headers: 300, request: 600, keepAlive: 300 } } });
+    hurried = await testController({ serve: { timeouts: { headers: 300, request: 600, keepAlive: 300 } } });
     key = await hurried.makeKey();
   });
 

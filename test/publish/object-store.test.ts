@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { ArtifactStore } from "../../pipeline/documents/object-store.ts";
 import type { RelcatError } from "../../pipeline/errors.ts";
 import { openS3Store } from "../../pipeline/publish/stores/s3-store.ts";
-import type { Patience } from "../../pipeline/system/network/fetch.ts";
+import type { RetryPolicy } from "../../pipeline/system/network/fetch.ts";
 import type { Stored } from "../support/s3-bucket.ts";
 import { type Fault, type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import {
@@ -76,7 +76,7 @@ beforeAll(() => {
 });
 
 /** A store with one object, and one that can be replaced where the action does that. */
-async function prepared(action: string, patience: Patience) {
+async function prepared(action: string, patience: RetryPolicy) {
   const prefix = `p${++prefixes}/`;
   const there = createHash("md5").update("there").digest("hex");
   fake.bucket.objects.set(`${prefix}there`, { bytes: Buffer.from("there"), etag: there, headers: {} });

@@ -139,7 +139,7 @@ describe("too much", () => {
 describe("too slow", () => {
   let hurried: Running;
   beforeAll(async () => {
-    hurried = await serveFolder((await threeRecords()).out, { patience: { headers: 300, request: 600 } });
+    hurried = await serveFolder((await threeRecords()).out, { timeouts: { headers: 300, request: 600 } });
   });
 
   test("a client that never ends its headers is cut off, with a word", async () => {

@@ -24,7 +24,7 @@ const kinds = new Map<number, DirectoryEntry["kind"]>([
   [2, "stream"],
   [5, "root"],
 ]);
-const deepest = 16;
+const maxStorageDepth = 16;
 
 export interface Folder {
   entry: DirectoryEntry;
@@ -61,7 +61,7 @@ export function directoryTree(bytes: Buffer, isLong: boolean): { root: Folder; u
   }
 
   function folder(entry: DirectoryEntry, depth: number): Folder {
-    if (depth > deepest) throw malformed(`the directory is deeper than ${deepest} storages`);
+    if (depth > maxStorageDepth) throw malformed(`the directory is deeper than ${maxStorageDepth} storages`);
     const files = [...inOrder(entry.child)];
     for (const [index, file] of files.entries()) refuseDisorder(files[index - 1], file);
     return {

@@ -23,7 +23,7 @@ interface Table {
 }
 
 /** More than the table of a file of 4 GiB. */
-const longest = 1 << 25;
+const maxStreamBytes = 1 << 25;
 
 /**
  * @param taken sectors in use outside any chain: those of the tables
@@ -72,8 +72,8 @@ export function sectors(source: ByteSource, table: Table, taken: readonly number
 /** Reads all runs into memory. @throws Fault malformed, if they exceed the limit */
 export function wholeOf(source: ByteSource, runs: readonly Run[], what: string): Buffer {
   const content = runsSource(source, runs, what);
-  if (content.size > longest)
-    throw malformed(`${what} has ${content.size} bytes, expected ${longest} at most`);
+  if (content.size > maxStreamBytes)
+    throw malformed(`${what} has ${content.size} bytes, expected ${maxStreamBytes} at most`);
   return Buffer.from(content.read(0, content.size));
 }
 

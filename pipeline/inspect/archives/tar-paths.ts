@@ -43,7 +43,7 @@ export function pathGuard(): (header: Header) => TarEntry {
 /** Enough for 300,000 ordinary paths. */
 const mostMemory = 1 << 25;
 /** The usual path limit of operating systems. */
-const longest = 4096;
+const maxPathCharacters = 4096;
 
 /** A set with a memory limit. @returns `add` throws Fault refuse when the limit is reached */
 export function pathSet(): { has(path: string): boolean; add(path: string): void } {
@@ -62,9 +62,9 @@ export function pathSet(): { has(path: string): boolean; add(path: string): void
 
 function inside(path: string): string {
   const names = path.split("/");
-  if (path === "" || path.length > longest || path.startsWith("/") || names.includes(".."))
+  if (path === "" || path.length > maxPathCharacters || path.startsWith("/") || names.includes(".."))
     throw malformed(
-      `the tar archive has the path ${JSON.stringify(path.slice(0, longest))}, expected one inside the archive`,
+      `the tar archive has the path ${JSON.stringify(path.slice(0, maxPathCharacters))}, expected one inside the archive`,
     );
   return names.filter((name) => name !== "" && name !== ".").join("/") || ".";
 }

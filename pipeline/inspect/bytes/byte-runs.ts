@@ -1,4 +1,4 @@
-import { lastUpTo } from "../../selection/binary-search.ts";
+import { lastNotGreater } from "../../selection/binary-search.ts";
 import { type ByteSource, refuseBeyond } from "../../system/byte-source.ts";
 import type { Uncovered } from "../inspection.ts";
 
@@ -38,7 +38,7 @@ export function runsSource(source: ByteSource, runs: readonly Run[], name: strin
 export function placesOf(runs: readonly Run[], from: number, to: number): Run[] {
   const found: Run[] = [];
   for (
-    let index = lastUpTo(runs.length, (run) => runs[run]?.start ?? 0, from);
+    let index = lastNotGreater(runs.length, (run) => runs[run]?.start ?? 0, from);
     index < runs.length;
     index++
   ) {

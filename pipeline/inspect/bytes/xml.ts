@@ -15,7 +15,7 @@ interface Parsed {
   [name: string]: unknown;
 }
 
-const deepest = 64;
+const maxNestingDepth = 64;
 
 /**
  * Leaves entities unexpanded and rejects a document type, which could declare new ones.
@@ -34,7 +34,7 @@ export async function readXml(text: string, roots: readonly string[], what: stri
     alwaysCreateTextNode: true,
     parseTagValue: false,
     parseAttributeValue: false,
-    maxNestedTags: deepest,
+    maxNestedTags: maxNestingDepth,
     isArray: (_name, _path, _isLeaf, isAttribute) => !isAttribute,
   });
   const document = element(parsed(() => parser.parse(text, true) as Parsed, what));

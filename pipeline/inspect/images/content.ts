@@ -5,7 +5,7 @@ import type { Fact, InspectOptions } from "../inspection.ts";
 import type { SelfCheckFinder } from "../self-check.ts";
 
 /** Collects the fields of the inspection during reading. */
-export interface Told {
+export interface ImageFindings {
   type: string;
   facts: Record<string, Fact>;
   notes: string[];
@@ -19,7 +19,7 @@ export interface Content {
   end(): Verdict | Promise<Verdict>;
 }
 
-export type OpenContent = (told: Told, options: InspectOptions, source: ByteSource) => Content;
+export type OpenContent = (told: ImageFindings, options: InspectOptions, source: ByteSource) => Content;
 
 /** Reader for one kind of tar archive, chosen by its first entry. */
 export interface TarContents {
@@ -28,4 +28,4 @@ export interface TarContents {
   end(): Verdict | Promise<Verdict>;
 }
 
-export type OpenTar = (told: Told, options: InspectOptions) => TarContents;
+export type OpenTar = (told: ImageFindings, options: InspectOptions) => TarContents;

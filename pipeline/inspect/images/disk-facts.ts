@@ -1,7 +1,7 @@
 import { Fault } from "../../documents/verdict.ts";
 import type { TarEntry } from "../archives/tar-paths.ts";
 import { type Boot, bootOf } from "./boot.ts";
-import type { Told } from "./content.ts";
+import type { ImageFindings } from "./content.ts";
 import type { Bytes } from "./disks/fields.ts";
 import { type DiskFormat, formatOf, raw } from "./disks/formats.ts";
 import { passing } from "./disks/passing.ts";
@@ -14,7 +14,7 @@ export type DiskFacts = {
 };
 
 /** @param told receives the notes @throws Fault */
-function readDiskFacts(source: Bytes, format: DiskFormat, told: Told): DiskFacts {
+function readDiskFacts(source: Bytes, format: DiskFormat, told: ImageFindings): DiskFacts {
   const disk = format.read(source);
   const { boot, notes } = bootOf(disk);
   told.notes.push(...disk.notes, ...notes);
@@ -22,7 +22,7 @@ function readDiskFacts(source: Bytes, format: DiskFormat, told: Told): DiskFacts
 }
 
 /** @throws Fault; unsupported-format, if it is no known disk format */
-export function tellDisk(source: Bytes, told: Told): void {
+export function tellDisk(source: Bytes, told: ImageFindings): void {
   const format = formatOf(source) ?? rawDisk(source);
   told.type = format.name;
   Object.assign(told.facts, readDiskFacts(source, format, told));
@@ -46,7 +46,7 @@ function rawDisk(source: Bytes): DiskFormat {
  */
 export function passingDisk(
   entry: TarEntry,
-  told: Told,
+  told: ImageFindings,
   onDisk: (facts: DiskFacts) => void,
   otherwise?: DiskFormat,
 ): (chunk: Uint8Array) => void {
@@ -68,7 +68,7 @@ export function passingDisk(
 export const mostDisks = 255;
 
 /** Images with several disks report the total size, and the first known boot type. */
-export function tellDisks(disks: readonly (DiskFacts & { name: string })[], told: Told): void {
+export function tellDisks(disks: readonly (DiskFacts & { name: string })[], told: ImageFindings): void {
   told.facts.virtual_size = disks.reduce((sum, disk) => sum + disk.virtual_size, 0);
   told.facts.boot = disks.find(({ boot }) => boot !== "unknown")?.boot ?? "unknown";
   told.facts.disks = disks;

@@ -5,7 +5,7 @@ import { compressionOf, decompress } from "../archives/decompress.ts";
 import { blockSize as headSize, isTarHeader } from "../archives/tar-header.ts";
 import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import { withSelfCheck } from "../self-checked.ts";
-import type { Content, OpenContent, Told } from "./content.ts";
+import type { Content, ImageFindings, OpenContent } from "./content.ts";
 import { tellDisk } from "./disk-facts.ts";
 import { passing } from "./disks/passing.ts";
 import { tarContent } from "./tar-content.ts";
@@ -17,14 +17,14 @@ import { vmaContent } from "./vma.ts";
  * disks have only their tables read.
  */
 export const inspectImage: Reader = async (source, options) => {
-  const told: Told = { type: "unknown", facts: {}, notes: [] };
+  const told: ImageFindings = { type: "unknown", facts: {}, notes: [] };
   const { facts, notes } = told;
   const inspection = await settled("", { facts, notes }, () => readImage(source, options, told));
   const named = { ...inspection, type: told.type };
   return told.finder ? withSelfCheck(named, told.finder) : named;
 };
 
-async function readImage(source: ByteSource, options: InspectOptions, told: Told): Promise<Verdict> {
+async function readImage(source: ByteSource, options: InspectOptions, told: ImageFindings): Promise<Verdict> {
   const head = Buffer.from(source.read(0, Math.min(headSize, source.size)));
   if (compressionOf(head) !== "none") return readCompressed(source, options, told);
   const open = contentOf(head, source.name);
@@ -54,7 +54,11 @@ const diskContent: OpenContent = (told, _options, { name }) => {
   };
 };
 
-async function readCompressed(source: ByteSource, options: InspectOptions, told: Told): Promise<Verdict> {
+async function readCompressed(
+  source: ByteSource,
+  options: InspectOptions,
+  told: ImageFindings,
+): Promise<Verdict> {
   const compression = compressionOf(source.read(0, Math.min(headSize, source.size)));
   told.type = compression;
   told.facts.compression = compression;

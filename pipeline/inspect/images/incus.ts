@@ -1,7 +1,7 @@
 import { malformed, type Verdict } from "../../documents/verdict.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
 import { readMapping } from "../packages/helm-provenance.ts";
-import type { OpenTar, Told } from "./content.ts";
+import type { ImageFindings, OpenTar } from "./content.ts";
 import { passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
@@ -37,7 +37,7 @@ export const incusTar: OpenTar = (told) => {
 };
 
 /** @throws Fault malformed, if fields are missing that Incus requires */
-async function tellMetadata(text: string, told: Told): Promise<void> {
+async function tellMetadata(text: string, told: ImageFindings): Promise<void> {
   const { architecture, creation_date: created, properties } = await readMapping(text, metadataFile);
   if (typeof architecture !== "string" || architecture === "")
     throw malformed(`${metadataFile} does not say the architecture`);

@@ -3,7 +3,7 @@ import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { TarEntry } from "../archives/tar-paths.ts";
 import { smallText } from "../bytes/small-text.ts";
 import type { InspectOptions } from "../inspection.ts";
-import type { OpenTar, TarContents, Told } from "./content.ts";
+import type { ImageFindings, OpenTar, TarContents } from "./content.ts";
 import { mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
 import { verifyCertificate } from "./ova-certificate.ts";
 import { type Envelope, readEnvelope, refuseOrder } from "./ova-envelope.ts";
@@ -34,7 +34,11 @@ export const ovaTar: OpenTar = (told, options): TarContents => {
   };
 };
 
-async function finish(files: readonly OvaFile[], told: Told, options: InspectOptions): Promise<Verdict> {
+async function finish(
+  files: readonly OvaFile[],
+  told: ImageFindings,
+  options: InspectOptions,
+): Promise<Verdict> {
   const envelope = await readEnvelope(files[0]?.text?.text() ?? "");
   if (envelope.name !== null) told.facts.name = envelope.name;
   refuseOrder(files, envelope);
@@ -59,7 +63,7 @@ function manifestOf(files: readonly OvaFile[]): Manifest | undefined {
 
 const isText = (path: string) => /\.(?:ovf|mf|cert)$/.test(path);
 
-function passingFile(entry: TarEntry, told: Told, manifest: Manifest | undefined) {
+function passingFile(entry: TarEntry, told: ImageFindings, manifest: Manifest | undefined) {
   const { path, size } = entry;
   const hashes = new Map<ManifestDigest, Hash>();
   // The manifest may come last, so until then every digest is computed.
@@ -81,7 +85,7 @@ function passingFile(entry: TarEntry, told: Told, manifest: Manifest | undefined
   return { file, take };
 }
 
-function tell(files: readonly OvaFile[], { disks }: Envelope, told: Told): void {
+function tell(files: readonly OvaFile[], { disks }: Envelope, told: ImageFindings): void {
   tellDisks(
     files.flatMap(({ path, disk }) => (disk ? [{ name: path, ...disk }] : [])),
     told,

@@ -3,7 +3,7 @@ import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { TarEntry } from "../archives/tar-paths.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
 import { readXml } from "../bytes/xml.ts";
-import type { OpenTar, Told } from "./content.ts";
+import type { ImageFindings, OpenTar } from "./content.ts";
 import { type DiskFacts, mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
@@ -59,7 +59,12 @@ function diskOf(disks: Map<string, XvaDisk>, name: string): XvaDisk {
 }
 
 /** XenServer omits chunks of zeros, except the last one. */
-function nextChunk(entry: TarEntry, disk: XvaDisk, index: number, told: Told): (chunk: Uint8Array) => void {
+function nextChunk(
+  entry: TarEntry,
+  disk: XvaDisk,
+  index: number,
+  told: ImageFindings,
+): (chunk: Uint8Array) => void {
   if (index <= disk.index || disk.size % chunkSize !== 0 || entry.size > chunkSize)
     throw malformed(
       `the XVA has ${entry.path} after chunk ${disk.index}, or one that is not 1 MiB before it`,
@@ -80,7 +85,13 @@ function nextChunk(entry: TarEntry, disk: XvaDisk, index: number, told: Told): (
   };
 }
 
-function refuseSum(disk: XvaDisk | undefined, index: number, kind: string, text: string, told: Told): void {
+function refuseSum(
+  disk: XvaDisk | undefined,
+  index: number,
+  kind: string,
+  text: string,
+  told: ImageFindings,
+): void {
   if (disk?.index !== index)
     throw malformed(`the XVA has a checksum of chunk ${index} that does not follow it`);
   const unknown = "its chunks have checksums of a kind that is not known here (xxhash)";

@@ -21,7 +21,7 @@ interface Column {
 }
 
 /** More than the tables of the largest installers. */
-const longest = 1 << 26;
+const maxTableBytes = 1 << 26;
 
 /** @throws Fault malformed */
 export function msiTables(root: Storage): MsiTables {
@@ -120,8 +120,8 @@ function decoderOf(codePage: number): TextDecoder {
 
 function bytesIn(content: ByteSource | undefined, name: string): Buffer {
   if (!content) return Buffer.alloc(0);
-  if (content.size > longest)
-    throw malformed(`the table ${name} has ${content.size} bytes, expected ${longest} at most`);
+  if (content.size > maxTableBytes)
+    throw malformed(`the table ${name} has ${content.size} bytes, expected ${maxTableBytes} at most`);
   return Buffer.from(content.read(0, content.size));
 }
 

@@ -52,7 +52,7 @@ const magic = Buffer.from("8eade80100000000", "hex");
 const preamble = 16;
 const entrySize = 16;
 /** rpm's own limit of 65,535 tags. rpm allows 256 MiB of values; 32 MiB lists a million files. */
-const most = { tags: 0xffff, bytes: 32 << 20 };
+const headerLimits = { tags: 0xffff, bytes: 32 << 20 };
 
 /** @throws Fault malformed; refuse, if it is far larger than any package needs */
 export function readRpmHeader(source: ByteSource, from: number, kind: RpmHeaderKind): RpmHeader {
@@ -60,10 +60,10 @@ export function readRpmHeader(source: ByteSource, from: number, kind: RpmHeaderK
   if (!start.subarray(0, magic.length).equals(magic))
     throw malformed(`no ${kind.name} begins at byte ${from}`);
   const [count, size] = [start.readUInt32BE(8), start.readUInt32BE(12)];
-  if (count > most.tags || size > most.bytes)
+  if (count > headerLimits.tags || size > headerLimits.bytes)
     throw new Fault(
       "refuse",
-      `the ${kind.name} has ${count} tags and ${size} bytes, expected ${most.tags} and ${most.bytes} at most`,
+      `the ${kind.name} has ${count} tags and ${size} bytes, expected ${headerLimits.tags} and ${headerLimits.bytes} at most`,
     );
   const indexSize = count * entrySize;
   const bytes = Buffer.from(source.read(from + preamble, indexSize + size));

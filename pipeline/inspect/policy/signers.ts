@@ -10,7 +10,7 @@ import { refuseForeignLink } from "../../system/project-links.ts";
 import { type KeyFile, type Keys, readKeys } from "../keys.ts";
 
 /** Larger than any list of certificates. */
-const mostBytes = 1 << 22;
+const maxCertificateListBytes = 1 << 22;
 
 /** Allowed signers, and a digest that identifies the policy they were used with. */
 export interface Signers {
@@ -46,7 +46,7 @@ export async function readSigners({ signers }: Pick<Config, "signers">, catalog:
 
 const sha256 = (bytes: Uint8Array | string): string => createHash("sha256").update(bytes).digest("hex");
 
-const fetched = async (url: string) => [url, await fetchDocument(url, mostBytes)] as const;
+const fetched = async (url: string) => [url, await fetchDocument(url, maxCertificateListBytes)] as const;
 
 function read(folder: string, file: string): readonly [string, Uint8Array] {
   // A name with ".." in catalog.yaml already states that the file is outside the folder.

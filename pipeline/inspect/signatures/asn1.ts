@@ -29,7 +29,7 @@ export const tags = {
 export const context = (number: number): number => 0xa0 | number;
 
 /** Deeper than any signature, and far below the stack limit. */
-const deepest = 40;
+const maxNestingDepth = 40;
 
 /**
  * Reads exactly one element.
@@ -53,7 +53,7 @@ export function readPaddedAsn1(bytes: Uint8Array, what: string): Asn1 {
 const plain = ({ buffer, byteOffset, length }: Uint8Array) => new Uint8Array(buffer, byteOffset, length);
 
 function element(bytes: Uint8Array, from: number, end: number, what: string, depth: number): Asn1 {
-  if (depth > deepest) throw malformed(`${what} is nested deeper than ${deepest} elements`);
+  if (depth > maxNestingDepth) throw malformed(`${what} is nested deeper than ${maxNestingDepth} elements`);
   const tag = bytes[from] ?? 0;
   if (end - from < 2 || (tag & 0x1f) === 0x1f) throw malformed(`${what} is no ASN.1 at its byte ${from}`);
   const isConstructed = (tag & 0x20) !== 0;

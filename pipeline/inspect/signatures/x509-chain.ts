@@ -20,7 +20,7 @@ const weakSignatures = [
   "1.3.14.3.2.29",
 ];
 
-const longest = 8;
+const maxChainCertificates = 8;
 
 interface Wanted {
   /** Certificates that are embedded in the signature. */
@@ -61,7 +61,7 @@ function* waysUp(
   seen: Set<Certificate>,
 ): Generator<readonly Certificate[]> {
   const last = path.at(-1);
-  if (!last || path.length > longest) return;
+  if (!last || path.length > maxChainCertificates) return;
   for (const key of wanted.keys.x509) {
     const allowed = certificateOf(key);
     if (isThat(key)(last)) yield path;

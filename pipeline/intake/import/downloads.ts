@@ -5,7 +5,7 @@ import { useConfig } from "../../project/config.ts";
 import { display } from "../../project/document.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { isSafeStep } from "../../system/network/download-request.ts";
-import { findRedirect, type Patience, type Redirection } from "../../system/network/fetch.ts";
+import { findRedirect, type Redirection, type RetryPolicy } from "../../system/network/fetch.ts";
 import type { Existing } from "./existing.ts";
 import type { Address, Addresses } from "./file-names.ts";
 import type { LiveRecord } from "./read-records.ts";
@@ -47,7 +47,7 @@ export function checkTemplate(template: string): void {
   if (unusable) throw failure("usage", unusable, fault?.hint ?? "Give it as artifact_url is written.");
 }
 
-const atOnce = 16;
+const maxConcurrentLookups = 16;
 
 export interface Resolved {
   addresses: Addresses;
@@ -63,11 +63,11 @@ export interface Resolved {
 export async function resolveDownloads(
   records: readonly LiveRecord[],
   base: string,
-  patience?: Patience,
+  retry?: RetryPolicy,
 ): Promise<Resolved> {
-  const answers = await inParallel(records, atOnce, async ({ id }) => {
+  const answers = await inParallel(records, maxConcurrentLookups, async ({ id }) => {
     const url = `${base}/package/${id}/download/`;
-    return [id, readAnswer(new URL(url), await findRedirect(url, patience))] as const;
+    return [id, readAnswer(new URL(url), await findRedirect(url, retry))] as const;
   });
   const found = new Map<number, Found>(answers);
   const shared = sharedAddresses(records, found);

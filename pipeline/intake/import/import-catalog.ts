@@ -41,7 +41,7 @@ export interface Import {
 }
 
 /** Large enough for any catalog: 25,000 records have 22 MB. */
-const mostBytes = 256 * 1024 * 1024;
+const maxListBytes = 256 * 1024 * 1024;
 
 /**
  * Converts a live catalog into releases and ledger lines, or adds its new records. Everything is decided and
@@ -82,8 +82,8 @@ export async function importCatalog(
 
 async function readSource(source: string): Promise<Source> {
   const isUrl = /^https?:\/\//i.test(source);
-  const bytes = isUrl ? await fetchBytes(source, mostBytes) : await readInput(source, mostBytes);
-  return decode(source === "-" ? "standard input" : source, bytes, mostBytes);
+  const bytes = isUrl ? await fetchBytes(source, maxListBytes) : await readInput(source, maxListBytes);
+  return decode(source === "-" ? "standard input" : source, bytes, maxListBytes);
 }
 
 async function resolve(

@@ -22,7 +22,7 @@ export interface ManifestText {
 export const isImported = (path: string): boolean => /(?:^|\/)manifests\/imported(?:-\d+)?\.json$/.test(path);
 
 /** Below the size limit of a JSON document. */
-const mostBytes = 3 * 1024 * 1024;
+const maxManifestBytes = 3 * 1024 * 1024;
 
 /**
  * Manifests of a release with one artifact per line, so that a changed line is a changed record.
@@ -39,8 +39,8 @@ export function importedManifests(
   for (const { id, artifact } of entries) {
     const line = JSON.stringify(artifact);
     const size = Buffer.byteLength(line);
-    if (size > mostBytes) throw tooLarge(id, artifact.name, size);
-    if (bytes + size > mostBytes) {
+    if (size > maxManifestBytes) throw tooLarge(id, artifact.name, size);
+    if (bytes + size > maxManifestBytes) {
       parts.push([]);
       bytes = 0;
     }
@@ -69,7 +69,7 @@ function manifest(release: string, lines: readonly Line[], index: number): Manif
 }
 
 function tooLarge(id: number, name: string, size: number) {
-  const message = `record ${id} (${display(name)}) has ${size} bytes, expected at most ${mostBytes}`;
+  const message = `record ${id} (${display(name)}) has ${size} bytes, expected at most ${maxManifestBytes}`;
   return failure(
     "import-record",
     message,

@@ -95,7 +95,7 @@ const required: Record<string, { fits(value: unknown): boolean; expected: string
 };
 
 /** Nesting left for a record inside a manifest. */
-const deepest = maxDepth - 8;
+const maxRecordDepth = maxDepth - 8;
 
 /** Reason why no file can hold this value. */
 function unkeepable(key: string, value: unknown, depth = 1): string | undefined {
@@ -105,7 +105,7 @@ function unkeepable(key: string, value: unknown, depth = 1): string | undefined 
   if (Number.isInteger(value) && !Number.isSafeInteger(value))
     return "a whole number is 2^53 or more, which JSON readers round: expected it as text";
   if (value === null || typeof value !== "object") return undefined;
-  if (depth > deepest) return `values are nested more than ${deepest} levels deep`;
+  if (depth > maxRecordDepth) return `values are nested more than ${maxRecordDepth} levels deep`;
   for (const [name, item] of Object.entries(value)) {
     const lost = unkeepable(name, item, depth + 1);
     if (lost !== undefined) return lost;

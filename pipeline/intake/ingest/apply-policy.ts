@@ -3,7 +3,7 @@ import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { inspectPackage } from "../../inspect/policy/inspect-package.ts";
 import { type Claim, policyProblems } from "../../inspect/policy/refusals.ts";
 import { readSigners } from "../../inspect/policy/signers.ts";
-import type { Look } from "./measure.ts";
+import type { ClaimInspector } from "./measure.ts";
 
 export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
 
@@ -13,12 +13,12 @@ export type Named = Pick<WrittenArtifact, "file" | "name" | "package_type">;
  * @param now time at which certificates must be valid, in milliseconds since 1970
  * @throws RelcatError for signers that cannot be read
  */
-export async function lookAtArtifacts(
+export async function policyInspector(
   config: Config,
   catalog: string,
   { artifacts, release }: { artifacts: readonly Named[]; release: string },
   now: number,
-): Promise<Look> {
+): Promise<ClaimInspector> {
   const { keys, digestOf } = await readSigners(config, catalog);
   const types = new Map(artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]));
   return async ({ name, at: whole, finished }, { file, beside }) => {

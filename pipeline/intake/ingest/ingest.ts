@@ -10,7 +10,7 @@ import { readSumFiles, unusedSums } from "./formats/sums.ts";
 import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
 import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
-import { tellStory } from "./merge-evidence.ts";
+import { mergeEvidence } from "./merge-evidence.ts";
 import { readRelease, requireRelease } from "./release-folder.ts";
 import { type Environment, statedRevision } from "./revision.ts";
 import { unmatchedHint } from "./rules.ts";
@@ -116,8 +116,8 @@ async function lookFor(
   now: number,
 ): Promise<Looking | undefined> {
   if (config.policies.size === 0) return undefined;
-  const { lookAtArtifacts } = await import("./apply-policy.ts");
-  const into = await lookAtArtifacts(config, catalogFile(folder, request.config), manifest, now);
+  const { policyInspector } = await import("./apply-policy.ts");
+  const into = await policyInspector(config, catalogFile(folder, request.config), manifest, now);
   const held = manifest.artifacts.filter(({ package_type }) => config.policies.has(package_type));
   return { into, files: new Set(held.map(({ file, name }) => file ?? name)) };
 }
@@ -132,7 +132,7 @@ async function read(folder: string, request: IngestRequest, { environment }: Ing
   const config = await loadConfiguration(folder, request.config);
   const sums = await readSumFiles(request.sums ?? []);
   const evidence = await readEvidence(request.inputs, config, sums);
-  return { config, sums, evidence, story: await tellStory(evidence, { release, revision }, config) };
+  return { config, sums, evidence, story: await mergeEvidence(evidence, { release, revision }, config) };
 }
 
 /** Excludes ingest's own output: a second call for the same build finds the first manifest. */

@@ -19,7 +19,7 @@ import { baseOf } from "./formats/store-path.ts";
 import type { Sum } from "./formats/sums.ts";
 import { mainOutputs } from "./join-store.ts";
 import { isIgnored, ruleFor } from "./rules.ts";
-import { signedBeside } from "./signed-file.ts";
+import { signedFileOf } from "./signed-file.ts";
 
 interface Reading {
   config: Config;
@@ -91,7 +91,7 @@ async function readFile(path: string, sight: Sight, { config }: Reading): Promis
   const name = basename(path);
   if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
   const file = () => ({ files: [plainFile(path, realPath)] });
-  const signed = signedBeside(path, config);
+  const signed = signedFileOf(path, config);
   if (signed) return { leftOut: [`${name} (the signature of ${signed})`] };
   if (kind === "file" && (size > maxInputBytes || !mayBeDocument(name, readHead(path, 4096)))) return file();
   const [bytes = new Uint8Array()] = await readFiles([path]);

@@ -45,11 +45,11 @@ export interface Seen {
 }
 
 /** Inspects a file, or returns undefined to skip it. */
-export type Look = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
+export type ClaimInspector = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
 
 /** Configuration of inspection. */
 export interface Looking {
-  into: Look;
+  into: ClaimInspector;
   /** Names of the files to inspect. */
   files: ReadonlySet<string>;
 }

@@ -13,7 +13,7 @@ export interface Stated {
 }
 
 /** One job of one release, after merging all inputs with the stated values. */
-export interface Story {
+export interface MergedEvidence {
   version: string;
   job: Job;
   sidecars: Sidecars;
@@ -21,7 +21,11 @@ export interface Story {
 }
 
 /** @throws RelcatError with every contradiction; usage without a release; input-empty */
-export async function tellStory(evidence: Evidence, stated: Stated, config: Config): Promise<Story> {
+export async function mergeEvidence(
+  evidence: Evidence,
+  stated: Stated,
+  config: Config,
+): Promise<MergedEvidence> {
   const { job, problems } = join(evidence);
   const { sidecars, problems: sidecarProblems } = await readSidecars(evidence.sidecars, evidence.files);
   problems.push(...evidence.problems, ...sidecarProblems);

@@ -7,7 +7,7 @@ import { ruleFor } from "./rules.ts";
  * The file that a detached signature covers, if signatures are read; undefined: not a signature, or an
  * artifact itself.
  */
-export function signedBeside(path: string, config: Pick<Config, "policies" | "ingest">): string | undefined {
+export function signedFileOf(path: string, config: Pick<Config, "policies" | "ingest">): string | undefined {
   const signed = path.replace(/\.(?:asc|prov)$/, "");
   const isRead = config.policies.size > 0 && signed !== path && !ruleFor(basename(path), config);
   return isRead && lookAt(signed).kind === "file" ? basename(signed) : undefined;

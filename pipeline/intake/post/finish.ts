@@ -5,7 +5,7 @@ import type { Located } from "../../project/document.ts";
 import { describeFile } from "../ingest/describe.ts";
 import { gather } from "../ingest/evidence.ts";
 import { evidenceOf } from "../ingest/formats/finished-manifest.ts";
-import { type Story, tellStory } from "../ingest/merge-evidence.ts";
+import { type MergedEvidence, mergeEvidence } from "../ingest/merge-evidence.ts";
 import { invalid, refuseInvalid } from "./refused.ts";
 
 /**
@@ -39,10 +39,14 @@ export async function finishManifest(
   return { manifest, problems };
 }
 
-async function storyOf(posted: Located<Manifest>, config: Config): Promise<Story> {
+async function storyOf(posted: Located<Manifest>, config: Config): Promise<MergedEvidence> {
   if (posted.value.artifacts.length === 0) throw invalid(["artifacts"], "This list may not be empty.");
   try {
-    return await tellStory(gather([evidenceOf(posted)]), { release: undefined, revision: undefined }, config);
+    return await mergeEvidence(
+      gather([evidenceOf(posted)]),
+      { release: undefined, revision: undefined },
+      config,
+    );
   } catch (error) {
     if (error instanceof RelcatError) refuseInvalid(error.problems.map(withOwnHint));
     throw error;

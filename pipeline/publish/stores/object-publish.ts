@@ -14,7 +14,7 @@ import { packedFiles } from "./site-bundle.ts";
 import { unknownHeaders } from "./survey-objects.ts";
 
 /** Concurrent requests. */
-const atOnce = 8;
+const maxConcurrentRequests = 8;
 /** A restore needs every bundle that an index names; above this number, a complete bundle is written. */
 const mostBundles = 8;
 /** Treats a document as unreferenced for long, so that it is removed as soon as it is old enough. */
@@ -36,9 +36,9 @@ export async function publishObjects(
     etags.set(file.path, await putFile(store, file, read(file.path), publication));
     publication.onFile();
   };
-  await inParallel(changes.immutable, atOnce, put);
+  await inParallel(changes.immutable, maxConcurrentRequests, put);
   const { index, name, bundles } = await keepForReturn(store, publication, turn);
-  for (const wave of changes.mutable) await inParallel(wave, atOnce, put);
+  for (const wave of changes.mutable) await inParallel(wave, maxConcurrentRequests, put);
   await turn.renew("now");
   if (changes.last) await put(changes.last);
   // Removed only now, because the previous signed metadata still named these files.

@@ -4,13 +4,13 @@ import type { S3Client } from "@aws-sdk/client-s3";
 import { longestPath } from "../../documents/relative-path.ts";
 import type { S3Place } from "../../documents/sites.ts";
 import { failure } from "../../errors.ts";
-import type { Patience } from "../../system/network/fetch.ts";
+import type { RetryPolicy } from "../../system/network/fetch.ts";
 import { type ObjectAction, refused, unreachable, type Verdict, verdictOf } from "./s3-failure.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 type Sdk = typeof import("@aws-sdk/client-s3");
 
-export const usualS3Patience: Patience = { silence: 60_000, attempts: 5, pause: 250 };
+export const defaultS3Retry: RetryPolicy = { silence: 60_000, attempts: 5, pause: 250 };
 
 /** A try is aborted after this many silent intervals, even if bytes arrive slowly in between. */
 const longestTry = 10;
@@ -43,7 +43,7 @@ export interface S3Session {
 export async function openSession(
   place: S3Place,
   environment: Environment,
-  patience: Patience,
+  retry: RetryPolicy,
 ): Promise<S3Session> {
   const { bucket, prefix, pathStyle } = place;
   const region = regionOf(place, environment);
@@ -60,7 +60,7 @@ export async function openSession(
     requestChecksumCalculation: "WHEN_REQUIRED",
     responseChecksumValidation: "WHEN_REQUIRED",
     expectContinueHeader: false, // It would open a connection for each part.
-    requestHandler: { connectionTimeout: patience.silence, socketTimeout: patience.silence },
+    requestHandler: { connectionTimeout: retry.silence, socketTimeout: retry.silence },
   });
   addContentMd5(client);
   client.middlewareStack.remove("loggerMiddleware"); // It filters every request for an unused log.
@@ -77,13 +77,13 @@ export async function openSession(
       const action = { verb, object: named(key) };
       for (let tries = 1; ; tries++) {
         requests++;
-        const verdict = await tried(work, isLong ? undefined : patience.silence * longestTry);
+        const verdict = await tried(work, isLong ? undefined : retry.silence * longestTry);
         if ("value" in verdict) return verdict;
         const { kind, name } = verdict;
         if (kind === "missing" || kind === "changed") return { none: kind, name };
         if (kind === "refused") throw refused(action, verdict);
-        if (tries >= patience.attempts) throw unreachable(action, verdict, tries);
-        await pause(patience.pause * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
+        if (tries >= retry.attempts) throw unreachable(action, verdict, tries);
+        await pause(retry.pause * 2 ** (tries - 1) * (0.5 + Math.random() / 2));
       }
     },
   };

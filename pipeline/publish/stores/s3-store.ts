@@ -2,14 +2,14 @@ import { createHash } from "node:crypto";
 import type { HeadObjectCommandOutput } from "@aws-sdk/client-s3";
 import type { ArtifactStore, ObjectHeaders, ObjectInfo, PutCondition } from "../../documents/object-store.ts";
 import type { S3Place } from "../../documents/sites.ts";
-import type { Patience } from "../../system/network/fetch.ts";
+import type { RetryPolicy } from "../../system/network/fetch.ts";
 import {
   bare,
+  defaultS3Retry,
   type Environment,
   openSession,
   refusedAs,
   type S3Session,
-  usualS3Patience,
 } from "./s3-client.ts";
 import { DamagedAnswer, refused } from "./s3-failure.ts";
 import { artifactsIn } from "./s3-upload.ts";
@@ -24,9 +24,9 @@ const page = 1000;
 export async function openS3Store(
   place: S3Place,
   environment: Environment,
-  patience: Patience = usualS3Patience,
+  retry: RetryPolicy = defaultS3Retry,
 ): Promise<ArtifactStore> {
-  const session = await openSession(place, environment, patience);
+  const session = await openSession(place, environment, retry);
   const head = (key: string) => readHead(session, key);
   const put: ArtifactStore["put"] = (key, bytes, headers, condition) =>
     write(session, place.unquotedEtags, key, bytes, headers, condition);

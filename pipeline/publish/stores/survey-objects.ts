@@ -7,7 +7,7 @@ import { sha256 } from "../../trust/metadata.ts";
 import { bundleKey, stateKey } from "./object-keys.ts";
 
 /** Concurrent requests. */
-const atOnce = 8;
+const maxConcurrentRequests = 8;
 
 /** Marks objects that differ from every publish. */
 export const unknownHeaders = "unknown";
@@ -67,7 +67,7 @@ async function readAll(
   const paths = Object.keys(published).filter(
     (path) => files[path] && files[path].headers !== unknownHeaders,
   );
-  const found = await inParallel(paths, atOnce, async (path): Promise<Damage[]> => {
+  const found = await inParallel(paths, maxConcurrentRequests, async (path): Promise<Damage[]> => {
     const [file, object] = [published[path], await store.get(path)];
     if (!file) return [];
     if (!object) {

@@ -1,7 +1,7 @@
 import { failure } from "../../errors.ts";
 import { readLimited } from "./download-request.ts";
 
-const patience = 30_000;
+const timeoutMilliseconds = 30_000;
 
 /**
  * Downloads a document.
@@ -10,7 +10,7 @@ const patience = 30_000;
 export async function fetchDocument(url: string, limit: number): Promise<Uint8Array> {
   refusePlaintext(url);
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
     refusePlaintext(response.url); // A redirect may lead away from https.
     if (!response.ok) throw refused(url, `answered ${response.status} ${response.statusText}`.trim());
     return await readLimited(response, limit, () => refused(url, `has more than ${limit} bytes`));

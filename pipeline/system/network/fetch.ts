@@ -11,7 +11,7 @@ import {
 } from "./download-request.ts";
 
 /** Time-outs and retries. */
-export interface Patience {
+export interface RetryPolicy {
   /** Milliseconds without data. */
   silence: number;
   /** Number of requests, if the server fails or cannot be reached. */
@@ -20,7 +20,7 @@ export interface Patience {
   pause: number;
 }
 
-const usualPatience: Patience = { silence: 30_000, attempts: 4, pause: 500 };
+const defaultRetry: RetryPolicy = { silence: 30_000, attempts: 4, pause: 500 };
 
 const headers = { accept: "application/json, */*;q=0.1" };
 
@@ -32,9 +32,9 @@ const headers = { accept: "application/json, */*;q=0.1" };
 export async function fetchBytes(
   url: string,
   limit: number,
-  patience: Patience = usualPatience,
+  retry: RetryPolicy = defaultRetry,
 ): Promise<Uint8Array> {
-  return retried(url, patience, async (attention) => {
+  return retried(url, retry, async (attention) => {
     const response = await follow(url, { headers }, attention, refused);
     if (!response.ok) throw statusProblem(url, response);
     const tooLong = () =>
@@ -53,8 +53,8 @@ export interface Redirection {
  * Finds the target of a redirect without following it.
  * @throws RelcatError network
  */
-export async function findRedirect(url: string, patience: Patience = usualPatience): Promise<Redirection> {
-  return retried(url, patience, async (attention) => {
+export async function findRedirect(url: string, retry: RetryPolicy = defaultRetry): Promise<Redirection> {
+  return retried(url, retry, async (attention) => {
     let response = await request(url, "HEAD", attention);
     if (response.status === 405 || response.status === 501) response = await request(url, "GET", attention);
     if (isTemporary(response.status)) throw statusProblem(url, response);
@@ -72,20 +72,20 @@ async function request(url: string, method: "GET" | "HEAD", attention: Attention
 
 async function retried<T>(
   url: string,
-  patience: Patience,
+  retry: RetryPolicy,
   ask: (attention: Attention) => Promise<T>,
 ): Promise<T> {
   for (let attempt = 1; ; attempt++) {
-    const attention = new Attention(patience.silence);
+    const attention = new Attention(retry.silence);
     try {
       return await ask(attention);
     } catch (error) {
       const failed = networkProblem(url, error, attention);
-      if (attempt >= patience.attempts || isFinal(failed)) throw failed;
+      if (attempt >= retry.attempts || isFinal(failed)) throw failed;
     } finally {
       attention.end();
     }
-    await pause(patience.pause * 2 ** (attempt - 1));
+    await pause(retry.pause * 2 ** (attempt - 1));
   }
 }
 

@@ -6,9 +6,9 @@ import { exists, readIfPresent } from "../../system/files.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import type { MetadataSource } from "../live-metadata.ts";
 
-const patience = 30_000;
+const timeoutMilliseconds = 30_000;
 /** Larger than the metadata of any catalog. */
-const mostBytes = 8 * 1024 * 1024;
+const maxMetadataBytes = 8 * 1024 * 1024;
 
 /** Published metadata at a site's address or in its folder. */
 export function metadataAt(place: string): MetadataSource {
@@ -43,11 +43,11 @@ async function download(url: string): Promise<Uint8Array | undefined> {
       cause,
     );
   try {
-    const response = await fetch(url, { signal: AbortSignal.timeout(patience) });
+    const response = await fetch(url, { signal: AbortSignal.timeout(timeoutMilliseconds) });
     if (response.status === 404 || response.status === 403) return undefined;
     if (!response.ok) throw unreachable(`answered ${response.status}`);
     const bytes = new Uint8Array(await response.arrayBuffer());
-    if (bytes.length > mostBytes) throw unreachable(`has more than ${mostBytes} bytes`);
+    if (bytes.length > maxMetadataBytes) throw unreachable(`has more than ${maxMetadataBytes} bytes`);
     return bytes;
   } catch (error) {
     if (!(error instanceof TypeError || error instanceof DOMException)) throw error;

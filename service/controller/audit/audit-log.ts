@@ -12,7 +12,7 @@ export interface Actor {
   request: string | null;
 }
 
-export interface Deed {
+export interface AuditEntry {
   code: AuditCode;
   target?: { kind: "device" | "user" | "key" | "serial"; id: string };
   before?: object;
@@ -86,7 +86,7 @@ export const hashed = (row: Omit<AuditRow, "hash">): string =>
 export async function appendDeeds(
   transaction: Kysely<Schema>,
   { pepper, at, actor }: { pepper: Pepper; at: string; actor: Actor },
-  deeds: readonly Deed[],
+  deeds: readonly AuditEntry[],
 ): Promise<void> {
   if (deeds.length === 0) return;
   const last = await readHead(transaction, pepper);
@@ -107,7 +107,7 @@ export async function appendDeeds(
 }
 
 function rowOf(
-  { code, target, before, after }: Deed,
+  { code, target, before, after }: AuditEntry,
   { kind, id, name, ip, request }: Actor,
   seq: number,
   at: string,

@@ -10,7 +10,7 @@ const window = 300_000;
  * Login throttle: failures in five minutes per name and address, and per address. Never per name alone, which
  * would let anyone lock a user out.
  */
-const most = { pair: 5, address: 50 };
+const maxFailures = { pair: 5, address: 50 };
 /** Audit rows per minute for failures; further failures are counted, not recorded. */
 const mostTold = 60;
 const minute = 60_000;
@@ -36,7 +36,7 @@ export async function brakeOf(
     counters.read(pair, window, now),
     counters.read(address, window, now),
   ]);
-  return ofPair < most.pair && ofAddress < most.address ? 0 : untilNext(now);
+  return ofPair < maxFailures.pair && ofAddress < maxFailures.address ? 0 : untilNext(now);
 }
 
 /** Seconds until the next window. */
@@ -57,7 +57,7 @@ export async function countFailure(
     counters.add(pair, window, now),
     counters.add(address, window, now),
   ]);
-  return ofPair <= most.pair && ofAddress <= most.address ? 0 : untilNext(now);
+  return ofPair <= maxFailures.pair && ofAddress <= maxFailures.address ? 0 : untilNext(now);
 }
 
 /** Records a failure and its reason in the audit log, but never the id or password that the client sent. */

@@ -11,7 +11,7 @@ interface Remembered {
 }
 
 /** Only valid headers are cached, so that only key holders can fill this. */
-const most = 1000;
+const maxEntries = 1000;
 const known = new WeakMap<Database, Map<string, Remembered>>();
 
 /** Keyed by digest, so that no secret stays in memory. */
@@ -26,6 +26,6 @@ export function recall(database: Database, header: string, now: number): Princip
 /** @param version database version, read before the principal was looked up */
 export function remember(database: Database, header: string, entry: Remembered): void {
   const entries = known.get(database) ?? new Map<string, Remembered>();
-  if (entries.size >= most) entries.clear();
+  if (entries.size >= maxEntries) entries.clear();
   known.set(database, entries.set(nameOf(header), entry));
 }

@@ -1,5 +1,5 @@
 import { type Kysely, sql } from "kysely";
-import type { Deed } from "../audit/audit-log.ts";
+import type { AuditEntry } from "../audit/audit-log.ts";
 import { type Answer, at, type Call, canonicalId, nameOf, write } from "../call.ts";
 import type { DeviceState, StateItem, StateRequest } from "../documents.ts";
 import { Refused } from "../problems.ts";
@@ -159,7 +159,7 @@ const updateStates = prepared(
  * acceptance releases it.
  * @returns audit records
  */
-async function apply(call: Call, transaction: Kysely<Schema>, moves: readonly Move[]): Promise<Deed[]> {
+async function apply(call: Call, transaction: Kysely<Schema>, moves: readonly Move[]): Promise<AuditEntry[]> {
   if (moves.length === 0) return [];
   const [now, by] = [at(call.now), nameOf(call)];
   await update(transaction, moves, now, by);

@@ -14,7 +14,7 @@ import type { AuditRow } from "../store/schema.ts";
 type EventsCall = Call<undefined, z.infer<typeof eventsQuerySchema>>;
 
 /** Maximum number of open streams: in total, and per key or user. */
-const most = { all: 500, each: 10 };
+const maxStreams = { all: 500, each: 10 };
 const open = new Map<string, number>();
 /** Events read per query. */
 const portion = 200;
@@ -47,8 +47,8 @@ export async function streamEvents(call: EventsCall): Promise<Answer> {
 
 function occupy(key: string): () => void {
   const [all, own] = [open.values().reduce((sum, count) => sum + count, 0), open.get(key) ?? 0];
-  if (all >= most.all || own >= most.each) {
-    throw new Refused("busy", `At most ${most.each} streams of one key or user are open at once.`, {
+  if (all >= maxStreams.all || own >= maxStreams.each) {
+    throw new Refused("busy", `At most ${maxStreams.each} streams of one key or user are open at once.`, {
       headers: { "Retry-After": "10" },
     });
   }

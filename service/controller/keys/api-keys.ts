@@ -167,9 +167,9 @@ async function rotate(call: Call<Rotation>, id: string, require: (row: KeyRow) =
 
 function renewed(key: KeyRow, { now, controller: { settings } }: Call): string | null {
   if (key.expires_at === null) return null;
-  const most = settings.keyLife.most * 24 * hour;
+  const maxLife = settings.keyLife.maxDays * 24 * hour;
   const life = Date.parse(key.expires_at) - Date.parse(key.rotated_at ?? key.created_at);
-  return at(now + Math.min(most, life));
+  return at(now + Math.min(maxLife, life));
 }
 
 /** `GET user/tokens` */

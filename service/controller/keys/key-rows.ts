@@ -97,15 +97,16 @@ function expand(asked: readonly string[], rights: ReadonlySet<Scope>): Scope[] {
 
 function endOf(
   asked: number | "never" | null,
-  { usual, most, never }: Controller["settings"]["keyLife"],
+  { defaultDays, maxDays, never }: Controller["settings"]["keyLife"],
   now: number,
 ): string | null {
   if (asked === "never") {
     if (never) return null;
-    throw invalid("/expires_in_days", "never", `Keys end after ${most} days at most here.`);
+    throw invalid("/expires_in_days", "never", `Keys end after ${maxDays} days at most here.`);
   }
-  const days = asked ?? usual;
-  if (days > most) throw invalid("/expires_in_days", "too-long", `Keys end after ${most} days at most here.`);
+  const days = asked ?? defaultDays;
+  if (days > maxDays)
+    throw invalid("/expires_in_days", "too-long", `Keys end after ${maxDays} days at most here.`);
   return at(now + days * day);
 }
 

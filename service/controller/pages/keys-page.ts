@@ -21,7 +21,7 @@ const scopeTexts: Record<Scope, string> = {
   "audit:read": "read the audit log",
   "packages:write": "publish packages",
 };
-const usual: readonly string[] = ["devices:read", "devices:state"];
+const defaultScopes: readonly string[] = ["devices:read", "devices:state"];
 
 /** `GET /keys` */
 export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
@@ -29,16 +29,16 @@ export async function keysPage(visit: SignedIn): Promise<ServerAnswer> {
   const { body } = await ask<{ api_keys: Key[] }>("listApiKeys");
   const keys = body.api_keys.map((key) => keyView(key, now));
   const rights = rightsOf(me.user);
-  const { usual: days, most } = controller.settings.keyLife;
+  const { defaultDays: days, maxDays } = controller.settings.keyLife;
   return page(visit, "keys", "API keys", {
     working: keys.filter(({ isOver }) => !isOver),
     over: keys.filter(({ isOver }) => isOver),
     canMake: may(me, "createApiKey"),
     days,
-    most,
+    most: maxDays,
     scopes: keyScopes
       .filter((scope) => rights.has(scope))
-      .map((scope) => ({ scope, text: scopeTexts[scope], checked: usual.includes(scope) })),
+      .map((scope) => ({ scope, text: scopeTexts[scope], checked: defaultScopes.includes(scope) })),
   });
 }
 
@@ -54,7 +54,8 @@ export function keyView(key: Key, now: number) {
     created: momentOf(key.created_at),
     used: sinceOf(key.last_used_at, now) ?? "never",
     expires: momentOf(key.expires_at),
-    isSoon: !isOver && key.expires_at !== null && Date.parse(key.expires_at) - now < soon,
+    isSoon:
+      !isOver && key.expires_at !== null && Date.parse(key.expires_at) - now < expiryWarningMilliseconds,
     left: key.expires_at === null ? "" : `in ${lengthOf(Date.parse(key.expires_at) - now)}`,
     overlap:
       key.previous_until !== null && Date.parse(key.previous_until) > now
@@ -63,7 +64,7 @@ export function keyView(key: Key, now: number) {
   };
 }
 
-const soon = 14 * 86_400_000;
+const expiryWarningMilliseconds = 14 * 86_400_000;
 
 function statusOf({ revoked_at, disabled, expires_at }: Key, now: number): [status: string, isOver: boolean] {
   if (revoked_at !== null) return ["revoked", true];

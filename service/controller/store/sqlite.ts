@@ -17,7 +17,7 @@ import { queue } from "./queue.ts";
 import type { Schema } from "./schema.ts";
 
 /** Milliseconds that a command and the server wait for each other's transactions. */
-const patience = 10_000;
+const busyTimeoutMilliseconds = 10_000;
 
 /** Polling interval for commits of other processes, in milliseconds. */
 const lookEvery = 500;
@@ -83,7 +83,7 @@ export function openSqlite(file: string): Database {
 }
 
 function open(file: string): DatabaseSync {
-  const database = new DatabaseSync(file, { timeout: patience });
+  const database = new DatabaseSync(file, { timeout: busyTimeoutMilliseconds });
   // recursive_triggers: "insert or replace" deletes rows too, and without it the audit log's triggers would
   // not fire.
   database.exec(
