@@ -84,7 +84,7 @@ const description: ApiDescription<CatalogOperation> = {
   },
   operations: {
     readRoot: {
-      summary: "Where the collections are",
+      summary: "URLs of the collections",
       security: [],
       responses: {
         "200": { description: "URLs by name.", content: jsonAs(z.object({ package: z.url() })) },
@@ -92,7 +92,7 @@ const description: ApiDescription<CatalogOperation> = {
       },
     },
     listPackages: {
-      summary: "The whole list, or what a query selects",
+      summary: "The whole list, or a filtered list",
       security: [],
       requestParams: { query: z.object({ format, ordering, line, strict, ...filters }) },
       responses: {
@@ -114,7 +114,7 @@ const description: ApiDescription<CatalogOperation> = {
       },
     },
     addManifest: {
-      summary: "Hand in a build output manifest",
+      summary: "Post a build manifest",
       description:
         "Checks and stores manifests. It does not publish them: only people cut and publish. Only the origin server supports this.",
       security: [{ token: [] }, { password: [] }],

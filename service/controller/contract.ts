@@ -37,7 +37,7 @@ const idsOnly = ["not-found"] as const;
 
 export const contracts: Record<ControllerOperation, Contract> = {
   health: {
-    summary: "Whether the server answers",
+    summary: "Health check",
     access: "anyone",
     rate: "api",
     success: { status: 200, description: "The server is up.", schema: documents.okSchema },
@@ -63,7 +63,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: ["not-found", "conflict", "limit-reached"],
   },
   assignDevice: {
-    summary: "Say whose a device is",
+    summary: "Assign a device to a user",
     access: { scope: "devices:write" },
     rate: "api",
     audit: ["device.assigned"],
@@ -72,7 +72,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: idsOnly,
   },
   listAuthDecisions: {
-    summary: "List what happens to serial numbers",
+    summary: "List decisions about serial numbers",
     access: { scope: "devices:read" },
     rate: "api",
     success: { status: 200, description: "Decisions.", schema: documents.decisionsSchema },
@@ -93,13 +93,13 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: ["not-found", "conflict"],
   },
   makeNonce: {
-    summary: "Begin an enrolment",
+    summary: "Start an enrolment",
     access: "anyone",
     rate: "enrol",
     success: { status: 200, description: "Nonce that the proof must cover.", schema: documents.nonceSchema },
   },
   enrollDevice: {
-    summary: "First contact of a device, and every later one",
+    summary: "Enroll a device, or get its state",
     description:
       'The proof is the Ed25519 signature over the JSON array ["relcat-enroll-1", nonce, public_key, name, serial, device_type, device_os, version], compact, with null for missing values.',
     access: "anyone",
@@ -150,7 +150,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     },
   },
   createApiKey: {
-    summary: "Make an API key",
+    summary: "Create an API key",
     description:
       "Requires an Owner or a Full Administrator. The default scopes read devices and set their state.",
     access: { scope: "api_keys:write", by: ["session", "token"] },
@@ -164,13 +164,13 @@ export const contracts: Record<ControllerOperation, Contract> = {
     },
   },
   readOwnApiKey: {
-    summary: "What the key of this request is",
+    summary: "Read this request's key",
     access: "holder",
     rate: "api",
     success: { status: 200, description: "The key.", schema: documents.keySchema },
   },
   rotateOwnApiKey: {
-    summary: "Exchange the secret of this request's key",
+    summary: "Rotate the secret of this request's key",
     description: "Requires the current secret; a replaced one gets 403 during its overlap.",
     access: "holder",
     rate: "api",
@@ -189,7 +189,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: idsOnly,
   },
   revokeApiKey: {
-    summary: "Revoke an API key for good",
+    summary: "Revoke an API key permanently",
     access: { scope: "api_keys:write" },
     rate: "api",
     audit: ["key.revoked"],
@@ -197,7 +197,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: idsOnly,
   },
   rotateApiKey: {
-    summary: "Exchange the secret of an API key",
+    summary: "Rotate the secret of an API key",
     access: { scope: "api_keys:write", by: ["session", "token"] },
     rate: "api",
     audit: ["key.rotated"],
@@ -226,7 +226,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     success: { status: 204, description: "The session has ended." },
   },
   readMe: {
-    summary: "Who is signed in",
+    summary: "Read the signed-in user",
     access: "user",
     rate: "api",
     success: {
@@ -236,7 +236,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     },
   },
   changeMe: {
-    summary: "Change one's own name or password",
+    summary: "Change your own name or password",
     description: "A new password needs the current one, and ends all other sessions.",
     access: "person",
     rate: "api",
@@ -250,13 +250,13 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: ["conflict", "busy"],
   },
   listTokens: {
-    summary: "List one's own tokens",
+    summary: "List your own tokens",
     access: "user",
     rate: "api",
     success: { status: 200, description: "Tokens, without their secrets.", schema: documents.keyListSchema },
   },
   createToken: {
-    summary: "Make a token of one's own, for /latest/",
+    summary: "Create a token for yourself, for /latest/",
     description:
       "Its permissions are those that both its scopes and its user's role allow, checked on every request.",
     access: "person",
@@ -266,7 +266,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     success: { status: 201, description: "The token; shown only once.", schema: documents.newKeySchema },
   },
   revokeToken: {
-    summary: "Revoke a token of one's own",
+    summary: "Revoke one of your own tokens",
     access: "user",
     rate: "api",
     audit: ["key.revoked"],
@@ -295,7 +295,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: ["not-found", "conflict"],
   },
   upsertUser: {
-    summary: "Make or change a user",
+    summary: "Create or change a user",
     description:
       "Only Owners change Owners. The last active Owner cannot be removed. No user can change their own role.",
     access: { scope: "users:write", by: ["session"] },
@@ -322,7 +322,7 @@ export const contracts: Record<ControllerOperation, Contract> = {
     },
   },
   streamEvents: {
-    summary: "Follow what happens to devices",
+    summary: "Stream device events",
     description: "Server-sent events; Last-Event-ID and `after` continue where a client stopped.",
     access: { scope: "devices:read" },
     rate: "api",
@@ -331,13 +331,13 @@ export const contracts: Record<ControllerOperation, Contract> = {
     problems: ["busy"],
   },
   readOpenApi: {
-    summary: "This description",
+    summary: "This OpenAPI description",
     access: "anyone",
     rate: "api",
     success: { status: 200, description: "OpenAPI 3.1.", type: "application/json" },
   },
   readDocs: {
-    summary: "This API for people",
+    summary: "This API as a page",
     access: "anyone",
     rate: "api",
     success: { status: 200, description: "A page.", type: "text/html" },

@@ -230,7 +230,7 @@ test("a device's page tells what there is, and changes it", async () => {
   const page = await visit.get(path);
   const back = await visit.post("/devices", { device: boxOf(page, id), state: "rejected", back: "device" });
   expect(back.location).toMatch(new RegExp(`^${path}\\?said=rejected\\.1\\.`));
-  expect((await visit.get(`${path}?ask=delete`)).text).toContain("Delete for good");
+  expect((await visit.get(`${path}?ask=delete`)).text).toContain("Delete permanently");
   expect((await visit.postAndFollow(path, { what: "delete" })).text).toContain("The device is deleted");
   expect((await visit.get(path)).status).toBe(404);
   expect((await visit.post(path, { what: "explode" })).status).toBe(400);

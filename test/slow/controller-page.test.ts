@@ -85,10 +85,10 @@ test.each([true, false])("the whole way in, with JavaScript: %s", async (javaScr
   expect(await page.locator("h1").textContent()).toContain(`${prefix} renamed`);
   await page.getByRole("link", { name: "API keys" }).click();
   await page.getByLabel("Name, for whoever").fill(prefix);
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   expect(await page.locator("[data-copy=Secret]").textContent()).toMatch(/^rck_/);
   await page.getByRole("link", { name: "I have it" }).click();
-  await page.getByRole("button", { name: "Revoke for good" }).click();
+  await page.getByRole("button", { name: "Revoke permanently" }).click();
   expect(await said(page)).toContain("The key is revoked");
   await page.getByRole("button", { name: "Sign out" }).click();
   expect(await said(page)).toBe("You are signed out.");
@@ -159,7 +159,7 @@ async function eachPage(page: Page, look: (name: string) => Promise<void>): Prom
   await page.getByRole("button", { name: "Reject" }).click();
   await look("confirmation");
   await page.goto(`${controller.url}/keys`);
-  await page.getByRole("button", { name: "Make the key" }).click();
+  await page.getByRole("button", { name: "Create the key" }).click();
   await look("new key");
 }
 
