@@ -1,4 +1,4 @@
-import type { CommandUnknownOpts } from "@commander-js/extra-typings";
+import { type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
 import { type Run, row, siteArgument, siteOf, yes } from "../terminal/rows.ts";
 import { asBuild } from "./verify-options.ts";
 
@@ -8,7 +8,8 @@ export function addSites(program: CommandUnknownOpts, run: Run): void {
     .argument(...siteArgument)
     .option("-o, --out <folder>", "folder of the built site; default: dist of the project")
     .option("-n, --dry-run", "show what would change, and change nothing")
-    .option("--release-hold", "publish, and end the hold that a rollback set")
+    .option("--release-hold", "publish, and end the hold that a rollback set; --end-hold is the same")
+    .addOption(new Option("--end-hold").implies({ releaseHold: true }).hideHelp())
     .option("--refresh", "renew the signatures of the live build; ignores the build in --out")
     .option("--repair", "read every file of the site, and restore files that differ from what was published")
     .option("--artifacts-known", "do not check that artifacts of imported records can be downloaded")

@@ -2,18 +2,20 @@ import { exitStatus, readSiteState } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host } from "../terminal/host.ts";
 
+const heading = ["", "BUILD", "TIME (UTC)", "ACTION", "PUBLISHER", "COMMIT", "REASON"];
+
 /** `relcat history`: lists the publishes of a site. */
 export async function history(site: string, host: Host): Promise<number> {
   const state = await readSiteState(host.releases, site, { environment: host.environment, pid: host.pid });
   answer(host, { site, ...state }, () => {
-    const rows = state.history.map(({ build, at, action, publisher, commit, unpushed }, index) => [
+    const rows = state.history.map((entry, index) => [
       index === 0 && state.state === "done" ? "live" : "",
-      build.slice(0, 12),
-      at.slice(0, 19).replace("T", " "),
-      action,
-      publisher,
-      commit?.slice(0, 12) ?? "",
-      unpushed === undefined ? "" : `published before it was pushed: ${unpushed}`,
+      entry.build.slice(0, 12),
+      entry.at.slice(0, 19).replace("T", " "),
+      entry.action,
+      entry.publisher,
+      entry.commit?.slice(0, 12) ?? "",
+      reasonOf(entry),
     ]);
     const half =
       state.state === "publishing"
@@ -24,7 +26,12 @@ export async function history(site: string, host: Host): Promise<number> {
     const held = state.hold
       ? [`Held since ${state.hold.since} by ${state.hold.by}: ${state.hold.reason}`]
       : [];
-    return [table(rows), ...half, ...held].join("\n");
+    return [table([heading, ...rows]), ...half, ...held].join("\n");
   });
   return exitStatus.done;
 }
+
+type Entry = Awaited<ReturnType<typeof readSiteState>>["history"][number];
+
+const reasonOf = ({ reason, unpushed }: Entry): string =>
+  reason ?? (unpushed === undefined ? "" : `published before it was pushed: ${unpushed}`);

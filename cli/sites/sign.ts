@@ -1,5 +1,6 @@
 import { exitStatus, metadataAtSite, readLedgerNow, signSite } from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
+import { asGiven } from "../terminal/as-given.ts";
 import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
@@ -27,9 +28,12 @@ export async function signBuild(
   const options = { live, environment: host.environment, now: timeOf(now, host) };
   const done = await signSite(host.releases, out, options, surroundings(host));
   const { written, unchanged, removed, expires } = done;
+  const renew = asGiven(`renew them with relcat publish ${site ?? "SITE"} --refresh`, {
+    folder: host.given.folder,
+  });
   answer(host, { out, ...done }, () => {
     const files = `${written} files written, ${unchanged} unchanged, ${removed} removed`;
-    return `Signed ${folderName(out)}: ${files}. The first of it ends ${expires}.`;
+    return `Signed ${folderName(out)}: ${files}. Signatures are valid until ${expires}; ${renew}.`;
   });
   await guard.report(ledger);
   sayNext(

@@ -41,6 +41,7 @@ const historyEntry = object({
   publisher: line,
   commit: commit.nullable(),
   action: z.enum(["publish", "refresh", "rollback"]),
+  reason: line.optional().meta({ description: "Why an earlier build went live again." }),
   unpushed: line.optional().meta({
     description: "Why its ledger lines were published before the base of the ledger had them.",
   }),

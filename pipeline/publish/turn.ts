@@ -131,6 +131,7 @@ export class Turn implements PublishTurn {
       publisher,
       commit,
       action,
+      ...(occasion.hold && { reason: occasion.hold.reason }),
       ...(occasion.unpushed !== undefined && { unpushed: occasion.unpushed }),
     } as const;
     // Renewals happen for years and must not push builds for rollback out of the history.

@@ -97,6 +97,7 @@ describe("a site in a folder", () => {
   test("history says who published what, newest first", async () => {
     const { stdout } = await project.succeed("history", "prod");
     expect(stdout.split("\n")).toEqual([
+      expect.stringMatching(/^ {6}BUILD {9}TIME \(UTC\) {11}ACTION {3}PUBLISHER +COMMIT +REASON$/),
       expect.stringMatching(
         /^live {2}[0-9a-f]{12} {2}20\d\d-\d\d-\d\d \d\d:\d\d:\d\d {2}publish {2}\S+@\S+\s*$/,
       ),

@@ -83,13 +83,17 @@ describe.each([["folder"]])("going back in a %s", () => {
   });
 
   test("the next publish is refused with the reason", async () => {
-    await project.succeed("sign", "--site", "prod");
+    expect((await project.succeed("sign", "--site", "prod")).stdout).toMatch(
+      /\. Signatures are valid until 20\S+Z; renew them with relcat publish prod --refresh\.$/,
+    );
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
       /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is mended: relcat publish prod --release-hold\. To withdraw a package meanwhile: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
     );
-    expect((await project.succeed("history", "prod")).stdout).toMatch(/\nHeld since \S+ by \S+: odd page$/);
+    const { stdout } = await project.succeed("history", "prod");
+    expect(stdout).toMatch(/\nlive {2}[0-9a-f]{12} .* rollback .* odd page\n/);
+    expect(stdout).toMatch(/\nHeld since \S+ by \S+: odd page$/);
   });
 
   test("under the hold, what was withdrawn goes out", async () => {
@@ -170,7 +174,7 @@ test("going back past a month's first release takes nothing from clients that sa
   expect(existsSync(join(project.www, "current/releases/26.09.001"))).toBe(false);
   await verify();
   await project.make();
-  await project.succeed("publish", "prod", "--release-hold");
+  await project.succeed("publish", "prod", "--end-hold");
   expect(existsSync(join(project.www, "current/releases/26.09.001"))).toBe(true);
   await verify();
 });
