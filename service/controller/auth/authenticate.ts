@@ -5,7 +5,6 @@ import type { Controller } from "../controller.ts";
 import { prepared } from "../store/prepared.ts";
 import type { KeyRow, UserRow } from "../store/schema.ts";
 import { readCredentials } from "./credentials.ts";
-import { recall, remember } from "./remembered.ts";
 import { digestOf, isSameDigest } from "./secrets.ts";
 
 /** Reason for rejected credentials, recorded in the audit log but never sent to the client. */
@@ -13,38 +12,25 @@ export type Failure = "malformed" | "unknown" | "wrong" | "expired" | "disabled"
 
 export type Identified = { principal: Principal } | { failure: Failure; id?: string };
 
-/**
- * Identifies the holder of the credentials. Every request checks at least whether the database changed, so
- * that a revocation takes effect at once.
- */
+/** Identifies the holder of the credentials. Every request reads the database, so that a revocation takes effect at once. */
 export async function identify(
   controller: Controller,
   request: Pick<ServerRequest, "header">,
   now: number,
 ): Promise<Identified | undefined> {
-  const { database } = controller;
-  const header = request.header("authorization");
-  const known = header === null ? undefined : recall(database, header, now);
-  if (known) return { principal: known };
-  const version = database.version?.();
-  const credentials = readCredentials(header, request.header("cookie"));
+  const credentials = readCredentials(request.header("authorization"), request.header("cookie"));
   if (credentials.kind === "none") return undefined;
   if (credentials.kind === "malformed") return { failure: "malformed" };
   if (credentials.kind === "session") return identifySession(controller, credentials.secret, now);
-  const identified = await identifyPair(controller, credentials.id, credentials.secret, now);
-  if (!("principal" in identified)) return identified;
-  const { until, principal } = identified;
-  if (header !== null && version !== undefined) remember(database, header, { version, until, principal });
-  return { principal };
+  return identifyPair(controller, credentials.id, credentials.secret, now);
 }
 
-/** @returns until: expiry of the key or of the presented secret, in milliseconds since 1970 */
 async function identifyPair(
   { database, pepper }: Controller,
   id: string,
   secret: string,
   now: number,
-): Promise<{ failure: Failure; id: string } | { principal: Principal; until: number }> {
+): Promise<Identified> {
   const [row] = await keysWithOwner(database.read, id);
   const digest = digestOf(pepper, "key", id, secret);
   // Also compares for unknown ids, against a digest that cannot match, so that timing reveals nothing.
@@ -55,13 +41,12 @@ async function identifyPair(
   if (failure) return { failure, id };
   const scopes = scopesOf(row);
   const own = { id, name: row.name, expires: row.expires_at, digest };
-  const until = Math.min(secretUntil, row.expires_at === null ? never : Date.parse(row.expires_at));
-  if (row.owner === null) return { principal: { kind: "key", ...own, scopes }, until };
+  if (row.owner === null) return { principal: { kind: "key", ...own, scopes } };
   if (row.user_id === null) return { failure: "unknown", id };
   const user = userOf(row as UserColumns);
   if (user.status !== "Active") return { failure: "disabled", id };
   const rights = intersection(scopes, rightsOf(user));
-  return { principal: { kind: "token", ...own, scopes: rights, user }, until };
+  return { principal: { kind: "token", ...own, scopes: rights, user } };
 }
 
 const nothing = "0".repeat(64);

@@ -8,8 +8,6 @@ export interface Database {
   kind: DatabaseKind;
   /** Reads committed data only. */
   read: Kysely<Schema>;
-  /** Changes with every commit of any process; missing if it would cost as much as a query. */
-  version?: () => number;
   /**
    * Runs `work` in a transaction that excludes all other writers, so that decisions based on its reads still
    * hold at commit and deadlocks cannot occur.

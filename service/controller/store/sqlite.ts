@@ -32,12 +32,11 @@ export function openSqlite(file: string): Database {
   closeSync(openSync(file, "a", 0o600));
   const writer = open(file);
   const reader = open(file);
-  const snapshot = new Snapshot(reader);
-  const [write, read] = [kyselyOver(writer), kyselyOver(reader, () => snapshot.hold())];
+  const [write, read] = [kyselyOver(writer), kyselyOver(reader)];
   const inTurn = queue();
   const listeners = new Set<() => void>();
   let timer: NodeJS.Timeout | undefined;
-  const versionNow = versionsOf(reader, snapshot);
+  const versionNow = versionsOf(reader);
   let version = 0;
   const tell = () => {
     for (const listener of listeners) listener();
@@ -50,16 +49,13 @@ export function openSqlite(file: string): Database {
   return {
     kind: "sqlite",
     read,
-    version: versionNow,
     write: grouped(inTurn, async (work) => {
       await inTransaction(write, work);
-      snapshot.end();
       tell();
     }),
     note: (work) =>
       inTurn(async () => {
         await work(write);
-        snapshot.end();
       }),
     onCommit(listener) {
       if (listeners.size === 0) version = versionNow();
@@ -75,7 +71,6 @@ export function openSqlite(file: string): Database {
     async close() {
       clearInterval(timer);
       await inTurn(async () => {});
-      snapshot.end();
       reader.close();
       writer.close();
     },
@@ -92,39 +87,10 @@ function open(file: string): DatabaseSync {
   return database;
 }
 
-/**
- * One read transaction for the synchronous queries of an event, because locking the file costs as much as
- * reading a row. It ends before the next event or commit, so later reads see new data.
- */
-class Snapshot {
-  readonly #begin: StatementSync;
-  readonly #end: StatementSync;
-  #isHeld = false;
-
-  constructor(database: DatabaseSync) {
-    this.#begin = database.prepare("begin");
-    this.#end = database.prepare("commit");
-  }
-  hold(): void {
-    if (this.#isHeld) return;
-    this.#begin.run();
-    this.#isHeld = true;
-    // Runs after all promise callbacks of this event, including those that nextTick callbacks queue.
-    process.nextTick(() => queueMicrotask(() => process.nextTick(() => this.end())));
-  }
-  end(): void {
-    if (this.#isHeld) this.#end.run();
-    this.#isHeld = false;
-  }
-}
-
 /** data_version counts only commits of other connections, so another connection must be asked. */
-function versionsOf(database: DatabaseSync, snapshot: Snapshot): () => number {
+function versionsOf(database: DatabaseSync): () => number {
   const statement = database.prepare("pragma data_version");
-  return () => {
-    snapshot.hold();
-    return Number(statement.get()?.data_version);
-  };
+  return () => Number(statement.get()?.data_version);
 }
 
 async function inTransaction<T>(
@@ -143,11 +109,10 @@ async function inTransaction<T>(
   }
 }
 
-/** @param before called before each direct query */
-function kyselyOver(database: DatabaseSync, before = () => {}): Kysely<Schema> {
+function kyselyOver(database: DatabaseSync): Kysely<Schema> {
   const connection = new Connection(database);
   const dialect: Dialect = {
-    createAdapter: () => new Adapter(connection, before),
+    createAdapter: () => new Adapter(connection),
     createDriver: () => new OneConnection(connection),
     createIntrospector: (db) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
@@ -158,15 +123,12 @@ function kyselyOver(database: DatabaseSync, before = () => {}): Kysely<Schema> {
 /** With only one connection, locking for migrations is unnecessary. */
 class Adapter extends DirectAdapter {
   readonly #connection: Connection;
-  readonly #before: () => void;
 
-  constructor(connection: Connection, before: () => void) {
+  constructor(connection: Connection) {
     super();
     this.#connection = connection;
-    this.#before = before;
   }
   override run(text: string, parameters: readonly unknown[]) {
-    this.#before();
     return this.#connection.run(text, parameters).rows;
   }
   override get supportsMultipleConnections() {
