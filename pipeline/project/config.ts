@@ -1,13 +1,13 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema, usualKey } from "../documents/config.ts";
 import { defaultPlatforms } from "../documents/package-types.ts";
+import type { Policy } from "../documents/policy.ts";
 import { siteSettings } from "../documents/sites.ts";
 import type { Code, Problem } from "../errors.ts";
 import type { ConfigReport } from "./config-rule.ts";
 import { configRules } from "./config-rules.ts";
 import type { Located } from "./document.ts";
 import { packageTypes } from "./package-table.ts";
-import { policiesOf } from "./policies.ts";
 
 const strict: NonNullable<WrittenConfig["require"]> = {
   store: ["image"],
@@ -140,3 +140,21 @@ const consequences: Readonly<Partial<Record<string, readonly Code[]>>> = {
   require: ["store-required", "vendor-required", "attestation-required"],
   notes: ["note-component", "note-kind"],
 };
+
+const usualVersions = ["{YY}.{M}.{N}", "{YY}.{MM}.{NNN}"];
+
+/** Policies by package type: images have one if it is written, all other types if there are signers. */
+function policiesOf(
+  written: WrittenConfig,
+  packageTypes: Config["packageTypes"],
+): ReadonlyMap<string, Policy> {
+  if (!written.signers?.length) return new Map();
+  const types = [...packageTypes].filter(([type, { kind }]) => kind !== "image" || written.policy?.[type]);
+  return new Map(
+    types.map(([type]) => {
+      const { verdict = ["ok"], self_check: selfCheck, unsigned = [] } = written.policy?.[type] ?? {};
+      const version = written.version_map?.[type];
+      return [type, { verdict, selfCheck, unsigned, versions: version ? [version] : usualVersions }];
+    }),
+  );
+}

@@ -1,5 +1,5 @@
 import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
-import { checksumFile } from "./checksums.ts";
+import { textFile } from "./output.ts";
 import { releasePage } from "./pages/release-page.ts";
 import type { Templates } from "./pages/templates.ts";
 import { recordFiles } from "./records.ts";
@@ -17,4 +17,12 @@ export function* releaseFiles(
   yield checksumFile(release);
   yield* releaseNotesFiles(release, config);
   yield* releasePage(release, config, templates);
+}
+
+/** `releases/{version}/SHA256SUMS` as `sha256sum -c` reads it, by file name in code units; known checksums only. */
+function checksumFile(release: PublishedRelease): OutputFile {
+  const known = release.packages.filter(({ record }) => record.checksum !== "unknown");
+  const files = known.sort((a, b) => (a.file < b.file ? -1 : 1));
+  const lines = files.map(({ file, record }) => `${record.checksum}  ${file}\n`);
+  return textFile(`releases/${release.version}/SHA256SUMS`, lines.join(""));
 }

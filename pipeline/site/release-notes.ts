@@ -1,9 +1,8 @@
 import type { Note } from "../documents/note.ts";
-import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
+import type { NoteSection, OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import type { NotesDocument } from "../documents/site.ts";
 import { bdi, escapeHtml, visible, withLineFeeds } from "./escape.ts";
 import { inlineMarkdown, isParagraph, type MarkdownLinks, renderMarkdown } from "./markdown.ts";
-import { noteSections } from "./note-sections.ts";
 import { jsonFile, textFile } from "./output.ts";
 import { plainText } from "./plain-text.ts";
 
@@ -118,4 +117,25 @@ function textItem({ text, refs, security }: Note): string {
   const sources = visible(refs.join(", "));
   const body = plainText(text) + (sources && (isParagraph(text) ? ` (${sources})` : `\n(${sources})`));
   return `- ${security ? "[Security] " : ""}${body.replace(/\n(?=[^\n])/g, "\n  ")}`;
+}
+
+/**
+ * Notes under their component and kind, in the configured order; the default is Server (Fixes, Features),
+ * Documentation (Features), Meta Control Plane (Fixes) (source: section 9.3). Empty sections never print.
+ */
+function noteSections(
+  notes: readonly Note[],
+  config: Pick<SiteConfig, "components" | "kinds">,
+): NoteSection[] {
+  const sections: NoteSection[] = [];
+  for (const [component, title] of config.components) {
+    const kinds = [...config.kinds].map(([kind, kindTitle]) => ({
+      kind,
+      title: kindTitle,
+      notes: notes.filter((note) => note.component === component && note.kind === kind),
+    }));
+    const filled = kinds.filter((kind) => kind.notes.length > 0);
+    if (filled.length > 0) sections.push({ component, title, kinds: filled });
+  }
+  return sections;
 }

@@ -10,7 +10,6 @@ import type { InspectAgain, Inspections } from "./inspect-again.ts";
 import { listAddressFindings } from "./list-address.ts";
 import { metadataFindings } from "./metadata-form.ts";
 import type { ProjectPolicy } from "./project-policy.ts";
-import { chosen, type Sample } from "./sample.ts";
 import { findStale } from "./staleness.ts";
 import { type SiteReader, siteAt } from "./stores/site-reader.ts";
 import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
@@ -181,4 +180,23 @@ async function readListed(site: SiteReader, { listed }: SignedDocuments, path: s
   const { status, bytes } = await site.read(path, known.size + 1024 * 1024);
   if (status !== 200 || sha256(bytes) !== known.sha256) return undefined;
   return JSON.parse(new TextDecoder().decode(bytes));
+}
+
+interface Sample {
+  count: number;
+  /** The same seed selects the same sample. */
+  seed: string;
+}
+
+/** Deterministic sample of the names, ascending; all of them without a sample. */
+function chosen(names: readonly string[], sample: Sample | undefined): string[] {
+  if (!sample || sample.count >= names.length) return [...names].sort();
+  const order = new Map(
+    names.map((name) => [name, sha256(new TextEncoder().encode(`${sample.seed}\n${name}`))]),
+  );
+  const rank = (name: string) => order.get(name) ?? "";
+  return names
+    .toSorted((a, b) => (rank(a) < rank(b) ? -1 : 1))
+    .slice(0, sample.count)
+    .sort();
 }

@@ -1,14 +1,16 @@
 import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
+import { cpioReader } from "../archives/cpio.ts";
+import { compressionOf, decompress } from "../archives/decompress.ts";
 import { hashRanges } from "../bytes/hash-ranges.ts";
 import { type FileSignature, type Reader, settled } from "../inspection.ts";
-import { selfCheckFinder } from "../self-check.ts";
+import { type SelfCheckFinder, selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import type { Found } from "../signatures/openpgp-claim.ts";
-import { digestChecks, isPayloadCovered, refuseOtherSize, signatureChecks } from "./rpm-checks.ts";
+import { digestChecks, isPayloadCovered, longOf, refuseOtherSize, signatureChecks } from "./rpm-checks.ts";
 import { fileSignaturesOf } from "./rpm-file-signatures.ts";
 import { integersOf, type RpmHeader, textOf } from "./rpm-header.ts";
-import { readRpmLayout, signatureTags } from "./rpm-layout.ts";
-import { readRpmPayload } from "./rpm-payload.ts";
+import { type RpmLayout, readRpmLayout, signatureTags } from "./rpm-layout.ts";
 
 /** Packages of rpm 4: header and payload signatures, digests, IMA signatures of files, and the content. */
 export const inspectRpm: Reader = async (source, options) => {
@@ -63,4 +65,32 @@ function refuseFileSignature(files: readonly FileSignature[]): void {
       bad.verdict,
       `the signature of the file ${bad.name} inside does not hold: ${bad.verdict}`,
     );
+}
+
+const payloadFormat = 1124;
+const headLength = 16;
+
+/**
+ * Reads the files of the payload.
+ * @throws Fault refuse beyond the size limit; bad-digest; malformed; unsupported-format
+ */
+async function readRpmPayload(
+  source: ByteSource,
+  { main, signatures, size }: RpmLayout,
+  limit: number,
+  finder: SelfCheckFinder,
+): Promise<void> {
+  const format = textOf(main, payloadFormat) ?? "cpio";
+  if (format !== "cpio")
+    throw new Fault("unsupported-format", `its payload has the format ${format}, expected cpio`);
+  const payload = partOf(source, main.to, size - main.to);
+  const compression = compressionOf(payload.read(0, Math.min(headLength, payload.size)));
+  const cpio = cpioReader(({ path, type }) => (type === "file" ? finder.file(path) : undefined));
+  const unpacked = await decompress(payload, compression, limit, cpio.write);
+  cpio.end();
+  const expected =
+    integersOf(signatures, signatureTags.payloadSize)[0] ??
+    longOf(signatures.tags.get(signatureTags.longArchiveSize)?.bytes);
+  if (expected !== undefined && expected !== unpacked)
+    throw new Fault("bad-digest", `the payload unpacks to ${unpacked} bytes, the package says ${expected}`);
 }

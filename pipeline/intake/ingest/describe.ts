@@ -11,7 +11,6 @@ import { type Fields, overlay } from "./fields.ts";
 import type { Job } from "./join.ts";
 import type { JobFile } from "./join-files.ts";
 import type { Measured } from "./measure.ts";
-import { typeOfHint } from "./package-type.ts";
 import { provenanceOf } from "./provenance.ts";
 import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
 
@@ -102,3 +101,13 @@ const noRevision = ({ name, at }: JobFile) =>
     `no input says which source revision ${name} was built from`,
     "Give --rev SHA, --rev ci or --rev git; or take image out of require.vendor in catalog.yaml.",
   );
+
+/**
+ * The single package type named by a hint, either the whole hint or one part of a job name such as
+ * images.qcow-efi.
+ */
+function typeOfHint(hint: string, { packageTypes }: Pick<Config, "packageTypes">): string | undefined {
+  const parts = [hint, ...hint.split(".")].map((part) => resolveAlias(part, packageTypes));
+  const known = new Set(parts.filter((part) => packageTypes.has(part)));
+  return known.size === 1 ? [...known][0] : undefined;
+}

@@ -3,9 +3,8 @@ import type { Config } from "../../documents/config.ts";
 import { giveWhole, isShortened } from "../../project/document.ts";
 import { readFiles } from "../../system/files.ts";
 import { lookAt, readHead, type Sight } from "../../system/input-files.ts";
-import { type Evidence, gather, problem, wholeFile } from "./evidence.ts";
+import { type Evidence, type FoundFile, gather, problem, wholeFile } from "./evidence.ts";
 import { readFolder } from "./formats/output-folder.ts";
-import { plainFile } from "./formats/plain-file.ts";
 import {
   accepted,
   isNamedAsDocument,
@@ -15,7 +14,7 @@ import {
   recognise,
 } from "./formats/recognise.ts";
 import { isSidecar } from "./formats/sidecars.ts";
-import { baseOf } from "./formats/store-path.ts";
+import { baseOf, isStoreBase, nameOf, storePathOf } from "./formats/store-path.ts";
 import type { Sum } from "./formats/sums.ts";
 import { mainOutputs } from "./join-store.ts";
 import { isIgnored, ruleFor } from "./rules.ts";
@@ -111,4 +110,12 @@ function isForDownload(path: string, recognised: Recognised, config: Config): bo
   if (ruleFor(name, config) || lookAt(`${path}.relcat.yaml`).kind === "file") return true;
   const isBinary = "problem" in recognised && recognised.problem.code === "file-encoding";
   return isBinary && !isNamedAsDocument(name);
+}
+
+/** A downloadable file, named directly or through its folder. */
+function plainFile(path: string, realPath: string): FoundFile {
+  const own = basename(realPath);
+  // If a store path is itself a file, its hash is not part of the download name.
+  const name = isStoreBase(own) && storePathOf(realPath)?.endsWith(`/${own}`) ? nameOf(own) : basename(path);
+  return { name, paths: [path, realPath], store: storePathOf(realPath), at: wholeFile(path) };
 }

@@ -1,10 +1,11 @@
 import type { Config } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
-import type { Problem } from "../../errors.ts";
+import { type Problem, throwErrors } from "../../errors.ts";
 import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import type { Ledger } from "../../ledger/ledger.ts";
+import { loadLedger } from "../../ledger/ledger-file.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
-import { type AuthoredFiles, filesIn } from "../../project/authored-files.ts";
+import { type AuthoredFiles, filesIn, filesOf } from "../../project/authored-files.ts";
 import { loadConfiguration } from "../../project/configuration.ts";
 import { discover } from "../../project/discover.ts";
 import { display, type Located } from "../../project/document.ts";
@@ -20,7 +21,6 @@ import { finishManifest } from "./finish.ts";
 import { manifestOfRecord } from "./posted-record.ts";
 import { maxPostedBytes, type PostedBody, postedName } from "./read-posted.ts";
 import { invalid, messageOf, PostRefused, refuseConflicts, refuseInvalid } from "./refused.ts";
-import { soundLedger } from "./sound-ledger.ts";
 
 /** A validated manifest, not yet written. */
 export interface PostDecision {
@@ -179,4 +179,18 @@ function recordOf(entry: Package, isDated: boolean): Readonly<Record<string, unk
   const record = publishedRecord(entry);
   if (entry.standing !== "new") return record;
   return { ...record, id: null, ...(!isDated && { created_date: null, modified_date: null }) };
+}
+
+/** Cached: parsing thousands of lines for every post would block the server. */
+let last: { folder: string; bytes: Uint8Array; ledger: Ledger } | undefined;
+
+/** @throws RelcatError with every problem of the ledger, because an invalid ledger protects nothing */
+function soundLedger(folder: string): Ledger {
+  const name = "ledger.jsonl";
+  const bytes = filesIn(folder).read(name) ?? new Uint8Array();
+  if (last?.folder === folder && Buffer.compare(last.bytes, bytes) === 0) return last.ledger;
+  const { ledger, problems } = loadLedger({ folder, ledger: name }, filesOf(new Map([[name, bytes]])));
+  throwErrors(problems);
+  last = { folder, bytes, ledger };
+  return ledger;
 }

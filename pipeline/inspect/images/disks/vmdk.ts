@@ -1,10 +1,9 @@
+import { inflateSync } from "node:zlib";
 import { Fault, malformed } from "../../../documents/verdict.ts";
 import { claimsOf } from "./claims.ts";
-import { type Disk, refuseSize } from "./disk.ts";
+import { blockReader, type Disk, refuseSize } from "./disk.ts";
 import { type Bytes, type Fields, readFields, tableEntries } from "./fields.ts";
 import { whereKept } from "./passing.ts";
-import { refuseExtents } from "./vmdk-descriptor.ts";
-import { type Grains, grainReader, sector } from "./vmdk-grains.ts";
 
 /** Start of a descriptor, either in its own file or before a disk. */
 export const descriptorStart = "# Disk DescriptorFile";
@@ -104,5 +103,76 @@ function checkGrains(source: Bytes, grains: Grains): void {
       // Entry 1 reads as zeros. The length of a compressed grain is only in the grain itself.
       if (place > 1) claims.claim(place * sector, isCompressed ? 1 : grainSize, "a grain");
     }
+  }
+}
+
+const inOneFile = ["monolithicSparse", "streamOptimized"];
+
+/**
+ * Rejects a disk whose descriptor needs other files.
+ * @returns the create type
+ * @throws Fault refuse, for a parent, several extents or an extent in another file; malformed
+ */
+function refuseExtents(text: string, name: string): { variant: string } {
+  const refuse = (reason: string) => new Fault("refuse", `${name} ${reason}`);
+  const values = new Map<string, string>();
+  const extents: string[] = [];
+  for (const line of text.split("\n")) {
+    const [key = "", ...value] = line.split("=");
+    if (/^(?:RW|RDONLY|NOACCESS)\s/.test(line.trim())) extents.push(line);
+    else if (value.length > 0)
+      values.set(key.trim().toLowerCase(), value.join("=").trim().replaceAll('"', ""));
+  }
+  const variant = values.get("createtype");
+  if (text.trim() === "")
+    throw refuse("has no description of its own: it is a part of a disk in several files");
+  if (variant === undefined) throw malformed(`${name} has a description without createType`);
+  if (values.has("parentfilenamehint") || !/^f{8}$/i.test(values.get("parentcid") ?? "ffffffff"))
+    throw refuse("is a difference to a parent disk, expected a disk of its own");
+  if (values.has("encryption.keysafe"))
+    throw refuse("is encrypted, expected one that every machine can read");
+  if (extents.length !== 1) throw refuse(`is in ${extents.length} extents, expected one`);
+  if (!inOneFile.includes(variant))
+    throw refuse(
+      `is ${JSON.stringify(variant)}, whose data lies elsewhere; expected ${inOneFile.join(" or ")}`,
+    );
+  return { variant };
+}
+
+const sector = 512;
+
+interface Grains {
+  virtualSize: number;
+  grainSize: number;
+  /** Entries in each grain table. */
+  perTable: number;
+  /** Offset of the list of grain tables. */
+  directory: number;
+  isCompressed: boolean;
+}
+
+function grainReader(source: Bytes, grains: Grains): (from: number, length: number) => Uint8Array {
+  const { grainSize, perTable, directory } = grains;
+  return blockReader(grainSize, (grain, from, length) => {
+    const table =
+      readFields(source, directory + Math.floor(grain / perTable) * 4, 4, "little").u32(0) * sector;
+    if (table === 0) return undefined;
+    const place = readFields(source, table + (grain % perTable) * 4, 4, "little").u32(0);
+    if (place <= 1) return undefined;
+    if (!grains.isCompressed) return source.read(place * sector + from, length);
+    return unpacked(source, place * sector, grainSize).subarray(from, from + length);
+  });
+}
+
+/** A compressed grain has its sector number, its length, and zlib data. */
+function unpacked(source: Bytes, from: number, grainSize: number): Uint8Array {
+  const length = readFields(source, from, 12, "little").u32(8);
+  const damaged = () => malformed(`${source.name} has a damaged grain at byte ${from}`);
+  // Compression never doubles the size.
+  if (length > 2 * grainSize) throw damaged();
+  try {
+    return inflateSync(Uint8Array.from(source.read(from + 12, length)), { maxOutputLength: grainSize });
+  } catch (error) {
+    throw error instanceof Error && "code" in error ? damaged() : error;
   }
 }
