@@ -247,7 +247,7 @@ function addPlan(program: CommandUnknownOpts, run: Run): void {
     .option("--limit <characters>", "length limit of the Markdown; default: 60000", asCount)
     .option("-o, --out <file>", "save the plan in this file, for relcat cut --plan")
     .option("--detailed-exitcode", "exit with status 10 if there are changes")
-    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option("--now <time>", "time of the ledger lines; default: the clock")
     .action((versions, options) =>
       run(
         async (host) => (await import("./catalog/plan.ts")).plan(versions, options, host),
@@ -273,7 +273,7 @@ function addCutting(program: CommandUnknownOpts, run: Run): void {
     .option("--commit", "commit the ledger and these releases to git, and nothing else")
     .option(...noBase)
     .option("--body <file>", "write the plan as Markdown to this file")
-    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option("--now <time>", "time of the ledger lines; default: the clock")
     .option(...dryRun)
     .action((versions, options) =>
       run(async (host) => (await import("./catalog/cut.ts")).cutReleases(versions, options, host)),
@@ -292,7 +292,7 @@ function addLedger(program: CommandUnknownOpts, run: Run): void {
   const rebased = "git merge origin/main; relcat ledger rebase && git add releases/ledger.jsonl";
   row(ledger, "rebase", "Put our ledger lines after those of another branch, with new ids.", rebased)
     .option("--onto <revision>", "git revision whose lines are kept; default: ledger.base")
-    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option("--now <time>", "time of the ledger lines; default: the clock")
     .option(...dryRun)
     .action((options) => run(async (host) => (await import("./catalog/ledger.ts")).rebase(options, host)));
 }
@@ -306,7 +306,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .option("--name <glob>", "only names that match, of the version")
     .option("--replaced-by <id>", "the record to install instead, or none", asReplacement)
     .option(...noBase)
-    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option("--now <time>", "time of the ledger lines; default: the clock")
     .option(...yes)
     .option(...dryRun)
     .action((targets, options) =>
@@ -315,7 +315,7 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
   row(program, "reinstate", "Undo retractions.", "relcat reinstate 4657")
     .argument("<id...>", "ids of retracted records", asIds)
     .option(...noBase)
-    .option("--now <time>", "date the ledger lines so, instead of by the clock")
+    .option("--now <time>", "time of the ledger lines; default: the clock")
     .option(...yes)
     .option(...dryRun)
     .action((ids, options) =>
