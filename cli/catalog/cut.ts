@@ -119,7 +119,7 @@ const confirmAll =
     if (!host.confirm) {
       const named = due.map(({ version, records }) => `${version} (${records})`);
       throw new UsageError(
-        "cut was not given versions, and nobody is here to ask; nothing was cut",
+        "cut was not given versions, and there is no terminal to ask at; nothing was cut",
         named.length === 0
           ? "Name versions, or give --all. Nothing is due now."
           : `Name versions, or give --all for all that is due: ${listed(named, 10)}.`,

@@ -58,7 +58,7 @@ function refuseContradictions({ against, ledgerBase, format, limit }: PlanOption
   if (against !== undefined && ledgerBase !== undefined) {
     throw new UsageError(
       "--against and --ledger-base both say what to compare with",
-      "Give one of them: what is live, or a git revision.",
+      "Give one of them: the live site, or a git revision.",
     );
   }
   if (limit === undefined) return;
@@ -92,10 +92,10 @@ const problemsOf = ({ forbidden, refused }: Plan): Problem[] =>
 
 function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts }: PlanOptions): string {
   const { forbidden, refused, ledger, missing } = decided;
-  if (forbidden.length > 0) return "undo what is forbidden, then relcat plan";
-  if (refused.length > 0) return "put right what is refused, then relcat plan";
+  if (forbidden.length > 0) return "undo the forbidden changes, then relcat plan";
+  if (refused.length > 0) return "correct the refused artifacts, then relcat plan";
   if (ledger.before === ledger.after) return "relcat build --released";
-  if (missing.length > 0) return "add what is missing, then relcat plan";
+  if (missing.length > 0) return "add the missing artifacts, then relcat plan";
   const revisions = decided.revised.length + decided.private.lines.revise;
   const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
   const look = artifacts === undefined ? [] : [`--artifacts ${shellWord(artifacts)}`];

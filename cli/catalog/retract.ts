@@ -30,7 +30,10 @@ export async function retractRecords(
   options: RetractCommandOptions,
   host: Host,
 ): Promise<number> {
-  const reason = reasonOf(options.reason, "Say in one line why: everybody who has the package will read it.");
+  const reason = reasonOf(
+    options.reason,
+    "Give the reason in one line: everyone who has the package will read it.",
+  );
   const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard(options, host);
   await guard.prove(ledger);

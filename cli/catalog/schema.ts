@@ -21,8 +21,7 @@ export async function schema(
     sayNext(host, "relcat schema NAME");
     return 0;
   }
-  if (name === undefined)
-    throw new UsageError("which schema is not said", `Name one of ${names.join(", ")}.`);
+  if (name === undefined) throw new UsageError("no schema was named", `Name one of ${names.join(", ")}.`);
   if (!names.includes(name)) {
     throw new UsageError(`there is no schema ${JSON.stringify(name)}`, `There are ${names.join(", ")}.`);
   }

@@ -28,7 +28,7 @@ export async function verifyAuditLog(
     throw refusal(
       "audit-broken",
       `${shownDatabase(database)} was changed outside of the controller: ${verdict.why}`,
-      "Keep this database for whoever looks into it; relcat controller restore makes one of a backup.",
+      "Keep this database for the investigation; relcat controller restore creates one from a backup.",
     );
   }
   const { seq, hash } = verdict.head;

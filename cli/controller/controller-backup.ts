@@ -35,7 +35,7 @@ export async function backUpController(
     host,
     pepper === undefined
       ? "The pepper is not in it: keep that too, apart from it; without it the backup is of no use."
-      : `The pepper is in ${pepperFile(file)}: whoever has both can do what the controller can.`,
+      : `The pepper is in ${pepperFile(file)}: anyone who has both can do what the controller can.`,
   );
   sayNext(host, `relcat controller restore ${shellWord(file)} --database NEW.db makes a controller of it`);
   return exitStatus.done;

@@ -148,7 +148,7 @@ export async function rotateKey(
 async function rotateOwn(place: ControllerPlace, body: object, host: Host): Promise<number> {
   if (place.database !== undefined || !host.environment.RELCAT_API_KEY) {
     throw new UsageError(
-      "me stands for the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller",
+      "me means the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller",
       "Export both and leave --database out; or give the id of a key.",
     );
   }

@@ -18,7 +18,7 @@ export async function renameDevice(
   const connection = connect(place, host);
   const { id } = await requireDevice(connection, selector);
   const device = await connection.ask<Device>("POST", `/device/${id}`, { name });
-  answer(host, { device }, () => `${id} is called ${name} now.`);
+  answer(host, { device }, () => `${id} is now called ${name}.`);
   return exitStatus.done;
 }
 
@@ -30,13 +30,13 @@ export async function assignDevice(
 ): Promise<number> {
   const { user, nobody = false } = options;
   if ((user === undefined) !== nobody)
-    throw new UsageError("whose the device is must be said once", "Give --user EMAIL, or --nobody.");
+    throw new UsageError("the owner of the device must be given once", "Give --user EMAIL, or --nobody.");
   const connection = connect(options, host);
   const { id } = await requireDevice(connection, selector);
   const owner = user === undefined ? undefined : await requireUser(connection, user);
   const body = { device_id: id, user_id: owner?.id ?? null };
   const device = await connection.ask<Device>("POST", "/device/assign", body);
-  answer(host, { device }, () => `${id} belongs to ${owner ? nameOf(owner) : "nobody"} now.`);
+  answer(host, { device }, () => `${id} is now assigned to ${owner ? nameOf(owner) : "no one"}.`);
   return exitStatus.done;
 }
 

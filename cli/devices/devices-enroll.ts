@@ -34,7 +34,7 @@ export async function enrollDevice(options: EnrollOptions, host: Host): Promise<
   const fields = fieldsOf(options, host);
   let enrolled = await enroll(connection, fields, key);
   if (enrolled.state === "pending" && options.wait) {
-    say(host, `${enrolled.id} is pending: waiting for somebody to decide…`);
+    say(host, `${enrolled.id} is pending: waiting for a decision…`);
     while (enrolled.state === "pending") {
       await wait(options.every * 1000);
       enrolled = await enroll(connection, fields, key);
@@ -92,6 +92,6 @@ function tell({ id, state, token }: Enrolled, file: string, host: Host): number 
   const document = { id, state, key_file: file, token_file: token === undefined ? null : tokenFile };
   answer(host, document, () => `${id} is ${state}.`);
   if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is given once.`);
-  if (state === "pending") sayNext(host, `relcat devices accept ${id}, by somebody who may`);
+  if (state === "pending") sayNext(host, `relcat devices accept ${id}, by a user who may do so`);
   return exitStatus.done;
 }

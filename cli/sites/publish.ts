@@ -55,7 +55,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
   const done: PublishDelivery & Partial<PublishNotes> = await publishing.finally(progress.end);
   const { trust, isSigned = true, isCommitted = true, unproved, ...delivery } = done;
   if (trust === "none")
-    sayCommand(host, "This site is not signed: nobody can check what they get. relcat trust init");
+    sayCommand(host, "This site is not signed: users cannot verify what they download. relcat trust init");
   if (!isCommitted && delivery.result !== "unchanged")
     say(
       host,

@@ -21,7 +21,7 @@ export async function rollback(
 ): Promise<number> {
   const reason = reasonOf(
     options.reason,
-    "Say in one line what is wrong with what is live: it is shown to everybody who wants to publish.",
+    "Describe the problem with the live build in one line: it is shown to everyone who tries to publish.",
   );
   if (to !== undefined && out !== undefined)
     throw new UsageError("--to and --out both say which build", "Give one of them.");
@@ -43,7 +43,7 @@ export async function rollback(
   answer(host, { ...done }, () => describe(done, "the earlier build"));
   listChanges(done, dryRun, host);
   if (dryRun) return exitStatus.done;
-  say(host, `${site} is held: relcat publish refuses until it is told --release-hold.`);
+  say(host, `${site} is on hold: relcat publish refuses without --release-hold.`);
   sayNext(host, nextAfter(site, isSigned, settles));
   return exitStatus.done;
 }

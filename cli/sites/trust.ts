@@ -26,7 +26,7 @@ export async function initTrust(
   answer(host, { ...done }, () => `Made ${listed(done.keys)}.`);
   say(
     host,
-    "root       signs who may sign. Keep it offline, and a copy elsewhere: lost, nobody who pinned it can be led to another.",
+    "root       signs who may sign. Keep it offline, and a copy elsewhere: if it is lost, clients that trust it can never accept another root.",
   );
   say(
     host,
@@ -86,9 +86,9 @@ function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""
       host,
       `${count(missing.root, "root key")} more must sign: hand ${host.releases}/trust/root.pending.json on.`,
     );
-    sayNext(host, "relcat trust sign --keys KEYS, by whoever has one of them");
+    sayNext(host, "relcat trust sign --keys KEYS, by anyone who has one of them");
   } else if (missing.targets) {
-    sayNext(host, "relcat trust sign --keys KEYS, by whoever has the targets key");
+    sayNext(host, "relcat trust sign --keys KEYS, by the holder of the targets key");
   } else if (written.length > 0) sayNext(host, `commit ${host.releases}/trust, ${before}then ${signing}`);
 }
 

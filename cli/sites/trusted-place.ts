@@ -22,7 +22,7 @@ export async function trustedPlace(word: string, options: TrustOptions, host: Ho
       host,
       `${isNew ? "Trusting the root that" : "Its first root is still the one that"} ${known.place} ${isNew ? "has itself" : "had at first"}: SHA-256 ${fingerprint}`,
     );
-    say(host, "It proves that later visits see the same publisher, and nothing about who that is.");
+    say(host, "It proves that later visits see the same publisher, but not who that is.");
   }
   return known;
 }

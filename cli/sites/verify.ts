@@ -162,6 +162,8 @@ function notInspected({ policy }: Pick<Verdict, "policy">): string[] {
     ...policy.uninspected.map(
       (url) => `${url} would be refused; its manifest does not say that it was inspected`,
     ),
-    ...policy.unrepeated.map((url) => `${url} was not inspected again: its signature is not beside it there`),
+    ...policy.unrepeated.map(
+      (url) => `${url} was not inspected again: its signature is not published next to it`,
+    ),
   ];
 }

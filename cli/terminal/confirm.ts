@@ -13,7 +13,7 @@ export async function confirmOrRefuse(question: string, yes: true | undefined, h
   if (yes) return;
   if (!host.confirm) {
     throw new UsageError(
-      "nobody is here to confirm this; nothing was changed",
+      "there is no terminal to confirm this at; nothing was changed",
       "Run it again with --yes.",
       "not-confirmed",
     );

@@ -19,7 +19,7 @@ export function refuseMisplacedVersion(program: CommandUnknownOpts, words: reado
   const command = commandOf(program, words.slice(0, end));
   const form = rightForm(command, words, position);
   throw new UsageError(
-    "--version prints the version of relcat, and takes nothing beside it",
+    "--version prints the version of relcat, and takes no other words",
     form === undefined
       ? "relcat --version prints it."
       : `did you mean: relcat ${form.map(shellWord).join(" ")}`,

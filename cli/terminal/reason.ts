@@ -11,7 +11,7 @@ export function reasonOf(text: string, hint: string): string {
   const isLineBreak = found === undefined || /[\p{Cc}\p{Zl}\p{Zp}]/u.test(found);
   const code = found?.codePointAt(0)?.toString(16).toUpperCase().padStart(4, "0");
   throw new UsageError(
-    isLineBreak ? "the reason is empty or has line breaks" : `the reason has U+${code}, which nobody sees`,
+    isLineBreak ? "the reason is empty or has line breaks" : `the reason has U+${code}, which is invisible`,
     hint,
   );
 }

@@ -32,7 +32,7 @@ export function withPortablePatterns<T>(schema: T): T {
 
 function portable(pattern: string, { description, not }: Record<string, unknown>): object {
   const [, refused, body = ""] = /^\^(?:\(\?!((?:[^()\\]|\\.)+)\$\))?(.*)$/s.exec(pattern) ?? [];
-  if (refused !== undefined && not !== undefined) throw new Error(`${pattern} stands beside another "not"`);
+  if (refused !== undefined && not !== undefined) throw new Error(`${pattern} has a second "not"`);
   const words = pattern.includes("\\p{Cs}") ? [description, "No unpaired surrogates."].filter(Boolean) : [];
   const text = translated(pattern.startsWith("^") ? `^${body}` : pattern);
   return {

@@ -57,7 +57,7 @@ export const siteStateSchema = object({
   action: z.enum(["publish", "refresh", "rollback"]).meta({ description: "What is done, or was." }),
   publisher: line.meta({ description: "Who published last, or is at it." }),
   run: runName.meta({ description: "Tells two runs of one publisher apart." }),
-  lease_until: timestamp.meta({ description: "Until then nobody else begins." }),
+  lease_until: timestamp.meta({ description: "Until then no other publisher starts." }),
   at: timestamp,
   commit: commit.nullable(),
   ledger: ledgerMark,
@@ -67,7 +67,7 @@ export const siteStateSchema = object({
     .meta({ description: "Why nothing newer is published; its commit: of the build that was gone back to." }),
   pending: object({ purge: flag, announce: list(version) })
     .nullable()
-    .meta({ description: "Programs that have not been run for what is live." }),
+    .meta({ description: "Programs that have not been run for the live build." }),
   history: list(historyEntry).meta({ description: "Newest first." }),
 }).meta({ title: "State of a site" });
 

@@ -242,7 +242,7 @@ export function bytesChanged(
   const message = `${display(file)} is published as id ${id} and cannot change: ${changes.join(", ")}`;
   const hint =
     `Restore the manifest and publish the new bytes under the next version (relcat new ${version.slice(0, 5)}), withdrawing the old ` +
-    `ones if they are bad (relcat retract ${id} --reason …); or, while nobody has them, take the cut back (relcat uncut ${version}).`;
+    `ones if they are bad (relcat retract ${id} --reason …); or, while no one else has them, take the cut back (relcat uncut ${version}).`;
   return { code: "bytes-changed", severity: "error", message, hint, ...(at && { at }) };
 }
 

@@ -151,7 +151,7 @@ export class Replay {
     const month = ours.version.slice(0, 5);
     const hint =
       `Keep ${onto}'s ledger and manifest of it, and publish our bytes under the next version (relcat new ${month}); ` +
-      `or, while nobody has ${onto}'s, take that cut back there (relcat uncut ${theirs.version}).`;
+      `or, while no one has ${onto}'s, take that cut back there (relcat uncut ${theirs.version}).`;
     return [this.problem("bytes-changed", ours, message, hint)];
   }
 

@@ -112,7 +112,7 @@ function choose({ head, other, shared }: Conflict, settled: string, onto: string
   if (head.text.startsWith(settled)) return { onto: head, ours: other, shared };
   if (other.text.startsWith(settled)) return { onto: other, ours: head, shared };
   const message = `neither ${head.name} nor ${other.name} has all ledger lines of ${onto}`;
-  const hint = `Give up this merge and merge ${onto} first; or say whose ids stay: --onto ${head.name} or --onto ${other.name}.`;
+  const hint = `Give up this merge and merge ${onto} first; or choose whose ids stay: --onto ${head.name} or --onto ${other.name}.`;
   throw failure("rebase-conflict", message, hint);
 }
 

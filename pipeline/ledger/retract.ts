@@ -77,9 +77,7 @@ export function decideRetract(
 function reasonProblems(reason: string): Problem[] {
   if (line.safeParse(reason).success) return [];
   const message = `the reason is ${display(reason)}, expected one line of text`;
-  return [
-    { code: "text-format", severity: "error", message, hint: "Say in one sentence what is wrong with it." },
-  ];
+  return [{ code: "text-format", severity: "error", message, hint: "Describe the problem in one sentence." }];
 }
 
 /**

@@ -128,4 +128,4 @@ function idTaken(row: Plan["changed"][number], verb: string, { name }: Baseline)
 
 /** A record can only be withdrawn or restored if the local ledger contains it. */
 const lacksLines =
-  "The ledger here lacks lines of what is published: merge the branch that published it, or import it (relcat import).";
+  "The local ledger lacks published lines: merge the branch that published it, or import it (relcat import).";

@@ -21,7 +21,7 @@ export async function readPlan(file: string): Promise<Plan> {
   if (planDigest(document.value) === document.value.digest) return document.value;
   throw failure(
     "plan-digest",
-    `${file} was changed since it was planned: its digest is not that of what it says`,
+    `${file} was changed since it was planned: its digest does not match its content`,
     "Plan again: relcat plan --out FILE. A plan is read, never edited.",
   );
 }

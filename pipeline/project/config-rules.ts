@@ -83,7 +83,7 @@ const packageTypeRows: ConfigRule = (config, report) => {
       report(
         "config-package-type",
         path,
-        `the package type ${display(name)} cannot stand in a URL, ${expected}`,
+        `the package type ${display(name)} cannot be part of a URL, ${expected}`,
         "Rename it.",
       );
       continue;
@@ -207,7 +207,7 @@ const nixKeys: ConfigRule = (config, report) => {
       name === undefined
         ? "is not name:base64"
         : bytes === 64
-          ? "is a secret key: make a new pair, whoever reads this file can sign with this one"
+          ? "is a secret key: create a new pair, because anyone who reads this file can sign with this one"
           : bytes !== 32
             ? `has ${bytes} bytes, expected the 32 of an Ed25519 public key`
             : names.has(name)

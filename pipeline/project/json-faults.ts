@@ -34,7 +34,7 @@ function otherFormat(text: string, offset: number): Words | undefined {
   if (/^(?:---|[A-Za-z_][\w-]*:)(?:\s|$)/.test(start))
     return ["it looks like YAML", "Write JSON, or give the file a name that ends in .yaml."];
   if (/^[A-Za-z]\w* ?\S/.test(start) && /[[{]/.test(text.slice(offset)))
-    return ["other text stands before it", "Did a program write its messages into the same file?"];
+    return ["other text comes before it", "Did a program write its messages into the same file?"];
   return undefined;
 }
 
@@ -42,7 +42,7 @@ const noComments: Words = ["a comment", "JSON has none: remove it, or write YAML
 const notJson = "JSON knows numbers, true, false, null and text in double quotes.";
 const number: Words = [
   "a number in a form that JSON does not know",
-  "Write it in plain digits, such as 4096 or 0.5; a version or a date stands in double quotes.",
+  "Write it in plain digits, such as 4096 or 0.5; write a version or a date in double quotes.",
 ];
 
 function wordsOf(code: Code | undefined, text: string, offset: number): Words {
@@ -57,7 +57,7 @@ function wordsOf(code: Code | undefined, text: string, offset: number): Words {
     case "ValueExpected":
       return missingValue(text, offset);
     case "ColonExpected":
-      return ["no colon after a key", 'Between a key and its value stands a colon: "key": "value".'];
+      return ["no colon after a key", 'Write a colon between a key and its value: "key": "value".'];
     case "CommaExpected":
       return missingComma(text, offset);
     case "CloseBraceExpected":
@@ -93,16 +93,16 @@ const near = (text: string, offset: number) => ({
 
 /** Characters with another meaning in other languages. */
 const signs: readonly (readonly [RegExp, ...Words])[] = [
-  [/^'/, "text in single quotes", "Text stands in double quotes."],
-  [/^[“”„‟‘’‚«»]/, "a typographic quote", 'Text stands in plain double quotes: ".'],
+  [/^'/, "text in single quotes", "Write text in double quotes."],
+  [/^[“”„‟‘’‚«»]/, "a typographic quote", 'Write text in plain double quotes: ".'],
   [/^#/, ...noComments],
   [
     /^(?:…|\.\.\.)/,
     "dots where something was left out",
     "Was it copied from shortened output? Write the whole.",
   ],
-  [/^;/, "a semicolon", "Between two values stands a comma."],
-  [/^=/, "an equals sign", "Between a key and its value stands a colon."],
+  [/^;/, "a semicolon", "Write a comma between two values."],
+  [/^=/, "an equals sign", "Write a colon between a key and its value."],
   [
     /^[+-]?(?:nan|inf|infinity)\b/i,
     "NaN or Infinity, which JSON does not have",
@@ -127,16 +127,16 @@ function symbol(text: string, offset: number): Words {
       'Is a quote missing before it? One that belongs to the text is written \\".',
     ];
   return word
-    ? [`the word ${word}`, `Text stands in double quotes: "${word}".`]
+    ? [`the word ${word}`, `Write text in double quotes: "${word}".`]
     : ["an unknown sign", notJson];
 }
 
 const bareKey = (word: string): Words => ["a key without quotes", `Write it as "${word}".`];
 
-const strayComma = "A comma stands between two values, and only there: remove it, or write the value.";
+const strayComma = "Commas are only allowed between two values: remove it, or write the value.";
 const lastComma = (bracket: string): Words => [
   `a comma before ${bracket}`,
-  "Remove it: a comma stands between two values, and only there.",
+  "Remove it: commas are only allowed between two values.",
 ];
 const brackets = "Brackets close in the order they were opened: a [ with ], a { with }.";
 
@@ -147,7 +147,7 @@ function missingKey(text: string, offset: number): Words {
   if (here === "}" && before === ",") return lastComma(here);
   if (here === ",") return [what, strayComma];
   if (here === "{" && before === "{")
-    return [what, "Is it a template whose {{ }} nobody filled in? Otherwise a key stands before each value."];
+    return [what, "Is it a template whose {{ }} was not filled in? Otherwise write a key before each value."];
   const [bare] = /^-?[\w.]+/.exec(rest) ?? [];
   if (bare) return bareKey(bare);
   return here === "]" ? ["a ] where a } is expected", brackets] : [what, 'A key is text: "key": "value".'];

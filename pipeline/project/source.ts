@@ -22,7 +22,7 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
     throw failure(
       "file-size",
       `the file has ${bytes.length} bytes, expected at most ${limit}`,
-      "Split it: any number of manifests and fragments may lie side by side.",
+      "Split it: any number of manifests and fragments may be in the same folder.",
       { file, line: 1, column: 1 },
     );
   }

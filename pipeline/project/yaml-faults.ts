@@ -10,7 +10,7 @@ export interface Fault {
 
 type Words = readonly [message: string, hint: string, offset?: number];
 
-const quoteIt = (what: string) => `${what} stands in quotes.`;
+const quoteIt = (what: string) => `write ${what} in quotes.`;
 const sameColumn = "Keys of one object start in the same column, and so do the items of one list.";
 const indentation: Words = ["the indentation does not fit the lines above", sameColumn];
 const noKey: Words = ['the line is no "key: value"', "A colon and a blank follow each key."];
@@ -54,7 +54,7 @@ function wordsOf(faults: readonly Fault[], text: string): Words {
   if (has("BLOCK_IN_FLOW"))
     return [
       "a colon where a comma is expected",
-      `Commas stand between the parts of a list or object; ${quoteIt('text with ": " in it')}`,
+      `Separate the parts of a list or object by commas; ${quoteIt('text that contains ": "')}`,
     ];
   if (has("BAD_DQ_ESCAPE"))
     return [
@@ -93,7 +93,7 @@ function listItem(text: string, at: number): Words {
 function nested(isOverLines: boolean, said: string): Words {
   if (/block sequence/.test(said)) return indentation;
   if (isOverLines) return ["a value is followed by a line that is indented deeper", sameColumn];
-  return ["a second colon in one value", quoteIt('Text with ": " in it')];
+  return ["a second colon in one value", 'Write text that contains ": " in quotes.'];
 }
 
 function missingColon(text: string, at: number): Words {
@@ -104,7 +104,7 @@ function missingColon(text: string, at: number): Words {
 
 const specialStart = (text: string, at: number): Words => {
   const start = text[at] === "*" || text[at - 1] !== "*" ? text[at] : "*";
-  return [`text starts with ${start}`, quoteIt("Text with a special character in front")];
+  return [`text starts with ${start}`, "Write text that starts with a special character in quotes."];
 };
 
 function unexpected(said: string, text: string, at: number): Words {

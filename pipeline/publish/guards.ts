@@ -24,7 +24,7 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
     throw failure(
       "build-provisional",
       `the build has content that is not cut: ${build.provisional.join(", ")}`,
-      "Build what is cut alone: relcat build --released",
+      "Build only cut releases: relcat build --released",
     );
   }
   if (ownMachine.test(URL.parse(site.baseUrl)?.hostname ?? "")) {
@@ -42,7 +42,7 @@ export function refuseOlderLedger(ledger: Ledger, state: SiteState, site: SiteSe
   throw failure(
     "site-newer",
     `${site.name} has a ledger of ${state.ledger_high.lines} public lines that the one here does not begin with`,
-    "This checkout is older than what is published, or another branch: publish from the newest main.",
+    "This checkout is older than the published state, or on another branch: publish from the newest main.",
   );
 }
 

@@ -74,7 +74,7 @@ export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): vo
   throw failure(
     "build-unsigned",
     `${folder} is not signed, or was built anew since, and catalog.yaml asks for signatures`,
-    `Sign it, going on from what is published: relcat sign --site ${site}`,
+    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
   );
 }
 
@@ -83,7 +83,7 @@ export const unsigned = (folder: string, site: string): RelcatError =>
   failure(
     "build-unsigned",
     `${site} is signed, and ${folder} is not`,
-    `Sign it, going on from what is published: relcat sign --site ${site}`,
+    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
   );
 
 /** Metadata that the timestamp refers to, by path; roots are checked elsewhere. */
@@ -146,7 +146,7 @@ export function refuseOlderSignatures(
   const version = role === "timestamp" ? ours + 1 : ours;
   throw failure(
     "site-newer",
-    `${local.folder} was signed before what is live at ${site}: its ${role} has version ${version}, and there is ${theirs}`,
-    `Sign it again, going on from what is published: relcat sign --site ${site}`,
+    `${local.folder} was signed before the live build at ${site}: its ${role} has version ${version}, and there is ${theirs}`,
+    `Sign it again, continuing from the published metadata: relcat sign --site ${site}`,
   );
 }

@@ -96,6 +96,6 @@ async function provedSnapshot(
   const newer = await newerThanLive(source, live, root);
   if (newer === undefined) return live.snapshot;
   throw refused(
-    `${newer} is signed and newer than what is live: an earlier state was put back, or a publish was interrupted`,
+    `${newer} is signed and newer than the live build: an earlier state was put back, or a publish was interrupted`,
   );
 }

@@ -130,7 +130,7 @@ function readManifest(file: string): Located<Manifest> {
   if (!file.endsWith(".json"))
     throw failure(
       "usage",
-      `--manifest ${file} is no JSON document: what is written into it would lose its comments`,
+      `--manifest ${file} is not a JSON document: writing to it would lose its comments`,
       "Give the manifest that relcat ingest wrote.",
     );
   const bytes = readIfPresent(file);
@@ -188,7 +188,11 @@ function inputProblems({ path, kind, size }: { path: string; kind: string; size:
       "Name the files inside, or pack it.",
     );
   if (size > 0) return [];
-  return of("artifact-empty", `${path} is empty`, "A build that wrote nothing has failed, whatever it said.");
+  return of(
+    "artifact-empty",
+    `${path} is empty`,
+    "A build that wrote nothing has failed, even if it reported success.",
+  );
 }
 
 async function openPlace({ place }: SiteSettings, environment: UploadSurroundings["environment"]) {

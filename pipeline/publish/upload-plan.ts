@@ -157,7 +157,7 @@ const notFree = (key: string, { name }: SiteSettings) =>
 const hidden = ({ file, index }: NamedFile, manifest: Located<Manifest>): Problem => ({
   code: "record-private",
   severity: "error",
-  message: `${file} is a private record's, and whoever knows its address could download it`,
+  message: `${file} belongs to a private record, and anyone who knows its address could download it`,
   hint: "Leave it out, and put it by other means where it belongs, with its url in the manifest; or say --with-private.",
   at: manifest.place(["artifacts", index ?? 0]),
 });

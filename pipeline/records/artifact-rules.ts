@@ -106,7 +106,7 @@ const partsOfImagesOnly: ArtifactRule = function* ({ artifact, type, place }) {
   if (!type || type.kind === "image") return;
   for (const part of ["store", "vendor"] as const) {
     if (artifact[part] === undefined) continue;
-    const message = `${part} stands on a ${type.kind}, expected on images only`;
+    const message = `${part} is set on a ${type.kind}, expected on images only`;
     yield error(`${part}-forbidden`, place([part], "key"), message, "Remove it.");
   }
 };
@@ -128,7 +128,7 @@ const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
   const revs = release.release?.value.revs;
   const rev = artifact.vendor?.rev;
   if (revs === undefined || rev === undefined || Object.values(revs).includes(rev)) return;
-  const message = `vendor.rev ${rev} is none of the release's revs`;
+  const message = `vendor.rev ${rev} is not one of the release's revs`;
   yield error(
     "revision-unlisted",
     place(["vendor", "rev"]),

@@ -19,7 +19,7 @@ const imagesAttestSelfCheckOnly: ArtifactRule = function* ({ artifact, type, pla
   if (type?.kind !== "image") return;
   for (const key of Object.keys(artifact.attestation ?? {})) {
     if (key === "cryptolib_post") continue;
-    const message = `attestation.${key} stands on an image, expected cryptolib_post alone`;
+    const message = `attestation.${key} is set on an image, expected cryptolib_post alone`;
     yield error("attestation-forbidden", place(["attestation", key], "key"), message, "Remove it.");
   }
 };
@@ -27,7 +27,7 @@ const imagesAttestSelfCheckOnly: ArtifactRule = function* ({ artifact, type, pla
 const signatureOfLinuxPackages: ArtifactRule = function* ({ artifact, type, place }) {
   if (!type || artifact.attestation?.signature === undefined) return;
   if (["rpm", "deb"].includes(artifact.package_type)) return;
-  const message = `attestation.signature stands on ${display(artifact.package_type)}, expected on rpm and deb only`;
+  const message = `attestation.signature is set on ${display(artifact.package_type)}, expected on rpm and deb only`;
   yield error(
     "signature-forbidden",
     place(["attestation", "signature"], "key"),
@@ -70,7 +70,7 @@ const selfCheckHashOfSystem: ArtifactRule = function* ({ artifact, type, place }
     yield error(
       "hash-per-arch",
       place([...path, other], "key"),
-      `${other} stands ${where}, expected ${wanted}`,
+      `${other} is set ${where}, expected ${wanted}`,
       `Use ${wanted}.`,
     );
   }
@@ -94,7 +94,7 @@ const fingerprintsOfSystem: ArtifactRule = function* ({ artifact, type, place })
       yield error(
         "fingerprint-per-arch",
         place([...path, "fingerprint"], "key"),
-        "fingerprint stands on macOS, expected fingerprint_per_arch",
+        "fingerprint is set on macOS, expected fingerprint_per_arch",
         "Give one per architecture.",
       );
     }
@@ -110,7 +110,7 @@ const fingerprintsOfSystem: ArtifactRule = function* ({ artifact, type, place })
       yield error(
         "fingerprint-per-arch",
         place([...path, "fingerprint_per_arch"], "key"),
-        "fingerprint_per_arch stands outside macOS, expected fingerprint",
+        "fingerprint_per_arch is set outside macOS, expected fingerprint",
         "Use fingerprint.",
       );
     }

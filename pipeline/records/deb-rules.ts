@@ -13,7 +13,7 @@ export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, pl
       "deb-os-range",
       place(["max_os_version"]),
       "a deb has both min_os_version and max_os_version, expected at most one",
-      "Leave out the one that no other deb of the release needs to be told apart from it.",
+      "Remove the bound that is not needed to distinguish it from the other debs of the release.",
     );
   }
   if (min !== null || max !== null || !hasLike(artifact, release)) return;

@@ -65,7 +65,7 @@ const identityFields: readonly string[] = ["id", "version"];
 const identityNotVerbatim: ArtifactRule = function* ({ artifact, place }) {
   for (const field of identityFields) {
     if (!Object.hasOwn(artifact.verbatim ?? {}, field)) continue;
-    const message = `verbatim.${field} stands in an artifact, but the ${field} of a record cannot be chosen`;
+    const message = `verbatim.${field} is set in an artifact, but the ${field} of a record cannot be chosen`;
     yield error("verbatim-needless", place(["verbatim", field], "key"), message, "Remove it.");
   }
 };

@@ -91,7 +91,7 @@ function refuseProvisional({ provisional }: BuildDocument): void {
   throw failure(
     "build-provisional",
     `the build has content that is not cut: ${provisional.join(", ")}`,
-    "Build what is cut alone: relcat build --released",
+    "Build only cut releases: relcat build --released",
   );
 }
 
@@ -253,7 +253,7 @@ function refuseUndelegated({ trust }: SignRequest, contents: ReadonlyMap<string,
   if (missing.length === 0) return;
   throw failure(
     "role-undelegated",
-    `nobody may speak for ${missing.join(", ")} yet`,
+    `no role is responsible for ${missing.join(", ")} yet`,
     "Whoever has the targets key signs for more years: relcat trust sign",
   );
 }

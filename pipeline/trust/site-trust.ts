@@ -72,7 +72,7 @@ async function refuseExposed(folder: string): Promise<void> {
   if (!(await isInRepository(folder))) return;
   throw failure(
     "key-exposed",
-    `${folder} lies in a git work tree, expected a place that is never committed`,
+    `${folder} is in a git work tree, expected a folder that is never committed`,
     "Such as ~/.config/relcat/keys, or a stick that is taken out.",
   );
 }
@@ -128,7 +128,7 @@ function chosenRoot(keys: readonly Uint8Array[], id: string | undefined): Uint8A
   throw failure(
     "key-untrusted",
     id === undefined
-      ? `there are ${keys.length} root keys, expected to be told which one goes`
+      ? `there are ${keys.length} root keys, expected the one to replace`
       : `${found.length} root keys begin with ${id}, expected one`,
     `Name it with --replace: ${keys.map((key) => keyId(key).slice(0, 16)).join(", ")}`,
   );

@@ -53,7 +53,7 @@ export function placeOf(
     throw failure(
       "site-tampered",
       `${place}: ${JSON.stringify(url)} is no address of a file for download`,
-      "Use nothing of it, and tell whoever publishes it.",
+      "Use nothing of it, and tell its publisher.",
     );
   if (isRemote || base === undefined || !url.startsWith(`${base}/`)) return url;
   const path = pathBelow(base, url);

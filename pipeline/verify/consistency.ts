@@ -53,7 +53,7 @@ function releaseFindings(version: string, release: ReleaseDocument, documents: S
   for (const record of release.packages) {
     const { id } = record;
     expect(record.version === version, `has package ${id} of ${record.version}`);
-    expect(Object.hasOwn(release.artifacts, id), `does not say where package ${id} lies`);
+    expect(Object.hasOwn(release.artifacts, id), `has no address of package ${id}`);
     expect(
       hasText(`api/v1/package/${id}/index.json`, JSON.stringify(record)),
       `says something else of package ${id} than api/v1/package/${id}/index.json`,

@@ -73,7 +73,7 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
   findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
   for (const [path, file] of copies(releases.keys())) {
     if ((await trusted.describe(path))?.hashes.sha256 !== listed[file]?.sha256)
-      findings.push({ path, what: `is not what is listed as ${file}` });
+      findings.push({ path, what: `differs from the listed ${file}` });
   }
   const build = catalog["build.json"]?.sha256;
   if (build === undefined) throw notAsDescribed(trusted, "catalog/files.json", "lacks build.json");
@@ -93,8 +93,7 @@ async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
 /** @throws RelcatError site-tampered if no role is responsible for it, or it is not JSON */
 export async function readTarget(trusted: TrustedSite, path: string): Promise<unknown> {
   const bytes = await trusted.target(path);
-  if (!bytes)
-    throw notAsDescribed(trusted, path, "has nobody who speaks for it: it is no target of this site");
+  if (!bytes) throw notAsDescribed(trusted, path, "has no responsible role: it is not a target of this site");
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
@@ -103,11 +102,7 @@ export async function readTarget(trusted: TrustedSite, path: string): Promise<un
 }
 
 const notAsDescribed = ({ site }: TrustedSite, path: string, what: string) =>
-  failure(
-    "site-tampered",
-    `${site.place}: ${path} ${what}`,
-    "Use nothing of it, and tell whoever publishes it.",
-  );
+  failure("site-tampered", `${site.place}: ${path} ${what}`, "Use nothing of it, and tell its publisher.");
 
 /**
  * All releases with a responsible role, ascending. The site's own index is not used, because a cache may
@@ -120,7 +115,7 @@ export async function versionsOf(trusted: TrustedSite, findings: Finding[] = [])
     const role = await trusted.role(name);
     const path = `metadata/${trusted.snapshot.metadata.signed.meta[file]?.version}.${file}`;
     if (!role) {
-      findings.push({ path, what: "is in the snapshot, but nobody lets that role speak" });
+      findings.push({ path, what: "is in the snapshot, but no delegation names that role" });
       continue;
     }
     for (const target of Object.keys(role.metadata.signed.targets)) {

@@ -64,7 +64,7 @@ async function deliver(trusted: TrustedSite, request: DownloadRequest): Promise<
   if (!artifact || !/^[0-9a-f]{64}$/.test(record.checksum))
     throw failure(
       "artifact-missing",
-      `nobody knows the SHA-256 of ${artifact?.file ?? record.name}`,
+      `the catalog has no SHA-256 of ${artifact?.file ?? record.name}`,
       "It was taken over from an older catalog without one; it cannot be verified.",
     );
   const file = request.out ?? harmlessName(trusted, artifact.file);
@@ -87,7 +87,7 @@ function harmlessName({ site }: TrustedSite, file: string): string {
   throw failure(
     "site-tampered",
     `${site.place}: ${JSON.stringify(file)} is no name of a file`,
-    "Use nothing of it, and tell whoever publishes it.",
+    "Use nothing of it, and tell its publisher.",
   );
 }
 
@@ -111,7 +111,7 @@ async function find(
   throw failure(
     "site-tampered",
     `${trusted.site.place}: releases/${record.version}/release.json says something else of package ${record.id} than the list`,
-    "Use nothing of it, and tell whoever publishes it.",
+    "Use nothing of it, and tell its publisher.",
   );
 }
 

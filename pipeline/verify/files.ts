@@ -31,7 +31,7 @@ async function compareFile(site: SiteReader, path: string, known: Listed[string]
   const address = site.isRemote ? addressOf(path) : path;
   const answer = await site.read(address, known.size + slack);
   if (answer.status !== 200) return [{ path, what: `is missing (${answer.status})` }];
-  if (answer.damage !== undefined) return [{ path, what: broken(answer, "although nobody asked for one") }];
+  if (answer.damage !== undefined) return [{ path, what: broken(answer, "although none was requested") }];
   const other = difference(answer, known);
   if (other !== undefined) return [{ path, what: "is not what was signed", instead: other }];
   if (!site.isRemote) return siblingFindings(site, path, answer.bytes);

@@ -30,7 +30,10 @@ async function rootFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<F
     const bytes = trusted.answered.get(path) ?? (await read(trusted, path, mostRootBytes));
     const root = bytes && parsed(bytes);
     if (!bytes)
-      findings.push({ path, what: "is missing: who trusts an older root cannot follow to the newest" });
+      findings.push({
+        path,
+        what: "is missing: clients that trust an older root cannot update to the newest",
+      });
     else if (!root) findings.push({ path, what: "is no root metadata" });
     else if (version === pinnedVersion && Buffer.compare(bytes, pinned) !== 0)
       findings.push({ path, what: "is not the root that is pinned" });
@@ -76,7 +79,7 @@ function formFindings(
       );
     return isGood
       ? []
-      : [{ path, what: `has a signature that is none of a ${role} key (${keyID.slice(0, 16)}…)` }];
+      : [{ path, what: `has a signature that is not from a ${role} key (${keyID.slice(0, 16)}…)` }];
   });
 }
 
@@ -130,7 +133,7 @@ async function signedListFindings(trusted: TrustedSite): Promise<Finding[]> {
     }
     return findings;
   } catch {
-    return wrong("is no list of what was signed");
+    return wrong("is not a list of signed files");
   }
 }
 

@@ -114,8 +114,8 @@ const firstRoot = (releases: string) => join(releases, "trust/1.root.json");
 const withoutRoot = (releases: string) =>
   failure(
     "usage",
-    "nothing says whose signatures count",
-    `Give the root you trust: --root ${shellWord(firstRoot(releases))}, or a copy of it from somebody you trust. ` +
+    "there is no root to verify signatures with",
+    `Give the root you trust: --root ${shellWord(firstRoot(releases))}, or a copy of it from someone you trust. ` +
       "In the project, its own root counts for its sites and the folders in it. --trust-first-use takes the site's own.",
   );
 
@@ -128,14 +128,14 @@ async function firstUse(base: string, place: string): Promise<Omit<TrustedPlace,
     throw failure(
       "root-missing",
       `${place} has no ${path} (${status})`,
-      "It is not signed, or it lies elsewhere; give the root you trust with --root.",
+      "It is not signed, or its metadata is elsewhere; give the root you trust with --root.",
     );
   const before = readFirstRoot(base, place);
   if (before && Buffer.compare(before, bytes) !== 0)
     throw failure(
       "site-tampered",
       `${place} has another first root than when it was trusted first (SHA-256 ${sha256(bytes)}, then ${sha256(before)})`,
-      "Ask whoever publishes it which is theirs, and give that one with --root.",
+      "Ask its publisher which one is right, and give it with --root.",
     );
   const root = before ?? asRoot(bytes, `${place}/${path}`);
   return {

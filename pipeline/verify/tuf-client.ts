@@ -177,7 +177,7 @@ function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   throw failure(
     "clock",
     `${site.place}: the timestamp was signed on ${new Date(signedAt).toISOString()}, which is yet to come by your clock`,
-    "Set the clock: with a wrong one nobody can say whether a signature has expired.",
+    "Set the clock: a wrong one makes it impossible to tell whether a signature has expired.",
   );
 }
 

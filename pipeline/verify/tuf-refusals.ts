@@ -20,7 +20,7 @@ export function explained(site: SiteReader, path: string, error: unknown): Relca
     return failure(
       "site-tampered",
       `${site.place} answers 200 with something else for ${path}, which is missing`,
-      "The host must answer 404 for what is not there: it is misconfigured.",
+      "The host must answer 404 for missing files: it is misconfigured.",
       undefined,
       error,
     );
@@ -43,7 +43,7 @@ const olderTimestamp = (site: SiteReader, versions: string, cause: unknown) =>
   failure(
     "site-stale",
     `${site.place}: (role timestamp) metadata/timestamp.json is older than what was seen here before (${versions})`,
-    "A cache hands out an old one, or somebody keeps news from you. Nothing of it was used; try again later.",
+    "A cache serves an old version, or someone withholds updates from you. Nothing of it was used; try again later.",
     undefined,
     cause,
   );
@@ -98,7 +98,7 @@ export const tampered = (site: Pick<SiteReader, "place">, path: string, what: st
   failure(
     "site-tampered",
     `${site.place}: ${path} ${what}`,
-    "Use nothing of it, and tell whoever publishes it.",
+    "Use nothing of it, and tell its publisher.",
     undefined,
     cause,
   );

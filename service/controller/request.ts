@@ -17,7 +17,7 @@ export function readQuery({ query }: Contract, parameters: URLSearchParams): Rec
   for (const name of new Set(parameters.keys())) {
     const values = parameters.getAll(name);
     if (values.length > 1)
-      errors.push({ pointer: name, code: "repeated", detail: "The parameter stands twice." });
+      errors.push({ pointer: name, code: "repeated", detail: "The parameter is repeated." });
     given[name] = values[0] ?? "";
   }
   const known = query?.shape ?? {};

@@ -47,7 +47,7 @@ export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/ok/", "Health", "Says whether the server answers.", { GET: "health" }),
   route("/device/", "Devices", "All devices, in order of creation.", { GET: "listDevices" }),
   route("/device/state/", "Device States", "Accepts and rejects devices.", { POST: "setDeviceStates" }),
-  route("/device/assign/", "Device Assignment", "Says whose a device is.", { POST: "assignDevice" }),
+  route("/device/assign/", "Device Assignment", "Assigns a device to a user.", { POST: "assignDevice" }),
   route("/device/auth_decisions/", "Auth Decisions", "Decision for the first contact with a serial number.", {
     GET: "listAuthDecisions",
     POST: "setAuthDecisions",
@@ -74,11 +74,11 @@ export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/user/login/", "Login", "Opens a session.", { POST: "login" }),
   route("/user/logout/", "Logout", "Ends a session.", { POST: "logout" }),
   route("/user/me/", "Own User", "Whoever is signed in.", { GET: "readMe", POST: "changeMe" }),
-  route("/user/tokens/", "Own Tokens", "Tokens of whoever is signed in, for /latest/.", {
+  route("/user/tokens/", "Own Tokens", "Tokens of the signed-in user, for /latest/.", {
     GET: "listTokens",
     POST: "createToken",
   }),
-  route("/user/tokens/:id/", "Own Token", "One token of whoever is signed in.", { DELETE: "revokeToken" }),
+  route("/user/tokens/:id/", "Own Token", "One token of the signed-in user.", { DELETE: "revokeToken" }),
   route("/user/upsert/", "User Changes", "Makes or changes a user.", { POST: "upsertUser" }),
   route("/user/:id/", "User", "One user.", { GET: "readUser", DELETE: "deleteUser" }),
   route("/users/", "Users", "All users.", { GET: "listUsers" }),

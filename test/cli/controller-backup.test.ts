@@ -29,7 +29,7 @@ describe("while the server takes devices in", () => {
     expect([backup.stdout, backup.stderr, backup.exitCode]).toEqual([
       "Wrote backup.db.",
       [
-        "The pepper is in backup.db.pepper: whoever has both can do what the controller can.",
+        "The pepper is in backup.db.pepper: anyone who has both can do what the controller can.",
         "Next: relcat controller restore backup.db --database NEW.db makes a controller of it",
       ].join("\n"),
       0,
@@ -129,7 +129,7 @@ describe("on a controller that rests", () => {
     const why = "row 1 is not what was written, or one before it was exchanged";
     const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
     expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
-      `error[audit-broken] changed.db was changed outside of the controller: ${why}\n  hint: Keep this database for whoever looks into it; relcat controller restore makes one of a backup.`,
+      `error[audit-broken] changed.db was changed outside of the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
       "",
       6,
     ]);

@@ -102,7 +102,7 @@ describe("on the controller's own machine", () => {
     ],
     [
       keys("rotate", "me", ...here),
-      "error[usage] me stands for the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller\n  hint: Export both and leave --database out; or give the id of a key.",
+      "error[usage] me means the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller\n  hint: Export both and leave --database out; or give the id of a key.",
       2,
     ],
   ])("%j is refused", async (args, said, status) => {

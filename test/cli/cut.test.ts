@@ -35,7 +35,7 @@ describe("without versions", () => {
     const { stderr, exitCode } = await made.run("cut", ...args);
     expect({ stderr, exitCode }).toEqual({
       stderr:
-        "error[not-confirmed] cut was not given versions, and nobody is here to ask; nothing was cut\n" +
+        "error[not-confirmed] cut was not given versions, and there is no terminal to ask at; nothing was cut\n" +
         `  hint: Name versions, or give --all for all that is due: ${due}.`,
       exitCode: 2,
     });

@@ -39,7 +39,7 @@ test("an export brings back what was changed since", async () => {
   expect(trial.stdout).toBe("Would set 2 states, 1 name, 1 assignment, 1 decision in advance.");
   const refused = await run(["devices", "import", "devices.jsonl"]);
   expect([refused.stderr, refused.exitCode]).toEqual([
-    "error[not-confirmed] nobody is here to confirm this; nothing was changed\n  hint: Run it again with --yes.",
+    "error[not-confirmed] there is no terminal to confirm this at; nothing was changed\n  hint: Run it again with --yes.",
     2,
   ]);
   const { stdout } = await succeed(["devices", "import", "devices.jsonl", "--yes"]);

@@ -54,7 +54,7 @@ describe("the sample agent", () => {
       enroll("--name", "agent", "--serial", "SN-7", "--wait", "--every", "1"),
     );
     const waiting = await nextData("stderr", agent);
-    const id = /^(\S+) is pending: waiting for somebody to decide…\n/.exec(waiting)?.[1] ?? "";
+    const id = /^(\S+) is pending: waiting for a decision…\n/.exec(waiting)?.[1] ?? "";
     expect((await json(["devices", "show", id])).device).toMatchObject({
       name: "agent",
       serial: "SN-7",
@@ -81,7 +81,7 @@ describe("the sample agent", () => {
   test("its own place for the key; a file that is none is refused", async () => {
     const { folder, env, run, succeed } = served;
     const { stderr } = await succeed(["devices", "enroll", "--name", "at home"]);
-    expect(stderr).toMatch(/^Next: relcat devices accept [\w-]{36}, by somebody who may$/);
+    expect(stderr).toMatch(/^Next: relcat devices accept [\w-]{36}, by a user who may do so$/);
     expect(existsSync(join(String(env.XDG_STATE_HOME), "relcat/device.pem"))).toBe(true);
     writeFileSync(join(folder, "text.pem"), "no key\n");
     const refused = await run(["devices", "enroll", "--key-file", "text.pem"]);

@@ -87,7 +87,7 @@ describe("deciding", () => {
     const refused = await some.run(["devices", "accept", "--all-pending"]);
     expect([refused.stderr.split("\n").slice(-2), refused.exitCode]).toEqual([
       [
-        "error[not-confirmed] nobody is here to confirm this; nothing was changed",
+        "error[not-confirmed] there is no terminal to confirm this at; nothing was changed",
         "  hint: Run it again with --yes.",
       ],
       2,
@@ -122,7 +122,7 @@ describe("deciding", () => {
       "--preapprove is about unknown serial numbers to accept",
       "Give it with relcat devices accept --serials FILE.",
     ],
-    [["assign", "phone"], "whose the device is must be said once", "Give --user EMAIL, or --nobody."],
+    [["assign", "phone"], "the owner of the device must be given once", "Give --user EMAIL, or --nobody."],
     [
       ["enroll", "--every", "0"],
       '"0" does not fit --every <seconds>',
@@ -135,9 +135,9 @@ describe("deciding", () => {
 });
 
 test("a device gets another name and an owner, and loses him", async () => {
-  expect(await said("devices", "rename", "phone", "phone-2")).toBe(`${ids.phone} is called phone-2 now.`);
+  expect(await said("devices", "rename", "phone", "phone-2")).toBe(`${ids.phone} is now called phone-2.`);
   expect(await said("devices", "assign", "phone-2", "--user", ownerEmail)).toBe(
-    `${ids.phone} belongs to ${ownerEmail} now.`,
+    `${ids.phone} is now assigned to ${ownerEmail}.`,
   );
   expect((await served.json(["devices", "assign", "phone-2", "--nobody"])).device.assigned_to_user).toBe(
     null,

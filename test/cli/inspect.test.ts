@@ -273,11 +273,11 @@ describe("refuses", () => {
     ],
     [
       ["some.deb", "--keys", "keys"],
-      "error[folder-missing] there is no folder keys\n  hint: Give the folder with the OpenPGP and X.509 certificates of those who may sign.",
+      "error[folder-missing] there is no folder keys\n  hint: Give the folder with the OpenPGP and X.509 certificates of the allowed signers.",
     ],
     [
       ["some.deb", "--keys", "empty"],
-      "error[key-unusable] empty has no certificate in it, expected one at least\n  hint: Give the folder with the OpenPGP and X.509 certificates of those who may sign.",
+      "error[key-unusable] empty has no certificate in it, expected one at least\n  hint: Give the folder with the OpenPGP and X.509 certificates of the allowed signers.",
     ],
     [["some.deb", "--keys", "odd"], "error[key-unusable] odd/notes.md "],
     [[], "error[usage] the argument file is missing"],

@@ -17,7 +17,7 @@ describe("ingest refuses, and writes nothing:", () => {
     [
       "deb/signed-rsa4096-xz.deb",
       {},
-      "signed-rsa4096-xz.deb is refused by the policy of deb: it is untrusted-key: it is signed by 3936fbf37043da2a414edc513c87b87169042f69, which is none of the allowed keys",
+      "signed-rsa4096-xz.deb is refused by the policy of deb: it is untrusted-key: it is signed by 3936fbf37043da2a414edc513c87b87169042f69, which is not an allowed key",
       "Sign it with a key of signers:, or put this one there if it may sign.",
     ],
     [
@@ -66,7 +66,7 @@ test("what has no signature by its format is unsigned, whatever its package type
   });
   const { stderr } = await made.ingest();
   expect(stderr).toContain(
-    "acme-1.2.3.qcow2 is refused by the policy of tool: it is unsigned: acme-1.2.3.qcow2.asc is not beside it",
+    "acme-1.2.3.qcow2 is refused by the policy of tool: it is unsigned: acme-1.2.3.qcow2.asc is not next to it",
   );
 });
 

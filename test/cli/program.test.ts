@@ -76,7 +76,7 @@ test.each([
   const made = project(smallCatalog);
   const { stdout, stderr, exitCode } = await made.run(...line.split(" "));
   expect({ stderr, exitCode }).toEqual({
-    stderr: `error[usage] --version prints the version of relcat, and takes nothing beside it\n  hint: ${hint}`,
+    stderr: `error[usage] --version prints the version of relcat, and takes no other words\n  hint: ${hint}`,
     exitCode: 2,
   });
   if (line.endsWith("--json")) expect(JSON.parse(stdout).problems[0].hint).toBe(hint);

@@ -45,6 +45,6 @@ test.each([
   "D800",
 ])("U+%s, which turns the text around it or is half of a character, is refused", (code) => {
   const text = `good ${String.fromCharCode(Number.parseInt(code, 16))} bad`;
-  const message = `the reason has U+${code}, which nobody sees`;
+  const message = `the reason has U+${code}, which is invisible`;
   expect(refusal(text)).toEqual({ code: "usage", severity: "error", message, hint });
 });

@@ -44,7 +44,7 @@ test("without a terminal and --yes it refuses, having shown what it would hit", 
       "To be retracted: 2 records",
       "  1  26.08.001  msi  tool-26.08.001.msi",
       "  2  26.08.001  rpm  tool-26.08.001.rpm",
-      "error[not-confirmed] nobody is here to confirm this; nothing was changed",
+      "error[not-confirmed] there is no terminal to confirm this at; nothing was changed",
       "  hint: Run it again with --yes.",
     ].join("\n"),
   );
@@ -151,7 +151,7 @@ describe("what a selection means", () => {
     const { stderr, exitCode } = await (await cutCatalog()).run("retract", "1", "--reason", reason, "--yes");
     expect({ stderr, exitCode }).toEqual({
       stderr:
-        "error[usage] the reason is empty or has line breaks\n  hint: Say in one line why: everybody who has the package will read it.",
+        "error[usage] the reason is empty or has line breaks\n  hint: Give the reason in one line: everyone who has the package will read it.",
       exitCode: 2,
     });
   });
@@ -188,7 +188,7 @@ describe("reinstate", () => {
       stderr: expect.stringContaining("error[nothing-to-reinstate] the id 2 is not retracted\n"),
     });
     expect((await run("reinstate", "1")).stderr).toContain(
-      "error[not-confirmed] nobody is here to confirm this",
+      "error[not-confirmed] there is no terminal to confirm this",
     );
   });
 });
@@ -225,7 +225,7 @@ describe.skipIf(!hasTerminal)("at a terminal it asks", () => {
   test("but not where CI is set", async () => {
     const { folder } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, "y\n", { CI: "true" });
-    expect(text).toContain("nobody is here to confirm this");
+    expect(text).toContain("there is no terminal to confirm this at");
     expect(exitCode).toBe(2);
   });
 });

@@ -30,7 +30,7 @@ test("prints a schema to the byte, from any folder, and nothing beside it", asyn
 test.each([
   [["manifst"], 'there is no schema "manifst"', `There are ${names.join(", ")}.`],
   [["../package"], 'there is no schema "../package"', `There are ${names.join(", ")}.`],
-  [[], "which schema is not said", `Name one of ${names.join(", ")}.`],
+  [[], "no schema was named", `Name one of ${names.join(", ")}.`],
 ])("schema %j is refused", async (args, message, hint) => {
   const { stdout, stderr, exitCode } = await relcat(repository, ["schema", ...args]);
   expect({ stdout, stderr, exitCode }).toEqual({

@@ -38,7 +38,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
       "Downloaded tool.rpm: rpm of 26.08.001, 16 bytes, as signed.",
     ])
       expect(stdout).toContain(sentence);
-    expect(stderr).toContain("prod is held: relcat publish refuses until it is told --release-hold.");
+    expect(stderr).toContain("prod is on hold: relcat publish refuses without --release-hold.");
     const releases = join(at.folder, "releases");
     expect(readFileSync(join(releases, "tool.rpm"), "utf8")).toBe("rpm of 26.08.001");
     expect(at.live("downloads.example.com", "index.html")).toContain("<title>Example");

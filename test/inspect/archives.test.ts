@@ -147,14 +147,14 @@ describe("Incus' image", () => {
       "malformed: metadata.yaml does not say creation_date in seconds since 1970",
     ],
     ["creation_date: 1\n", "malformed: metadata.yaml does not say the architecture"],
-    ["- a\n", "malformed: metadata.yaml is no mapping"],
+    ["- a\n", "malformed: metadata.yaml is not a mapping"],
   ])("is malformed when it says %j", async (text, expected) => {
     expect(await said(image(text), "image.tar")).toBe(expected);
   });
 
   test("is malformed without metadata, or with two", async () => {
     expect(await said(tarOf([{ name: "rootfs/", type: "5" }]), "image.tar")).toBe(
-      "malformed: the image has no metadata.yaml, expected it beside its file system",
+      "malformed: the image has no metadata.yaml, expected it next to its file system",
     );
     expect(await said(image(metadata, { name: "metadata.yaml" }), "image.tar")).toBe(
       "malformed: the image has metadata.yaml twice",

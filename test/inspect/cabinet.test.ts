@@ -61,14 +61,19 @@ describe("a cabinet is refused when", () => {
     return made;
   };
   test.each<[string, Buffer, string, string | RegExp]>([
-    ["it is none", damaged((bytes) => bytes.write("MSCX")), "malformed", /is no cabinet of version 1/],
+    ["it is none", damaged((bytes) => bytes.write("MSCX")), "malformed", /is not a cabinet of version 1/],
     [
       "it is of another version",
       damaged((bytes) => bytes.writeUInt8(2, 25)),
       "malformed",
-      /is no cabinet of version 1/,
+      /is not a cabinet of version 1/,
     ],
-    ["it is shorter than it says", cabinet(files).subarray(0, -1), "malformed", /is no cabinet of version 1/],
+    [
+      "it is shorter than it says",
+      cabinet(files).subarray(0, -1),
+      "malformed",
+      /is not a cabinet of version 1/,
+    ],
     [
       "it is one of several",
       cabinet(files, { flags: 2 }),
@@ -85,7 +90,7 @@ describe("a cabinet is refused when", () => {
       "a checksum is another",
       damaged((bytes) => bytes.writeUInt8(bytes.readUInt8(data + 20) ^ 1, data + 20)),
       "bad-digest",
-      `cabinet has a block at its byte ${data} whose checksum is another`,
+      `cabinet has a block at its byte ${data} whose checksum is wrong`,
     ],
     [
       "a block is not MSZIP",

@@ -122,10 +122,10 @@ describe("a signed text", () => {
     expect(await change(what, by)).toMatchObject({ verdict, reason: expect.stringContaining(reason) });
   });
 
-  test("that is no UTF-8 is malformed", async () => {
+  test("that is not UTF-8 is malformed", async () => {
     const bytes = Buffer.from(await clearsigned(key, Buffer.from([0x61, 0xff])), "latin1");
     const inspection = await inspectBytes(inspectSignatureFile, bytes, optionsWith(keys), "SHA256SUMS.asc");
-    expect(inspection).toMatchObject({ verdict: "malformed", reason: "SHA256SUMS.asc is no UTF-8" });
+    expect(inspection).toMatchObject({ verdict: "malformed", reason: "SHA256SUMS.asc is not UTF-8" });
   });
 
   test("with a signature over bytes instead of a text is not read", async () => {

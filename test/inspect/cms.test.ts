@@ -83,7 +83,7 @@ describe("a signature does not hold when", () => {
     [
       "it is over other content",
       () => made({ content: Buffer.from("else") }),
-      "bad-digest: it is over something else than what it stands with",
+      "bad-digest: it does not match the content it came with",
     ],
     [
       "another key made it",
@@ -112,7 +112,7 @@ describe("a signature does not hold when", () => {
             ),
           },
         }),
-      "bad-signature: it is for another kind of content than the one it stands with",
+      "bad-signature: it is for another kind of content than the content it came with",
     ],
     [
       "its algorithm goes with another digest",

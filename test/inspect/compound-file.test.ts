@@ -217,12 +217,12 @@ describe("a compound file is malformed when", () => {
       "the directory has an entry 3 that nothing leads to",
     ],
     ["a stream has something inside", put(entry(2, 76), 3), /a stream with something inside/],
-    ["a kind is none", (bytes) => bytes.writeUInt8(4, entry(2, 66)), /whose name or kind cannot be/],
-    ["a name has no end", (bytes) => bytes.writeUInt16LE(0x41, entry(2, 4)), /whose name or kind cannot be/],
+    ["a kind is none", (bytes) => bytes.writeUInt8(4, entry(2, 66)), /with an invalid name or kind/],
+    ["a name has no end", (bytes) => bytes.writeUInt16LE(0x41, entry(2, 4)), /with an invalid name or kind/],
     [
       "a name is longer than its field",
       (bytes) => bytes.writeUInt16LE(66, entry(2, 64)),
-      /whose name or kind cannot be/,
+      /with an invalid name or kind/,
     ],
     [
       "a name is there twice",
@@ -272,7 +272,7 @@ describe("a compound file is malformed when", () => {
 test("what begins otherwise is none", () => {
   const bytes = compoundFile(members);
   bytes.writeUInt8(0xd1, 0);
-  expect(() => opened(bytes)).toThrow(new Fault("unsupported-format", "file is no compound file"));
+  expect(() => opened(bytes)).toThrow(new Fault("unsupported-format", "file is not a compound file"));
 });
 
 test("a directory of ten thousand names in a row is read", () => {

@@ -205,7 +205,7 @@ describe("what is inside is refused", () => {
       "with a control file that is no text",
       "malformed",
       withControl(Buffer.from([0x50, 0x3a, 0xff])),
-      "the control file is no UTF-8",
+      "the control file is not UTF-8",
     ],
     [
       "with data that leads out",

@@ -115,7 +115,7 @@ describe("the key decides", () => {
     expect(await inspect(await signed(key, content), await keysWith(await newKey()))).toMatchObject({
       verdict: "untrusted-key",
       key_id: key.getFingerprint(),
-      reason: `it is signed by ${key.getFingerprint()}, which is none of the allowed keys`,
+      reason: `it is signed by ${key.getFingerprint()}, which is not an allowed key`,
     });
   });
 
@@ -275,7 +275,7 @@ describe("a file is refused that is", () => {
   test("without what it signs beside it", async () => {
     expect(await inspect(await signed(key, content), keys, {})).toMatchObject({
       verdict: "bad-signature",
-      reason: "what file.sig signs is not beside it, expected file there",
+      reason: "the file that file.sig signs is not next to it, expected file there",
     });
   });
 });

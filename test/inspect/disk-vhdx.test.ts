@@ -44,7 +44,7 @@ describe("vhdx", () => {
           copy.writeUInt8(9, 64 * kibibyte + 100);
           copy.writeUInt8(9, 128 * kibibyte + 100);
         },
-        "malformed: disk has no header whose checksum is right",
+        "malformed: disk has no header with a correct checksum",
       ],
       [
         "another version",
@@ -62,12 +62,12 @@ describe("vhdx", () => {
           copy.writeUInt8(9, 192 * kibibyte + 1000);
           copy.writeUInt8(9, 256 * kibibyte + 1000);
         },
-        "malformed: disk has no table of regions whose checksum is right",
+        "malformed: disk has no region table with a correct checksum",
       ],
       [
         "3000 regions",
         regions((copy) => copy.writeUInt32LE(3000, 8)),
-        "malformed: disk has no table of regions whose checksum is right",
+        "malformed: disk has no region table with a correct checksum",
       ],
       [
         "no regions",

@@ -38,7 +38,7 @@ describe("vmdk", () => {
       [
         "an extent elsewhere",
         replace("monolithicSparse", "monolithicFlat"),
-        'refuse: disk is "monolithicFlat", whose data lies elsewhere; expected monolithicSparse or streamOptimized',
+        'refuse: disk is "monolithicFlat", whose data is in another file; expected monolithicSparse or streamOptimized',
       ],
       [
         "encrypted",

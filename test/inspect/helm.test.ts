@@ -48,7 +48,7 @@ describe("a provenance", () => {
     const written = Buffer.from(await clearsigned(key, provenance()));
     expect(await inspectBytes(inspectProvenance, written, optionsWith(keys), `${name}.prov`)).toMatchObject({
       verdict: "bad-digest",
-      reason: `${name} is not beside ${name}.prov, expected there what it signs`,
+      reason: `${name} is not next to ${name}.prov, expected the signed chart there`,
     });
   });
 
@@ -74,7 +74,7 @@ describe("a provenance", () => {
       `${provenance()}\n...\nfiles: {}`,
       "is not Chart.yaml, a line of three dots, and the files",
     ],
-    ["is a list", provenance("- files"), "is no mapping"],
+    ["is a list", provenance("- files"), "is not a mapping"],
     [
       "does not say what it is for",
       provenance().replace("name: agent\n", ""),
@@ -102,7 +102,7 @@ describe("a chart", () => {
   test("without provenance is unsigned, and says what it is", async () => {
     expect(await inspectAlone(chart)).toMatchObject({
       verdict: "unsigned",
-      reason: `${name}.prov is not beside it, expected there its signature`,
+      reason: `${name}.prov is not next to it, expected its signature there`,
       facts: { name: "agent", version: "1.10" },
     });
   });
@@ -131,7 +131,7 @@ describe("a chart", () => {
       "describes itself in a list",
       "malformed",
       gzipSync(tar({ "a/Chart.yaml": "- agent" })),
-      "Chart.yaml is no mapping",
+      "Chart.yaml is not a mapping",
     ],
     ["leads out", "malformed", gzipSync(tar({ "../../Chart.yaml": description })), ""],
     ["is a bomb of aliases", "malformed", gzipSync(tar({ "a/Chart.yaml": aliases() })), "cannot be read"],

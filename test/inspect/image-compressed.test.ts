@@ -54,7 +54,7 @@ describe("compressed images", () => {
     expect(await inspected(gzipSync(far), "disk")).toMatchObject({
       verdict: "ok",
       notes: [
-        "its tables lie beyond the first 16777216 bytes of what is compressed, and were not all looked at",
+        "its tables are beyond the first 16777216 bytes of the compressed data, and were not all checked",
         "its partition table was not kept in passing",
       ],
       facts: { boot: "unknown" },

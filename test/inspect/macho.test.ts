@@ -75,11 +75,7 @@ describe("a program is not well signed", () => {
   const stranger = identity("Stranger");
   test.each<[string, Buffer, string | RegExp]>([
     ["without a signature", machO(), "unsigned: arm64: agent has no code signature"],
-    [
-      "ad hoc",
-      machO({ signature: {} }),
-      "adhoc: arm64: agent has hashes of its code, and nobody has signed them",
-    ],
+    ["ad hoc", machO({ signature: {} }), "adhoc: arm64: agent has hashes of its code, but no signature"],
     [
       "when the signature was taken away",
       machO({ signature: { isAdhoc: false } }),
@@ -98,12 +94,12 @@ describe("a program is not well signed", () => {
     [
       "when its hashes were changed with it",
       inSignature(8 + 12 + 100, 9),
-      "bad-digest: arm64: its code signature is over something else than what it stands with",
+      "bad-digest: arm64: its code signature does not match the content it came with",
     ],
     [
       "over another CodeDirectory",
       made({ signing: { content: Buffer.from("else") } }),
-      "bad-digest: arm64: its code signature is over something else than what it stands with",
+      "bad-digest: arm64: its code signature does not match the content it came with",
     ],
     [
       "with SHA-1 alone",

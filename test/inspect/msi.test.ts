@@ -187,7 +187,7 @@ describe("files inside", () => {
     expect([verdict, file_signatures]).toEqual(["ok", []]);
     expect(notes.slice(1)).toEqual([
       "acme.cab is compressed with LZX, expected MSZIP: its files were not looked at",
-      "data.cab lies beside the installer: its files were not looked at",
+      "data.cab is next to the installer: its files were not checked",
     ]);
   });
 

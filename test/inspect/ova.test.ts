@@ -138,7 +138,7 @@ test.each<[string, readonly TarEntry[], string]>([
   [
     "a description that is no XML",
     withOvf("hello"),
-    "malformed: the OVA's description is no XML: char 'h' is not expected.:1:1",
+    "malformed: the OVA's description is not XML: char 'h' is not expected.:1:1",
   ],
   [
     "a description that is another XML",
@@ -150,7 +150,7 @@ test.each<[string, readonly TarEntry[], string]>([
     withOvf(`<!DOCTYPE a [<!ENTITY b "c">]><Envelope/>`),
     "malformed: the OVA's description has a document type, expected none",
   ],
-  ["a description that is no UTF-8", withOvf(Buffer.from([0xff])), "malformed: a.ovf is no UTF-8"],
+  ["a description that is not UTF-8", withOvf(Buffer.from([0xff])), "malformed: a.ovf is not UTF-8"],
   [
     "a description of megabytes",
     withOvf(" ".repeat(2 ** 20 + 1)),

@@ -118,7 +118,7 @@ describe("an installer is not well signed", () => {
     [
       "over another table",
       made({ rsa: undefined, signing: { content: Buffer.from("else") } }),
-      "bad-digest: its installer signature is over something else than what it stands with",
+      "bad-digest: its installer signature does not match the content it came with",
     ],
     [
       "over content of its own",
@@ -241,7 +241,7 @@ describe("the version is", () => {
   });
 
   test("refused in a document that is no XML, or another one", async () => {
-    expect(await verdict(made({}, [distribution("<a")]))).toMatch(/^malformed: Distribution is no XML/);
+    expect(await verdict(made({}, [distribution("<a")]))).toMatch(/^malformed: Distribution is not XML/);
     expect(await verdict(made({}, [distribution("<html/>")]))).toBe(
       "malformed: Distribution has no element installer-gui-script or installer-script",
     );

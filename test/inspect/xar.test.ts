@@ -53,7 +53,7 @@ describe("an installer is malformed when", () => {
       made({ header: (header) => void header.writeBigUInt64BE(100_000n, 16) }),
       "malformed: the table of contents does not unpack to the 100000 bytes that are announced",
     ],
-    ["its table is no XML", toc("<xar>", "<xar><"), /^malformed: the table of contents is no XML/],
+    ["its table is no XML", toc("<xar>", "<xar><"), /^malformed: the table of contents is not XML/],
     [
       "its table is something else",
       toc(/xar>/g, "rax>"),
@@ -67,7 +67,7 @@ describe("an installer is malformed when", () => {
     [
       "its table is nested without end",
       toc("</toc>", `${"<a>".repeat(5000)}${"</a>".repeat(5000)}</toc>`),
-      /^malformed: the table of contents is no XML/,
+      /^malformed: the table of contents is not XML/,
     ],
     [
       "its checksum is elsewhere",

@@ -185,7 +185,7 @@ describe("what is live and not here", () => {
         {
           code: "record-vanished",
           message: `${join(made.folder, "list.json")} has "other.msi" of 26.07.001 as id 77, but no manifest names it`,
-          hint: "The ledger here lacks lines of what is published: merge the branch that published it, or import it (relcat import).",
+          hint: "The local ledger lacks published lines: merge the branch that published it, or import it (relcat import).",
         },
       ],
     });

@@ -142,7 +142,7 @@ describe("a plan is read, never edited", () => {
 
   test("its digest tells", async () => {
     const words =
-      "error[plan-digest] plan.json was changed since it was planned: its digest is not that of what it says\n" +
+      "error[plan-digest] plan.json was changed since it was planned: its digest does not match its content\n" +
       "  hint: Plan again: relcat plan --out FILE. A plan is read, never edited.";
     const later = (plan: Plan) => Object.assign(plan, { at: "2026-10-03T10:00:00.000000Z" });
     const otherId = (plan: Plan) => Object.assign(plan.lines[0] ?? {}, { id: 99 });

@@ -166,7 +166,7 @@ test("forbidden changes in words: exit status 1, whatever is asked for", async (
   const { stdout, stderr, exitCode } = await made.run("plan", "--detailed-exitcode");
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
-    stderr: "Next: undo what is forbidden, then relcat plan",
+    stderr: "Next: undo the forbidden changes, then relcat plan",
   });
   const text = stdout.replace(/\([0-9a-f]{12}\)/, "(commit)").replace(/^Documents: [\s\S]*?(?=^The)/m, "");
   expect(text).toBe(`Compared with main (commit): 4 records.

@@ -100,7 +100,7 @@ describe("what is no live catalog", () => {
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
       "error[usage] --against and --ledger-base both say what to compare with\n" +
-        "  hint: Give one of them: what is live, or a git revision.",
+        "  hint: Give one of them: the live site, or a git revision.",
     );
   });
 });

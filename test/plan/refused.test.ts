@@ -67,7 +67,10 @@ test.each([
   expect(text.stdout).toContain(`Refused:\n  ${file}:1:`);
   expect(text.stdout).toContain(`  ${code}  ${message}\n     ${hint}`);
   expect(text.stdout).toMatch(/The ledger gets no lines while any artifact is refused\.$/);
-  expect(text).toMatchObject({ exitCode: 1, stderr: "Next: put right what is refused, then relcat plan" });
+  expect(text).toMatchObject({
+    exitCode: 1,
+    stderr: "Next: correct the refused artifacts, then relcat plan",
+  });
   const { stdout: markdown } = await made.run("plan", "--format", "markdown");
   expect(markdown).toContain("## Plan with refused artifacts");
   expect(markdown).toMatch(new RegExp(`^\\| .*${code}.* \\| .*${message.slice(0, 40)}`, "m"));

@@ -119,7 +119,7 @@ test("what is still missing comes before a cut", async () => {
   });
   const { stdout, stderr } = await made.run("plan");
   expect(stdout).toContain("\nExpected and still missing:\n  26.10.001  pkg, xz\n");
-  expect(stderr).toBe("Next: add what is missing, then relcat plan");
+  expect(stderr).toBe("Next: add the missing artifacts, then relcat plan");
 });
 
 test("records that catalog.yaml alone changes are one line", async () => {

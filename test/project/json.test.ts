@@ -63,9 +63,9 @@ test.each(troubles)("%s is reported where it stands", (_, text, expected) => {
   expect(said(text)).toBe(expected);
 });
 
-const comma = "A comma stands between two values, and only there: remove it, or write the value.";
-const last = "Remove it: a comma stands between two values, and only there.";
-const digits = "Write it in plain digits, such as 4096 or 0.5; a version or a date stands in double quotes.";
+const comma = "Commas are only allowed between two values: remove it, or write the value.";
+const last = "Remove it: commas are only allowed between two values.";
+const digits = "Write it in plain digits, such as 4096 or 0.5; write a version or a date in double quotes.";
 const noComment = "JSON has none: remove it, or write YAML.";
 const leaveOut = "Write null, or remove the key.";
 const brackets = "Brackets close in the order they were opened: a [ with ], a { with }.";
@@ -79,15 +79,15 @@ test.each([
   ["a comma at the beginning", "[,1]", comma],
   ["two commas in an object", '{"a": 1,, "b": 2}', comma],
   ["no comma", '{"a": "b"\n"c": 1}', "Write a comma after the value before it."],
-  ["no colon", '{"a" "b"}', 'Between a key and its value stands a colon: "key": "value".'],
-  ["an equals sign", '{"a" = "b"}', "Between a key and its value stands a colon."],
-  ["a semicolon", '{"a": 1; "b": 2}', "Between two values stands a comma."],
-  ["a semicolon after text", '{"a": "b"; "b": 2}', "Between two values stands a comma."],
+  ["no colon", '{"a" "b"}', 'Write a colon between a key and its value: "key": "value".'],
+  ["an equals sign", '{"a" = "b"}', "Write a colon between a key and its value."],
+  ["a semicolon", '{"a": 1; "b": 2}', "Write a comma between two values."],
+  ["a semicolon after text", '{"a": "b"; "b": 2}', "Write a comma between two values."],
   ["a number as key", "{1: 2}", 'Write it as "1".'],
   ["a bare key", '{"a": 1, file-name: 2}', 'Write it as "file-name".'],
-  ["a bare word", '{"a": abc}', 'Text stands in double quotes: "abc".'],
-  ["single quotes", "{\"a\": 'b'}", "Text stands in double quotes."],
-  ["typographic quotes", "{“a”: 1}", 'Text stands in plain double quotes: ".'],
+  ["a bare word", '{"a": abc}', 'Write text in double quotes: "abc".'],
+  ["single quotes", "{\"a\": 'b'}", "Write text in double quotes."],
+  ["typographic quotes", "{“a”: 1}", 'Write text in plain double quotes: ".'],
   [
     "a quote too few",
     '{"a": "b, "c": 1}',
@@ -124,7 +124,7 @@ test.each([
   [
     "a template",
     '{"a": {{value}}}',
-    "Is it a template whose {{ }} nobody filled in? Otherwise a key stands before each value.",
+    "Is it a template whose {{ }} was not filled in? Otherwise write a key before each value.",
   ],
   [
     "a merge conflict",

@@ -91,17 +91,17 @@ const mistakes: [string, string, string][] = [
   [
     "text: Fix: it\n",
     "1:7 not valid YAML: a second colon in one value",
-    'Text with ": " in it stands in quotes.',
+    'Write text that contains ": " in quotes.',
   ],
   [
     "a: `b`\n",
     "1:4 not valid YAML: text starts with `",
-    "Text with a special character in front stands in quotes.",
+    "Write text that starts with a special character in quotes.",
   ],
   [
     "a: **b** c\n",
     "1:10 not valid YAML: text starts with *",
-    "Text with a special character in front stands in quotes.",
+    "Write text that starts with a special character in quotes.",
   ],
   [
     "a: 'it's'\n",
@@ -111,17 +111,17 @@ const mistakes: [string, string, string][] = [
   [
     "a: - b\n",
     "1:4 not valid YAML: a list item on the line of its key",
-    "Start the list on the next line; text that starts with a dash stands in quotes.",
+    "Start the list on the next line; write text that starts with a dash in quotes.",
   ],
   [
     "a: >x\n",
     "1:5 not valid YAML: text on the line of > or |",
-    "Text after them starts on the next line; text that begins with them stands in quotes.",
+    "Text after them starts on the next line; write text that begins with them in quotes.",
   ],
   [
     "a: [b: 1, c: d: 2]\n",
     "1:14 not valid YAML: a colon where a comma is expected",
-    'Commas stand between the parts of a list or object; text with ": " in it stands in quotes.',
+    'Separate the parts of a list or object by commas; write text that contains ": " in quotes.',
   ],
   ["a: [1,,2]\n", "1:7 not valid YAML: a comma with nothing before it", "Remove it."],
   ["a: ]\n", "1:4 not valid YAML: a ] that closes nothing", "Remove it, or quote the text it is part of."],
@@ -133,7 +133,7 @@ const mistakes: [string, string, string][] = [
   [
     "%x\n---\na: 1\n%y\n",
     "1:1 not valid YAML: a line starts with %",
-    "Remove it; text that starts with % stands in quotes.",
+    "Remove it; write text that starts with % in quotes.",
   ],
 ];
 

@@ -188,7 +188,7 @@ describe("signatures", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "other");
     expect(exitCode, stderr).toBe(3);
     expect(stderr).toMatch(
-      /^error\[(site-newer\] other was signed before what is live at prod: its|object-taken\] .*metadata\/)/,
+      /^error\[(site-newer\] other was signed before the live build at prod: its|object-taken\] .*metadata\/)/,
     );
   });
 
@@ -201,7 +201,7 @@ describe("signatures", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "plain");
     expect(exitCode).toBe(1);
     expect(stderr).toBe(
-      "error[build-unsigned] prod is signed, and plain is not\n  hint: Sign it, going on from what is published: relcat sign --out plain --site prod",
+      "error[build-unsigned] prod is signed, and plain is not\n  hint: Sign it, continuing from the published metadata: relcat sign --out plain --site prod",
     );
   });
 });

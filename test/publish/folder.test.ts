@@ -234,7 +234,7 @@ describe("nothing moves", () => {
     await project.succeed("build", "--released", "--out", "unsigned");
     expect(await refused("publish", "prod", "--out", "unsigned")).toBe(
       "1\nerror[build-unsigned] unsigned is not signed, or was built anew since, and catalog.yaml asks for signatures\n" +
-        "  hint: Sign it, going on from what is published: relcat sign --out unsigned --site prod",
+        "  hint: Sign it, continuing from the published metadata: relcat sign --out unsigned --site prod",
     );
   });
 
@@ -243,7 +243,7 @@ describe("nothing moves", () => {
     await project.succeed("build", "--out", "provisional");
     expect(await refused("publish", "prod", "--out", "provisional")).toBe(
       "1\nerror[build-provisional] the build has content that is not cut: 26.09.001\n" +
-        "  hint: Build what is cut alone: relcat build --site prod --out provisional --released",
+        "  hint: Build only cut releases: relcat build --site prod --out provisional --released",
     );
     rmSync(join(project.folder, "releases/26.09.001"), { recursive: true });
   });
@@ -277,7 +277,7 @@ describe("nothing moves", () => {
     writeFileSync(ledger, newest.split("\n").slice(0, -2).concat("").join("\n"));
     await project.make();
     expect(await refused("publish", "prod")).toMatch(
-      /^3\nerror\[site-newer\] prod has a ledger of \d+ public lines that the one here does not begin with\n {2}hint: This checkout is older than what is published, or another branch: publish from the newest main\.$/,
+      /^3\nerror\[site-newer\] prod has a ledger of \d+ public lines that the one here does not begin with\n {2}hint: This checkout is older than the published state, or on another branch: publish from the newest main\.$/,
     );
     writeFileSync(ledger, newest);
     await project.make();

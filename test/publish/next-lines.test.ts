@@ -94,7 +94,7 @@ test("hints repeat them too, in the order in which the commands are needed", asy
   await run("-C", "p", "build", "--released", "--site", "prod", "--out", "public");
   const { stderr } = await run("-C", "p", "publish", "prod", "--out", "public");
   expect(stderr).toContain(
-    "hint: Sign it, going on from what is published: relcat -C p sign --out public --site prod",
+    "hint: Sign it, continuing from the published metadata: relcat -C p sign --out public --site prod",
   );
   // The path of a manifest is the same file, however it is given.
   const absolute = join(folder, "p/releases/26.09.001/manifests/b.json");
@@ -119,7 +119,7 @@ test("findings of check, plan and notes lint, and warnings, repeat -C", async ()
   manifest("1");
   await run("-C", "p", "cut", "--all");
   manifest("2");
-  const way = "or, while nobody has them, take the cut back (relcat -C p uncut 26.09.001)";
+  const way = "or, while no one else has them, take the cut back (relcat -C p uncut 26.09.001)";
   const said = async (...words: string[]) => (await run("-C", "p", ...words)).stdout;
   expect(await said("check")).toContain(way);
   expect(await said("check", "--json")).toContain(way);

@@ -186,7 +186,7 @@ const refusals: readonly [code: string, status: number, hint: string][] = [
   ],
   ["NoSuchBucket", 404, "Create the bucket, or correct url of the site in catalog.yaml."],
   ["PermanentRedirect", 301, "Set region and endpoint of the site in catalog.yaml to where the bucket is."],
-  ["NotImplemented", 501, "This service cannot do what is needed: conditional writes, at least."],
+  ["NotImplemented", 501, "This service lacks a required feature: conditional writes, at least."],
 ];
 test.each(refusals)("%s is told at once, with what there is to do", async (code, status, hint) => {
   for (const [name, { act }] of Object.entries(actions)) {

@@ -33,11 +33,11 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(await project.run("rollback", "prod", "--reason", " ", "--yes")).toMatchObject({
       exitCode: 2,
       stderr:
-        "error[usage] the reason is empty or has line breaks\n  hint: Say in one line what is wrong with what is live: it is shown to everybody who wants to publish.",
+        "error[usage] the reason is empty or has line breaks\n  hint: Describe the problem with the live build in one line: it is shown to everyone who tries to publish.",
     });
     expect(await project.run("rollback", "prod", "--reason", "x\u202ey", "--yes")).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringMatching(/^error\[usage\] the reason has U\+202E, which nobody sees\n/),
+      stderr: expect.stringMatching(/^error\[usage\] the reason has U\+202E, which is invisible\n/),
     });
     const { exitCode, stderr } = await project.run("rollback", "prod", "--reason", "x");
     expect(exitCode).toBe(2);
@@ -73,7 +73,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(page()).toContain("A page that should not be there.");
     const { stdout, stderr } = await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
     expect(stdout).toMatch(/^Published build [0-9a-f]{12} to prod: /);
-    expect(stderr).toContain("prod is held: relcat publish refuses until it is told --release-hold.");
+    expect(stderr).toContain("prod is on hold: relcat publish refuses without --release-hold.");
     expect(page()).not.toContain("A page that should not be there.");
     // Somebody who saw the bad build goes on without a complaint.
     await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
@@ -133,7 +133,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "copy", "--release-hold");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^error\[site-newer\] copy was signed before what is live at prod: its timestamp has version 1, and there is \d+\n {2}hint: Sign it again, going on from what is published: relcat sign --out copy --site prod$/,
+      /^error\[site-newer\] copy was signed before the live build at prod: its timestamp has version 1, and there is \d+\n {2}hint: Sign it again, continuing from the published metadata: relcat sign --out copy --site prod$/,
     );
     expect(project.state().build).toBe(before);
   });

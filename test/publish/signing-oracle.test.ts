@@ -136,7 +136,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
       readFileSync(join(project.www, "builds", before?.files ?? "", "metadata/timestamp.json")),
     );
     await refuses(
-      /metadata\/\d+\.\S+\.json is signed and newer than what is live: an earlier state was put back, or a publish was interrupted\n/,
+      /metadata\/\d+\.\S+\.json is signed and newer than the live build: an earlier state was put back, or a publish was interrupted\n/,
       "publish",
       "prod",
       "--refresh",

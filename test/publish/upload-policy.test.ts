@@ -34,7 +34,7 @@ describe("refused before anything is sent, with a manifest and without:", () => 
     [
       "somebody signed it who may not",
       "deb/signed-rsa4096-xz.deb",
-      "it is untrusted-key: it is signed by 3936fbf37043da2a414edc513c87b87169042f69, which is none of the allowed keys",
+      "it is untrusted-key: it is signed by 3936fbf37043da2a414edc513c87b87169042f69, which is not an allowed key",
       "Sign it with a key of signers:, or put this one there if it may sign.",
     ],
     [

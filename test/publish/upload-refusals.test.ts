@@ -52,7 +52,7 @@ describe("what cannot be uploaded is refused in words", () => {
       ["empty.deb", ...to("folder")],
       1,
       "error[artifact-empty] empty.deb is empty",
-      "A build that wrote nothing has failed, whatever it said.",
+      "A build that wrote nothing has failed, even if it reported success.",
     ],
     [
       "two of a name",
@@ -133,7 +133,7 @@ describe("what cannot be uploaded is refused in words", () => {
         manifest(deb(who)),
         ["out/tool.deb", "--site", "bucket", "--manifest", "m.json"],
         1,
-        "error[record-private] tool.deb is a private record's, and whoever knows its address could download it",
+        "error[record-private] tool.deb belongs to a private record, and anyone who knows its address could download it",
         "Leave it out, and put it by other means where it belongs, with its url in the manifest; or say --with-private.",
       ],
     ),
@@ -152,7 +152,7 @@ describe("what cannot be uploaded is refused in words", () => {
       { "m.yaml": "release: 26.08.001\n" },
       ["out/tool.deb", "--site", "folder", "--manifest", "m.yaml"],
       2,
-      "error[usage] --manifest m.yaml is no JSON document: what is written into it would lose its comments",
+      "error[usage] --manifest m.yaml is not a JSON document: writing to it would lose its comments",
       "Give the manifest that relcat ingest wrote.",
     ],
     [

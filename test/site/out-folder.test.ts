@@ -29,8 +29,8 @@ test("a file in the folder's place is refused by name", async () => {
 test.each([
   ["releases", "is"],
   ["releases/", "is"],
-  ["releases/dist", "lies in"],
-  ["link/26.08.002", "lies in"],
+  ["releases/dist", "is in"],
+  ["link/26.08.002", "is in"],
   [".", "holds"],
 ])(
   "--out %s: a folder that %s the releases folder is refused, also when relcat locked it",

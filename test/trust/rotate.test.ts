@@ -91,7 +91,7 @@ describe("keys are exchanged", () => {
       "1 root key more must sign",
     );
     expect(await done(project, ["trust", "sign", "--keys", second, ...on(1)])).toContain(
-      "by whoever has the targets key",
+      "by the holder of the targets key",
     );
     expect(existsSync(join(project.folder, "releases/trust/root.pending.json"))).toBe(false);
     const early = await project.relcat(["sign", ...on(1)], onlineKey(first, "online-v2.pem"));
@@ -173,7 +173,7 @@ describe("private keys", () => {
     const { exitCode, stderr } = await relcat(folder, ["trust", "init", "keys"]);
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringContaining("error[key-exposed] keys lies in a git work tree"),
+      expect.stringContaining("error[key-exposed] keys is in a git work tree"),
     ]);
     expect(existsSync(join(folder, "keys"))).toBe(false);
   });

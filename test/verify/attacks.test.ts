@@ -175,7 +175,9 @@ describe("what a client must not fall for", () => {
         signed.meta["releases-31.01.json"] = signed.meta["releases-26.08.json"];
       }),
     );
-    expect(lonely).toMatch(/^6 .*releases-31\.01\.json is in the snapshot, but nobody lets that role speak/s);
+    expect(lonely).toMatch(
+      /^6 .*releases-31\.01\.json is in the snapshot, but no delegation names that role/s,
+    );
   });
 
   test("a later role that speaks for what an earlier one has to itself", async () => {
@@ -198,7 +200,7 @@ describe("what a client must not fall for", () => {
         signed.targets = others;
       });
     });
-    expect(said).toMatch(/^6 .*catalog\/latest\.json has nobody who speaks for it/s);
+    expect(said).toMatch(/^6 .*catalog\/latest\.json has no responsible role/s);
   });
 });
 

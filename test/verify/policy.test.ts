@@ -89,7 +89,7 @@ describe("a site of the project is inspected again", () => {
     made.reconfigure({ signers: [{ file: "signers/codesign-ca.crt" }] });
     const url = `${made.address}/files/${version}/signed-ed25519.deb`;
     const what =
-      "is refused by the policy of deb: it is untrusted-key: it is signed by 83a7523e12e6e1a8348a6c152929fc84e7f39e84, which is none of the allowed keys";
+      "is refused by the policy of deb: it is untrusted-key: it is signed by 83a7523e12e6e1a8348a6c152929fc84e7f39e84, which is not an allowed key";
     for (const place of ["prod", "site"]) {
       const { stdout, stderr, exitCode } = await made.verify(place);
       expect({ stdout, stderr, exitCode }).toEqual({
@@ -175,7 +175,7 @@ test("what is signed beside it is inspected where its signature is published too
     const { stdout, stderr, exitCode } = await made.verify(place);
     expect(exitCode).toBe(0);
     expect(stdout).toMatch(/: 1 not inspected again\.$/);
-    expect(stderr).toBe(`  ${url} was not inspected again: its signature is not beside it there`);
+    expect(stderr).toBe(`  ${url} was not inspected again: its signature is not published next to it`);
   }
   cpSync(
     join(made.folder, "out/acme-client-1.2.3.tar.xz.asc"),

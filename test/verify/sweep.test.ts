@@ -114,7 +114,7 @@ describe("lists that disagree are noticed, though they are properly signed", () 
       }),
     );
     expect(said).toMatch(/^tampered .*says something else of package \d+ than the list/);
-    expect(said).toContain("catalog/index.json is not what is listed as api/v1/package/index.json");
+    expect(said).toContain("catalog/index.json differs from the listed api/v1/package/index.json");
   });
 
   test("a release, with its records; latest.json, with both", async () => {

@@ -41,7 +41,7 @@ export function openCabinet(source: ByteSource): Cabinet {
   const header = Buffer.from(source.read(0, 36));
   const [size, filesAt, flags] = [header.readUInt32LE(8), header.readUInt32LE(16), header.readUInt16LE(30)];
   if (!header.subarray(0, 4).equals(cabinetMagic) || header[25] !== 1 || size !== source.size)
-    throw malformed(`${source.name} is no cabinet of version 1 with ${source.size} bytes`);
+    throw malformed(`${source.name} is not a cabinet of version 1 with ${source.size} bytes`);
   if (flags & (headerFlags.isContinued | headerFlags.continues))
     throw new Fault("unsupported-format", `${source.name} is one of several cabinets that belong together`);
   const hasReserve = (flags & headerFlags.hasReserve) !== 0;
@@ -118,7 +118,7 @@ function* blocksOf(
     const packed = Buffer.from(buffer, byteOffset, size);
     const sum = head.readUInt32LE(0);
     if (sum !== 0 && sum !== checksum(head.subarray(4), checksum(packed, 0)))
-      throw new Fault("bad-digest", `${source.name} has a block at its byte ${at} whose checksum is another`);
+      throw new Fault("bad-digest", `${source.name} has a block at its byte ${at} whose checksum is wrong`);
     if (unpacked === 0 || unpacked > largestBlock)
       throw malformed(`${source.name} has a block of ${unpacked} bytes`);
     before = compression === 0 ? packed : inflated(packed, before, unpacked, source.name);

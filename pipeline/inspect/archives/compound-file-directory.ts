@@ -96,7 +96,7 @@ function entryAt(bytes: Buffer, at: number, isLong: boolean): DirectoryEntry | u
     name.includes("\0") ||
     bytes.readUInt16LE(at + length - 2) !== 0
   )
-    throw malformed(`the directory has an entry at its byte ${at} whose name or kind cannot be`);
+    throw malformed(`the directory has an entry at its byte ${at} with an invalid name or kind`);
   const child = bytes.readUInt32LE(at + 76);
   if (kind === "stream" && child !== none)
     throw malformed(`the directory has a stream with something inside at its byte ${at}`);

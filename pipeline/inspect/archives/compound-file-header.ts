@@ -24,7 +24,7 @@ const size = 512;
 export function compoundHeader(source: ByteSource): CompoundHeader {
   const bytes = Buffer.from(source.read(0, size));
   if (!bytes.subarray(0, 8).equals(compoundMagic))
-    throw new Fault("unsupported-format", `${source.name} is no compound file`);
+    throw new Fault("unsupported-format", `${source.name} is not a compound file`);
   const word = (at: number) => bytes.readUInt16LE(at);
   const count = (at: number) => bytes.readUInt32LE(at);
   const isLong = word(26) === 4;
@@ -67,6 +67,6 @@ function uncoveredIn(count: (at: number) => number, sectorSize: number): Uncover
   return unread.map(([from, to]) => ({
     from,
     to,
-    why: "a field of the compound file's header that says nothing",
+    why: "an unused field of the compound file's header",
   }));
 }

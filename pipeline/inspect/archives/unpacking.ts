@@ -10,7 +10,7 @@ export const mostDictionary = 64 * 1024 * 1024;
 export const short = { packed: 1 << 18, unpacked: 1 << 20 } as const;
 
 /** Thrown when the consumer stops reading, to distinguish that from an error of the source. */
-export const stopped = new Error("nobody reads on");
+export const stopped = new Error("reading was stopped");
 
 export const beyond = (name: string, limit: number) =>
   new Fault("refuse", `${name} unpacks to more than ${limit} bytes, the limit`);

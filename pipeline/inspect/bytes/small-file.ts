@@ -15,6 +15,6 @@ export function utf8(bytes: Uint8Array, what: string): string {
   try {
     return new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw malformed(`${what} is no UTF-8`);
+    throw malformed(`${what} is not UTF-8`);
   }
 }

@@ -47,7 +47,7 @@ function parsed<T>(parse: () => T, what: string): T {
   try {
     return parse();
   } catch (error) {
-    throw malformed(`${what} is no XML: ${(error as Error).message}`);
+    throw malformed(`${what} is not XML: ${(error as Error).message}`);
   }
 }
 

@@ -29,7 +29,7 @@ export const incusTar: OpenTar = (told) => {
       return passingDisk(entry, told, (facts) => Object.assign(told.facts, facts), raw);
     },
     async end(): Promise<Verdict> {
-      if (!metadata) throw malformed(`the image has no ${metadataFile}, expected it beside its file system`);
+      if (!metadata) throw malformed(`the image has no ${metadataFile}, expected it next to its file system`);
       await tellMetadata(metadata.text(), told);
       return "ok";
     },

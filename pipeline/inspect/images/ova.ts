@@ -47,7 +47,7 @@ async function finish(
   const certificate = files.find(({ path }) => path.endsWith(".cert"));
   if (!manifest) {
     if (certificate) throw malformed(`the OVA has ${certificate.path} and no manifest that it could sign`);
-    told.notes.push("it has no manifest: nothing in it tells its files from others");
+    told.notes.push("it has no manifest, so its files cannot be verified");
     return "ok";
   }
   told.facts.manifest = [...new Set(manifest.digests.values().map(({ name }) => name))].join(", ");

@@ -26,7 +26,7 @@ export const vmaContent: OpenContent = (told) => {
 function aboutDisk({ size, first }: VmaDisk, notes: string[]) {
   const read = (from: number, length: number) => {
     if (from + length <= first.length) return first.subarray(from, from + length);
-    throw malformed("it is larger than what is looked at");
+    throw malformed("it is larger than the supported size");
   };
   const found = bootOf({ virtualSize: size, read });
   notes.push(...found.notes);

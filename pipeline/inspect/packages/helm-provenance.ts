@@ -48,5 +48,5 @@ export async function readMapping(text: string, what: string): Promise<Record<st
   } catch (error) {
     throw malformed(`${what} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
   }
-  throw malformed(`${what} is no mapping`);
+  throw malformed(`${what} is not a mapping`);
 }

@@ -18,7 +18,7 @@ export const inspectProvenance: Reader = (source, options) => {
     if (!chart)
       throw new Fault(
         "bad-digest",
-        `${signed.file} is not beside ${source.name}, expected there what it signs`,
+        `${signed.file} is not next to ${source.name}, expected the signed chart there`,
       );
     found.facts = await provenChart(chart, signed, options);
     return "ok";
@@ -32,7 +32,7 @@ export const inspectChart: Reader = (source, options) => {
     const provenance = options.beside?.(`${source.name}.prov`);
     if (!provenance) {
       found.facts = { ...(await chartInside(source, options)) };
-      throw new Fault("unsigned", `${source.name}.prov is not beside it, expected there its signature`);
+      throw new Fault("unsigned", `${source.name}.prov is not next to it, expected its signature there`);
     }
     const signed = await signedProvenance(provenance, options, found);
     // Uncovered ranges refer to the provenance file; the chart itself is covered by its digest.

@@ -119,7 +119,7 @@ function checkDirectory(
 
 const nobodys = ({ isAdhoc }: CodeDirectory, name: string): Fault =>
   isAdhoc
-    ? new Fault("adhoc", `${name} has hashes of its code, and nobody has signed them`)
+    ? new Fault("adhoc", `${name} has hashes of its code, but no signature`)
     : new Fault(
         "unsigned",
         `${name} has hashes of its code without the signature that they are meant to have`,

@@ -42,7 +42,7 @@ export async function readMsiContents(root: Storage, tables: MsiTables, into: In
   }
   for (const [cabinet = ""] of tables.rows("Media", ["Cabinet"])) {
     if (cabinet !== "" && !cabinet.startsWith("#"))
-      notes.push(`${cabinet} lies beside the installer: its files were not looked at`);
+      notes.push(`${cabinet} is next to the installer: its files were not checked`);
   }
   into.found.notes = [...(into.found.notes ?? []), ...notes];
   return "ok";

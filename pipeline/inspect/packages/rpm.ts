@@ -29,7 +29,7 @@ export const inspectRpm: Reader = async (source, options) => {
     if (signatures.length > 0 && !isPayloadCovered(layout))
       throw new Fault(
         "payload-not-covered",
-        "what is signed has no digest of the payload, which may be another one",
+        "the signed header has no digest of the payload, which may have been replaced",
       );
     found.file_signatures = fileSignaturesOf(layout, options);
     refuseFileSignature(found.file_signatures);

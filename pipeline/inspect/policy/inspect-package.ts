@@ -21,7 +21,7 @@ export async function inspectPackage(
     return {
       ...inspection,
       verdict: "unsigned",
-      reason: `${name} is not beside it, expected its signature there`,
+      reason: `${name} is not next to it, expected its signature there`,
     };
   // Reuses the open source, because the file on disk may have been replaced meanwhile.
   const beside = (wanted: string) => (wanted === source.name ? source : undefined);

@@ -36,10 +36,10 @@ export function verifySignature(
   if (!verify(digest.name, signer.signedBytes, publicKey, signer.signature))
     throw new Fault("bad-signature", `${what} was not made by the key of its certificate, or was changed`);
   if (oidOf(attributeOf(signer, attributeIds.contentType, what), what) !== contentType)
-    throw new Fault("bad-signature", `${what} is for another kind of content than the one it stands with`);
+    throw new Fault("bad-signature", `${what} is for another kind of content than the content it came with`);
   const expected = octetsOf(attributeOf(signer, attributeIds.messageDigest, what), what);
   if (!createHash(digest.name).update(content).digest().equals(expected))
-    throw new Fault("bad-digest", `${what} is over something else than what it stands with`);
+    throw new Fault("bad-digest", `${what} does not match the content it came with`);
   refuseWeak(digest, what);
 }
 

@@ -76,7 +76,7 @@ function signerOf(signature: OpenPgpSignature, { keys, now }: InspectOptions): S
   const known = keysOf(signature, keys.openpgp);
   const [first] = known;
   const id = signature.fingerprint ?? signature.keyId;
-  if (!first) throw new Fault("untrusted-key", `it is signed by ${id}, which is none of the allowed keys`);
+  if (!first) throw new Fault("untrusted-key", `it is signed by ${id}, which is not an allowed key`);
   if (known.some((key) => key.isRevoked))
     throw new Fault("revoked-key", `it is signed by ${id}, which is revoked`);
   digestOf(signature);

@@ -136,7 +136,7 @@ function changedForever(
 }
 
 const waysOut = (id: number) =>
-  `The ledger never changes what an id stands for. Withdraw it here (relcat retract ${id} --reason …) and take it out of the list; new bytes need a new id.`;
+  `The ledger never changes the meaning of an id. Withdraw it here (relcat retract ${id} --reason …) and take it out of the list; new bytes need a new id.`;
 
 function taken({ add, line }: Entry): Conflict {
   const what = `the id belongs to ${display(add.file)} of ${add.version} here (line ${line} of the ledger)`;

@@ -31,7 +31,7 @@ export function readRecords(source: Source, hint = neverImported): LiveRecord[] 
   for (const [index, record] of list.entries()) {
     const faults = isObject(record) ? faultsOf(record) : [`it is ${display(record)}, expected an object`];
     const before = isObject(record) ? firstWithId.get(record.id) : undefined;
-    if (before !== undefined) faults.push(`its id stands already on element ${before} of the list`);
+    if (before !== undefined) faults.push(`its id is already used by element ${before} of the list`);
     else if (isObject(record)) firstWithId.set(record.id, index + 1);
     for (const fault of faults) {
       const at = placeAt(source, locate([index], "value"));

@@ -252,5 +252,5 @@ const empty = ({ name, at }: JobFile) =>
     "artifact-empty",
     at,
     `${name} is empty`,
-    "A build that wrote nothing has failed, whatever it said.",
+    "A build that wrote nothing has failed, even if it reported success.",
   );

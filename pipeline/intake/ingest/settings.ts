@@ -67,7 +67,7 @@ function typed(schema: z.ZodType, value: string, key: string): unknown {
   for (const candidate of candidates) if (schema.safeParse(candidate).success) return candidate;
   const issue = schema.safeParse(candidates.at(-1)).error?.issues[0];
   const expected = issue?.message.replace(/^[a-z-]+\|/, "").replace(/, in quotes/, "") ?? "another value";
-  const inFile = elementOfSchema(schema) ? "Write it into FILE.relcat.yaml, beside the file." : undefined;
+  const inFile = elementOfSchema(schema) ? "Write it into FILE.relcat.yaml, next to the file." : undefined;
   const hint = isShortened(value) ? giveWhole : inFile;
   throw failure("usage", `--set ${key} is ${display(value)}, expected ${expected}`, hint);
 }

@@ -14,7 +14,7 @@ export type ArtifactHead = { size: number | undefined; sha256: string | undefine
 export async function headArtifact(url: string, baseUrl: string, store: SiteStore): Promise<ArtifactHead> {
   if (url.startsWith(`${baseUrl}/`)) {
     const path = decoded(url.slice(baseUrl.length + 1));
-    if (path === undefined) return { reason: `${url} has a % that stands for nothing` };
+    if (path === undefined) return { reason: `${url} has an invalid % sequence` };
     return (await store.head(path)) ?? { reason: `${store.place}/${path} is missing` };
   }
   let reason = "";

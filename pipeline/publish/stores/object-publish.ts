@@ -92,7 +92,7 @@ async function putFile(
     throw failure(
       "site-taken",
       `${store.place}/${path} was changed by another program meanwhile`,
-      "Run the command again: it looks at what is there and goes on from that.",
+      "Run the command again: it checks the current state and continues from there.",
     );
   }
   const done = await store.put(path, bytes, headers, { ifNoneMatch: "*" });

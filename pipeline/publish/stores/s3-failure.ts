@@ -115,7 +115,7 @@ const hints: Readonly<Record<string, string>> = {
   InvalidAccessKeyId: checkKeys,
   InvalidToken: signInAgain,
   NoSuchBucket: "Create the bucket, or correct url of the site in catalog.yaml.",
-  NotImplemented: "This service cannot do what is needed: conditional writes, at least.",
+  NotImplemented: "This service lacks a required feature: conditional writes, at least.",
   PermanentRedirect: checkRegion,
   RequestTimeTooSkewed: "Set the clock of this machine.",
   SignatureDoesNotMatch: checkKeys,

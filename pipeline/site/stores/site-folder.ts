@@ -50,7 +50,7 @@ export interface SiteFolder {
 export function refuseForeignFolder(folder: string, source: string): void {
   const [out, authored] = [realPlace(folder), realPlace(source)];
   if (`${out}/`.startsWith(`${authored}/`) || `${authored}/`.startsWith(`${out}/`)) {
-    const relation = out === authored ? "is" : out.startsWith(authored) ? "lies in" : "holds";
+    const relation = out === authored ? "is" : out.startsWith(authored) ? "is in" : "holds";
     throw failure(
       "folder-not-ours",
       `${folder} ${relation} the releases folder, expected a folder for the site alone`,

@@ -148,7 +148,7 @@ async function openStream(place: string, part: Part, progress: Progress): Promis
   throw failure(
     "artifact-missing",
     `${place} answered ${stream.status}`,
-    "The catalog lists it, but it is not there: tell whoever publishes it.",
+    "The catalog lists it, but it is not there: tell its publisher.",
   );
 }
 
@@ -179,7 +179,7 @@ function tooMuch({ place, file }: FileDownload, size: number, limit: number): Re
   return failure(
     "site-tampered",
     `${place} has ${size} bytes or more, expected at most ${limit}`,
-    "Nothing of it was kept; tell whoever publishes it.",
+    "Nothing of it was kept; tell its publisher.",
   );
 }
 
@@ -189,5 +189,5 @@ const wrongBytes = ({ place, sha256, size }: FileDownload, got: number) =>
     size !== null && size !== got
       ? `${place} has ${got} bytes, expected ${size}`
       : `${place} is not the file that was signed: its SHA-256 is not ${sha256}`,
-    "Nothing of it was kept; tell whoever publishes it.",
+    "Nothing of it was kept; tell its publisher.",
   );

@@ -27,7 +27,7 @@ export class Attention {
   /** Closes the connection, even if the body was not read to its end. */
   end(): void {
     clearTimeout(this.timer);
-    this.controller.abort(new Error("nobody reads on"));
+    this.controller.abort(new Error("reading was stopped"));
   }
 }
 

@@ -27,7 +27,7 @@ function refusePlaintext(url: string): void {
   throw failure(
     "usage",
     `${url} is not an https URL`,
-    "Over http, anybody on the way could change what is read.",
+    "Over http, anyone on the network path could change the content.",
   );
 }
 

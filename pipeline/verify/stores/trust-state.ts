@@ -28,7 +28,7 @@ export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
     throw failure(
       "root-missing",
       `${where} is no root metadata: ${reason}`,
-      "Give the root.json that you got from somebody you trust.",
+      "Give the root.json that you got from someone you trust.",
       undefined,
       error,
     );

@@ -86,7 +86,7 @@ function keyOf({ serial }: Decision, index: number): string {
 function refuseRepeated(keys: readonly string[]): void {
   const index = keys.findIndex((key, at) => keys.indexOf(key) !== at);
   if (index !== -1)
-    throw invalid(`/auth_decisions/${index}/serial`, "repeated", "The serial number stands twice.");
+    throw invalid(`/auth_decisions/${index}/serial`, "repeated", "The serial number is repeated.");
 }
 
 /** @returns the resulting row, if any */

@@ -78,7 +78,7 @@ function requireProof({ controller: { pepper }, now, body }: Call<Request>): voi
     version,
   ]);
   if (!isSigned(public_key, text, proof))
-    throw new Refused("forbidden", "The proof does not fit the public key and what is sent.");
+    throw new Refused("forbidden", "The proof does not match the public key and the request.");
 }
 
 /** DER prefix of an Ed25519 public key (RFC 8410, section 4). */

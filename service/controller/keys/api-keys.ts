@@ -199,6 +199,6 @@ export async function revokeToken(call: Call): Promise<Answer> {
 
 function userIdOf(call: Call): string {
   const principal = principalOf(call);
-  if (principal.kind === "key") throw new Refused("forbidden", "An API key is nobody's own.");
+  if (principal.kind === "key") throw new Refused("forbidden", "An API key has no owner.");
   return principal.user.id;
 }

@@ -89,7 +89,7 @@ function expand(asked: readonly string[], rights: ReadonlySet<Scope>): Scope[] {
     throw invalid(
       "/scopes",
       "excess",
-      `A key can do no more than its maker, who may not do ${excess.join(", ")}.`,
+      `A key cannot have more rights than its creator, who may not do ${excess.join(", ")}.`,
     );
   }
   return keyScopes.filter((scope) => meant.has(scope));

@@ -110,5 +110,5 @@ export async function changeDevice(visit: SignedIn): Promise<ServerAnswer> {
     await ask("deleteDevice", { params: { id } });
     return redirectTo(visit, `/devices?state=${"rejected" satisfies DeviceState}`, { code: "deleted" });
   }
-  throw new Refused("invalid", "The form says nothing that can be done.");
+  throw new Refused("invalid", "The form contains no valid action.");
 }

@@ -27,7 +27,7 @@ export async function changeKey(visit: SignedIn): Promise<ServerAnswer> {
     await ask("revokeApiKey", { params });
     return redirectTo(visit, `/keys/${params.id}`, { code: "revoked" });
   }
-  if (what !== "rotate") throw new Refused("invalid", "The form says nothing that can be done.");
+  if (what !== "rotate") throw new Refused("invalid", "The form contains no valid action.");
   const hours = numberIn(form, "hours");
   const body = hours === undefined ? {} : { overlap_hours: hours };
   const { body: made } = await ask<NewKey>("rotateApiKey", { params, body });

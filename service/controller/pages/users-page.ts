@@ -48,7 +48,7 @@ export async function changeUser(visit: SignedIn): Promise<ServerAnswer> {
   const { ask, form } = visit;
   const status = form.get("status");
   if (status !== "Active" && status !== "Disabled")
-    throw new Refused("invalid", "The form says nothing that can be done.");
+    throw new Refused("invalid", "The form contains no valid action.");
   await ask("upsertUser", { body: { id: form.get("id") ?? "", status } });
   return redirectTo(visit, "/users", { code: status === "Active" ? "enabled" : "disabled" });
 }

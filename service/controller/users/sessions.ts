@@ -141,7 +141,7 @@ async function readOwn(call: Call): Promise<UserRow> {
     principal.kind === "key"
       ? undefined
       : await readUserRow(call.controller.database.read, principal.user.id);
-  if (!row) throw new Refused("forbidden", "An API key is nobody in particular.");
+  if (!row) throw new Refused("forbidden", "An API key is not a user.");
   return row;
 }
 

@@ -41,7 +41,7 @@ test("records that can never be imported are all named, and nothing accepts them
   expect(lines).toMatchInlineSnapshot(`
     [
       "live.json:1:461 error[import-record] element 2 of the list: it is "a text", expected an object",
-      "live.json:1:470 error[import-record] record 1 (element 3 of the list): its id stands already on element 1 of the list",
+      "live.json:1:470 error[import-record] record 1 (element 3 of the list): its id is already used by element 1 of the list",
       "live.json:1:927 error[import-record] record 2 (element 4 of the list): name is 5, expected text",
       "live.json:1:927 error[import-record] record 2 (element 4 of the list): checksum is null, expected text",
       "live.json:1:1312 error[import-record] record 3 (element 5 of the list): package_type is a list, expected text",

@@ -175,7 +175,7 @@ test("the configuration may come from a URL", async () => {
     [
       2,
       "error[usage] http://config.example.com/catalog.yaml is not an https URL
-      hint: Over http, anybody on the way could change what is read.",
+      hint: Over http, anyone on the network path could change the content.",
     ]
   `);
 });

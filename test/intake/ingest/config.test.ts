@@ -68,7 +68,7 @@ test("what is no public key is refused, and a secret key is not shown", () => {
     found.map(({ at, code, message }) => `${at?.line}:${at?.column} ${code}: ${message}`),
   ).toMatchInlineSnapshot(`
     [
-      "3:7 nix-key: the trusted key number 1 is a secret key: make a new pair, whoever reads this file can sign with this one",
+      "3:7 nix-key: the trusted key number 1 is a secret key: create a new pair, because anyone who reads this file can sign with this one",
       "4:7 nix-key: the trusted key number 2 has 31 bytes, expected the 32 of an Ed25519 public key",
       "5:7 nix-key: the trusted key number 3 is not name:base64",
       "7:7 nix-key: the trusted key number 5 has the name of an earlier one",

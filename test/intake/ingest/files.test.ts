@@ -62,7 +62,7 @@ test("files no rule fits: one way out for all, with the lines to paste", async (
     '  - { match: "*.flatpak", package_type: … }',
     "or that they are not for download:",
     'ignore: ["*.flatpak"]',
-    "For one call: --set package_type=…; for one file: FILE.relcat.yaml beside it.",
+    "For one call: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
   ]);
 });
 
@@ -210,7 +210,7 @@ test("an empty file is a build that failed", async () => {
   expect(await problemsOf([plain("empty")])).toMatchInlineSnapshot(`
     [
       "plain/empty/client.rpm:1:1 artifact-empty: client.rpm is empty
-    → A build that wrote nothing has failed, whatever it said.",
+    → A build that wrote nothing has failed, even if it reported success.",
     ]
   `);
 });

@@ -85,7 +85,7 @@ test("lines that are no checksums, and names that stand twice", async () => {
   `);
   expect(await problemsOf([], { sums: [file("sums/twice")] })).toMatchInlineSnapshot(`
     [
-      "sums/twice:2:1 sums-line: client_2204_core_amd64.deb stands twice with different checksums
+      "sums/twice:2:1 sums-line: client_2204_core_amd64.deb is listed twice with different checksums
     → Remove the wrong line.",
     ]
   `);

@@ -124,7 +124,7 @@ test("without settled lines on either side, --onto says whose ids stay", async (
   expect(await made.run("ledger", "rebase")).toMatchObject({
     stderr:
       "error[rebase-conflict] neither HEAD nor ours has all ledger lines of main\n" +
-      "  hint: Give up this merge and merge main first; or say whose ids stay: --onto HEAD or --onto ours.",
+      "  hint: Give up this merge and merge main first; or choose whose ids stay: --onto HEAD or --onto ours.",
     exitCode: 1,
   });
   await made.succeed("ledger", "rebase", "--onto", "MERGE_HEAD");

@@ -162,7 +162,7 @@ describe("what cannot be joined", () => {
           `checksum ${"b".repeat(64)} there, ${"a".repeat(64)} here; package_type pkg there, msi here`,
         hint:
           "Keep main's ledger and manifest of it, and publish our bytes under the next version (relcat new 26.09); " +
-          "or, while nobody has main's, take that cut back there (relcat uncut 26.09.001).",
+          "or, while no one has main's, take that cut back there (relcat uncut 26.09.001).",
         at: expect.objectContaining({ file: "HEAD:ledger.jsonl", line: 3, column: 1 }),
       },
     ]);

@@ -90,7 +90,7 @@ export const artifactCases: Case[] = [
     files: withClient({ max_os_version: "24.04" }),
     problems: [
       "26.08.001/manifests/client.json:30:25 error[deb-os-range] a deb has both min_os_version and max_os_version, expected at most one" +
-        "\n  Leave out the one that no other deb of the release needs to be told apart from it.",
+        "\n  Remove the bound that is not needed to distinguish it from the other debs of the release.",
     ],
   },
   {
@@ -145,7 +145,7 @@ export const artifactCases: Case[] = [
     behaviour: "a client with a build output is reported",
     files: withClient({ store: { size: 1 } }),
     problems: [
-      "26.08.001/manifests/client.json:30:7 error[store-forbidden] store stands on a client, expected on images only" +
+      "26.08.001/manifests/client.json:30:7 error[store-forbidden] store is set on a client, expected on images only" +
         "\n  Remove it.",
     ],
   },
@@ -153,7 +153,7 @@ export const artifactCases: Case[] = [
     behaviour: "a client with build sources is reported",
     files: withClient({ vendor: image().vendor }),
     problems: [
-      "26.08.001/manifests/client.json:30:7 error[vendor-forbidden] vendor stands on a client, expected on images only" +
+      "26.08.001/manifests/client.json:30:7 error[vendor-forbidden] vendor is set on a client, expected on images only" +
         "\n  Remove it.",
     ],
   },
@@ -161,7 +161,7 @@ export const artifactCases: Case[] = [
     behaviour: "an image that attests more than its self-check is reported",
     files: withImage({ attestation: { sha256: hex("3"), cryptolib_post: { expected_hash: hex("E") } } }),
     problems: [
-      "26.08.001/manifests/image.json:21:9 error[attestation-forbidden] attestation.sha256 stands on an image, expected cryptolib_post alone" +
+      "26.08.001/manifests/image.json:21:9 error[attestation-forbidden] attestation.sha256 is set on an image, expected cryptolib_post alone" +
         "\n  Remove it.",
     ],
   },
@@ -169,7 +169,7 @@ export const artifactCases: Case[] = [
     behaviour: "a package signature outside rpm and deb is reported",
     files: withInstaller({ attestation: { signature: { signer: "Example" } } }),
     problems: [
-      '26.08.001/manifests/macos.json:9:9 error[signature-forbidden] attestation.signature stands on "pkg", expected on rpm and deb only' +
+      '26.08.001/manifests/macos.json:9:9 error[signature-forbidden] attestation.signature is set on "pkg", expected on rpm and deb only' +
         "\n  Remove it; key_id and file_signatures stay.",
     ],
   },
@@ -177,7 +177,7 @@ export const artifactCases: Case[] = [
     behaviour: "one self-check hash on macOS is reported, for what is there and for what is missing",
     files: withInstaller({ attestation: { cryptolib_post: { expected_hash: hex("C") } } }),
     problems: [
-      "26.08.001/manifests/macos.json:10:11 error[hash-per-arch] expected_hash stands on macOS, expected expected_hash_per_arch" +
+      "26.08.001/manifests/macos.json:10:11 error[hash-per-arch] expected_hash is set on macOS, expected expected_hash_per_arch" +
         "\n  Use expected_hash_per_arch.",
       "26.08.001/manifests/macos.json:9:27 error[hash-per-arch] expected_hash_per_arch is missing, expected on macOS" +
         "\n  Give the hash, or leave cryptolib_post out.",
@@ -197,7 +197,7 @@ export const artifactCases: Case[] = [
       attestation: { file_signatures: [{ name: "tool", signature: { fingerprint: "aa" } }] },
     }),
     problems: [
-      "26.08.001/manifests/macos.json:13:15 error[fingerprint-per-arch] fingerprint stands on macOS, expected fingerprint_per_arch" +
+      "26.08.001/manifests/macos.json:13:15 error[fingerprint-per-arch] fingerprint is set on macOS, expected fingerprint_per_arch" +
         "\n  Give one per architecture.",
       '26.08.001/manifests/macos.json:12:26 error[fingerprint-per-arch] "tool" lacks fingerprint_per_arch, expected on macOS' +
         "\n  Leave unsigned files out of file_signatures.",
@@ -216,7 +216,7 @@ export const artifactCases: Case[] = [
       }),
     }),
     problems: [
-      "26.08.001/manifests/client.json:26:15 error[fingerprint-per-arch] fingerprint_per_arch stands outside macOS, expected fingerprint" +
+      "26.08.001/manifests/client.json:26:15 error[fingerprint-per-arch] fingerprint_per_arch is set outside macOS, expected fingerprint" +
         "\n  Use fingerprint.",
     ],
   },

@@ -27,7 +27,7 @@ export const changeCases: Case[] = [
     ),
     problems: [
       '26.08.001/manifests/client.json:4:5 error[bytes-changed] "tool_26.08.001_amd64.deb" is published as id 1 and cannot change: checksum 1111111111111111111111111111111111111111111111111111111111111111 → 9999999999999999999999999999999999999999999999999999999999999999' +
-        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1 --reason …); or, while nobody has them, take the cut back (relcat uncut 26.08.001).",
+        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1 --reason …); or, while no one else has them, take the cut back (relcat uncut 26.08.001).",
     ],
   },
   {
@@ -39,7 +39,7 @@ export const changeCases: Case[] = [
     ),
     problems: [
       '26.08.001/manifests/client.json:4:5 error[bytes-changed] "tool_26.08.001_amd64.deb" is published as id 1 and cannot change: package_type deb → xz' +
-        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1 --reason …); or, while nobody has them, take the cut back (relcat uncut 26.08.001).",
+        "\n  Restore the manifest and publish the new bytes under the next version (relcat new 26.08), withdrawing the old ones if they are bad (relcat retract 1 --reason …); or, while no one else has them, take the cut back (relcat uncut 26.08.001).",
     ],
   },
   {
@@ -126,7 +126,7 @@ export const commandCases: Case[] = [
     action: cutThen((catalog) => catalog.retract({ ids: [1], reason: "Broken.\nVery." })),
     problems: [
       'error[text-format] the reason is "Broken.\\nVery.", expected one line of text' +
-        "\n  Say in one sentence what is wrong with it.",
+        "\n  Describe the problem in one sentence.",
     ],
   },
   {

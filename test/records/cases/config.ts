@@ -32,7 +32,7 @@ export const configCases: Case[] = [
     behaviour: "a package type that cannot stand in a URL is reported",
     files: config({ package_types: { index: { kind: "client" } } }),
     problems: [
-      'catalog.yaml:3:5 error[config-package-type] the package type "index" cannot stand in a URL, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called' +
+      'catalog.yaml:3:5 error[config-package-type] the package type "index" cannot be part of a URL, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called' +
         "\n  Rename it.",
     ],
   },

@@ -33,7 +33,7 @@ export const documentCases: Case[] = [
     files: { "26.08.001/release.yaml": "#".repeat(1_048_577) },
     problems: [
       "26.08.001/release.yaml:1:1 error[file-size] the file has 1048577 bytes, expected at most 1048576" +
-        "\n  Split it: any number of manifests and fragments may lie side by side.",
+        "\n  Split it: any number of manifests and fragments may be in the same folder.",
     ],
   },
   {
@@ -76,7 +76,7 @@ export const documentCases: Case[] = [
     files: withYaml("- name: a: b"),
     problems: [
       "26.08.001/manifests/hand.yaml:3:9 error[yaml-syntax] not valid YAML: a second colon in one value" +
-        '\n  Text with ": " in it stands in quotes.',
+        '\n  Write text that contains ": " in quotes.',
     ],
   },
   {

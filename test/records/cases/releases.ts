@@ -98,7 +98,7 @@ export const releaseCases: Case[] = [
     behaviour: "an image from a revision that the release does not list is reported",
     files: { "26.08.001/release.yaml": releaseDocument({ revs: { controller: hex("f", 40) } }) },
     problems: [
-      "26.08.001/manifests/image.json:14:16 error[revision-unlisted] vendor.rev eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee is none of the release's revs" +
+      "26.08.001/manifests/image.json:14:16 error[revision-unlisted] vendor.rev eeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee is not one of the release's revs" +
         "\n  Rebuild from a listed revision, or add this one to 26.08.001/release.yaml.",
     ],
   },

@@ -52,7 +52,7 @@ export function whereKept(look: () => void): string[] {
   } catch (error) {
     if (!(error instanceof NotKept)) throw error;
     return [
-      `its tables lie beyond the first ${headSize} bytes of what is compressed, and were not all looked at`,
+      `its tables are beyond the first ${headSize} bytes of the compressed data, and were not all checked`,
     ];
   }
 }

@@ -21,7 +21,7 @@ const metadataId = "8B7CA206-4790-4B9A-B8FE-575F050F886E";
 export function readLayout(source: Bytes): { layout: VhdxLayout; notes: string[] } {
   const found = headers.flatMap((at) => checkedAt(source, at, 4 * kibibyte, "head") ?? []);
   const header = found.toSorted((a, b) => b.u64(8) - a.u64(8))[0];
-  if (!header) throw malformed(`${source.name} has no header whose checksum is right`);
+  if (!header) throw malformed(`${source.name} has no header with a correct checksum`);
   if (header.u16(66) !== 1)
     throw new Fault("unsupported-format", `${source.name} is VHDX of another version than 1`);
   if (!header.isZero(48, 64))
@@ -52,7 +52,7 @@ function regionsOf(source: Bytes): Map<string, Region> {
   const table = regionTables.map((at) => checkedAt(source, at, 64 * kibibyte, "regi")).find((found) => found);
   const count = table?.u32(8) ?? 0;
   if (!table || count > mostRegions)
-    throw malformed(`${source.name} has no table of regions whose checksum is right`);
+    throw malformed(`${source.name} has no region table with a correct checksum`);
   const regions = new Map<string, Region>();
   for (let at = 16; at < 16 + count * 32; at += 32) {
     const id = table.guid(at);

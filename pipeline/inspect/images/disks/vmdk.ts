@@ -134,7 +134,7 @@ function refuseExtents(text: string, name: string): { variant: string } {
   if (extents.length !== 1) throw refuse(`is in ${extents.length} extents, expected one`);
   if (!inOneFile.includes(variant))
     throw refuse(
-      `is ${JSON.stringify(variant)}, whose data lies elsewhere; expected ${inOneFile.join(" or ")}`,
+      `is ${JSON.stringify(variant)}, whose data is in another file; expected ${inOneFile.join(" or ")}`,
     );
   return { variant };
 }

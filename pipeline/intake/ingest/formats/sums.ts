@@ -47,7 +47,12 @@ function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
     const sha256 = fields.hex?.toLowerCase();
     if (sha256 !== undefined && known.sha256 !== undefined && known.sha256 !== sha256) {
       problems.push(
-        problem("sums-line", at, `${name} stands twice with different checksums`, "Remove the wrong line."),
+        problem(
+          "sums-line",
+          at,
+          `${name} is listed twice with different checksums`,
+          "Remove the wrong line.",
+        ),
       );
     }
     sums.set(name, {
