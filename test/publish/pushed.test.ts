@@ -85,7 +85,7 @@ test("where git cannot say, publish says so", async () => {
   rmSync(join(project.folder, ".git"), { recursive: true });
   const { stderr } = await project.succeed("publish", "prod", "--allow-unpushed", "No git here.");
   expect(stderr).toContain(
-    "Nobody checked whether origin/main has every line of the ledger: this folder is not in a git repository.\n",
+    "Nobody checked whether origin/main has every line of the ledger: this folder is not in a git repository.",
   );
   expect(project.state().history[0]).toMatchObject({ unpushed: "No git here." });
 });
