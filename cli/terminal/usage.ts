@@ -1,4 +1,5 @@
 import type { CommanderError } from "@commander-js/extra-typings";
+import { distance } from "fastest-levenshtein";
 import type { Code, Problem } from "../../pipeline/index.ts";
 import { pointerFor } from "../catalog/pointers.ts";
 
@@ -40,11 +41,16 @@ const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
  */
 export function usageErrorOf({ message }: CommanderError, command: string): UsageError {
   const [sentence = "", suggestion] = message.replace(/^error: /, "").split(/\n(?=\(Did you mean)/);
-  const fallback = suggestion?.replace(/^\((.*)\)$/, "$1") ?? `${command} --help shows how it is used.`;
+  const howToUse = `${command} --help shows how it is used.`;
+  const fallback = suggestion?.replace(/^\((.*)\)$/, "$1") ?? howToUse;
   for (const [pattern, wording] of wordings) {
     const match = pattern.exec(sentence);
     if (match) return new UsageError(wording(...match.slice(1)), match.groups?.hint ?? fallback);
   }
-  const [, unknown = ""] = /^unknown command '(.*)'$/.exec(sentence) ?? [];
-  return new UsageError(sentence, (command === "relcat" && pointerFor(unknown)) || fallback);
+  const [, unknown] = /^unknown command '(.*)'$/.exec(sentence) ?? [];
+  if (unknown === undefined) return new UsageError(sentence, fallback);
+  const [, near] = /^Did you mean (\S+)\?$/.exec(fallback) ?? [];
+  const isFar = near !== undefined && distance(unknown, near) > (unknown.length <= 4 ? 1 : 2);
+  const hint = isFar ? howToUse : fallback;
+  return new UsageError(sentence, (command === "relcat" && pointerFor(unknown)) || hint);
 }

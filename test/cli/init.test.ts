@@ -110,14 +110,15 @@ describe("what it writes", () => {
     ]);
   });
 
-  test("keeps the lock and the site out of git, and makes two branches' ledgers conflict", async () => {
+  test("keeps the lock and the built sites of the guides out of git, and makes two branches' ledgers conflict", async () => {
     const { succeed, git, write } = project();
     await git("init", "--quiet", "--initial-branch=main");
     await succeed("init");
     await succeed("build");
+    for (const folder of ["preview", "earlier"]) await succeed("build", "--out", folder);
     await git("add", ".");
     const tracked = (await git("ls-files")).split("\n");
-    expect(tracked.filter((path) => /lock|dist/.test(path))).toEqual([]);
+    expect(tracked.filter((path) => /lock|dist|preview|earlier/.test(path))).toEqual([]);
     await git("commit", "--quiet", "--message", "Start");
     for (const branch of ["ours", "theirs"]) {
       await git("switch", "--quiet", "--create", branch, "main");

@@ -28,7 +28,7 @@ export function starterFiles({ opened, relcat }: StarterOptions): StarterFile[] 
     { path: `releases/${version}/release.yaml`, text: release },
     { path: `releases/${version}/notes/first-release.yaml`, text: firstNote },
     { path: "releases/next/notes/.gitkeep", text: "" },
-    { path: ".gitignore", text: "dist/\nnode_modules/\n.relcat-*\n" },
+    { path: ".gitignore", text: gitignore },
     { path: ".gitattributes", text: gitattributes },
     { path: "package.json", text: packageJson(relcat) },
     { path: ".github/workflows/catalog.yml", text: workflow },
@@ -98,6 +98,14 @@ const firstNote = `# yaml-language-server: $schema=../../../${schemas}/note.sche
 component: documentation
 kind: feature
 text: This is the first release in the catalog.
+`;
+
+/** The last two are folders that the guides build into. */
+const gitignore = `dist/
+node_modules/
+.relcat-*
+/preview/
+/earlier/
 `;
 
 const gitattributes = `# Two branches that add lines must conflict: ids are given in order.
