@@ -12,8 +12,8 @@ export const exitStatus = {
 } as const;
 
 /**
- * Every code a problem can carry, with the exit status it leads to. The list is closed: a code that is
- * not here does not compile, and each one has a test that provokes it.
+ * All problem codes with their exit status. The list is closed: an unknown code does not compile, and each
+ * one has a test that provokes it.
  */
 export const codes = {
   // reading a document
@@ -221,30 +221,28 @@ export const codes = {
 
 export type Code = keyof typeof codes;
 
-/** A position in a file people edit: line and column count from 1, columns in UTF-16 units. */
+/** A location in a file that people edit: line and column start at 1, columns count UTF-16 units. */
 export interface Place {
-  /** Relative to the folder the command runs in, with forward slashes. */
+  /** Relative to the current folder, with forward slashes. */
   file: string;
   line: number;
   column: number;
-  /** The text of that line, for the caret. */
+  /** Text of that line, to mark the column. */
   excerpt?: string;
-  /** Which value of its document stands there, or is missing there. */
+  /** Path of the value in its document, or of the missing value. */
   path?: readonly (string | number)[];
 }
 
-/** One thing that is wrong, with its place and the way out. */
 export interface Problem {
   code: Code;
   severity: "error" | "warning";
-  /** What is wrong and what was expected, as one sentence. */
+  /** The error and the expectation, as one sentence. */
   message: string;
-  /** How to fix it. */
   hint?: string;
   at?: Place;
 }
 
-/** A failure the user can act on. Anything else that is thrown is a bug in relcat. */
+/** A failure that the user can correct. Any other exception is a bug in relcat. */
 export class RelcatError extends Error {
   override readonly name = "RelcatError";
   readonly problems: readonly Problem[];
@@ -254,7 +252,7 @@ export class RelcatError extends Error {
     this.problems = problems;
   }
 
-  /** The code of the first error; it decides the exit status. */
+  /** Code of the first error, which decides the exit status. */
   get code(): Code {
     const first = this.problems.find((problem) => problem.severity === "error") ?? this.problems[0];
     return first?.code ?? "usage";
@@ -265,7 +263,7 @@ export class RelcatError extends Error {
   }
 }
 
-/** Shorthand for the common case of one problem. */
+/** For the common case of one problem. */
 export function failure(
   code: Code,
   message: string,
@@ -277,7 +275,7 @@ export function failure(
   return new RelcatError([problem], cause === undefined ? undefined : { cause });
 }
 
-/** Throws when any problem is an error; warnings alone pass. */
+/** Throws if any problem is an error; warnings alone pass. */
 export function throwErrors(problems: readonly Problem[]): void {
   if (problems.some((problem) => problem.severity === "error")) throw new RelcatError(problems);
 }

@@ -2,7 +2,7 @@ import { type Field, isField, isFilter } from "./fields.ts";
 
 interface Filter {
   field: Field;
-  /** As it stands in the query, decoded. */
+  /** Decoded text of the parameter. */
   text: string;
 }
 
@@ -11,24 +11,24 @@ export interface OrderTerm {
   descending: boolean;
 }
 
-/** What a request asks of the list. */
+/** A parsed query of the list. */
 export interface ListQuery {
-  /** undefined: not said, or said empty. */
+  /** undefined: missing or empty. */
   format: string | undefined;
   filters: readonly Filter[];
-  /** Only the highest version among what the filters leave. */
+  /** Keep only the highest version that passes the filters. */
   latest: boolean;
-  /** Only versions of this month, `YY.MM`. */
+  /** Keep only versions of this month, `YY.MM`. */
   line: string | undefined;
   /** Empty: the list's own order. */
   ordering: readonly OrderTerm[];
   /** Unknown parameters are an error. */
   strict: boolean;
-  /** Names of unknown parameters, once each. */
+  /** Distinct names of unknown parameters. */
   unknown: readonly string[];
 }
 
-/** Reads the parameters of a query string, decoded; the last of a repeated one counts. */
+/** Reads decoded parameters; the last of a repeated one applies. */
 export function readListQuery(parameters: Iterable<[string, string]>): ListQuery {
   const values = new Map(parameters);
   const filters: Filter[] = [];
@@ -49,7 +49,10 @@ export function readListQuery(parameters: Iterable<[string, string]>): ListQuery
   };
 }
 
-/** Terms that are no field are dropped, as this API's clients rely on; after `id` nothing is left to order. */
+/**
+ * Terms that are not fields are ignored, because existing API clients rely on that; terms after `id` have no
+ * effect.
+ */
 function readOrdering(text: string): OrderTerm[] {
   const terms: OrderTerm[] = [];
   for (const part of text.split(",")) {
@@ -62,7 +65,7 @@ function readOrdering(text: string): OrderTerm[] {
   return terms;
 }
 
-/** One text for all queries that select the same records in the same order; "" for the whole list as it is. */
+/** The same text for all queries with the same result; "" for the whole list. */
 export function canonicalQuery({ filters, latest, line, ordering }: ListQuery): string {
   const parts = filters.map(({ field, text }) => `${field}=${encodeURIComponent(text)}`).sort();
   if (line !== undefined) parts.push(`line=${encodeURIComponent(line)}`);

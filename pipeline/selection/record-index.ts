@@ -3,13 +3,13 @@ import type { Field } from "./fields.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
-/** Records that are selected by what their fields say; positions are those of the list. */
+/** Searchable records; positions are those of the list. */
 export interface RecordIndex {
   readonly count: number;
   value(field: Field, position: number): unknown;
 }
 
-/** @param dataOf reads the nested part of a record, which is most of it and seldom asked for */
+/** @param dataOf reads the nested part of a record lazily, because it is large and seldom needed */
 export const indexRecords = (
   rows: readonly Row[],
   dataOf = (position: number): unknown => rows[position]?.data,

@@ -2,12 +2,12 @@ import { compareKeys, type Field, filterFields, sortKey } from "./fields.ts";
 import type { ListQuery, OrderTerm } from "./query.ts";
 import { matcher, type RecordIndex } from "./record-index.ts";
 
-/** Positions of the records a query selects, in the order it asks for. */
+/** Positions of the selected records, in the requested order. */
 export function select(index: RecordIndex, query: ListQuery): readonly number[] {
   return order(index, choose(index, query), query.ordering);
 }
 
-/** `line` and `latest` are looked at after all other filters, so that they mean the same everywhere. */
+/** `line` and `latest` apply after all other filters, so that they have the same meaning everywhere. */
 function choose(index: RecordIndex, { filters, line, latest }: ListQuery): readonly number[] {
   let chosen = filter(index, filters);
   const version = (position: number) => String(index.value("version", position));
@@ -49,13 +49,13 @@ function order(
 
 const byId: OrderTerm = { field: "id", descending: false };
 
-/** What `latest/` leads to. */
+/** Result of `latest/`. */
 export type LatestChoice =
   | { kind: "none" }
   | { kind: "one"; position: number }
   | { kind: "many"; positions: readonly number[]; distinguishing: Field[] };
 
-/** The one artifact of the highest version that has a match. */
+/** The single matching artifact of the highest version. */
 export function chooseLatest(index: RecordIndex, query: ListQuery): LatestChoice {
   const positions = select(index, { ...query, latest: true, ordering: [byId] });
   const [position] = positions;
@@ -69,7 +69,7 @@ export function chooseLatest(index: RecordIndex, query: ListQuery): LatestChoice
   return { kind: "many", positions, distinguishing };
 }
 
-/** What names a single file tells nothing about the kind of file somebody wants. */
+/** A field that identifies a single file does not describe the kind of file that is wanted. */
 const ofOneFile: ReadonlySet<Field> = new Set([
   "id",
   "name",

@@ -96,7 +96,7 @@ describe("an aim", () => {
     expect(text.split("\n").slice(2)).toEqual(["| packages | theirs | ≤ 0.5 × | 0.25 × | 0.25 × | met |"]);
   });
 
-  test("that is missed is told with how much, and where the time goes", () => {
+  test("that is missed is reported with the difference and the slowest parts", () => {
     const text = aimsTable([aim], resultsOf(cost(3), cost(4)));
     expect(text).toContain("| 0.75 × | 0.75 × | **missed** |");
     expect(text).toContain(

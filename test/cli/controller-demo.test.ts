@@ -16,7 +16,7 @@ const printed = (demo: Running): Promise<string> =>
     void demo.then(({ stderr }) => reject(new Error(String(stderr))));
   });
 
-test("what the demo prints can be typed as it stands; stopped, it leaves nothing", async () => {
+test("the printed commands of the demo can be pasted; after it stops, nothing is left", async () => {
   const { folder, env } = folderFor();
   // From a clone, as newcomers start it: there no relcat is in the path.
   const launcher = join(repository, "cli/relcat.mjs");

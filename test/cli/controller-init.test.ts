@@ -7,7 +7,7 @@ import { program } from "../support/run.ts";
 
 const init = ["controller", "init", "--database", "controller.db", "--email", ownerEmail];
 
-test("makes a database and a pepper that nobody else may read, and names what comes next", async () => {
+test("makes a database and a pepper that only the owner can read, and prints the next command", async () => {
   const { run, folder } = folderFor();
   const { stdout, stderr, exitCode } = await run(init, `${ownerPassword}\n`);
   expect({ stdout, stderr, exitCode }).toEqual({

@@ -105,7 +105,7 @@ describe("what would not be safe, or cannot work, is refused before anything is 
   });
 });
 
-test("it speaks HTTPS itself where it is told to", async () => {
+test("it serves HTTPS itself if configured", async () => {
   const args = [...serve, "--host", "0.0.0.0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--json"];
   const server = startRelcat(made.folder, made.env, args);
   const url = await addressOf(server);

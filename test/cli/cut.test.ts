@@ -29,7 +29,7 @@ test("prints the new ids, counts private records, says how permanent they are", 
 describe("without versions", () => {
   const due = "26.08.001 (2 records) and 26.09.001 (3 records)";
 
-  test.each([[[]], [["--commit"]], [["--json"]]])("%j is refused where nobody is asked", async (args) => {
+  test.each([[[]], [["--commit"]], [["--json"]]])("%j is refused without a terminal", async (args) => {
     const made = project(smallCatalog);
     await made.git("init", "--quiet");
     const { stderr, exitCode } = await made.run("cut", ...args);
@@ -50,7 +50,7 @@ describe("without versions", () => {
     });
   });
 
-  test("--all beside a version or a plan is refused", async () => {
+  test("--all together with a version or a plan is refused", async () => {
     const { run, succeed } = project(smallCatalog);
     await succeed("plan", "--out", "plan.json");
     expect((await run("cut", "--all", "26.08.001")).stderr).toBe(

@@ -92,7 +92,7 @@ describe("the sample agent", () => {
   });
 });
 
-describe("what a controller says beside its answers", () => {
+describe("additional headers of a controller's answers", () => {
   test("it asks to wait, and the command waits; when it asks for too long, the command ends", async () => {
     const { url, setTime, now, makeKey } = await testController({
       settings: { limits: { key: 1, address: 0, enrol: 0, login: 0 } },
@@ -135,7 +135,7 @@ describe("what a controller says beside its answers", () => {
     ]);
   });
 
-  test("a key that ends within two weeks is told of, once a command", async () => {
+  test("a key that expires within two weeks gives one warning per command", async () => {
     const { url, makeKey, now } = await testController();
     const { id, key } = await makeKey(["devices:read"], 13);
     const { succeed, run } = folderFor({

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { artifact, project, smallCatalog } from "../support/project.ts";
 
-describe("what lies in the releases folder", () => {
+describe("files in the releases folder", () => {
   test("a file however deep has no place, and is named", async () => {
     const deep = "releases/26.09.001/manifests/a/b/c/d/e/f/g/lost.json";
     const { run } = project({ ...smallCatalog, [deep]: { release: "26.09.001", artifacts: [] } });
@@ -56,7 +56,7 @@ describe("a lock that cannot be taken", () => {
     });
   });
 
-  test("because a folder stands in its place", async () => {
+  test("because a folder has its name", async () => {
     const { folder, run } = project(smallCatalog);
     mkdirSync(join(folder, "releases/.relcat-lock"));
     expect(await run("cut", "--all")).toMatchObject({

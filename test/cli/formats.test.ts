@@ -174,7 +174,7 @@ describe("annotations", () => {
     ]);
   });
 
-  test("of what a plan forbids, beside the line", async () => {
+  test("of forbidden changes, next to the line", async () => {
     const made = await cutCatalog();
     made.write("releases/26.08.001/manifests/all.json", {
       release: "26.08.001",

@@ -74,7 +74,7 @@ beforeAll(async () => {
   rows = new Map((JSON.parse(stdout).artifacts as Row[]).map((row) => [row.file, row]));
 });
 
-test("every fixture is told of once, in the order given, and nothing else", async () => {
+test("every fixture is reported once, in the given order, and nothing else", async () => {
   expect(artifacts).toHaveLength(112);
   expect([...rows.keys()]).toEqual(files);
   const some = [pathOf("tar/SHA256SUMS.asc"), pathOf("deb/signed-ed25519.deb")];
@@ -208,7 +208,7 @@ test("people read verdict, type and file, what was checked or is wrong, and whos
   expect({ stderr, status }).toEqual({ stderr: "3 files, 2 ok.\n", status: 1 });
 });
 
-test("without --keys nobody may sign, and that is said", async () => {
+test("without --keys every signer is untrusted, and the output says so", async () => {
   const { stdout, stderr, status } = await run([pathOf("rpm/signed-rsa4096.rpm")], false, {});
   expect(stdout).toContain("untrusted-key  rpm  ");
   expect({ stderr, status }).toEqual({

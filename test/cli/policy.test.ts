@@ -58,7 +58,7 @@ describe("ingest refuses, and writes nothing:", () => {
   });
 });
 
-test("what has no signature by its format is unsigned, whatever its package type is called, until one lies beside it", async () => {
+test("a format without signatures is unsigned, whatever its package type, until a signature file is next to it", async () => {
   const own = { tool: { operating_system: "linux", platform: 17, kind: "client", description: "Tool" } };
   const made = inspectedProject(["vm/acme-1.2.3.qcow2"], {
     package_types: own,
@@ -70,7 +70,7 @@ test("what has no signature by its format is unsigned, whatever its package type
   );
 });
 
-test("an archive that its signature beside it is not over is refused", async () => {
+test("an archive that does not match the signature next to it is refused", async () => {
   const made = inspectedProject(["tar/acme-client-1.2.3.tar.xz.asc"], {
     signers: [{ file: "signers/rsa4096.asc" }],
     ingest: [{ match: "*.tar.xz", package_type: "xz" }],
@@ -150,7 +150,7 @@ test("one of two manifests that name a file is enough", async () => {
   expect(await made.run("cut", "--all")).toMatchObject({ exitCode: 0 });
 });
 
-test("that a file was inspected cannot be stated beside it, nor on the command line", async () => {
+test("an inspection result cannot be stated in a sidecar or on the command line", async () => {
   const made = inspectedProject(good.slice(0, 1));
   const inspected = { verdict: "ok", key_id: null, policy: "0".repeat(64) };
   expect(
@@ -172,7 +172,7 @@ describe("cut refuses", () => {
     return { ...made, artifact, write };
   }
 
-  test("what nobody inspected, unless it is at hand", async () => {
+  test("an artifact that was never inspected, unless it is available", async () => {
     const { run, write, folder, read } = await ingested();
     write({ inspected: undefined });
     const { stderr, exitCode } = await run("cut", "--all");

@@ -284,7 +284,7 @@ describe("colours", () => {
   });
 });
 
-describe("output nobody takes", () => {
+describe("output without a reader", () => {
   test("a reader that went away is no failure", async () => {
     const { folder } = project(smallCatalog);
     const result = await execa("bash", [

@@ -19,7 +19,7 @@ test("--list names the documents there are", async () => {
   });
 });
 
-test("prints a schema to the byte, from any folder, and nothing beside it", async () => {
+test("prints a schema to the byte, from any folder, and nothing else", async () => {
   const text = readFileSync(join(folder, "manifest.schema.json"), "utf8");
   const { stdout, stderr } = await spawnRelcat("/", ["schema", "manifest"], { stripFinalNewline: false });
   expect({ stdout, stderr }).toEqual({ stdout: text, stderr: "" });

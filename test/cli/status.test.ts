@@ -8,7 +8,7 @@ const nextCommand = async (files: Parameters<typeof project>[0], cut?: string) =
   return { exitCode, next: stdout.split("\n").at(-1) };
 };
 
-test("where every release stands, and the next command", async () => {
+test("the state of every release, and the next command", async () => {
   const { succeed, write, run } = await cutCatalog();
   await succeed("retract", "1", "--reason", "Bad.", "--yes");
   const edited = [

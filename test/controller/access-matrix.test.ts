@@ -43,7 +43,7 @@ describe("the table", () => {
 
 describe.each(operations)("%s", (operation) => {
   const row = table[operation];
-  test.each(prefixes)("below %s answers everybody as they may be answered", async (prefix) => {
+  test.each(prefixes)("below %s answers each caller according to their rights", async (prefix) => {
     const expected: Record<string, number> = {};
     const answered: Record<string, number> = {};
     for (const asker of everybody) {

@@ -50,7 +50,7 @@ test("every route is looked at", () => {
 });
 
 describe.each(addresses)("$address", ({ address, allow }) => {
-  test("OPTIONS says what can be done, to anybody", async () => {
+  test("OPTIONS lists the methods for every caller", async () => {
     const { status, headers, json } = await controller.call("OPTIONS", address);
     expect([status, headers.get("allow")]).toEqual([200, allow]);
     expect(json).toEqual({

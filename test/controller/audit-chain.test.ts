@@ -166,7 +166,7 @@ describe("the note of the end", () => {
     expect(await verify()).toMatchObject({ verdict: "broken" });
   });
 
-  test("is not made good again by whoever writes next", async () => {
+  test("is not repaired by the next write", async () => {
     const { database } = controller.controller;
     const { hash } = await database.read
       .selectFrom("audit_log")
@@ -179,7 +179,7 @@ describe("the note of the end", () => {
   });
 });
 
-describe("a head that somebody wrote down", () => {
+describe("a head that was noted earlier", () => {
   test("is still in the log later", async () => {
     const known = await head();
     await setStates(controller, key, each(ids, "rejected"));

@@ -176,7 +176,7 @@ describe("whatever is wrong with a key", () => {
 });
 
 describe("a user's token on v0", () => {
-  test("is told where it works, and only a right one is", async () => {
+  test("is accepted only in the right place and form", async () => {
     const { call, makeUser } = controller;
     const user = await makeUser("Owner");
     const { json: token } = await call("POST", "/user/tokens", { headers: user.headers });

@@ -139,7 +139,7 @@ describe.each(Object.entries(cases))("%s", (_name, { make, afterwards }) => {
   });
 });
 
-test("what happens after a right is gone is not told on its stream", async () => {
+test("events after a right is revoked are not sent on its stream", async () => {
   const { id, headers } = await controller.makeKey();
   const stream = await openStream(`${controller.api}/events`, headers);
   await Promise.all([asOwner("DELETE", `/api_keys/${id}`)]);

@@ -150,7 +150,7 @@ describe("no secret", () => {
     expect(found(text)).toEqual([]);
   });
 
-  test("is in what the server says beside", () => {
+  test("is in the server's log", () => {
     expect(found(controller.said.join("\n"))).toEqual([]);
   });
 

@@ -3,7 +3,7 @@ import { proven, send } from "./enroll-support.ts";
 import { allScopes, each, insertDevices, setStates } from "./state-support.ts";
 import { testController } from "./support.ts";
 
-test("a flood stops at the limit, hides and drops nobody, and is told of once", async () => {
+test("a flood stops at the limit, hides and drops no device, and is recorded once", async () => {
   const controller = await testController({ settings: { mostPending: 25 } });
   const key = await controller.makeKey(allScopes);
   const early = await insertDevices(controller, 20);

@@ -65,7 +65,7 @@ describe("a nonce", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(403)]);
   });
 
-  test("is lost to nobody by a proof that does not fit", async () => {
+  test("is not lost by a proof that does not match", async () => {
     const pair = newPair();
     const body = enrollBody(await nonceOf(controller), {}, pair);
     await send(controller, { ...body, name: "other" });
@@ -92,7 +92,7 @@ describe("a nonce", () => {
     expect((await send(own, enrollBody(json.nonce, {}, newPair()))).status).toBe(403);
   });
 
-  test("is not made by anybody else", async () => {
+  test("is not made without the private key", async () => {
     const nonce = await nonceOf(controller);
     const [ends, random, mac = ""] = nonce.split(".");
     const foreign = await nonceOf(await testController());

@@ -94,7 +94,7 @@ describe("events", () => {
     expect((await controller.call("GET", "/events", { headers })).status).toBe(400);
   });
 
-  test("are not told when what they tell of was rolled back", async () => {
+  test("are not sent for a rolled-back transaction", async () => {
     const [one = "", two = ""] = await insertDevices(controller, 2);
     const stream = await streamed();
     const mend = await breakDatabase(controller, {

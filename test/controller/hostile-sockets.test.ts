@@ -179,7 +179,7 @@ describe("a slow client", () => {
     expect(statuses).toEqual([200]);
   });
 
-  test("holds up nobody else", async () => {
+  test("does not delay other clients", async () => {
     const slow = Array.from({ length: 200 }, () => raw(hurried.url, `${target}\r\nHost:`));
     expect((await hurried.call("GET", "/device", key)).status).toBe(200);
     await Promise.all(slow);

@@ -65,7 +65,7 @@ describe("a new secret", () => {
   const rotate = (headers: Record<string, string>, body?: unknown) =>
     controller.call("POST", "/api_keys/me/rotate", { headers, body });
 
-  test("works beside the old one for a day, then alone", async () => {
+  test("works together with the old one for a day, then alone", async () => {
     const old = await controller.makeKey();
     const { status, json } = await rotate(old.headers);
     expect([status, json.id, json.previous_until]).toEqual([200, old.id, moment(start + day)]);

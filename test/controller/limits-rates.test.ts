@@ -49,7 +49,7 @@ describe("a key", () => {
     expect((await controller.call("GET", "/api_keys/me/", key)).status).toBe(429);
   });
 
-  test("does not hold up other keys, nor whoever needs none", async () => {
+  test("does not delay other keys or public operations", async () => {
     const other = await controller.makeKey(["devices:read"]);
     expect((await ask(other.headers)).status).toBe(200);
     expect((await controller.call("GET", "/ok")).status).toBe(200);
@@ -65,7 +65,7 @@ describe("a key", () => {
 });
 
 describe("an address", () => {
-  test("is counted before anybody looks at credentials", async () => {
+  test("is counted before credentials are checked", async () => {
     const controller = await testController({ settings: { limits: { ...limits, address: 3 } } });
     const statuses: number[] = [];
     for (const path of ["/ok", "/nothing", "/device", "/ok", "/device", "/nothing"])

@@ -118,7 +118,7 @@ test("nobody disables themselves or an Owner above them, and is not offered it",
   );
 });
 
-test("whoever has nothing to administer sees their own devices", async () => {
+test("a user without administrative rights sees their own devices", async () => {
   const owner = await controller.makeUser("Owner");
   const user = await controller.makeUser("User");
   const body = { device_id: deviceId, user_id: user.id };
@@ -131,7 +131,7 @@ test("an API key opens no page", async () => {
   expect([page.status, page.location]).toEqual([303, "/?to=%2Fdevices"]);
 });
 
-test("every form that comes from another site is refused, whoever is signed in", async () => {
+test("every form from another site is refused, for every signed-in user", async () => {
   const visit = await signIn(controller, await controller.makeUser("Owner"));
   const before = await controller.call("GET", "/audit_log?limit=1", key);
   for (const [path, body] of [...Object.values(forms()), ["/signout", ""] as const]) {

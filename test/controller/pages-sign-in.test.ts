@@ -101,7 +101,7 @@ test("the limit of logins holds here too", async () => {
   expect(statuses).toEqual([403, 403, 429]);
 });
 
-test("a form from another site signs nobody in", async () => {
+test("a form from another site does not sign anyone in", async () => {
   for (const origin of ["https://evil.example", "null", ""]) {
     const page = await anybody.post("/signin", { name: owner.email, password }, { origin });
     expect([page.status, page.headers.has("set-cookie")]).toEqual([403, false]);

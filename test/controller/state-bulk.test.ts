@@ -59,7 +59,7 @@ describe("a bulk that is taken", () => {
     expect(await visible(controller, key)).toEqual(before);
   });
 
-  test("moves a device once though it stands twice", async () => {
+  test("moves a device once even if it is listed twice", async () => {
     const { json } = await setStates(controller, key, each([id(0), id(1), id(0)], "rejected"));
     expect(json.changed).toBe(2);
     expect(json.devices[0]).toEqual(json.devices[2]);
@@ -130,7 +130,7 @@ describe("a bulk that cannot be taken whole", () => {
     },
   );
 
-  test("if_version lets through whoever saw the latest one", async () => {
+  test("if_version accepts a client that saw the latest version", async () => {
     const item = { id: id(0), state: "accepted" as const, if_version: 1 };
     expect((await setStates(controller, key, [item])).status).toBe(200);
     expect((await setStates(controller, key, [{ ...item, state: "rejected" }])).status).toBe(409);

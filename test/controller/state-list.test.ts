@@ -20,7 +20,7 @@ const list = (query = "", headers = key.headers) => controller.call("GET", `/dev
 const idsOf = async (query: string) => Object.keys((await list(query)).json.devices);
 
 describe("the whole list", () => {
-  test("is a map by id in order of creation, without what is nobody's business", async () => {
+  test("is a map by id in order of creation, without internal fields", async () => {
     const { status, json, headers } = await list();
     expect(status).toBe(200);
     expect(Object.keys(json)).toEqual(["devices"]);

@@ -167,7 +167,7 @@ describe("commits", () => {
     return heard.finally(() => stop());
   };
 
-  test("are told of: one's own, and those of others", async () => {
+  test("are reported, whether one's own or those of other processes", async () => {
     const other = await open(place);
     for (const writer of [database, other]) {
       const [here, there] = [told(database), told(other)];
@@ -176,7 +176,7 @@ describe("commits", () => {
     }
   });
 
-  test("are not told of to who stopped listening", async () => {
+  test("are not reported to a listener that was removed", async () => {
     let heard = 0;
     const stop = database.onCommit(() => void heard++);
     stop();
@@ -304,6 +304,6 @@ test("the database refuses a state that is none, and a token without acceptance"
   }
 });
 
-test("a pepper lies beside the file it belongs to", () => {
+test("a pepper is next to the file that it belongs to", () => {
   expect(pepperFile("/data/controller.db")).toBe("/data/controller.db.pepper");
 });

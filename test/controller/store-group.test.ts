@@ -13,7 +13,7 @@ async function keysOf({ read }: Database): Promise<string[]> {
   return rows.map(({ key }) => key).sort();
 }
 
-test("of many who write at once, whoever fails takes back its own part alone", async () => {
+test("a failing writer in a group rolls back only its own part", async () => {
   const { database } = (await testController()).controller;
   const written = Array.from({ length: 30 }, (_, index) =>
     database.write(async (transaction) => {
@@ -35,7 +35,7 @@ test("of many who write at once, whoever fails takes back its own part alone", a
 /** What a transaction is done on, where only the order matters. */
 const nowhere = { executeQuery: async () => ({ rows: [] }) } as unknown as Database["read"];
 
-test("nobody is answered before the commit, and all fail with it", async () => {
+test("no writer is answered before the commit, and all fail with it", async () => {
   const said: string[] = [];
   const commits = [true, false];
   const write = grouped(

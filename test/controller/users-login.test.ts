@@ -87,7 +87,7 @@ describe("signing in", () => {
 });
 
 describe("after five wrong passwords", () => {
-  test("one name from one address waits, and nobody else does", async () => {
+  test("only the same name from the same address waits", async () => {
     const [ada, grace] = [await controller.makeUser("Owner"), await controller.makeUser("User")];
     const here = from("203.0.113.7");
     expect(await miss(6, ada.email, () => here)).toEqual(six);

@@ -58,7 +58,7 @@ async function collect(
 
 const unsaid = (manifest: string) => manifest.replace(/,\s*"inspected": \{[^}]*\}/, "");
 
-test("a build job whose package nobody signed ends where it is ingested, and again where it is uploaded", async () => {
+test("a build job with an unsigned package fails at ingest, and again at upload", async () => {
   const { machine, ingested } = await build(await start(), "deb/unsigned-xz.deb");
   expect(ingested.exitCode).toBe(1);
   expect(ingested.stderr).toContain(
@@ -96,7 +96,7 @@ test("without the package the word of its job counts, and none is an error that 
   expect((await collect(at, { "signed-ed25519.deb": signed }, unsaid)).collected.exitCode).toBe(0);
 });
 
-test("a job that lies is found by the bytes that it handed over", async () => {
+test("a job with false claims is detected by the bytes that it handed over", async () => {
   const at = await start();
   const { collected } = await collect(at, { "signed-ed25519.deb": "deb/signed-attacker.deb" });
   expect(collected.stderr).toContain(

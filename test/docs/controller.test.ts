@@ -11,7 +11,7 @@ import { program, repository } from "../support/run.ts";
 const text = readFileSync(join(repository, "docs/controller.md"), "utf8");
 const blocks = [...text.matchAll(/^```sh\n([\s\S]*?)^```$/gm)].map(([, block = ""]) => block);
 
-test("every shell block runs as it stands, from nothing to a rotated key and a restored backup", {
+test("every shell block runs unchanged, from nothing to a rotated key and a restored backup", {
   tags: ["long"],
 }, async () => {
   const { folder, env } = folderFor();

@@ -23,7 +23,7 @@ function scriptFor(kind: Kind, at: World): string[] {
 }
 
 describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] }, (kind) => {
-  test("every shell block runs as it stands, from a clone to a verified download", async () => {
+  test("every shell block runs unchanged, from a clone to a verified download", async () => {
     const at = await world(kind);
     const { stdout, stderr, pasted } = await at.follow(scriptFor(kind, at).join("\necho '-----'\n"));
     if (kind === "folder") expect(pasted).toContain("relcat sign --site prod");

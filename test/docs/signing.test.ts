@@ -14,7 +14,7 @@ const shell = (heading: string): string[] =>
     .filter(({ language, headings }) => language === "sh" && headings.includes(heading))
     .map((block) => block.text);
 
-describe("shell blocks run as they stand", { tags: ["long"] }, () => {
+describe("shell blocks run unchanged", { tags: ["long"] }, () => {
   test("to begin with, and signing leaves what the guide lists", async () => {
     const at = await world("folder");
     const { stdout } = await at.follow(`

@@ -29,7 +29,7 @@ describe("a client's archive", () => {
     });
   });
 
-  test("has no such folder when its files lie beside each other", async () => {
+  test("has no such folder if its files are next to each other", async () => {
     expect((await inspected(files({ name: "README" }), "agent.tar.gz")).facts.top_folder).toBe(null);
   });
 

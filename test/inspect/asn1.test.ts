@@ -104,7 +104,7 @@ describe("values", () => {
     );
   });
 
-  test("a length that stands open and a text in pieces say the same as the short form", () => {
+  test("an indefinite length and a split text are equal to the short form", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(400), (bytes, at) => {
         const pieces = open(0x24, octets(bytes.subarray(0, at)), octets(bytes.subarray(at)));

@@ -85,7 +85,7 @@ test.each(titled(cases.filter(({ verdict, type }) => verdict === "ok" && type !=
   },
 );
 
-test("what a file inside is worth is told beside the package's verdict", async () => {
+test("the verdict of a file inside is reported in addition to the package's verdict", async () => {
   const verdicts = async (file: string) => {
     const read = cases.find((artifact) => artifact.file === file)?.read;
     if (!read) throw new Error(`${file} is gone`);

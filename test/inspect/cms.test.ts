@@ -71,7 +71,7 @@ function publicKey(certificate: Buffer): Uint8Array {
   return partsOf(body)[6] ?? body;
 }
 
-test("lengths that stand open are read as Apple writes them", () => {
+test("indefinite lengths are read as Apple writes them", () => {
   const [type, wrapped] = partsOf(made()) as [Buffer, Buffer];
   const [inner] = partsOf(wrapped) as [Buffer];
   expect(verdict(open(0x30, type, open(0xa0, open(0x30, ...partsOf(inner)))))).toBe("ok");
@@ -218,7 +218,7 @@ describe("a signature does not hold when", () => {
   });
 });
 
-test("what no signature covers is told with its place", () => {
+test("bytes without a signature are reported with their offsets", () => {
   const bytes = made({
     certificates: [root.certificate, signer.certificate],
     unsigned: () => [attribute("1.2.3", integer(1))],

@@ -45,7 +45,7 @@ describe("what was written is read", () => {
   });
 });
 
-test("bytes of no stream are told, each with its place", () => {
+test("bytes of no stream are reported, each with its offset", () => {
   const bytes = compoundFile([
     { name: "a", content: Buffer.alloc(5000, 1) },
     { name: "b", content: Buffer.alloc(10, 2) },

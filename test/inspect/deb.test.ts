@@ -61,7 +61,7 @@ describe("a package", () => {
     expect(await inspect(archive(slashed))).toMatchObject({ verdict: "ok" });
   });
 
-  test("is only as good as the worst of its signatures, and the origin's is told", async () => {
+  test("has the verdict of its worst signature, and reports the origin's signer", async () => {
     const worse = [...three, await signature("maint", await newKey()), await signature("origin")];
     expect(await inspect(archive(worse))).toMatchObject({
       verdict: "untrusted-key",

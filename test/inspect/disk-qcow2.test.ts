@@ -133,12 +133,12 @@ describe("qcow2", () => {
     expect((await inspected(bytes, "disk")).reason).toContain('"\\u001b[2Jab"');
   });
 
-  test("snapshots inside are told", async () => {
+  test("snapshots inside are reported", async () => {
     const { verdict, notes } = await inspected(changed(good(), u32(60, 2)), "disk");
     expect([verdict, notes]).toEqual(["ok", ["it holds 2 snapshots, with whatever the disk held then"]]);
   });
 
-  test("compressed clusters are read, and told where they are damaged", async () => {
+  test("compressed clusters are read, and damage is reported", async () => {
     const boot = Buffer.alloc(4096);
     boot.writeUInt8(0x83, 450);
     boot.writeUInt16LE(0xaa55, 510);

@@ -156,7 +156,7 @@ describe("vhdx", () => {
     ],
   );
 
-  test("one header that is damaged is told: the other holds", async () => {
+  test("one damaged header is reported, and the other is used", async () => {
     const bytes = changed(unpackedArtifact("vm/acme-1.2.3-hyperv.vhdx.xz"), (copy) =>
       copy.writeUInt8(9, 64 * kibibyte + 100),
     );

@@ -147,7 +147,7 @@ describe("vmdk", () => {
     ).toMatch(/^malformed: disk has no sparse header of version 1 to 3 at byte 130048/);
   });
 
-  test("compressed grains are read, and told where they are damaged", async () => {
+  test("compressed grains are read, and damage is reported", async () => {
     const [grain] = [stream()].map(
       (copy) => copy.readUInt32LE(copy.readUInt32LE(copy.readUInt32LE(56) * 512) * 512) * 512,
     );

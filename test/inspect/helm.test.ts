@@ -37,7 +37,7 @@ const inspect = async (text: string, file: Uint8Array | undefined = chart): Prom
 const inspectAlone = (file: Uint8Array) => inspectBytes(inspectChart, file, optionsWith(keys), name);
 
 describe("a provenance", () => {
-  test("is ok with its chart beside it, and a version stays as it is written", async () => {
+  test("is ok with its chart next to it, and a version stays as it is written", async () => {
     expect(await inspect(provenance())).toMatchObject({
       verdict: "ok",
       facts: { name: "agent", version: "1.10" },

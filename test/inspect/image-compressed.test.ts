@@ -8,7 +8,7 @@ const mebibyte = 2 ** 20;
 const disk = mbrDisk([0x83]);
 
 describe("compressed images", () => {
-  test("are read like the others, and told by what is inside", async () => {
+  test("are read like the others, and recognized by their content", async () => {
     const qcow2 = bytesOf("vm/acme-1.2.3-efi.qcow2");
     const { type, facts } = await inspected(gzipSync(qcow2), "disk.qcow2.gz");
     expect([type, facts]).toEqual([

@@ -49,7 +49,7 @@ describe("certificates are read", () => {
     ]);
   });
 
-  test("from a folder in which lists for people stand beside them", async () => {
+  test("from a folder that also contains lists for people", async () => {
     const { openpgp, x509 } = await allowedKeys();
     expect(new Set(openpgp.map(({ file }) => file)).size).toBe(8);
     expect(x509.map(({ file }) => file)).not.toContain("x509-certs.txt");
@@ -134,7 +134,7 @@ describe("a file is refused that holds", () => {
     ]);
   });
 
-  test("and all such files are told at once", async () => {
+  test("and all such files are reported at once", async () => {
     const files = ["a", "b"].map((name) => ({ name, bytes: Buffer.from("none") }));
     await expect(readKeys([...files, publicFile(key)])).rejects.toMatchObject({
       problems: [{ message: expect.stringMatching(/^a /) }, { message: expect.stringMatching(/^b /) }],

@@ -131,7 +131,7 @@ describe("a signature", () => {
   });
 });
 
-test("a compound file that is no installer is told apart", async () => {
+test("a compound file that is not an installer is recognized", async () => {
   expect(await inspected(msi([], { classId: Buffer.alloc(16) }))).toMatchObject({
     verdict: "unsupported-format",
     reason: "acme.msi is a compound file, and no installer package",
@@ -160,7 +160,7 @@ describe("files inside", () => {
     ]);
   });
 
-  test("that the installer runs itself are told too", async () => {
+  test("that the installer runs itself are reported too", async () => {
     const { file_signatures } = await made([
       { name: streamName("Binary.action"), content: stranger },
       { name: streamName("Icon.exe"), content: program },

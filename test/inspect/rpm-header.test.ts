@@ -156,7 +156,7 @@ describe("the signature header is refused", () => {
     });
   });
 
-  test("when something stands between it and the header", async () => {
+  test("if there are bytes between it and the header", async () => {
     const bytes = rpmFile(rpmHeader(62, [binary(1008, Buffer.alloc(1))]), rpmHeader(63, named));
     bytes[96 + 16 + 32 + 17] = 1;
     expect(await inspect(bytes)).toMatchObject({

@@ -90,7 +90,7 @@ describe("a package made by hand", () => {
   });
 });
 
-describe("digests that nobody signs must fit all the same", () => {
+describe("unsigned digests must match nevertheless", () => {
   const main = rpmHeader(63, named);
   const whole = Buffer.concat([main, payload]);
   const long = (tag: number, value: number): RpmTag => {

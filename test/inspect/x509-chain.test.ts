@@ -194,7 +194,7 @@ describe("a certificate may not sign when", () => {
   });
 });
 
-test("an allowed root may be signed with SHA-1, for it is trusted as it stands", () => {
+test("an allowed root may be signed with SHA-1, because it is trusted directly", () => {
   const old = identity("Old root", { isCa: true, digest: "sha1" });
   expect(verdict(identity("Leaf", { issuer: old }), [old])).toBe("ok");
 });

@@ -3,7 +3,7 @@ import { readXml } from "../../pipeline/inspect/bytes/xml.ts";
 
 const read = (text: string) => readXml(text, ["a", "other"], "X");
 
-test("elements, attributes and texts are read as they stand", async () => {
+test("elements, attributes and texts are read unchanged", async () => {
   const root = await read(
     '<?xml version="1.0"?><a id="1" n="&amp;"><b>x</b><c/><b k="007"> 0x10 &lt;</b></a>',
   );

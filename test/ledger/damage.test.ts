@@ -60,7 +60,7 @@ test("any two lines in each other's place are found alone", () => {
   }
 });
 
-test("a line that stands twice is found alone, wherever its copy stands", () => {
+test("a duplicate line is reported alone, wherever its copy is", () => {
   for (let from = 0; from < lines.length; from++) {
     for (let to = 0; to <= lines.length; to++) {
       const doubled = lines.toSpliced(to, 0, lines[from] ?? "").join("");

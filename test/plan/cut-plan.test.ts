@@ -175,7 +175,7 @@ describe("a plan is read, never edited", () => {
     expect((await made.run("cut", "--plan", "nowhere.json")).exitCode).toBe(2);
   });
 
-  test("versions and a date beside it", async () => {
+  test("versions and a date in addition", async () => {
     const { made } = await plannedProject();
     for (const [args, what] of [
       [["26.10.001"], "versions were"],

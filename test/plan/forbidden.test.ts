@@ -179,7 +179,7 @@ Removed, which is forbidden:
 The ledger gets no lines.`);
 });
 
-test("what would be cut beside a forbidden change is not: the ledger gets no line of it", async () => {
+test("a forbidden change prevents the whole cut: the ledger gets no line", async () => {
   const made = await settledProject();
   writeAll(made, october);
   writeAll(made, release("26.08.001", [artifact("tool-26.08.001.msi", "msi", "1")]));

@@ -59,7 +59,7 @@ const troubles: [string, string, string][] = [
   ],
 ];
 
-test.each(troubles)("%s is reported where it stands", (_, text, expected) => {
+test.each(troubles)("%s is reported at its location", (_, text, expected) => {
   expect(said(text)).toBe(expected);
 });
 

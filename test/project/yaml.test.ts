@@ -54,7 +54,7 @@ const troubles: [string, string, string][] = [
   ["an unknown escape", 'a: "\\d"', "1:5 yaml-syntax not valid YAML: an unknown escape \\d"],
 ];
 
-test.each(troubles)("%s is reported where it stands", (_, text, expected) => {
+test.each(troubles)("%s is reported at its location", (_, text, expected) => {
   expect(said(text)).toBe(expected);
 });
 
@@ -207,7 +207,7 @@ test.each(["true", "False", "null", "~", "NULL"])(
   },
 );
 
-test("an error inside an alias is placed in what it stands for", async () => {
+test("an error inside an alias is located in its anchor", async () => {
   const { z } = await import("zod");
   const { readDocument } = await import("../../pipeline/project/document.ts");
   const text = "a: &a\n  b: 1\nc: *a\n";

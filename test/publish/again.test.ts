@@ -125,7 +125,7 @@ test("a kept build that was changed is neither restored nor signed again", async
   expect(await rollback(project)).toMatchObject({ exitCode: 0 });
 });
 
-describe("what is somebody else's", () => {
+describe("files of other owners", () => {
   test("in builds/ stays", async () => {
     const project = await publishingProject();
     mkdirSync(join(project.www, "builds/nightly-2025"), { recursive: true });

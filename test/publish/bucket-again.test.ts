@@ -123,7 +123,7 @@ test("a kept build that was changed or deleted is not restored", async () => {
   await refuses();
 });
 
-test("what somebody else keeps below state/ stays", async () => {
+test("other files below state/ stay", async () => {
   foreign("state/prod/terraform.tfstate");
   await project.succeed("publish", "prod");
   await build("Two.");

@@ -179,7 +179,7 @@ describe("when the service fails", () => {
     expect(changed).toEqual([]);
   });
 
-  test("an object that somebody else changed meanwhile is left as it is", async () => {
+  test("an object that was changed concurrently is left as it is", async () => {
     await project.succeed("retract", "1", "--reason", "Does not start.", "--yes");
     await project.make();
     const other = Buffer.from("somebody else's");

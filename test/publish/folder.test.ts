@@ -172,7 +172,7 @@ describe("nothing moves", () => {
     return `${exitCode}\n${stderr}`;
   }
 
-  test("for a site that nobody named", async () => {
+  test("for an unknown site", async () => {
     expect(await refused("publish", "pord")).toBe(
       '2\nerror[site-unknown] catalog.yaml has no site "pord"\n  hint: It has prod, other, home.',
     );
@@ -309,7 +309,7 @@ describe("nothing moves", () => {
     writeFileSync(file, before);
   });
 
-  test("into a folder that is somebody else's", async () => {
+  test("into a folder of another owner", async () => {
     writeFileSync(join(project.folder, "other-file"), "");
     const other = await publishingProject();
     rmSync(join(other.www, "current"), { force: true });

@@ -4,7 +4,7 @@ import { inParallel } from "../../pipeline/system/in-parallel.ts";
 
 const numbers = Array.from({ length: 20 }, (_, index) => index);
 
-test("results stand in the order of the items, however many are under way", async () => {
+test("results are in the order of the items, however many are in progress", async () => {
   let [busy, most] = [0, 0];
   const doubled = await inParallel(numbers, 3, async (number) => {
     most = Math.max(most, ++busy);

@@ -108,7 +108,7 @@ test("an unfinished upload of other bytes that begin alike is not gone on with",
   expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
 });
 
-test("whoever may not list uploads begins anew", async () => {
+test("without permission to list uploads, a new upload is started", async () => {
   const key = newKey();
   await broken(key, 2);
   fake.fault = ({ operation }) =>

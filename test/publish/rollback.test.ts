@@ -138,7 +138,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(project.state().build).toBe(before);
   });
 
-  test("the hold ends when somebody says so", async () => {
+  test("the hold ends only with --release-hold", async () => {
     await project.succeed("publish", "prod", "--release-hold");
     expect(page()).toContain("A page that should not be there.");
     expect(project.state()).toMatchObject({ hold: null });

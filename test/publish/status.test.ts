@@ -21,7 +21,7 @@ describe("relcat status, with sites", () => {
     expect(await row("far")).toMatch(/^far +unknown +.*s3:\/\/far\/away\/current\.json/);
   });
 
-  test("asks nobody when it is told so", async () => {
+  test("sends no requests if not wanted", async () => {
     const { stdout } = await project.succeed("status", "--offline");
     expect(stdout).not.toContain("prod");
     expect(JSON.parse((await project.succeed("status", "--offline", "--json")).stdout)).not.toHaveProperty(

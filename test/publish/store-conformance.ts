@@ -147,7 +147,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     });
   });
 
-  test("an object that somebody else put there is compared byte by byte", async () => {
+  test("an object uploaded by another tool is compared byte by byte", async () => {
     const store = await open();
     const file = textFile("package");
     await store.put("same", bytesOf("package"), headers);

@@ -86,7 +86,7 @@ describe("encodings", () => {
   });
 });
 
-test("the same ETag never stands for two orderings, two filters or two formats", async () => {
+test("two orderings, filters or formats never have the same ETag", async () => {
   const { url } = await serveFolder((await threeRecords()).out);
   const paths = [
     "",

@@ -84,7 +84,7 @@ describe("conflicts name both sides and store nothing", () => {
   });
 });
 
-describe("what is wrong with the catalog is not told to those who post", () => {
+describe("errors of the catalog are not shown to clients that post", () => {
   test.each([
     ["a configuration", { "catalog.yaml": "prodcut: x\n" }],
     ["a ledger", { "ledger.jsonl": "<<<<<<< ours\n" }],
@@ -128,7 +128,7 @@ describe("a cut release", () => {
   });
 });
 
-test("where nobody takes posts in, POST is not allowed", async () => {
+test("without a handler for posts, POST is not allowed", async () => {
   const { url } = await serveFolder((await threeRecords()).out);
   expect(told(await postTo(url, posted(rpm("a.rpm"))))).toEqual({
     status: 405,

@@ -97,7 +97,7 @@ describe("a manifest", () => {
     expect(await state()).toEqual(before);
   });
 
-  test("is told all that is wrong at once, by field", async () => {
+  test("gets all errors at once, by field", async () => {
     const catalog = openCatalog();
     catalog.write({ "catalog.yaml": "{}\n" });
     const { post } = await servePosts(catalog);
@@ -208,7 +208,7 @@ describe("one record", () => {
     expect(named.length).toBeLessThanOrEqual(1024);
   });
 
-  test("is told what is wrong under its own names", async () => {
+  test("gets errors under its own names", async () => {
     const catalog = openCatalog();
     catalog.write({ "catalog.yaml": { wire: { vendor: "acme", cryptolib_post: "post" } } });
     const { post } = await servePosts(catalog);

@@ -79,7 +79,7 @@ test("the list holds all 17 fields in order, versions descending, then ids desce
   }
 });
 
-test("a record reads the same to the byte wherever it stands", () => {
+test("a record has the same bytes in every document", () => {
   for (const tree of Object.values(sites)) {
     const list = textOf(tree, "api/v1/package/index.json");
     for (const path of [...tree.keys()].filter((file) => /^api\/v1\/package\/\d+\/index\.json$/.test(file))) {

@@ -44,7 +44,7 @@ test("every path to a folder leads to one lock", async () => {
   expect(readdirSync(folder).sort()).toEqual(["current", "link", "real"]);
 });
 
-test("where nothing can be written beside the folder, the lock is in a folder of this machine", async () => {
+test("if the folder's parent is not writable, the lock is in a folder of this machine", async () => {
   const [folder, runtime] = [temporaryFolder(), temporaryFolder()];
   writeFileSync(join(folder, "file"), "");
   vi.stubEnv("XDG_RUNTIME_DIR", runtime);

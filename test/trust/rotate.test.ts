@@ -127,7 +127,7 @@ test("before they end, root and targets are renewed for another year", async () 
   expect(targets.signed.delegations.roles.map(({ name }: { name: string }) => name)).toContain("releases-29");
 });
 
-test("a release of a year that nobody may speak for is not signed", async () => {
+test("a release of a year without a delegation is not signed", async () => {
   const project = await signedProject();
   await done(project, ["new", "30.01", "--date", "2030-01-05"]);
   writeFileSync(join(project.folder, "releases/30.01.001/manifests.json"), "");
@@ -214,7 +214,7 @@ describe("private keys", () => {
   });
 });
 
-describe("what stands in releases/trust", () => {
+describe("content of releases/trust", () => {
   test("is begun once", async () => {
     const project = await signedProject();
     const { exitCode, stderr } = await project.relcat(["trust", "init", join(temporaryFolder(), "more")]);

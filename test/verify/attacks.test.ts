@@ -55,7 +55,7 @@ const stored = (folder: string, name: string) => {
 };
 
 describe("what a client must not fall for", () => {
-  test("an arbitrary target, which nobody signed", async () => {
+  test("an arbitrary unsigned target", async () => {
     expect(await saidAfter(({ folder }) => writeFileSync(stored(folder, "files"), '{"files":{}}'))).toMatch(
       /^6 .*error\[site-tampered\] .*files\.json is not what was signed/s,
     );

@@ -164,7 +164,7 @@ test("what no manifest says was inspected is said, and fails nothing", async () 
   );
 });
 
-test("what is signed beside it is inspected where its signature is published too", async () => {
+test("an artifact with a detached signature is inspected if its signature is published too", async () => {
   const archive = ["tar/acme-client-1.2.3.tar.xz", "tar/acme-client-1.2.3.tar.xz.asc"];
   const made = await published(archive, {
     signers: [{ file: "signers/rsa4096.asc" }],

@@ -74,7 +74,7 @@ describe("what was signed is verified", () => {
     );
   });
 
-  test("only from a root that somebody trusts", async () => {
+  test("only from a trusted root", async () => {
     const none = await project.relcat(["verify", copy()]);
     expect([none.exitCode, none.stderr]).toEqual([
       2,
@@ -134,7 +134,7 @@ describe("metadata is refused with its role and the reason", () => {
   };
   const signedRoles = ["timestamp", "snapshot", "catalog", "releases-26.08", "targets"];
 
-  test.each(signedRoles)("%s that somebody else wrote", async (role) => {
+  test.each(signedRoles)("%s written by an attacker", async (role) => {
     const text = await refused((folder) => {
       const path = role === "timestamp" ? "metadata/timestamp.json" : latest(folder, role);
       edit(folder, path, (json) => json.replace(/"expires":"20\d\d/, '"expires":"2099'));

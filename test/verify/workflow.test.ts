@@ -145,7 +145,7 @@ describe("5.3 the root", () => {
     expect(user.remembered()).toEqual(all);
   });
 
-  test("is read with members that nobody knows", async () => {
+  test("is read with unknown members", async () => {
     const { repository, user } = await seen();
     repository.edit("root")["x-other"] = { deep: [1] };
     repository.edit("root").roles.root["x-other"] = "value";

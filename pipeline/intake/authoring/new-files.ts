@@ -14,8 +14,8 @@ import { decideOpening, type Opening, type OpenReleaseOptions } from "./open-rel
 import { type StarterFile, starterFiles } from "./starter.ts";
 
 /**
- * Opens the next release of a month and moves the waiting notes into it. release.yaml comes last: a run that
- * is killed leaves every note in one of the two folders, and a release that `check` reports as unfinished.
+ * Opens the next release of a month and moves the waiting notes into it. release.yaml is written last: if the
+ * run is killed, each note is in one of the two folders, and `check` reports the release as unfinished.
  * @throws RelcatError sequence-full, usage; see decideOpening
  */
 export async function openRelease(
@@ -34,20 +34,20 @@ export async function openRelease(
       now(surroundings),
       schemasSeenFrom(folder),
     );
-    // git keeps no empty folder: without a file in it the next note would have no place.
+    // git does not store empty folders, so a placeholder keeps the folder for the next note.
     if (!exists(`${folder}/next/notes/.gitkeep`)) createFile(`${folder}/next/notes/.gitkeep`, "");
     for (const note of opening.notes) {
-      // biome-ignore lint/plugin: the folder itself has these notes; the version is checked.
+      // biome-ignore lint/plugin: note names listed from the folder, and a validated version.
       moveFile(`${folder}/next/notes/${note}`, `${folder}/${opening.version}/notes/${note}`);
     }
-    // biome-ignore lint/plugin: the version is checked.
+    // biome-ignore lint/plugin: a validated version.
     createFile(`${folder}/${opening.version}/release.yaml`, opening.releaseYaml);
     return opening;
   });
 }
 
 /**
- * Writes a note fragment under a name that is still free.
+ * Writes a note fragment to an unused file name.
  * @param version the release it belongs to; undefined: the next one
  * @returns the file's path
  * @throws RelcatError version-unknown, usage; see composeNote
@@ -72,9 +72,9 @@ export async function addNote(
 }
 
 /**
- * Starts a project in a folder.
+ * Creates a project in a folder.
  * @param relcat the version to pin
- * @throws RelcatError file-exists, naming every file that is in the way; nothing is written then
+ * @throws RelcatError file-exists, naming every existing file; then nothing is written
  */
 export async function init(
   folder: string,
@@ -85,14 +85,14 @@ export async function init(
   refuseExisting(folder, files);
   return withLock(join(folder, "releases"), surroundings.pid, surroundings.onWait, () => {
     refuseExisting(folder, files);
-    // biome-ignore lint/plugin: relcat gives these files their names.
+    // biome-ignore lint/plugin: relcat chose these file names.
     for (const { path, text } of files) createFile(join(folder, path), text);
     return files;
   });
 }
 
 function refuseExisting(folder: string, files: readonly StarterFile[]): void {
-  // biome-ignore lint/plugin: relcat gives these files their names.
+  // biome-ignore lint/plugin: relcat chose these file names.
   const taken = files.map(({ path }) => join(folder, path)).filter(exists);
   if (taken.length === 0) return;
   throw failure(
@@ -102,9 +102,9 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
   );
 }
 
-/** The clock's time to the microsecond. */
+/** Current time with microseconds. */
 const now = ({ clock }: Surroundings): string => eventTime(clock, undefined, "");
 
-/** This repository brings its schemas along; a project has those of the installed package. */
+/** This repository contains its schemas; a project uses those of the installed package. */
 export const schemasSeenFrom = (folder: string): string =>
   exists(`${folder}/../schemas/release.schema.json`) ? "schemas" : "node_modules/relcat/schemas";

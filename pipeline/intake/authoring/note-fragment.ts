@@ -5,7 +5,7 @@ import { noteSchema } from "../../documents/note.ts";
 import { failure } from "../../errors.ts";
 import { display } from "../../project/document.ts";
 
-/** A note as it was given on the command line. */
+/** A note from the command line. */
 export interface NewNote {
   component: string;
   kind: string;
@@ -15,8 +15,8 @@ export interface NewNote {
 }
 
 /**
- * A note fragment's text, and the file name it should get.
- * @param schemas folder of the JSON Schemas as seen from the project's folder
+ * Text of a note fragment, and its suggested file name.
+ * @param schemas folder of the JSON Schemas, relative to the project
  * @throws RelcatError usage
  */
 export function composeNote(note: NewNote, config: Config, schemas: string): { slug: string; text: string } {
@@ -47,10 +47,10 @@ function requireKnown(what: "component" | "kind", value: string, known: readonly
   throw failure("usage", `the ${what} ${display(value)} is not known, expected ${known.join(", ")}`, hint);
 }
 
-/** Names that Windows keeps for devices. */
+/** Device names that Windows reserves. */
 const reserved = /^(con|prn|aux|nul|com\d|lpt\d)$/;
 
-/** The first words of a text as a file name. */
+/** A file name from the first words of a text. */
 function slugOf(text: string): string {
   const words = text
     .normalize("NFKD")

@@ -13,29 +13,26 @@ export interface OpenReleaseOptions {
   notes?: readonly string[] | undefined;
 }
 
-/** What is there already. */
 export interface ExistingReleases {
-  /** Every version that has a folder or a ledger line; other names are ignored. */
+  /** Versions with a folder or a ledger line; other names are ignored. */
   versions: Iterable<string>;
   /** File names in next/notes. */
   nextNotes: readonly string[];
 }
 
-/** A release to be opened. */
 export interface Opening {
   version: string;
   date: string;
   /** File names to move from next/notes. */
   notes: string[];
-  /** The text of release.yaml. */
   releaseYaml: string;
 }
 
 /**
- * Decides the next version of a month and which notes belong to it. Numbers are counted over folders and
- * ledger, so that a version that was withdrawn or taken back from disk is not given twice.
- * @param opened timestamp with microseconds; two branches that open one version conflict on it in git
- * @param schemas folder of the JSON Schemas as seen from the project's folder
+ * Decides the next version of a month, and its notes. Numbers count folders and ledger lines, so that
+ * withdrawn or deleted versions are not reused.
+ * @param opened timestamp with microseconds; two branches that open the same version conflict on it in git
+ * @param schemas folder of the JSON Schemas, relative to the project
  * @throws RelcatError sequence-full, usage
  */
 export function decideOpening(
@@ -60,7 +57,7 @@ export function decideOpening(
 }
 
 /**
- * The version after the last one of a month; beyond number 999 it is none.
+ * The version after the last one of a month; numbers above 999 do not exist.
  * @param versions of any month
  */
 export function nextVersion(month: string, versions: readonly string[]): string {
@@ -98,7 +95,6 @@ function findNote(note: string, available: readonly string[]): string {
   throw failure("usage", `there is no note ${display(note)} in releases/next/notes`, hint);
 }
 
-/** The text of a new release.yaml. */
 export function releaseYaml({
   version,
   date,

@@ -1,25 +1,24 @@
 import { defaultPackageTypes, defaultPlatforms } from "../../documents/package-types.ts";
 import { releaseYaml } from "./open-release.ts";
 
-/** A file of a new project. */
 export interface StarterFile {
   path: string;
   text: string;
 }
 
 export interface StarterOptions {
-  /** The first release, and when it was opened (timestamp with microseconds). */
+  /** Opening time of the first release (timestamp with microseconds). */
   opened: string;
-  /** The version of relcat the project is pinned to. */
+  /** Version of relcat to pin. */
   relcat: string;
 }
 
 const schemas = "node_modules/relcat/schemas";
 
-/** The version of a project's first release: the first of its month. */
+/** The first release of a project is the first of its month. */
 const firstVersion = (opened: string): string => `${opened.slice(2, 7).replace("-", ".")}.001`;
 
-/** The files of a new project, in the order they are written. */
+/** Files of a new project, in writing order. */
 export function starterFiles({ opened, relcat }: StarterOptions): StarterFile[] {
   const version = firstVersion(opened);
   const release = releaseYaml({ version, date: opened.slice(0, 10), opened, schemas });

@@ -36,7 +36,7 @@ test.each([
   expect(found[0]).toMatch(sentence);
 });
 
-test("exceptions.yaml that was lost is named beside what it accepted", async () => {
+test("a lost exceptions.yaml is named together with the violations that it accepted", async () => {
   const { made } = await imported();
   rmSync(join(made.folder, "releases/exceptions.yaml"));
   const { exitCode, stdout } = await made.run("check");

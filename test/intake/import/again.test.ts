@@ -179,7 +179,7 @@ async function reviseHere() {
   await made.succeed("cut", "--all");
 }
 
-describe("what an id stands for", () => {
+describe("the meaning of an id", () => {
   test.each([
     ["its bytes", { checksum: "a".repeat(64) }],
     ["its type", { package_type: "rpm", platform: 14 }],
@@ -228,7 +228,7 @@ describe("releases that were not imported", () => {
     expect(readFileSync(join(folder, "releases/ledger.jsonl"), "utf8")).toBe(lines);
   });
 
-  test("ids that fit are added beside them", async () => {
+  test("matching ids are added", async () => {
     made = liveProject([record(103), record(110)], {
       "releases/catalog.yaml": { require: {} },
       "releases/26.05.001/release.yaml": { version: "26.05.001", date: "2026-05-05" },

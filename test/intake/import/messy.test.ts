@@ -65,7 +65,7 @@ test("the browsable list shows what the JSON says", async () => {
     expect(pages).toContain(text);
 });
 
-test("an unknown checksum stands in no checksum file, no command and no installer's answer", async () => {
+test("an unknown checksum is in no checksum file, command or installer's answer", async () => {
   await imported.succeed("build", "--released");
   expect(imported.read("dist/releases/26.01.002/SHA256SUMS")).not.toMatch(/unknown|md5 of old days/);
   const page = imported.read("dist/releases/26.01.002/index.html");

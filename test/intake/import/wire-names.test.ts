@@ -14,7 +14,7 @@ const image = (id: number, vendor: string, cryptolib_post = "acme_post"): Live =
     wire: { vendor, cryptolib_post },
   });
 
-test("names are found by their shape, written to catalog.yaml, and told", async () => {
+test("names are found by their structure, written to catalog.yaml, and reported", async () => {
   const records = [image(1, "acme"), image(2, "acme"), image(3, "acme")];
   const made = liveProject(records);
   const { stdout } = await made.succeed("import", "live.json");

@@ -61,7 +61,7 @@ describe("a manifest that says what the bytes say is written", () => {
   });
 });
 
-describe("a difference stands where the manifest claims it:", () => {
+describe("a difference is reported at the manifest's claim:", () => {
   test("key, signature, files inside, self-check, checksums, size, version: each of them", async () => {
     const signers = ["rsa4096.asc", "ima.crt"].map((name) => ({ file: `signers/${name}` }));
     const { run, configure, list } = await claimed(

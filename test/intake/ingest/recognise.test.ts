@@ -44,7 +44,7 @@ test("the form decides, never the name", async () => {
   expect(manifest.artifacts[0]?.store).toEqual({ path: image.path, size: image.size });
 });
 
-test("a version number that nobody knows yet changes nothing", () => {
+test("an unknown version number changes nothing", () => {
   const text = readFileSync(file("nix-path-info/version-3.json"), "utf8").replaceAll(
     '"version": 3',
     '"version": 9',

@@ -168,7 +168,7 @@ test.each<[string, { changed: string; first: number; last: number }]>([
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("of several that fail the first is told", async () => {
+test("of several failures the first is reported", async () => {
   const { folder, paths } = holes({ "first.rpm": long, "last.rpm": long });
   const problems = await problemsOf(paths, ({ done }) => {
     if (done > 256 * mebibyte) for (const path of paths) truncateSync(path, 100);

@@ -33,7 +33,7 @@ const release = releaseOf("26.08.002", {
 
 const items = (html: string) => elementsOf(html, "li").map((item) => wordsOf(item).trim());
 
-test("sections stand in the configured order, kinds within them, and none is empty", () => {
+test("sections are in the configured order, kinds within them, and none is empty", () => {
   expect(notesMarkdown(release, config)).toBe(`# Example Controller 26.08.002
 
 Released 2026-08-19
@@ -200,7 +200,7 @@ test("notes.json fits its schema and keeps the text as it was written", () => {
   expect(document.summary).toBe("One **paragraph**.");
 });
 
-test("the files stand beside the release's page", () => {
+test("the files are next to the release's page", () => {
   const files = releaseNotesFiles(release, config);
   expect(files.map((file) => file.path)).toEqual([
     "releases/26.08.002/notes.md",

@@ -159,7 +159,7 @@ test.each([
   [Number.MAX_SAFE_INTEGER, "8.0 PiB"],
 ])("%i bytes read %s", (bytes, text) => expect(sizeText(bytes)).toBe(text));
 
-test("artifacts stand under their platform's name, each once, platforms by name", () => {
+test("artifacts are listed under their platform's name, each once, platforms by name", () => {
   const packages = [
     packageOf(14, { platform: 13, package_type: "xen" }),
     deb,

@@ -106,7 +106,7 @@ describe("relcat download", () => {
     expect(existsSync(out())).toBe(false);
   });
 
-  test("takes the right file that is there, and nobody's place", async () => {
+  test("accepts the right existing file, and never replaces another", async () => {
     writeFileSync(out(), bytesOf(names.chart));
     expect((await download("26.08.001", "helm")).text).toContain("is there already and right");
     expect(served).toEqual([]);
@@ -230,7 +230,7 @@ describe("relcat verify FILE", () => {
     ]);
   });
 
-  test("says what nobody lists, and what it looks like", async () => {
+  test("reports unlisted files, and similar names", async () => {
     const same = await run(["verify", file(names.chart, "other"), file("ok", bytesOf(names.new))]);
     expect([same.exitCode, same.text]).toEqual([
       6,
@@ -290,7 +290,7 @@ describe("relcat verify --artifacts", () => {
     expect(text).toMatch(/client_26.* (has more than 300000|has 400000) bytes/);
   });
 
-  test("reads them beside the site, where a folder has them", async () => {
+  test("reads them next to the site if a folder has them", async () => {
     const folder = temporaryFolder();
     cpSync(project.dist, folder, { recursive: true });
     cpSync(join(project.artifacts, "files"), join(folder, "files"), { recursive: true });
