@@ -101,7 +101,7 @@ function wordsOf({ commands }: { commands: readonly CommandUnknownOpts[] }): str
 async function refuse(error: CommanderError, command: string, host: Host): Promise<number> {
   if (error.exitCode === 0) return 0;
   if (error.code === "commander.help") return 2;
-  const { usageErrorOf } = await import("./terminal/usage.ts");
+  const { usageErrorOf } = await import("./terminal/commander-error.ts");
   return (await import("./terminal/fail.ts")).fail(usageErrorOf(error, command), host);
 }
 

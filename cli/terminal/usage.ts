@@ -1,7 +1,4 @@
-import type { CommanderError } from "@commander-js/extra-typings";
-import { distance } from "fastest-levenshtein";
 import type { Code, Problem } from "../../pipeline/index.ts";
-import { pointerFor } from "../catalog/pointers.ts";
 
 /**
  * Invalid command-line input: exit status 2. Does not import the pipeline, so that fast commands can use it.
@@ -18,39 +15,4 @@ export class UsageError extends Error {
     super(message);
     this.problem = { code, severity: "error", message, hint };
   }
-}
-
-/** Replacements for messages of commander; each may contain a hint. */
-const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
-  [
-    /^command-argument value '(?<value>.*)' is invalid for argument '(?<what>.*)'\. (?<hint>.*)$/s,
-    (value, what) => `${JSON.stringify(value)} is no ${what}`,
-  ],
-  [
-    /^option '(?:-\w, )?(?<what>.*)' argument '(?<value>.*)' is invalid\. (?<hint>.*)$/s,
-    (what, value) => `${JSON.stringify(value)} does not fit ${what}`,
-  ],
-  [/^required option '(?:-\w, )?(.*)' not specified$/, (what) => `the option ${what} is missing`],
-  [/^missing required argument '(.*)'$/, (what) => `the argument ${what} is missing`],
-  [/^option '(?:-\w, )?(.*)' argument missing$/, (what) => `the option ${what} lacks its value`],
-];
-
-/**
- * Words commander's error like other problems.
- * @param command recognized so far, such as "relcat notes add"
- */
-export function usageErrorOf({ message }: CommanderError, command: string): UsageError {
-  const [sentence = "", suggestion] = message.replace(/^error: /, "").split(/\n(?=\(Did you mean)/);
-  const howToUse = `${command} --help shows how it is used.`;
-  const fallback = suggestion?.replace(/^\((.*)\)$/, "$1") ?? howToUse;
-  for (const [pattern, wording] of wordings) {
-    const match = pattern.exec(sentence);
-    if (match) return new UsageError(wording(...match.slice(1)), match.groups?.hint ?? fallback);
-  }
-  const [, unknown] = /^unknown command '(.*)'$/.exec(sentence) ?? [];
-  if (unknown === undefined) return new UsageError(sentence, fallback);
-  const [, near] = /^Did you mean (\S+)\?$/.exec(fallback) ?? [];
-  const isFar = near !== undefined && distance(unknown, near) > (unknown.length <= 4 ? 1 : 2);
-  const hint = isFar ? howToUse : fallback;
-  return new UsageError(sentence, (command === "relcat" && pointerFor(unknown)) || hint);
 }
