@@ -3,7 +3,7 @@ import { dirname, join, normalize } from "node:path/posix";
 import { parseAst } from "rolldown/parseAst";
 import { repository } from "../support/run.ts";
 
-/** What each file imports: paths of source files, or names of modules. Types count. */
+/** Imports of each file: paths of source files, or names of modules. Types count. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
 export function sourceFiles(): string[] {

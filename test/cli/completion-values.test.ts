@@ -13,7 +13,7 @@ writeFileSync(join(bin, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${pro
 chmodSync(join(bin, "relcat"), 0o755);
 const env = { PATH: `${bin}:${process.env.PATH}`, TERM: "dumb" };
 
-/** 26.08.001 and 26.09.001 are cut, 26.10.001 is open; all three scripts lie in it. */
+/** 26.08.001 and 26.09.001 are cut, 26.10.001 is open; the folder also holds the three scripts. */
 let made: Project;
 beforeAll(async () => {
   made = await cutCatalog();
@@ -147,7 +147,7 @@ describe("relcat __complete", () => {
   });
 });
 
-/** Says it when a module of the pipeline is loaded. */
+/** Reports when a module of the pipeline is loaded. */
 const loaded = `import { registerHooks } from "node:module";
 registerHooks({ load: (url, context, next) => {
   if (url.includes("/pipeline/") || url.includes("/zod/")) console.log("LOADED", url);

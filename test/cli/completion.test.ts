@@ -18,7 +18,7 @@ describe("in bash", () => {
     bash = await script("bash");
   });
 
-  /** What bash offers for the last word. */
+  /** Suggestions of bash for the last word. */
   async function offered(...words: string[]): Promise<string[]> {
     const ask = `COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _relcat; IFS=,; echo "\${COMPREPLY[*]}"`;
     const { stdout } = await execa("bash", ["-c", `${bash}\n${ask}`, "bash", ...words]);

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { project, smallCatalog } from "../support/project.ts";
 
-/** A project that is cut, in git, whose manifests cannot be read any more: check fails, and says so. */
+/** A cut project in git whose manifests became unreadable, so that check fails. */
 async function unreadable() {
   const made = project({
     ...smallCatalog,

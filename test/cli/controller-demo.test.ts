@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { folderFor, type Running, startRelcat } from "../support/controller.ts";
 import { repository } from "../support/run.ts";
 
-/** What the demo tells a newcomer to type. */
+/** Commands that the demo prints. */
 const printed = (demo: Running): Promise<string> =>
   new Promise((resolve, reject) => {
     let text = "";

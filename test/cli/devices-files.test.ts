@@ -21,7 +21,6 @@ beforeAll(async () => {
 
 const exported = async (from: ServedController) =>
   (await from.succeed(["devices", "export"])).stdout.split("\n");
-/** What an import sets back. */
 const told = (lines: readonly string[]) =>
   lines.map((line) => {
     const { name, state, assigned_to_user, serial, enforce_state } = JSON.parse(line);

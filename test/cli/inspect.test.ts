@@ -9,7 +9,7 @@ import { relcat, repository, temporaryFolder } from "../support/run.ts";
 
 const fixtures = join(repository, "test/fixtures/artifacts");
 
-/** Signatures as the fixtures tell them, in the words of the tools that looked. */
+/** Signatures as the fixtures describe them, in the words of the tools that verified them. */
 interface Signer {
   signer?: string | null;
   display?: string;
@@ -37,7 +37,7 @@ const { artifacts } = JSON.parse(readFileSync(join(fixtures, "expected.json"), "
 const files = artifacts.map(({ file }) => pathOf(file));
 const titled = (list: readonly Expected[]) => list.map((artifact) => [artifact.file, artifact] as const);
 
-/** Everybody's certificates but the attacker's. */
+/** All certificates except the attacker's. */
 function allowedKeys(): string {
   const folder = temporaryFolder();
   for (const name of readdirSync(join(fixtures, "keys")).filter((name) => !name.startsWith("attacker")))
@@ -108,7 +108,7 @@ describe("the verdict, the key and the signer are those of", () => {
     if (artifact.signature === null) expect(row.signature).toBeNull();
     if (!artifact.signature) return;
     const { signer, display, fingerprint } = artifact.signature;
-    // Whose an OpenPGP key is that nobody allows, no file says.
+    // No file contains the owner of an OpenPGP key that is not allowed.
     const isUnknown = row.verdict === "untrusted-key" && ["rpm", "deb"].includes(artifact.type);
     expect(row.signature).toMatchObject({
       signer: isUnknown ? fingerprint : signer,
@@ -123,7 +123,7 @@ describe("the hash that the self-check expects is that of", () => {
   test.each(titled(artifacts.filter(({ cryptolib_post }) => cryptolib_post)))("%s", (_, artifact) => {
     const { cryptolib_post: found } = rowOf(artifact);
     const expected = artifact.cryptolib_post?.expected_hash;
-    // What is inside a package that does not hold is nobody's word: it may be left out, but not be another one.
+    // Content of an invalid package is not trusted: it may be left out, but must not differ.
     if (found === null) return expect(isWhole(artifact)).toBe(false);
     expect(Object.values(found)).toEqual([expected]);
   });

@@ -37,7 +37,7 @@ async function interruptAt(folder: string, below: string, name: string, args: re
 test("Ctrl-C during a build leaves whole files and a folder the next build finishes", async () => {
   const { folder, read, list, succeed } = project(manyReleases);
   const { exitCode, signal } = await interruptAt(folder, "dist", "api", ["build"]);
-  // A machine may be quick enough to finish before the signal comes; it may not fail in another way.
+  // A fast machine may finish before the signal arrives, but must not fail in another way.
   expect(signal ?? exitCode).toBe(list("dist").includes("build.json") ? (signal ?? 0) : "SIGINT");
   for (const id of list("dist/api/v1/package").filter((name) => /^\d+$/.test(name))) {
     for (const file of list(`dist/api/v1/package/${id}`))

@@ -70,7 +70,7 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
     const packages = [...read("seen").matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)/g)].map(
       ([, name]) => name,
     );
-    // The launcher knows the version by itself.
+    // The launcher prints the version without loading anything.
     const needed = args[0] === "--version" ? [] : ["@commander-js/extra-typings", "commander"];
     expect([...new Set(packages)].sort()).toEqual(needed);
     // Quoting a word for the shell is a file of three lines that imports nothing.

@@ -23,7 +23,7 @@ async function built(folder: string, ...options: string[]): Promise<string> {
   return stdout;
 }
 
-/** What a build that finds nothing to do takes: its own libraries are not among it. */
+/** Modules that a build without changes loads, except its own libraries. */
 async function loaded(folder: string, ...options: string[]): Promise<string[]> {
   const watch = join(folder, "watch.mjs");
   writeFileSync(

@@ -2,7 +2,7 @@ import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { afterFile } from "../support/after-file.ts";
 
-/** Sends bytes as they are. @returns all that comes back until the server closes */
+/** @returns everything received until the server closes the connection */
 export function sendRaw(url: string, text: string): Promise<string> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
@@ -20,7 +20,7 @@ export function readRaw(text: string): { status: number; head: string; body: str
   return { status: Number(text.split(" ")[1]), head: text.slice(0, end), body: text.slice(end + 4) };
 }
 
-/** Asks again and again over one connection. @returns the status, and whether the connection was the one before */
+/** Sends requests over one connection. @returns the status, and whether the connection was reused */
 export function keptAlive(url: string, headers: Record<string, string>) {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   afterFile(() => agent.destroy());
@@ -34,7 +34,7 @@ export function keptAlive(url: string, headers: Record<string, string>) {
     });
 }
 
-/** Begins a POST and keeps its body back. @returns sends the body, and gives the status */
+/** Starts a POST without its body. @returns a function that sends the body and returns the status */
 export async function beginPost(url: string, headers: Record<string, string>, body: string) {
   const length = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
   const sent = request(url, { method: "POST", headers: { ...length, ...headers, expect: "100-continue" } });

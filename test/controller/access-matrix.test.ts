@@ -5,7 +5,7 @@ import { type Asker, askers, fromElsewhere, proxied } from "./access-principals.
 import { type Person, type Row, table } from "./access-table.ts";
 import { type TestController, testController } from "./support.ts";
 
-/** All that can be asked without credentials; whatever is added here is open to the whole network. */
+/** Operations without credentials; everything added here is open to the whole network. */
 const openToAll = ["enrollDevice", "health", "login", "makeNonce", "readDocs", "readOpenApi"];
 
 const prefixes = ["/-net/api/v0", "/-net/api/latest", "/latest"];
@@ -70,7 +70,7 @@ function mayAsk({ key, people, token }: Row, asker: Exclude<Asker, { kind: "form
   return asker.of === "LimitedAdministrator" ? people.some(limited) : people.includes(asker.of);
 }
 
-/** @returns the status; a stream is not read to its end, which it does not have */
+/** @returns the status; a stream is not read, because it has no end */
 async function ask(prefix: string, { ask: [method, path, body] }: Pick<Row, "ask">, asker: Asker) {
   const abort = new AbortController();
   const response = await fetch(`${controller.url}${prefix}${path}`, {

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { controllerRoutes } from "../../service/controller/routes.ts";
 import { caller, type TestController, type TestKey, testController } from "./support.ts";
 
-/** Every address, and what can be done there. */
+/** Every address with its methods. */
 const allowed: Record<string, string> = {
   "/ok": "GET, HEAD, OPTIONS",
   "/device": "GET, HEAD, OPTIONS",

@@ -3,19 +3,21 @@ import { type Role, type Scope, keyScopes as scopes } from "../../service/contro
 import { type Person, people } from "./access-table.ts";
 import { basic, type TestController, type TestUser } from "./support.ts";
 
-/** Somebody who asks, with the headers they send. */
+/** A caller, with the headers they send. */
 export type Asker = { name: string; headers: Record<string, string> } & (
   | { kind: "nobody" }
   | { kind: "key"; scopes: readonly Scope[] }
   | { kind: "token"; of: Role }
   | { kind: "session"; of: Person }
-  /** Credentials that were good once. */
+  /** Credentials that are no longer valid. */
   | { kind: "former" }
 );
 
 const hour = 3_600_000;
 
-/** Everybody there is: keys of every scope, tokens of every role, sessions of every right, and the former ones. */
+/**
+ * All kinds of callers: keys of every scope, tokens of every role, sessions of every right, and former ones.
+ */
 export async function askers(controller: TestController): Promise<Asker[]> {
   const { call, makeKey, makeUser } = controller;
   const expired = await makeKey(undefined, 1);
@@ -69,7 +71,7 @@ async function tokens(controller: TestController): Promise<Asker[]> {
   );
 }
 
-/** A token with all that its user may do. */
+/** A token with all rights of its user. */
 export async function tokenOf({ call }: TestController, { headers }: TestUser) {
   const able: Scope[] = [];
   for (const scope of scopes) {
@@ -98,7 +100,7 @@ async function formerUser(controller: TestController, owner: TestUser): Promise<
 
 let addresses = 0;
 
-/** From an address of its own, through a trusted proxy: failures of others do not slow it down. */
+/** From its own address, through a trusted proxy, so that failures of others do not throttle it. */
 export function fromElsewhere(): Record<string, string> {
   const number = addresses++;
   return {
@@ -107,7 +109,7 @@ export function fromElsewhere(): Record<string, string> {
   };
 }
 
-/** Whom the test's own connections come from. */
+/** Makes the test's own connections count as a proxy. */
 export const proxied = { trustedProxies: ["127.0.0.1"] };
 
 export const unknownId = () => randomUUID();

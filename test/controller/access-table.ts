@@ -1,7 +1,7 @@
 import type { Scope } from "../../service/controller/access.ts";
 import type { ControllerOperation } from "../../service/controller/routes.ts";
 
-/** Whoever has signed in: a role, or the one right a Limited Administrator was given. */
+/** Signed-in users: a role, or a single right of a Limited Administrator. */
 export const people = [
   "Owner",
   "FullAdministrator",
@@ -13,14 +13,14 @@ export const people = [
 ] as const;
 export type Person = (typeof people)[number];
 
-/** Who may do an operation, and a request that shows it: what it answers to whoever may. */
+/** The callers allowed to do an operation, and an example request with its answer. */
 export interface Row {
   ask: [method: "GET" | "POST" | "DELETE", path: string, body?: unknown];
   status: number;
-  /** Of which scope an API key must be. */
+  /** Required scope of an API key. */
   key: Scope | "any key" | "no key";
   people: readonly Person[];
-  /** Users' tokens, below latest only: of those people, of everybody, or none. */
+  /** Users' tokens, below latest only: of those people, of everyone, or none. */
   token: "of these" | "all" | "none";
 }
 
@@ -36,7 +36,7 @@ const decisions = {
   auth_decisions: [{ serial: "SN-7071", enforce_state: "accepted", device_id: nobody }],
 };
 
-/** What is not there, or is not as it should be, is told only to those who may do the thing itself. */
+/** Missing or invalid objects are reported only to callers that are allowed to do the operation. */
 export const table: Record<ControllerOperation, Row | Open> = {
   health: { ask: ["GET", "/ok"], status: 200, anyone: true },
   makeNonce: { ask: ["GET", "/device/enroll"], status: 200, anyone: true },

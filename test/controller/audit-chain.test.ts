@@ -29,7 +29,10 @@ async function head(): Promise<Head> {
 const triggers = statementsOf("sqlite").filter((statement) => statement.startsWith("create trigger"));
 const fromOne = "audit_log add constraint audit_log_from_1 check (seq >= 1) not valid";
 
-/** Runs statements as an attacker does who has the database but not the pepper: without the guards, and with them put back. */
+/**
+ * Runs statements like an attacker who has the database but not the pepper: once without the guards, and once
+ * with the guards restored.
+ */
 async function attack(...statements: string[]): Promise<void> {
   const [disarm, arm] =
     controller.controller.database.kind === "sqlite"
@@ -194,7 +197,7 @@ describe("a head that was noted earlier", () => {
       .executeTakeFirstOrThrow();
     await setStates(controller, key, each(ids, "rejected"));
     const known = await head();
-    // An older copy has the states of then, too.
+    // An older copy also has the older states.
     await attack(
       "delete from audit_log where seq > 9",
       setHead(`'${note.value}'`),

@@ -11,7 +11,7 @@ import {
   testController,
 } from "./support.ts";
 
-/** A type as compiled clients declare it: what is not declared, missing or of another type is an error there. */
+/** A type as compiled clients declare it: undeclared or missing members and other types are errors. */
 type Kind =
   | "string"
   | "number"
@@ -146,11 +146,14 @@ interface Operation {
   status: number;
   /** undefined: an answer without a body. */
   kind: Kind | undefined;
-  /** Where only one of both may. */
+  /** Set if only one of the two modes is allowed. */
   only?: Mode;
 }
 
-/** Every operation that clients knew before this server. Those that change something leave it so that both may ask. */
+/**
+ * Operations of clients that existed before this server. Changing operations restore the state, so that both
+ * modes can be tested.
+ */
 const operations: Operation[] = [
   { name: "health", ask: () => ["GET", "/ok"], status: 200, kind: { status: "string" } },
   { name: "the devices", ask: () => ["GET", "/device"], status: 200, kind: { devices: { map: device } } },

@@ -4,7 +4,7 @@ import type { Ask } from "./contract-ask.ts";
 export interface Operation {
   operationId: string;
   method: string;
-  /** Below /-net/api/v0; `{id}` stands for a segment. */
+  /** Below /-net/api/v0; `{id}` matches a segment. */
   path: string;
   /** The same, as the document has it. */
   address: string;
@@ -17,15 +17,14 @@ export type Schema = Record<string, any>;
 
 export interface ApiDocument {
   operations: Operation[];
-  /** What a `$ref` leads to. */
+  /** Target of a `$ref`. */
   resolve(schema: Schema): Schema;
-  /** @returns what is wrong with an answer; undefined: it is as documented */
+  /** @returns the difference between an answer and its documentation; undefined: none */
   wrongWith(operation: Operation, answer: { status: number; type: string; text: string }): string | undefined;
 }
 
 const methods = ["get", "post", "put", "patch", "delete", "head", "options"];
 
-/** The description that a controller gives of itself. */
 export async function readDocument(ask: Ask): Promise<ApiDocument> {
   const { status, text } = await ask("GET", "/openapi.json");
   if (status !== 200) throw new Error(`openapi.json is answered with ${status}`);

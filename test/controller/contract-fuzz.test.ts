@@ -10,7 +10,7 @@ import { basic, password, type TestController, testController } from "./support.
 const runs = 400;
 const requests = 50;
 
-/** Credentials that what was asked before may have ended: they are made anew then. */
+/** Credentials are created again if an earlier request ended them. */
 class Wallet {
   readonly #controller: TestController;
   readonly #email: string;
@@ -59,7 +59,7 @@ class Wallet {
   }
 }
 
-/** What else is in the database, for better or worse. */
+/** Adds data to the database. */
 async function furnish(controller: TestController): Promise<string[]> {
   const devices = [];
   for (const serial of ["SN-1001", "SN-1002", null, "SN-1003", "SN-1004"])
@@ -102,12 +102,12 @@ test("whatever is asked, the answer is one that the description has, and never a
     { numRuns: runs, endOnFailure: true },
   );
   expect(controller.said).toEqual([]);
-  // The fuzz is worth something only where it gets far.
+  // The fuzz test must reach the operations.
   expect([...tally.values()].reduce((sum, count) => sum + count, 0)).toBe(runs * requests);
   for (const status of [200, 201, 204, 400, 401, 403, 404, 409])
     expect([status, tally.get(status) ?? 0]).toEqual([status, expect.toSatisfy((count) => count > 5)]);
 });
 
-/** What can be no id makes another address: that one is answered by nobody. */
+/** Text that cannot be an id makes another address, which has no operation. */
 const isElsewhere = (text: string): boolean =>
   /"detail":"(There is nothing at this address|The address cannot be read)\."/.test(text);

@@ -131,7 +131,7 @@ describe("an address that is nearly another", () => {
   test("is that other one where only its letters are encoded", async () => {
     expect((await raw("/-net/api/v0/%64evice", key.headers)).status).toBe(200);
     expect((await raw("/%6catest/device", token)).status).toBe(200);
-    // Below v0 it stays v0, which has no ear for tokens.
+    // An encoded v0 is still v0, which does not accept tokens.
     expect((await raw("/-net/api/%760/device", token)).status).toBe(403);
   });
 

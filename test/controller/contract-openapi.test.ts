@@ -62,7 +62,7 @@ describe("the description and the router", () => {
   });
 });
 
-/** What was asked for, and came back. */
+/** Requested operations and their answers. */
 const answered = new Map<string, Set<number>>();
 /** One answer of every kind that can be had in turn. */
 async function ask(

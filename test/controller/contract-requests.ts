@@ -1,19 +1,19 @@
 import fc from "fast-check";
 import type { ApiDocument, Operation, Schema } from "./contract-document.ts";
 
-/** A request as it is made up: by its operation's description, or against it. */
+/** A generated request, valid or invalid according to its operation's description. */
 export interface MadeUp {
   operation: Operation;
   prefix: string;
   path: string;
   headers: Record<string, string>;
   body: string | undefined;
-  /** Which of the credentials go with it. */
+  /** Index of the credentials. */
   credentials: number;
   remote: string;
 }
 
-/** What was sent to break something, somewhere, once. */
+/** Known hostile inputs. */
 const hostileTexts = [
   "",
   "0",
@@ -45,11 +45,11 @@ const hostileTexts = [
 ];
 const hostile = fc.oneof(fc.constantFrom(...hostileTexts), fc.string({ unit: "binary", maxLength: 40 }));
 
-/** Rather often what is meant, now and then anything. */
+/** Usually the intended value, sometimes anything. */
 const mostly = (meant: fc.Arbitrary<unknown>): fc.Arbitrary<unknown> =>
   fc.oneof({ weight: 12, arbitrary: meant }, { weight: 1, arbitrary: fc.oneof(hostile, fc.jsonValue()) });
 
-/** Values as a schema wants them, and some that it does not. @param ids what there is in the database */
+/** Values that match or violate a schema. @param ids existing ids */
 function valueFor(document: ApiDocument, given: Schema, ids: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const schema = document.resolve(given);
   const alternatives: Schema[] | undefined = schema.anyOf ?? schema.oneOf;
@@ -89,7 +89,7 @@ function textOf({ pattern, format, minLength = 0, maxLength = 60 }: Schema): fc.
   return fc.string({ minLength, maxLength: Math.max(minLength, Math.min(maxLength, 60)) });
 }
 
-/** Requests to an API, by its description. @param credentials how many kinds there are */
+/** Requests generated from the API's description. @param credentials number of kinds */
 export function requestsTo(
   document: ApiDocument,
   { ids: known, credentials }: { ids: readonly string[]; credentials: number },
@@ -123,13 +123,13 @@ function bodyOf(
 }
 
 function pathOf({ path }: Operation, id: string, query: string, hasSlash: boolean): string {
-  // What is not well-formed cannot be sent at all; dots alone, and `me`, make another address.
+  // Malformed text cannot be sent; dots alone, and `me`, make another address.
   const sent = /^(?:\.{0,2}|me)$/.test(id) ? "x" : id.toWellFormed();
   const filled = path.replace("{id}", () => encodeURIComponent(sent));
   return (hasSlash ? filled : filled.replace(/\/$/, "")) + query;
 }
 
-/** Not by `String`, which asks objects for a `toString` that they may have made up. */
+/** `String` would call a generated `toString`. */
 const asText = (value: unknown): string =>
   typeof value === "object" ? JSON.stringify(value) : String(value);
 

@@ -45,7 +45,7 @@ test("a flood of random keys from everywhere keeps memory flat, and locks nobody
   expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(attempts);
   expect((await ask("203.0.113.7", key.headers)).status).toBe(200);
   expect((await ask("2001:db8::1", key.headers)).status).toBe(200);
-  // What a flood leaves behind is bounded too.
+  // Rows left by a flood are limited too.
   const told = await ask("127.0.0.1", key.headers, "/audit_log?code=auth.failed&limit=1000");
   const { audit_log } = JSON.parse(await told.text());
   expect(audit_log).toHaveLength(60);

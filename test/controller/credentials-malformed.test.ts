@@ -7,7 +7,7 @@ import { type Answered, basic, type TestController, type TestKey, testController
 let controller: TestController;
 let key: TestKey;
 let other: TestKey;
-/** What whoever sends nothing at all is told: everybody else is told the same. */
+/** The answer without credentials, which all invalid credentials must get. */
 let anonymous: Answered;
 beforeAll(async () => {
   controller = await testController({ serve: proxied });
@@ -19,7 +19,7 @@ const encoded = (pair: string) => Buffer.from(pair, "latin1").toString("base64")
 const pair = () => `${key.id}:${key.key}`;
 const whole = () => encoded(pair());
 
-/** Authorization headers that are nearly right, or nowhere near. */
+/** Malformed Authorization headers. */
 const malformed: Record<string, () => string> = {
   "nothing at all": () => "",
   "the scheme alone": () => "Basic",
@@ -78,7 +78,7 @@ const malformed: Record<string, () => string> = {
   "eight KiB": () => `Basic ${"A".repeat(8192)}`,
 };
 
-/** All that whoever asks can see, but for what differs with every request. */
+/** Everything a client can see, except values that differ with every request. */
 function seen({ status, headers, text }: Answered) {
   const changing = ["x-request-id", "date"];
   return { status, headers: [...headers].filter(([name]) => !changing.includes(name)), text };

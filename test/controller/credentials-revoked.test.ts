@@ -14,7 +14,7 @@ const asOwner = (method: string, path: string, body?: unknown) =>
   controller.call(method, path, { headers: owner.headers, ...(body !== undefined && { body }) });
 const change = (id: string, body: object) => asOwner("POST", "/user/upsert", { id, ...body });
 
-/** Credentials that read devices, and what takes that away; what they are answered afterwards. */
+/** Credentials that read devices, the change that revokes them, and the answer afterwards. */
 interface Case {
   make(): Promise<{ headers: Record<string, string>; takeAway(): Promise<{ status: number }> }>;
   afterwards: number;

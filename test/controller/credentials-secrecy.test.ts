@@ -8,7 +8,7 @@ import type { RequestEntry } from "../../service/http/node-server.ts";
 import { fromElsewhere, proxied } from "./access-principals.ts";
 import { basic, databaseKind, password, pepper, type TestController, testController } from "./support.ts";
 
-/** Everything that must never be found again, by what it is. */
+/** Secrets that must not appear anywhere, by name. */
 const secrets = new Map<string, string>([
   ["the pepper", pepper],
   ["a user's password", password],
@@ -19,7 +19,7 @@ const secret = (name: string, value: string) => {
 };
 
 const logged: RequestEntry[] = [];
-/** All answers but those that show a new secret, which is what they are for. */
+/** All answers except those that show a new secret. */
 const answers: string[] = [];
 let controller: TestController;
 let stored: string;
@@ -89,7 +89,7 @@ async function failWithEverySecret(): Promise<void> {
   ];
   for (const [method, path, headers, body] of attempts)
     await controller.call(method, path, { headers: { ...fromElsewhere(), ...headers }, body });
-  // An address is told back to whoever sent it, and to nobody else.
+  // An address is repeated only to the client that sent it.
   await controller.call("GET", `/api_keys/${guess}`, { headers: fromElsewhere() });
 }
 
@@ -111,7 +111,7 @@ async function contentsOf(database: string): Promise<string> {
   return tables.join("\n");
 }
 
-/** How a secret may be written down: as it is, encoded, or as a digest that anybody can make. */
+/** Forms of a secret: plain, encoded, or as an unkeyed digest. */
 function forms(value: string): string[] {
   const bytes = Buffer.from(value);
   const uuid = /[0-9a-f-]{36}$/.exec(value)?.[0];
@@ -134,7 +134,7 @@ describe("no secret", () => {
   test("was forgotten to be looked for", () => {
     expect(secrets.size).toBe(14);
     for (const value of secrets.values()) expect(value.length).toBeGreaterThan(12);
-    // What the search finds, if it is there.
+    // The search must find a planted secret.
     expect(found(`x${secrets.get("a token")}x`)).toEqual(["a token"]);
   });
 

@@ -61,7 +61,9 @@ beforeAll(async () => {
   await prepared.close();
 });
 
-/** All writes at once, to a server that is killed after so many answers. @returns those that were answered */
+/**
+ * Sends all writes at once to a server that is killed after a number of answers. @returns the answered ones
+ */
 async function writeUntilKilled(
   state: Item["state"],
   reason: string,
@@ -80,7 +82,7 @@ async function writeUntilKilled(
     if (answered.size === killAfter) child.kill("SIGKILL");
   };
   await Promise.allSettled(groups.map(write));
-  // Where too few were answered it still lives; the count tells.
+  // With too few answers the server is still running; the count fails then.
   child.kill("SIGKILL");
   await gone(child);
   return answered;

@@ -3,15 +3,15 @@ import { afterFile } from "../support/after-file.ts";
 export interface Told {
   id: number;
   event: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into events of all kinds
+  // biome-ignore lint/suspicious/noExplicitAny: tests read events of all kinds
   data: any;
 }
 
 export interface Stream {
   status: number;
-  /** Everything that came, as it came. */
+  /** Everything received, unchanged. */
   text(): string;
-  /** Resolves with so many further events; rejects when the stream ends before. */
+  /** Resolves with that many further events; rejects if the stream ends before. */
   next(count: number): Promise<Told[]>;
   /** Resolves when the server ends the stream. */
   ended(): Promise<void>;

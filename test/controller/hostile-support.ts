@@ -2,21 +2,21 @@ import { connect, type Socket } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 
 export interface RawAnswer {
-  /** Of every answer that came, in order. */
+  /** Status of every answer, in order. */
   statuses: number[];
   text: string;
-  /** How much the server took before it closed. */
+  /** Bytes that the server accepted before it closed. */
   sent: number;
 }
 
-/** Sends bytes as they are, and reads until the server closes the connection. */
+/** Sends bytes unchanged, and reads until the server closes the connection. */
 export function raw(url: string, ...pieces: (string | Uint8Array)[]): Promise<RawAnswer> {
   return talk(url, async (socket) => {
     for (const piece of pieces) socket.write(piece);
   });
 }
 
-/** @param write what is sent; the server has to close the connection, or the test waits in vain */
+/** @param write sends the data; the server must close the connection, or the test times out */
 export function talk(url: string, write: (socket: Socket) => Promise<unknown>): Promise<RawAnswer> {
   const { protocol, hostname, port } = new URL(url);
   const place = { host: hostname, port: Number(port) };
@@ -26,7 +26,7 @@ export function talk(url: string, write: (socket: Socket) => Promise<unknown>): 
   socket.setEncoding("latin1").on("data", (part) => {
     text += part;
   });
-  // A reset is an end like any other: what counts is what came before it.
+  // A reset is a normal end; only the bytes before it matter.
   socket.on("error", () => {});
   const closed = new Promise<void>((resolve) => socket.once("close", () => resolve()));
   const ready = new Promise<void>((resolve) =>

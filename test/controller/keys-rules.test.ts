@@ -100,7 +100,7 @@ describe("making a key", () => {
       expect([path, status]).toEqual([path, 403]);
       expect((await latest(method, path, { headers, body })).status).toBe(403);
     }
-    // Its own secret is its own to exchange.
+    // A key may rotate its own secret.
     expect((await controller.call("POST", "/api_keys/me/rotate", { headers })).status).toBe(200);
   });
 });

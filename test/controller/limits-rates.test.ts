@@ -84,7 +84,7 @@ describe("an address", () => {
     const proxied = await testController({ settings, serve: { trustedProxies: ["127.0.0.1"] } });
     expect((await proxied.call("GET", "/ok", from("192.0.2.1"))).status).toBe(200);
     expect((await proxied.call("GET", "/ok", from("192.0.2.2"))).status).toBe(200);
-    // What the client itself put before the proxy's word does not count.
+    // X-Forwarded-For entries from the client itself are ignored.
     expect((await proxied.call("GET", "/ok", from("192.0.2.3, 192.0.2.1"))).status).toBe(429);
   });
 });

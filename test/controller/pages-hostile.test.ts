@@ -5,7 +5,7 @@ import { repository } from "../support/run.ts";
 import { escaped, signIn, type Visitor } from "./pages-support.ts";
 import { type TestController, type TestUser, testController } from "./support.ts";
 
-/** What devices, users and programs can call themselves. */
+/** Hostile names of devices, users and programs. */
 const hostile = [
   `<script>alert(1)</script>`,
   `"><img src=x onerror=alert(1)>`,
@@ -47,7 +47,7 @@ beforeAll(async () => {
   await controller.call("POST", "/device/state", { headers: owner.headers, body: { devices } });
 });
 
-/** Nothing of what they say may become markup: the page has the tags of its templates and no others. */
+/** Names must not become markup: a page contains only the tags of its templates. */
 function expectOnlyText(text: string): void {
   const tags = [...text.matchAll(/<([a-z!/][^>]*)>/gi)].map(([, tag = ""]) => tag);
   for (const tag of tags) {

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const pages = ["/devices", "/serials", "/keys", "/users", "/audit"];
 
-/** Every form of the pages, as somebody would forge it. */
+/** Every form of the pages, as an attacker would forge it. */
 const forms = (): Record<string, [path: string, body: string]> => ({
   state: ["/devices", `state=accepted&device=${deviceId}.1`],
   rename: [`/devices/${deviceId}`, "what=rename&name=mine"],
@@ -148,7 +148,7 @@ test("every form from another site is refused, for every signed-in user", async 
     body: forms().state?.[1] ?? "",
     redirect: "manual",
   });
-  // A program without a session is led to the door.
+  // A request without a session is redirected to the sign-in form.
   expect(status).toBe(303);
 });
 

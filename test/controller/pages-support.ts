@@ -1,15 +1,15 @@
 import { type Answered, password, type TestController, type TestUser } from "./support.ts";
 
 export interface Page extends Answered {
-  /** Where a redirect leads. */
+  /** Target of a redirect. */
   location: string;
 }
 
-/** Somebody in front of a controller's pages, without JavaScript. */
+/** A visitor of the pages, without JavaScript. */
 export interface Visitor {
   get(path: string, headers?: Record<string, string>): Promise<Page>;
   post(path: string, fields: Fields | string, headers?: Record<string, string>): Promise<Page>;
-  /** The page that a form leads to. */
+  /** The page after a form's redirect. */
   postAndFollow(path: string, fields: Fields): Promise<Page>;
 }
 type Fields = Record<string, string | readonly string[]>;
@@ -61,11 +61,11 @@ export async function signIn(controller: TestController, { email }: TestUser): P
   return visitor(controller.url, { cookie: headers.get("set-cookie")?.split(";")[0] ?? "" });
 }
 
-/** What a page's checkboxes send for a device. */
+/** Value of a device's checkbox. */
 export const boxOf = (page: Page, id: string): string =>
   new RegExp(`name="device" value="(${id}\\.\\d+)"`).exec(page.text)?.[1] ?? "";
 
-/** Text as it stands in a page. */
+/** Text in its escaped form. */
 export const escaped = (text: string): string =>
   text
     .replaceAll("&", "&amp;")

@@ -19,7 +19,7 @@ interface Modelled {
   hasToken: boolean;
 }
 
-/** What the service promises, in the fewest words. */
+/** A minimal model of the service. */
 class Model {
   readonly devices: Modelled[] = [];
   readonly byPair = new Map<number, Modelled>();
@@ -53,7 +53,7 @@ class Model {
     });
   }
 
-  /** Accepted ones free their numbers, then rejected ones take theirs. */
+  /** Acceptances free their numbers first, then rejections take theirs. */
   bulk(moves: { device: Modelled; state: State }[]) {
     const changing = moves.filter(({ device, state }) => device.state !== state);
     for (const { device, state } of changing)

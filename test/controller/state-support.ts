@@ -8,7 +8,9 @@ type Fields = Partial<Omit<DeviceRow, "ordinal">>;
 
 const rowsAtOnce = 500;
 
-/** Puts devices into the database: thousands of enrolments would take their time. @returns their ids, in order */
+/**
+ * Inserts devices directly, because thousands of enrolments would take too long. @returns their ids, in order
+ */
 export async function insertDevices(
   { controller }: TestController,
   count: number,
@@ -27,7 +29,7 @@ export async function insertDevices(
   return rows.map(({ id }) => id);
 }
 
-/** The same, with the rows in the audit log that their enrolment would have left. */
+/** The same, with the audit rows of their enrolment. */
 export async function recordedDevices(controller: TestController, count: number): Promise<string[]> {
   const ids = await insertDevices(controller, count);
   const host = { kind: "host", id: null, name: "test", ip: null, request: null } as const;
@@ -72,7 +74,7 @@ export interface Item {
   if_version?: number;
 }
 
-/** Asks for states, as a fleet's script does. */
+/** Sets states like a fleet's script. */
 export const setStates = (
   { call }: Pick<TestController, "call">,
   { headers }: Pick<TestKey, "headers">,
@@ -88,13 +90,13 @@ export const setStates = (
 export const each = (ids: readonly string[], state: Item["state"]): Item[] =>
   ids.map((id) => ({ id, state }));
 
-/** The states there are, in order of creation. */
+/** Current states, in order of creation. */
 export async function statesOf(controller: TestController, key: TestKey): Promise<Item["state"][]> {
   const { json } = await controller.call("GET", "/device", key);
   return Object.values(json.devices as Record<string, Item>).map(({ state }) => state);
 }
 
-/** Everything a reader can see of devices, serial numbers and the audit log: what must stay as it was is this. */
+/** Everything visible of devices, serial numbers and the audit log, to compare before and after. */
 export async function visible({ call }: TestController, key: TestKey): Promise<string[]> {
   const paths = ["/device", "/device/auth_decisions", "/audit_log?limit=1000"];
   const answers = await Promise.all(paths.map((path) => call("GET", path, key)));
@@ -103,7 +105,7 @@ export async function visible({ call }: TestController, key: TestKey): Promise<s
 
 export const allScopes = ["devices:read", "devices:state", "devices:write", "audit:read"] as const;
 
-/** Where a statement is made to fail, as a full disk or a lost connection would. */
+/** Makes a statement fail, like a full disk or a lost connection. */
 export interface Fault {
   event: "insert" | "update" | "delete";
   table: "devices" | "serials" | "audit_log" | "meta";
@@ -111,7 +113,7 @@ export interface Fault {
   when: string;
 }
 
-/** @returns mends it again */
+/** @returns a function that repairs it */
 export async function breakDatabase(
   { controller: { database } }: TestController,
   { event, table, when }: Fault,

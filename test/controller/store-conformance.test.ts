@@ -152,13 +152,13 @@ describe("transactions", () => {
       .orderBy("ordinal")
       .execute();
     expect(rows.map(({ id }) => id)).toEqual([...ids.slice(0, 19), ids[20]]);
-    // A number is never given again: pages that begin after it would miss a row.
+    // Numbers are never reused, because pages that begin after one would miss a row.
     expect(rows.at(-1)?.ordinal).toBeGreaterThan(20);
   });
 });
 
 describe("commits", () => {
-  /** Resolves when the next commit is told of. */
+  /** Resolves with the next commit notification. */
   const told = (to: Database) => {
     let stop = () => {};
     const heard = new Promise<void>((resolve) => {

@@ -32,7 +32,7 @@ test("a failing writer in a group rolls back only its own part", async () => {
   );
 });
 
-/** What a transaction is done on, where only the order matters. */
+/** A fake connection for tests of the order alone. */
 const nowhere = { executeQuery: async () => ({ rows: [] }) } as unknown as Database["read"];
 
 test("no writer is answered before the commit, and all fail with it", async () => {

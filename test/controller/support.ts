@@ -10,12 +10,12 @@ import { blank, insertUser } from "../../service/controller/users/users.ts";
 import { afterFile } from "../support/after-file.ts";
 import { temporaryFolder } from "../support/run.ts";
 
-/** The database that this run is about: `npm test` has SQLite, the slow run PostgreSQL. */
+/** Database of this run: SQLite in `npm test`, PostgreSQL in the slow run. */
 export const databaseKind = process.env.RELCAT_TEST_POSTGRES ? "postgres" : "sqlite";
 
 export const pepper = "ab".repeat(32);
 export const password = "correct horse battery staple";
-/** Hashing takes its time by design: once is enough. */
+/** Hashed once, because hashing is slow by design. */
 const hashed = hashPassword(password);
 
 /** A new, empty database of this run's kind: a path or an address. */
@@ -37,9 +37,9 @@ export interface TestController {
   url: string;
   /** `${url}/-net/api/v0` */
   api: string;
-  /** What it logged beside requests. */
+  /** Log messages other than requests. */
   said: string[];
-  /** Sets the time; it stands still otherwise. */
+  /** Sets the clock, which otherwise does not move. */
   setTime(milliseconds: number): void;
   now(): number;
   call: Ask;
@@ -68,7 +68,7 @@ export interface Answered {
   status: number;
   headers: Headers;
   text: string;
-  // biome-ignore lint/suspicious/noExplicitAny: tests look into answers of all kinds
+  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of all kinds
   json: any;
 }
 type Ask = (
@@ -93,7 +93,7 @@ export interface Enrolled extends Answered {
   pair: KeyPair;
 }
 
-/** A moment that all tests begin at. */
+/** Start time of all tests. */
 export const start = Date.parse("2026-03-21T10:00:00.000Z");
 
 /** Serves a controller on a database of its own, or on the one that is given. */

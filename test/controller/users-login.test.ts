@@ -9,7 +9,7 @@ beforeEach(async () => {
 const from = (address: string) => ({ "x-forwarded-for": address, "x-forwarded-proto": "https" });
 const login = (body: object, headers: Record<string, string> = {}) =>
   controller.call("POST", "/user/login", { headers, body });
-/** How often a login is tried with a wrong password, and what each is told. */
+/** Tries logins with a wrong password, and returns the answers. */
 async function miss(times: number, email: string, headers: (time: number) => Record<string, string>) {
   const statuses: number[] = [];
   for (let time = 0; time < times; time++)

@@ -108,7 +108,7 @@ describe("the last active Owner", () => {
     "is left when two do %j to each other at once",
     async (change) => {
       const second = await controller.makeUser("Owner");
-      // Within this process both have signed in before either begins to write.
+      // In one process, both have signed in before either starts to write.
       const ask = asker(controller.controller);
       const disown = ({ headers: { cookie = "" } }: TestUser, { id }: TestUser) => {
         const headers = { cookie, "content-type": "application/json" };

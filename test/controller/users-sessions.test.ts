@@ -145,7 +145,7 @@ describe("a change, by where its page is from", () => {
     ] as const;
     for (const [method, path, credentials, status, body] of changes) {
       const headers = { ...credentials, ...from };
-      // Reading is never refused: a foreign page does not see the answer.
+      // Reading is allowed, because a foreign page cannot see the answer.
       const read = await controller.call("GET", "/user/me", { headers: { cookie, ...from } });
       expect(read.status).toBe(200);
       const answer = await controller.call(method, path, { headers, body });

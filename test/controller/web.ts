@@ -3,7 +3,7 @@ import type { Caller } from "../../service/controller/call.ts";
 import type { Controller } from "../../service/controller/controller.ts";
 import { readPath } from "../../service/http/path.ts";
 
-/** A controller without a server before it, for requests and answers as the web has them. */
+/** A controller without a server, for Request and Response objects. */
 export function webApp(controller: Controller): (request: Request, caller: Caller) => Promise<Response> {
   const app = controllerApp(controller);
   return async (request, caller) => {

@@ -22,12 +22,12 @@ export interface StepResult {
   stderr: string;
 }
 
-/** A shared repository on a forge, and what its command line was asked to do. */
+/** A shared repository on a forge, with recorded calls of its command line. */
 export interface Forge {
   clone(): Promise<Machine>;
   /** Arguments of every call of gh or glab that changes something. */
   calls(): string[][];
-  /** The body the open request has now. */
+  /** Current body of the open request. */
   body(branch: string): string;
   origin: string;
 }
@@ -35,8 +35,7 @@ export interface Forge {
 const now = "2026-11-20T10:00:00Z";
 
 /**
- * The only thing here that is not real: gh and glab, which keep the requests that are open in a folder, by branch,
- * and write down what they were asked.
+ * The only fake here: gh and glab, which store open requests in a folder, by branch, and record their calls.
  */
 const fake = `#!/usr/bin/env bash
 set -euo pipefail
@@ -64,8 +63,8 @@ fi
 `;
 
 /**
- * A forge with one repository: a project, the steps in ci/steps, and a build of its own.
- * @param env what its jobs have besides
+ * A forge with one repository: a project, the steps in ci/steps, and its own build.
+ * @param env additional variables of its jobs
  */
 export async function forge(
   files: Record<string, string | object>,
@@ -144,7 +143,7 @@ async function cloneOf(origin: string, place: Place): Promise<Machine> {
   };
 }
 
-/** What npm ci would leave: the command as package-lock.json pins it. */
+/** Installs the command that package-lock.json pins, like npm ci. */
 function installRelcat(folder: string): void {
   const bin = join(folder, "node_modules/.bin");
   mkdirSync(bin, { recursive: true });
@@ -154,7 +153,7 @@ function installRelcat(folder: string): void {
   symlinkSync(process.execPath, join(bin, "node"));
 }
 
-/** As little as a CI job has: no configuration of the person who runs the tests. */
+/** A minimal environment like that of a CI job, without the user's own configuration. */
 const environment = ({ state, bin, url, env }: Place) => ({
   PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
   HOME: state,

@@ -11,7 +11,7 @@ import { type Forge, forge, type Machine } from "./ci-forge.ts";
 const version = "26.11.001";
 const signed = "deb/signed-ed25519.deb";
 
-/** A project with signers, whose build leaves what it finds in built/. */
+/** A project with signers, whose build copies its files to built/. */
 const start = (): Promise<Forge> =>
   forge({
     "releases/catalog.yaml": {
@@ -33,7 +33,7 @@ function put(machine: Machine, folder: string, file: string, name = basename(fil
   cpSync(pathOf(file), join(machine.folder, folder, name));
 }
 
-/** A build job, to the end of its ingest. */
+/** A build job, up to its ingest. */
 async function build(at: Forge, file: string) {
   const machine = await at.clone();
   put(machine, "built", file);
@@ -41,7 +41,7 @@ async function build(at: Forge, file: string) {
   return { machine, ingested: await machine.step("ingest", version, "clients-linux", "out") };
 }
 
-/** The job that proposes. @param packages what was handed over under that name @param change of the manifest on its way */
+/** The job that proposes a release. @param packages files by name @param change of the manifest in transit */
 async function collect(
   at: Forge,
   packages: Readonly<Record<string, string>>,

@@ -31,7 +31,7 @@ interface Published extends Forge {
   home: string;
 }
 
-/** A forge whose repository is published to a bucket. Jobs that sign have the online key, as `key` says. */
+/** A forge whose repository is published to a bucket. Signing jobs get the online key through `key`. */
 async function publishingForge(): Promise<Published & { key: string }> {
   const home = temporaryFolder();
   const bucket = await startS3Fake();
@@ -139,7 +139,7 @@ test("from the build jobs to readers, and the next day's signatures", async () =
   expect(list(at)).toEqual(["tool-26.11.001.msi", "tool-26.11.001.rpm"]);
   expect(announced(at)).toEqual([]);
 
-  // Merged, and not approved yet: the refresh renews what is live, and publishes nothing else.
+  // Merged but not approved: the refresh renews the live signatures and publishes nothing else.
   await merged(at, "26.11.002");
   const before = await historyOf(at);
   const refreshed = await signing(await at.clone(), at.key, "refresh");
