@@ -5,13 +5,6 @@ import { type Plugin, rolldown } from "rolldown";
 /** Not bundled, because few commands need them, and some are native or resolve modules at run time. */
 const apart = /^(@aws-sdk\/|@napi-rs\/|openpgp$|pg$)/;
 
-/** Entry points of worker threads, by file name; their callers find them next to the chunks. */
-const threads: Readonly<Record<string, string>> = {
-  "compress-thread": join(import.meta.dirname, "../pipeline/journal/compress-thread.ts"),
-  "hash-thread": join(import.meta.dirname, "../pipeline/system/hash-thread.ts"),
-  "read-thread": join(import.meta.dirname, "../pipeline/records/read-thread.ts"),
-};
-
 const builtinImport = /^import (?:([\w$]+|\* as [\w$]+)(?:, | ))?(?:\{([^}]*)\} )?from "([\w:/]+)";$/gm;
 
 /**
@@ -39,7 +32,7 @@ const builtins: Plugin = {
  */
 export async function bundle(into: string, main = join(import.meta.dirname, "main.ts")): Promise<void> {
   const program = await rolldown({
-    input: { main, ...threads },
+    input: { main },
     platform: "node",
     // The CommonJS version of jsonc-parser resolves its parts in a way that bundlers do not see.
     resolve: { mainFields: ["module", "main"] },

@@ -73,17 +73,21 @@ function givenTo(action: CommandUnknownOpts): Given {
 
 async function isUnchangedBuild(host: Host): Promise<boolean> {
   if (host.words[0] !== "build") return false;
-  const { replayUnchangedBuild } = await import("./catalog/unchanged-build.ts");
+  const { reportUnchangedBuild } = await import("./catalog/unchanged-build.ts");
   const streams: NodeJS.WriteStream[] = [];
   const used = (stream: NodeJS.WriteStream) => {
     streams.push(guarded(stream));
     return stream;
   };
   const inColor = (stream: NodeJS.WriteStream) => outputOf(stream, !host.words.includes("--no-color"));
-  const isUnchanged = await replayUnchangedBuild(host, {
-    data: () => unbufferedOutput(1, () => used(process.stdout), inColor),
-    messages: () => unbufferedOutput(2, () => used(process.stderr), inColor),
-  });
+  // Not a copy of the host: to ask it for its streams would make them.
+  const reporting = (): Host =>
+    Object.create(host, {
+      json: { value: host.words.includes("--json") },
+      data: { value: unbufferedOutput(1, () => used(process.stdout), inColor) },
+      messages: { value: unbufferedOutput(2, () => used(process.stderr), inColor) },
+    });
+  const isUnchanged = await reportUnchangedBuild(host, reporting);
   // An explicit exit skips the orderly release of memory.
   if (isUnchanged && streams.length === 0) process.exit();
   return isUnchanged;

@@ -1,161 +1,134 @@
-import type { Config } from "./documents/config.ts";
-import { noteSchema } from "./documents/note.ts";
-import { type Problem, throwErrors } from "./errors.ts";
-import { collectMuch } from "./journal/heap.ts";
-import type { ReleaseCache } from "./journal/release-cache.ts";
-import { type Allocate, idAssignment } from "./ledger/assign-ids.ts";
-import type { Catalog } from "./ledger/catalog.ts";
-import { completenessCheck } from "./ledger/completeness.ts";
+import type { RenderedRelease } from "./documents/published.ts";
+import { throwErrors } from "./errors.ts";
+import type { Journal } from "./journal/journal.ts";
+import { storedSlices, storeSlices } from "./journal/stored-slices.ts";
+import type { IdentifiedOutline } from "./ledger/assign-ids.ts";
 import { refuseUnknown } from "./ledger/cut.ts";
-import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./ledger/exceptions.ts";
-import { loadLedger } from "./ledger/ledger-file.ts";
-import { type AuthoredFiles, filesIn } from "./project/authored-files.ts";
-import { type Discovered, discover, type ReleaseFiles } from "./project/discover.ts";
-import { readDocuments } from "./project/parse.ts";
-import { configIn } from "./project/project-folder.ts";
-import { readConfig } from "./project/read-config.ts";
-import { siteNamed } from "./project/site-named.ts";
-import type { Release } from "./records/normalize.ts";
-import { readReleases } from "./records/read-releases.ts";
-import { checkFragment } from "./records/release-rules.ts";
-import type { Site } from "./site/site.ts";
-import { readSchemas, readTemplates } from "./site/stores/templates.ts";
-import { requireFolder } from "./system/files.ts";
+import type { Ledger } from "./ledger/ledger.ts";
+import { ledgerMark } from "./ledger/ledger-mark.ts";
+import { type OpenCatalog, openCatalog, type Selection } from "./ledger/load-catalog.ts";
+import { summarizeRelease } from "./ledger/publish-records.ts";
+import type { AuthoredFiles } from "./project/authored-files.ts";
+import type { ReleaseFiles } from "./project/discover.ts";
+import { outlineOf, readRelease } from "./records/read-release.ts";
+import { buildDocument } from "./site/build-document.ts";
+import { type BuiltSite, describeSite } from "./site/built-site.ts";
+import { isInFeeds, releaseGroup, type SiteRenderer, siteRenderer } from "./site/emit.ts";
+import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
+import { readSources } from "./site/stores/templates.ts";
 
-/** Which releases count, and which of them may get ids. */
-export interface Selection {
-  /** Only what has ledger lines: releases without one are left out, unread. */
-  released?: boolean;
-  /**
-   * These versions as `cut` would make them: what other open releases hold gets no ids and is no problem.
-   * Without `released` they are read all the same, to compare with.
-   */
-  versions?: readonly string[] | undefined;
-  /** Name of the site it is for, which has an address of its own. */
-  site?: string | undefined;
+/** The input and output of one build. */
+export interface BuildRequest {
+  /** The releases folder. */
+  folder: string;
+  out: string;
+  selection: Selection;
+  /** An earlier commit whose files are built under today's ledger. */
+  earlier: { commit: string; files: AuthoredFiles; ledger: Ledger } | undefined;
+  /** Milliseconds since 1970. */
+  clock: number;
+  /** Refuses a ledger that lost lines. */
+  proveLedger: ((ledger: Ledger) => Promise<void>) | undefined;
+  /** The command's report, for the next build that finds nothing changed. */
+  report: ((built: BuiltSite) => Promise<unknown>) | undefined;
 }
 
-/** Opens what earlier runs kept of releases, once it is known which files there are. */
-export type Remember = (found: Discovered, files: AuthoredFiles) => ReleaseCache;
+/** A build under way. */
+interface Building {
+  catalog: OpenCatalog;
+  site: SiteRenderer;
+  target: SiteFolder;
+  journal: Journal;
+}
 
 /**
- * The whole way from authored files to a site: discover → parse → check → normalize → assign ids → emit.
- * Decides everything and writes nothing; deliver.ts writes.
- * @param folder the releases folder
- * @throws RelcatError version-unknown; with every problem found, when one of them is an error
+ * The whole story of a build. Each release is read, checked, normalized, identified and rendered into a temporary
+ * folder, then forgotten except for its summary. Files that span releases are assembled at the end. Nothing in the site
+ * changes before everything is rendered and found right.
+ * @throws RelcatError with every problem of the input; version-unknown
  */
-export async function buildCatalog(
-  folder: string,
-  selection: Selection = {},
-  source?: AuthoredFiles,
-  remember?: Remember,
-): Promise<{ site: Site; catalog: Catalog }> {
-  const catalog = await loadCatalog(folder, selection, source, remember);
+export async function buildSite(request: BuildRequest, journal: Journal): Promise<BuiltSite> {
+  const { folder, out, selection, earlier, clock } = request;
+  const catalog = await openCatalog(folder, selection, earlier?.files);
   refuseUnknown(catalog, selection.versions);
-  const { config, identified } = catalog;
-  throwErrors(selection.released ? [...catalog.problems, ...identified.notCut] : catalog.problems);
-  const sources = { templates: await readTemplates(), schemas: await readSchemas() };
-  // Templates and Markdown are half of the start-up, and only a build needs them.
-  const { emitSite } = await import("./site/emit.ts");
-  return { site: emitSite(identified.releases, catalog.ledger, config, sources), catalog };
-}
+  const { config, ledger } = catalog;
+  const site = siteRenderer(ledger, config, await readSources());
+  journal.begin([site.basis, folder, selection]);
+  const siblings = { encodings: config.precompress, untouched: journal.sibling };
+  const target = openSiteFolder(out, clock, siblings);
+  try {
+    const building = { catalog, site, target, journal };
+    await target.render(site.constants());
+    const releases: RenderedRelease[] = [];
+    for (const [index, files] of catalog.releases.entries()) {
+      const isNewest = isInFeeds(index, catalog.releases.length);
+      releases.push(await addRelease(files, isNewest, building));
+    }
 
-/**
- * The way up to assigned ids, with all problems collected: what `check` shows and `cut` decides on.
- * @param source where the files are read from, when not from the folder itself
- */
-export async function loadCatalog(
-  folder: string,
-  selection: Selection = {},
-  source?: AuthoredFiles,
-  remember?: Remember,
-): Promise<Catalog> {
-  if (!source) requireFolder(folder);
-  const files = source ?? filesIn(folder);
-  const found = await discover(folder, files);
-  collectMuch();
-  const {
-    config: parsed,
-    problems: configProblems,
-    isConsequence,
-    place,
-  } = readConfig(`${folder}/catalog.yaml`, found.config === undefined ? undefined : files.read(found.config));
-  const written = configIn(folder, parsed);
-  const config = selection.site === undefined ? written : atSite(written, selection.site);
-  const { ledger, problems: ledgerProblems } = loadLedger(found, files);
-  collectMuch();
-  const versions = new Set(selection.versions);
-  const isWhole = !selection.released && selection.versions === undefined;
-  const counts = (version: string) => isWhole || ledger.versions.has(version) || versions.has(version);
-  const chosen = found.releases.filter((release) => counts(release.version));
-  const openVersions = found.releases.map((release) => release.version).filter((version) => !counts(version));
+    const { ids, problems } = await catalog.finish();
+    throwErrors(selection.released ? [...problems, ...ids.notCut] : problems);
+    // An earlier commit was compared with today's ledger already.
+    if (!earlier) await request.proveLedger?.(ledger);
 
-  const releases: Release[] = [];
-  const findings: Finding[] = [];
-  const exceptions = readExceptions(found, files);
-  const problems = [
-    ...(isWhole ? found.problems : problemsOf(chosen, found)),
-    ...configProblems,
-    ...ledgerProblems,
-    ...exceptions.problems,
-  ];
-  const cache = remember?.(found, files);
-  const toRead = selection.released ? chosen : found.releases;
-  const reading = { folder, config, files, cache, inFolder: source === undefined };
-  const ids = idAssignment(ledger, allocation(selection, versions));
-  const completeness = completenessCheck(config);
-  const missing: Problem[] = [];
-  for await (const read of readReleases(toRead, reading)) {
-    const { version, complete } = read.release;
-    releases.push(read.release);
-    collectMuch();
-    const identified = ids.next(read.release);
-    // An unread manifest says nothing about completeness.
-    missing.push(...completeness.next(identified, complete && counts(version) ? "warning" : undefined));
-    if (!counts(version)) continue;
-    problems.push(...read.problems);
-    findings.push(...read.findings.map((problem) => ({ version, problem })));
+    for (const group of site.acrossReleases(releases)) {
+      const kept = journal.group(group.name, group.key);
+      if (kept) target.keep(kept);
+      else await target.render(group);
+    }
+    const head = {
+      base_url: config.baseUrl,
+      provisional: releases.filter(({ provisional }) => provisional).map(({ version }) => version),
+      at: earlier?.commit,
+      ledger: ledgerMark(earlier?.ledger ?? ledger),
+    };
+    const placed = await target.place((files) => buildDocument(head, files));
+    const built = describeSite({ catalog, ids, problems, releases, placed });
+    journal.save(placed, await request.report?.(built));
+    return built;
+  } finally {
+    await target.close();
   }
-  const lost = found.exceptions === undefined ? acceptedOnce(findings, ledger) : findings;
-  const excepted = applyExceptions(exceptions.document, lost, openVersions);
-  const noteProblems = isWhole ? await checkNextNotes(found, files, config) : [];
+}
 
-  const identified = ids.finish();
-  // A ledger that cannot be trusted says nothing about records.
-  const idProblems = ledgerProblems.length === 0 ? identified.problems : [];
-  const own = [problems, excepted, noteProblems, idProblems, missing]
-    .flat()
-    .filter((problem) => !isConsequence(problem));
-  return {
-    folder,
-    config,
-    configPlace: place,
-    ledger,
-    releases,
-    identified,
-    openVersions,
-    nextNotes: found.next.length,
-    problems: own,
+/** Adds the next release: as the last build left it, where nothing about it has changed; else made from its files. */
+async function addRelease(
+  files: ReleaseFiles,
+  isNewest: boolean,
+  building: Building,
+): Promise<RenderedRelease> {
+  const { catalog, site, target, journal } = building;
+  const input = {
+    files,
+    ledger: catalog.ledger,
+    nextId: catalog.nextId(),
+    isNewest,
+    group: releaseGroup(files.version),
   };
+  const kept = await journal.release(input);
+  if (kept) {
+    const identified = catalog.identify(kept.read);
+    target.keep(kept.group);
+    return rendered(identified, kept.key, building);
+  }
+  const { contents, keyOf } = await journal.read(input);
+  const read = readRelease(files, contents, catalog);
+  const identified = catalog.identify(read);
+  const hasNewIds = identified.packages.some(({ standing }) => standing === "new");
+  const key = keyOf(hasNewIds);
+  if (catalog.isSound(read)) {
+    const { group, slices } = site.release(identified, key, isNewest);
+    await target.render(group);
+    storeSlices(journal.slices, key, slices);
+    journal.noteRelease({ key, hasNewIds, read: outlineOf(read) });
+  }
+  return rendered(identified, key, building);
 }
 
-/** @throws RelcatError site-unknown */
-function atSite(config: Config, name: string): Config {
-  return { ...config, baseUrl: siteNamed(config, name).baseUrl };
-}
-
-/** A stray file in an open release, or beside the releases, stops no release that is cut. */
-const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Discovered): Problem[] =>
-  problems.filter(({ at }) => releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)));
-
-function allocation({ released, versions }: Selection, chosen: ReadonlySet<string>): Allocate {
-  if (released || versions !== undefined) return (version) => chosen.has(version);
-  return () => true;
-}
-
-async function checkNextNotes(found: Discovered, files: AuthoredFiles, config: Config): Promise<Problem[]> {
-  const reads = await readDocuments(found.folder, found.next, noteSchema, files);
-  return reads.flatMap(({ document, problems }) =>
-    document ? [...checkFragment(document, config)] : problems,
-  );
+function rendered(
+  identified: IdentifiedOutline,
+  key: string,
+  { catalog, journal }: Building,
+): RenderedRelease {
+  const summary = summarizeRelease(identified, catalog.ledger);
+  return { ...summary, key, slices: storedSlices(journal.slices, key, summary.packages.length) };
 }

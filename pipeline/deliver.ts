@@ -1,28 +1,31 @@
-import { buildCatalog, type Selection } from "./build.ts";
+import { join } from "node:path";
+import { type BuildRequest, buildSite } from "./build.ts";
 import { RelcatError } from "./errors.ts";
-import { type BuildMemory, cacheFolder, openBuildMemory, type Remembering } from "./journal/build-memory.ts";
 import type { OnCacheFailure } from "./journal/cache.ts";
-import type { Catalog } from "./ledger/catalog.ts";
+import { type Journal, openJournal } from "./journal/journal.ts";
+import { noJournal } from "./journal/no-journal.ts";
+import type { Remembering } from "./journal/unchanged-build.ts";
 import { earlierCommit } from "./ledger/earlier-commit.ts";
-import type { Ledger } from "./ledger/ledger.ts";
 import { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
-import { ledgerMark } from "./ledger/ledger-mark.ts";
-import { type Delivery, deliverSite } from "./site/deliver-site.ts";
-import type { Site } from "./site/site.ts";
-import { refuseForeignFolder } from "./site/stores/site-folder.ts";
+import type { Selection } from "./ledger/load-catalog.ts";
+import { filesIn } from "./project/authored-files.ts";
+import type { BuiltSite } from "./site/built-site.ts";
+import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts";
 import { withOutputLock } from "./system/lock.ts";
 
 /** What `build` takes from the process it runs in. */
 export interface BuildSurroundings extends LedgerSurroundings {
   /** Undefined: a build neither uses what earlier ones left nor leaves anything. */
   remembering?: Remembering | undefined;
+  /** The command's report, for the next build that finds nothing changed. */
+  report?: ((built: BuiltSite) => Promise<unknown>) | undefined;
   /** Called with what keeps the cache from working; the build goes on without it. */
   onCacheFailure?: OnCacheFailure | undefined;
 }
 
 /**
- * Builds the site of `folder` into `out`. Each file is whole or not there, leaves before indexes, files
- * that the last build made and this one does not make removed, build.json last.
+ * Builds the site of `folder` into `out`. Each file is whole or does not exist, leaves before indexes, files that the
+ * last build made and this one does not make are removed, build.json last.
  * @param at commit whose files are built, under today's ledger
  * @throws RelcatError with every problem of the input; folder-not-ours; lock-held; git-revision
  */
@@ -31,53 +34,47 @@ export async function build(
   out: string,
   { at, ...selection }: Selection & { at?: string | undefined },
   surroundings: BuildSurroundings,
-): Promise<{ catalog: Catalog; site: Site; delivery: Delivery }> {
+): Promise<BuiltSite> {
   refuseForeignFolder(out, folder);
-  const today = at === undefined ? undefined : readLedgerNow(folder);
-  const earlier = at !== undefined && today ? await earlierCommit(folder, at, today) : undefined;
-  const input = { folder, selection, earlier, today };
-  const { remembering } = surroundings;
-  if (earlier || !remembering) return buildWith(undefined, input, out, surroundings);
+  const earlier = at === undefined ? undefined : await earlierFiles(folder, at);
+  const { clock, pid, onWait, proveLedger, report } = surroundings;
+  const request: BuildRequest = { folder, out, selection, earlier, clock, proveLedger, report };
+  return withOutputLock(out, pid, onWait, async () => {
+    const built = earlier ? undefined : await buildWithJournal(request, surroundings);
+    // biome-ignore lint/plugin: a constant.
+    const work = join(out, workFolder);
+    return built ?? buildSite(request, noJournal(earlier?.files ?? filesIn(folder), work, pid));
+  });
+}
+
+async function earlierFiles(folder: string, at: string): Promise<BuildRequest["earlier"]> {
+  const ledger = readLedgerNow(folder);
+  return { ...(await earlierCommit(folder, at, ledger)), ledger };
+}
+
+/** @returns undefined where there is no journal, or one that cannot be used */
+async function buildWithJournal(
+  request: BuildRequest,
+  { pid, clock, remembering, onCacheFailure }: BuildSurroundings,
+): Promise<BuiltSite | undefined> {
+  if (!remembering) return undefined;
+  const { folder, out } = request;
+  let isTold = false;
+  const tell = (reason: string) => {
+    if (!isTold) onCacheFailure?.(reason);
+    isTold = true;
+  };
+  let journal: Journal | undefined;
   try {
-    const memory = openBuildMemory(folder, out, selection.site, surroundings, remembering);
-    return await buildWith(memory, input, out, surroundings);
+    journal = openJournal({ folder, out, pid, clock, onCacheFailure: tell }, remembering);
+    return journal && (await buildSite(request, journal));
   } catch (error) {
     if (error instanceof RelcatError) throw error;
-    // An entry that relcat did not write may have any form. What is not the cache's fault fails again.
-    surroundings.onCacheFailure?.(`an entry in ${cacheFolder(folder)} cannot be used (${error})`);
-    return buildWith(undefined, input, out, surroundings);
+    // An entry that relcat did not write may have any form. A failure that has another cause happens again.
+    journal?.discard();
+    tell(`an entry in ${remembering.cache} cannot be used (${error})`);
+    return undefined;
+  } finally {
+    journal?.close();
   }
-}
-
-interface BuildInput {
-  folder: string;
-  selection: Selection;
-  earlier: Awaited<ReturnType<typeof earlierCommit>> | undefined;
-  /** The ledger that counts, unless it is the files' own. */
-  today: Ledger | undefined;
-}
-
-async function buildWith(
-  memory: BuildMemory | undefined,
-  { folder, selection, earlier, today }: BuildInput,
-  out: string,
-  surroundings: BuildSurroundings,
-): Promise<{ catalog: Catalog; site: Site; delivery: Delivery }> {
-  const { site, catalog } = await buildCatalog(folder, selection, earlier?.files, memory?.remember);
-  // An earlier commit was compared with today's ledger already.
-  if (!earlier) await surroundings.proveLedger?.(catalog.ledger);
-  const delivery = await withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
-    try {
-      const delivered = await deliverSite(site, out, memory, {
-        clock: surroundings.clock,
-        at: earlier?.commit,
-        ledger: ledgerMark(today ?? catalog.ledger),
-      });
-      memory?.save();
-      return delivered;
-    } finally {
-      memory?.end();
-    }
-  });
-  return { catalog, site, delivery };
 }

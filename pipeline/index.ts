@@ -2,7 +2,6 @@
  * relcat as a library: the functions the command line itself is made of. Everything takes what it needs
  * as arguments (folder, clock, process id) and throws RelcatError for what a user can mend.
  */
-export { buildCatalog, loadCatalog, type Selection } from "./build.ts";
 export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
@@ -49,6 +48,7 @@ export {
 } from "./ledger/ledger-base.ts";
 export { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
 export type { Entry } from "./ledger/ledger-records.ts";
+export { loadCatalog, type Selection } from "./ledger/load-catalog.ts";
 export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
@@ -87,10 +87,10 @@ export {
 } from "./publish/rollback.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
 export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
-export type { Delivery } from "./site/deliver-site.ts";
+export type { BuiltSite, Delivery } from "./site/built-site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
-export type { Site } from "./site/site.ts";
 export { packageFolder } from "./site/stores/templates.ts";
+export { buildCatalog, type Site } from "./site/whole-site.ts";
 export { accessFailure } from "./system/access-failure.ts";
 export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";

@@ -1,10 +1,10 @@
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs";
 import { join } from "node:path";
 import Handlebars from "handlebars";
-import { loadCatalog } from "../../pipeline/build.ts";
 import type { Config } from "../../pipeline/documents/config.ts";
 import type { OutputFile, PublishedRelease } from "../../pipeline/documents/published.ts";
 import { throwErrors } from "../../pipeline/errors.ts";
+import { loadCatalog } from "../../pipeline/ledger/load-catalog.ts";
 import { publishRelease } from "../../pipeline/ledger/publish-records.ts";
 import { renderMarkdown } from "../../pipeline/site/markdown.ts";
 import { joinedFile, textFile } from "../../pipeline/site/output.ts";

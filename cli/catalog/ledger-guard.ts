@@ -49,18 +49,29 @@ export class LedgerGuard {
     return base && isShallowInCi(base, this.#host.environment) ? [shallowWarning(base)] : [];
   }
 
-  /** Reports in one line why the ledger was not compared. @param ledger an empty ledger cannot lose lines */
-  async sayUnproved(ledger?: Pick<Ledger, "events">, host = this.#host): Promise<void> {
+  /** Why the ledger was not compared, in one line. @param ledger one without lines has nothing to lose */
+  async #unproved(ledger?: Pick<Ledger, "events">): Promise<string | undefined> {
     const base = await this.#base;
     const why = base && whyNotCompared(base);
-    if (why === undefined || (await this.warnings()).length > 0) return;
-    if ((ledger?.events.length ?? 0) > 0 || base?.found.kind !== "no-repository") say(host, why);
+    if (why === undefined || (await this.warnings()).length > 0) return undefined;
+    return (ledger?.events.length ?? 0) > 0 || base?.found.kind !== "no-repository" ? why : undefined;
   }
 
-  /** Reports the warnings and that line. */
-  async report(ledger?: Pick<Ledger, "events">, host = this.#host): Promise<void> {
-    host.messages.write(renderProblems(await this.warnings(), host));
-    await this.sayUnproved(ledger, host);
+  /** The warnings and the line, as data. */
+  async findings(
+    ledger?: Pick<Ledger, "events">,
+  ): Promise<{ warnings: Problem[]; unproved: string | undefined }> {
+    return { warnings: await this.warnings(), unproved: await this.#unproved(ledger) };
+  }
+
+  async sayUnproved(ledger?: Pick<Ledger, "events">): Promise<void> {
+    const why = await this.#unproved(ledger);
+    if (why !== undefined) say(this.#host, why);
+  }
+
+  async report(ledger?: Pick<Ledger, "events">): Promise<void> {
+    this.#host.messages.write(renderProblems(await this.warnings(), this.#host));
+    await this.sayUnproved(ledger);
   }
 }
 

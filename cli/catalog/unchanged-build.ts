@@ -1,53 +1,48 @@
 import { join } from "node:path";
 import { type BuildCall, programIdentity, unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
-import type { Host, Output, Style } from "../terminal/host.ts";
+import type { Host } from "../terminal/host.ts";
+import { type BuildReport, showBuild, unchangedReport } from "./build-report.ts";
 
 /**
- * Repeats the output of a build that finds nothing changed.
- * @param outputs created only if there is output
- * @returns false if a build may be necessary
+ * Reports a build that finds everything as it was.
+ * @param report the host of the report, made when there is one
+ * @returns false where there may be something to build
  */
-export async function replayUnchangedBuild(
-  host: Host,
-  outputs: Readonly<Record<Said[0], () => Output>>,
-): Promise<boolean> {
-  const call = buildCall(host);
-  const report = call && (await unchangedBuild(call));
-  if (report === undefined) return false;
-  const made = { data: outputs.data(), messages: outputs.messages() };
-  for (const [stream, text] of JSON.parse(report) as Said[]) {
-    const output = made[stream];
-    output.write(text.replace(styled, (_, style: Style, words: string) => output.style(style, words)));
-  }
+export async function reportUnchangedBuild(host: Host, reporting: () => Host): Promise<boolean> {
+  const call = buildCall(host, outOf(host));
+  const last = call && (unchangedBuild(call) as BuildReport | undefined);
+  if (!last) return false;
+  await showBuild(unchangedReport(last), reporting());
   return true;
 }
 
-/**
- * @returns undefined if run from source, which changes without a new version, and with -C, which changes the
- * folder
- */
-export function buildCall(host: Host): BuildCall | undefined {
-  const program = programIdentity(host.own.version, host.node);
-  if (program === undefined || host.words.some((word) => word.startsWith("-C"))) return undefined;
-  // `npm run catalog` shows other commands in its hints than relcat.
-  const { npm_lifecycle_event: script, RELCAT_SITE: site = "" } = host.environment;
-  const words = [...host.words, script === "catalog" ? "catalog" : "", site];
-  const { pid, clock, own, releases: folder } = host;
-  return { words, program, own: own.folder, folder, cache: join(folder, "../.relcat-cache"), pid, clock };
+/** A wrong guess finds no journal of this command line. */
+function outOf({ words, dist }: Host): string {
+  const index = words.findIndex((word) => word === "--out" || word === "-o");
+  const joined = words.find((word) => word.startsWith("--out="))?.slice("--out=".length);
+  return joined ?? (index === -1 ? dist : (words[index + 1] ?? dist));
 }
 
-type Said = [stream: "data" | "messages", text: string];
+/** They change how a report is shown, not what is built. */
+const forms = ["--json", "--color", "--no-color"];
 
-/** Printed text never contains a NUL. */
-const styled = /\0(\w+)\0([^\0]*)\0/g;
-
-/** A host that records its output for a later run, which may or may not use colours. */
-export function recording(host: Host): { host: Host; said: Said[] } {
-  const said: Said[] = [];
-  const output = (stream: Said[0]): Output => ({
-    ...host[stream],
-    write: (text) => said.push([stream, text]),
-    style: (style, text) => `\0${[style].flat().join(" ")}\0${text}\0`,
-  });
-  return { host: { ...host, data: output("data"), messages: output("messages") }, said };
+/** @returns undefined where -C may lead to another folder */
+export function buildCall(host: Host, out: string): BuildCall | undefined {
+  if (host.words.some((word) => word.startsWith("-C"))) return undefined;
+  const program = programIdentity(host.own.version, host.node);
+  // `npm run catalog` shows other commands in its hints than relcat.
+  const { npm_lifecycle_event: script, RELCAT_SITE: site = "" } = host.environment;
+  const given = host.words.filter((word) => !forms.includes(word));
+  const words = [...given, script === "catalog" ? "catalog" : "", site];
+  const { pid, clock, own, releases: folder } = host;
+  return {
+    words,
+    program,
+    own: own.folder,
+    folder,
+    out,
+    cache: join(folder, "../.relcat-cache"),
+    pid,
+    clock,
+  };
 }

@@ -10,15 +10,6 @@ export interface OutputFile {
   chunks: Iterable<Uint8Array>;
   /** An earlier file of the same group that has the same bytes. */
   sameAs?: string;
-  /** The same text in parts that stay the same from one build to the next. */
-  parts?: () => Iterable<TextPart>;
-}
-
-/** A part of a file's text. */
-export interface TextPart {
-  /** Digest of all it is made of; null: not worth remembering. */
-  key: string | null;
-  text(): string;
 }
 
 /** Files that are made of the same things. */
@@ -58,10 +49,8 @@ export interface PublishedRelease {
   replacements: ReadonlyMap<number, Replacement>;
 }
 
-/** What is at hand of each release while the others are made. */
-export interface ReleaseOutline {
-  /** Digest of all that its files are made of. */
-  key: string;
+/** The part of a release that pages and lists across releases need of each release at once. */
+export interface ReleaseSummary {
   version: string;
   date: string;
   summary: string | null;
@@ -69,8 +58,49 @@ export interface ReleaseOutline {
   /** Not retracted, id descending. */
   packages: readonly { id: number; platform: number; packageType: string }[];
   retracted: readonly RetractedRecord[];
-  /** The whole release, made when it is asked for: kept, those of all releases would fill the memory. */
-  open(): PublishedRelease;
+}
+
+/** A release's part of the files that span releases. Each list is in the order of the release's packages. */
+export interface ReleaseSlices {
+  /** The records' wire JSON. */
+  records(): readonly string[];
+  /** A row of a page's table for each record. */
+  rows(): readonly string[];
+  /** Each record as browsable JSON. */
+  browsable(): readonly string[];
+  facts(): ReleaseFacts;
+}
+
+/** The small slices of a release. */
+export interface ReleaseFacts {
+  /** Null for a release that is too old for the feeds. */
+  feed: FeedEntry | null;
+  packages: readonly ListedPackage[];
+}
+
+/** A package as lists and hosts refer to it. */
+export interface ListedPackage extends Pick<PublishedPackage, "file" | "url" | "size"> {
+  record: Omit<WireRecord, "data">;
+  /** The fields as they are published, without `data`. */
+  row: Readonly<Record<string, unknown>>;
+}
+
+/** A release's entry in the feeds. */
+export interface FeedEntry {
+  id: string;
+  url: string;
+  title: string;
+  published: string;
+  /** Later than published when something was withdrawn. */
+  updated: string;
+  html: string;
+}
+
+/** A release whose own files are rendered. */
+export interface RenderedRelease extends ReleaseSummary {
+  /** Digest of everything that its files and slices are made from. */
+  key: string;
+  slices: ReleaseSlices;
 }
 
 interface Replacement {

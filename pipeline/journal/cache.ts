@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import {
   closeSync,
+  existsSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -28,6 +29,9 @@ export interface Cache {
   putPieces(key: string, pieces: Iterable<Uint8Array>): void;
   /** The same, of pieces that come one by one. The caller ends it. */
   begin(key: string): GrowingEntry;
+  remove(key: string): void;
+  /** Whether there is an entry, whatever it holds; it counts as asked for. */
+  has(key: string): boolean;
   /** The time as files get it here, in milliseconds since 1970; 0 when no file can be written. */
   clock(): number;
   /** Removes what no run has made or asked for in the last 30 days. */
@@ -88,11 +92,18 @@ export function cacheIn(
     get(key) {
       used.add(key);
       const bytes = trials.read(place(key));
-      return bytes && payloadOf(key, bytes);
+      return bytes && entryBytes(key, bytes);
     },
     put: (key, bytes) => putPieces(key, [bytes]),
-    begin,
     putPieces,
+    begin,
+    remove(key) {
+      trials.write(place(key), () => rmSync(place(key), { recursive: true, force: true }));
+    },
+    has(key) {
+      used.add(key);
+      return existsSync(place(key));
+    },
     clock: () => clock() ?? 0,
     prune() {
       trials.write(folder, () => {
@@ -215,7 +226,7 @@ function writeAt(file: number, bytes: Uint8Array, place: number): true {
 }
 
 /** @returns undefined for an entry that was damaged or cut short, or is another key's */
-function payloadOf(key: string, bytes: Uint8Array): Uint8Array | undefined {
+export function entryBytes(key: string, bytes: Uint8Array): Uint8Array | undefined {
   const payload = bytes.subarray(digestLength);
   const digest = keyedHash(key).update(payload).digest();
   return digest.equals(bytes.subarray(0, digestLength)) ? payload : undefined;

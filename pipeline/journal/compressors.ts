@@ -1,14 +1,15 @@
 import type { Transform } from "node:stream";
+import { promisify } from "node:util";
 import {
-  brotliCompressSync,
+  brotliCompress,
   brotliDecompressSync,
   constants,
   createBrotliCompress,
   createGzip,
   createZstdCompress,
   gunzipSync,
-  gzipSync,
-  zstdCompressSync,
+  gzip,
+  zstdCompress,
   zstdDecompressSync,
 } from "node:zlib";
 import type { Encoding } from "../documents/hosting.ts";
@@ -28,18 +29,20 @@ type Levels = Readonly<Record<Encoding, number>>;
 const levels: Levels = { gz: 6, br: 5, zst: 3 };
 
 /** A large list is mostly digests: brotli 4 takes eight times as long over it as brotli 1, and saves 6 %. */
-export const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
+const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
 
-export const compressors: Readonly<Record<Encoding, (bytes: Uint8Array) => Uint8Array>> = {
-  gz: (bytes) => gzipSync(bytes, { level: levels.gz }),
+/** Compresses in libuv's pool. */
+export const compress: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
+  gz: (bytes) => promisify(gzip)(bytes, { level: levels.gz }),
   br: (bytes) =>
-    brotliCompressSync(bytes, {
+    promisify(brotliCompress)(bytes, {
       params: {
         [constants.BROTLI_PARAM_QUALITY]: levels.br,
         [constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
       },
     }),
-  zst: (bytes) => zstdCompressSync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
+  zst: (bytes) =>
+    promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
 };
 
 /** @throws Error for damaged bytes, and for those that decode to more than `most` bytes */

@@ -1,13 +1,36 @@
-import { readdirSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 
 /**
- * What tells this program from any other that would make other bytes: version, the names of its chunks, which are
- * digests of what they hold, and the Node it runs on. Undefined from source, which changes under one version.
+ * Tells this program from any other that would make other bytes: by its version, its files and the Node it runs on.
+ * Names of bundled chunks are digests of their content.
  * @param version relcat's
  * @param node its version
  */
-export function programIdentity(version: string, node: string): string | undefined {
-  if (import.meta.filename.endsWith(".ts")) return undefined;
-  const chunks = readdirSync(import.meta.dirname).filter((name) => name.endsWith(".js"));
-  return [version, node, ...chunks.sort()].join(" ");
+export function programIdentity(version: string, node: string): string {
+  return [version, node, import.meta.filename.endsWith(".ts") ? sourceDigest() : chunkNames()].join(" ");
+}
+
+const chunkNames = () =>
+  readdirSync(import.meta.dirname)
+    .filter((name) => name.endsWith(".js"))
+    .sort()
+    .join(" ");
+
+let digest: string | undefined;
+
+/** Of the files that decide what a build makes; they are read once. */
+function sourceDigest(): string {
+  digest ??= digestBelow(join(import.meta.dirname, ".."));
+  return digest;
+}
+
+function digestBelow(folder: string): string {
+  const hash = createHash("sha256");
+  const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
+  // biome-ignore lint/plugin: names in the program's own folder.
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  for (const path of paths.sort()) hash.update(`${path}\0`).update(readFileSync(path));
+  return hash.digest("hex");
 }

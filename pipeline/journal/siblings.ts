@@ -1,83 +1,64 @@
 import {
-  closeSync,
-  copyFileSync,
-  constants as copying,
   createWriteStream,
   lstatSync,
-  openSync,
   readFileSync,
   renameSync,
   rmSync,
   statSync,
   utimesSync,
+  writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { type Encoding, encodings } from "../documents/hosting.ts";
-import { RelcatError } from "../errors.ts";
 import { accessFailure } from "../system/access-failure.ts";
-import { piecesOf, readInto, writeChunks } from "../system/files.ts";
-import { chunkSize, compressors, decompressors, largeCompressors, little } from "./compressors.ts";
+import { piecesOf } from "../system/files.ts";
+import { chunkSize, compress, decompressors, largeCompressors, little } from "./compressors.ts";
 
-/** A sibling to be made: `file.gz`, `file.br` or `file.zst` beside each of the files that have the same bytes. */
-export interface Sibling {
-  encoding: Encoding;
-  /** In the site's folder; the bytes are read from the first. */
-  paths: readonly [string, ...string[]];
-  /** Of the file, in bytes. */
-  size: number;
+/** Compresses a file in libuv's pool. */
+export async function encodeFile(
+  file: string,
+  temporary: string,
+  encoding: Encoding,
+  size: number,
+): Promise<void> {
+  if (size <= little) writeFileSync(temporary, await compress[encoding](readFileSync(file)));
+  else {
+    const pieces = piecesOf(file, chunkSize);
+    await pipeline(pieces, largeCompressors[encoding](size), createWriteStream(temporary));
+  }
 }
 
 /**
- * Compresses a file into its place. A sibling is whole and of its file's time, or it is not there.
- * @param temporary where it lies on its way, in the same file system
- * @param joined the compressed bytes, where they are made otherwise than of the file
+ * Compresses a file of a site into its place beside it.
+ * @param temporary a path in the same file system
  * @throws RelcatError file-access
  */
 export async function writeSibling(
   folder: string,
   temporary: string,
-  { encoding, paths, size }: Sibling,
-  joined?: Iterable<Uint8Array>,
+  { path, encoding, size }: { path: string; encoding: Encoding; size: number },
 ): Promise<void> {
-  const file = join(folder, paths[0]);
+  const file = join(folder, path);
   try {
-    if (joined) await pipeline(joined, createWriteStream(temporary));
-    else if (size <= little) writeChunks(temporary, [compressors[encoding](readWhole(file, size))], false);
-    else await writeLarge(file, temporary, encoding, size);
-    for (const path of paths.slice(1)) place(temporary, join(folder, path), encoding, copyOf(temporary));
-    place(temporary, file, encoding, temporary);
+    await encodeFile(file, temporary, encoding, size);
   } catch (error) {
-    // What goes wrong with a copy, or while parts are made, is no fault of this file's.
-    throw error instanceof RelcatError ? error : accessFailure(`cannot write ${file}.${encoding}`, error);
+    throw accessFailure(`cannot write ${file}.${encoding}`, error);
   }
+  placeSibling(folder, path, encoding, temporary);
 }
 
-/** One for all files: what each of them would leave behind is collected late. */
-let shared = Buffer.alloc(0);
-
-/** @returns the file's bytes, until the next is read */
-function readWhole(file: string, size: number): Uint8Array {
-  if (shared.length < size) shared = Buffer.allocUnsafeSlow(size);
-  const descriptor = openSync(file, "r");
+/**
+ * Moves compressed bytes into their place beside a file. A sibling is whole and has its file's time, or it does not
+ * exist.
+ * @param temporary the compressed bytes, in the same file system
+ */
+export function placeSibling(folder: string, path: string, encoding: Encoding, temporary: string): void {
+  const file = join(folder, path);
   try {
-    return shared.subarray(0, readInto(shared.subarray(0, size), descriptor, 0));
-  } finally {
-    closeSync(descriptor);
-  }
-}
-
-const writeLarge = (file: string, temporary: string, encoding: Encoding, size: number) =>
-  pipeline(piecesOf(file, chunkSize), largeCompressors[encoding](size), createWriteStream(temporary));
-
-const copyOf = (temporary: string) => `${temporary}-copy`;
-
-function place(temporary: string, file: string, encoding: Encoding, made: string): void {
-  try {
-    if (made !== temporary) copyFileSync(temporary, made, copying.COPYFILE_FICLONE);
     const { mtime } = statSync(file);
-    utimesSync(made, mtime, mtime);
-    renameSync(made, `${file}.${encoding}`);
+    utimesSync(temporary, mtime, mtime);
+    renameSync(temporary, `${file}.${encoding}`);
   } catch (error) {
     throw accessFailure(`cannot write ${file}.${encoding}`, error);
   }
@@ -100,7 +81,7 @@ export function decodesTo(folder: string, path: string, encoding: Encoding, size
   const file = join(folder, path);
   const compressed = readFileSync(`${file}.${encoding}`);
   try {
-    return decompressors[encoding](compressed, size).equals(readWhole(file, size));
+    return decompressors[encoding](compressed, size).equals(readFileSync(file));
   } catch {
     return false; // Damaged, or of more bytes than its source.
   }

@@ -1,4 +1,115 @@
-/** What the command line asks before it loads anything else. */
-export type { BuildCall } from "./build-entry.ts";
-export { beforeBuild, rememberBuild, unchangedBuild } from "./last-build.ts";
+import { lstatSync } from "node:fs";
+import { join } from "node:path";
+import { digestOf } from "../system/files.ts";
+import { cacheIn, type OnCacheFailure } from "./cache.ts";
+import { isRecentlyChanged, isSameLook, lookAt, lookOf, type MadeGroup } from "./file-stats.ts";
+import { areUnchanged, type Inputs, lookAtInputs } from "./inputs.ts";
+import { journalLines, journalName, readJournalFile } from "./journal-file.ts";
+
 export { programIdentity } from "./program.ts";
+
+/** The command line of a build, and where it runs. */
+export interface BuildCall {
+  /** All arguments: another word may mean another build. */
+  words: readonly string[];
+  /** Tells this program from any other, as `programIdentity` has it. */
+  program: string;
+  /** Where relcat is installed, with its templates and schemas. */
+  own: string;
+  /** The releases folder, the site's, and the cache's. */
+  folder: string;
+  out: string;
+  cache: string;
+  pid: number;
+  /** Milliseconds since 1970. */
+  clock: number;
+  onCacheFailure?: OnCacheFailure | undefined;
+}
+
+/** Everything that a build needs to use its journal. */
+export interface Remembering {
+  /** The cache's folder. */
+  cache: string;
+  call: string;
+  program: string;
+  inputs: Inputs;
+}
+
+export const callText = ({ words, program, own, folder, out }: BuildCall): string =>
+  JSON.stringify([program, own, words, folder, out]);
+
+/**
+ * The report of the last build, if every input and output is as it was: decided by looks alone, before anything that
+ * could build is loaded.
+ * @returns undefined where something may have changed
+ */
+export function unchangedBuild(call: BuildCall): unknown {
+  try {
+    return reportOfUnchanged(call);
+  } catch {
+    return undefined; // A journal that cannot be used, or a file that cannot be read, is the build's to report.
+  }
+}
+
+function reportOfUnchanged(call: BuildCall): unknown {
+  const name = journalName(call.cache, call.out);
+  const last = readJournalFile(call.cache, name);
+  if (last?.head.call !== callText(call) || last.head.report === null) return undefined;
+  const cache = cacheIn(call.cache, call.pid, call.clock);
+  if (!cache) return undefined;
+  const taken = cache.clock();
+  const inputs = lookAtInputs(inputFolders(call), taken);
+  if (!inputs || !areUnchanged(inputs, last.inputs)) return undefined;
+  const groups = [...last.groups];
+  for (const [path, look] of last.folders) {
+    // biome-ignore lint/plugin: only its look is compared.
+    const stat = lstatSync(join(call.out, path), { throwIfNoEntry: false });
+    if (!stat?.isDirectory() || !isSameLook(lookOf(stat), look)) return undefined;
+  }
+  const doubtful = changesSince(groups, call.out, last.head.taken);
+  if (doubtful === undefined) return undefined;
+  // Files that have grown old need not be hashed again.
+  if (doubtful > 0 || inputs.rows.some(({ sha256 }) => sha256 !== null)) {
+    const rows = inputs.rows.map((row, index) => ({
+      ...row,
+      sha256: row.sha256 ?? last.inputs.rows[index]?.sha256 ?? null,
+    }));
+    const head = { ...last.head, taken };
+    cache.putPieces(name, journalLines({ ...last, head, inputs: { taken, rows }, groups }));
+  }
+  return last.head.report;
+}
+
+/** @returns how many outputs had to be hashed; undefined when one has changed */
+function changesSince(groups: readonly MadeGroup[], out: string, taken: number): number | undefined {
+  let hashed = 0;
+  for (const { files } of groups) {
+    for (const { path, sha256, look } of files) {
+      // biome-ignore lint/plugin: a forged journal can name any file here, and have nothing but its digest compared.
+      const file = join(out, path);
+      const now = lookAt(file);
+      if (!now || !isSameLook(now, look)) return undefined;
+      if (!isRecentlyChanged(look, taken)) continue;
+      hashed++;
+      if (digestOf(file).sha256 !== sha256) return undefined;
+    }
+  }
+  return hashed;
+}
+
+/**
+ * The inputs of a build as they look before it.
+ * @returns undefined where no journal can be kept: without a releases folder or a cache, and where links lead elsewhere
+ */
+export function beforeBuild(call: BuildCall): Remembering | undefined {
+  if (!lstatSync(call.folder, { throwIfNoEntry: false })) return undefined;
+  const taken = cacheIn(call.cache, call.pid, call.clock, call.onCacheFailure)?.clock();
+  const inputs = taken === undefined ? undefined : lookAtInputs(inputFolders(call), taken);
+  return inputs && { cache: call.cache, call: callText(call), program: call.program, inputs };
+}
+
+const inputFolders = ({ folder, own }: BuildCall): string[] => [
+  folder,
+  join(own, "templates"),
+  join(own, "schemas"),
+];

@@ -1,19 +1,23 @@
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
 import type { Place, Problem } from "../errors.ts";
 import { display } from "../project/document.ts";
-import { type Artifact, isPrivate, type Release } from "../records/normalize.ts";
+import {
+  type Artifact,
+  type ArtifactOutline,
+  isPrivate,
+  type OutlinedRelease,
+  type Release,
+} from "../records/normalize.ts";
 import { type DateField, dateFields } from "../records/verbatim.ts";
 import type { Ledger } from "./ledger.ts";
 import { type Entry, identity, type Retraction } from "./ledger-records.ts";
-import { onlyTheLast } from "./only-the-last.ts";
-import { type ReleaseSummary, summarizeRelease } from "./publish-records.ts";
 
 /** An artifact with its id and dates, permanent or provisional. */
-export interface Package {
+export interface Package<A extends ArtifactOutline = Artifact> {
   id: number;
   created: string;
   modified: string;
-  artifact: Artifact;
+  artifact: A;
   /** Those dates that an import brought and no later event changed. */
   importedDates: readonly DateField[];
   /** cut: as in the ledger; new: no line yet; revised: its content differs from its last line. */
@@ -25,23 +29,28 @@ export interface Package {
 export type PendingAdd = Omit<AddEvent, "at">;
 export type PendingRevise = Omit<ReviseEvent, "at">;
 
-export interface IdentifiedRelease {
-  release: Release;
+export interface IdentifiedRelease<R extends OutlinedRelease = Release> {
+  release: R;
   /** Ascending by id. */
-  readonly packages: Package[];
-  /** Made while the release's artifacts were at hand, where they are read back. */
-  summary?: ReleaseSummary;
+  packages: Package<R["artifacts"][number]>[];
 }
 
-export interface Identified {
-  releases: IdentifiedRelease[];
+/** An outline with its ids. */
+export type IdentifiedOutline = IdentifiedRelease<OutlinedRelease>;
+
+/** The verdict on all releases. */
+export interface AssignedIds {
   /** What `cut` would append for these releases, in order. */
   pending: (PendingAdd | PendingRevise)[];
   /** Artifacts without a line in releases that get no new ids here. */
-  leftOut: Artifact[];
+  leftOut: ArtifactOutline[];
   /** Records of such releases whose content differs from their last line. */
   notCut: Problem[];
   problems: Problem[];
+}
+
+export interface Identified extends AssignedIds {
+  releases: IdentifiedRelease[];
 }
 
 /** Whether artifacts of a version may get ids and revisions now; false: only what the ledger has counts. */
@@ -49,10 +58,12 @@ export type Allocate = (version: string) => boolean;
 
 /** Gives ids to a catalog's releases, one after the other. */
 export interface IdAssignment {
+  /** The id that the next artifact without a ledger line gets. */
+  nextId(): number;
   /** @param release the next one, ascending by version */
-  next(release: Release): IdentifiedRelease;
+  next<R extends OutlinedRelease>(release: R): IdentifiedRelease<R>;
   /** After the last one. */
-  finish(): Identified;
+  finish(): AssignedIds;
 }
 
 /**
@@ -63,39 +74,33 @@ export interface IdAssignment {
 export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
   const additions: PendingAdd[] = [];
   const revisions: PendingRevise[] = [];
-  const result: Identified = { releases: [], pending: [], leftOut: [], notCut: [], problems: [] };
+  const result: AssignedIds = { pending: [], leftOut: [], notCut: [], problems: [] };
   const found = new Set<number>();
-  const readBack = onlyTheLast((release: Release) => knownPackages(release, ledger));
+  const unread = new Set<string>();
+  const nextId = () => ledger.nextId + additions.length;
   return {
-    next(release) {
-      const packages: Package[] = [];
+    nextId,
+    next<R extends OutlinedRelease>(release: R) {
+      const packages: Package<R["artifacts"][number]>[] = [];
       const midnight = `${release.date}T00:00:00.000000Z`;
-      let isAllKnown = true;
+      if (!release.complete) unread.add(release.version);
       for (const artifact of release.artifacts) {
         const entry = ledger.byIdentity.get(identity(release.version, artifact.file));
-        isAllKnown &&= entry !== undefined;
         if (entry) {
           found.add(entry.add.id);
           consider(artifact, entry, release.version, allocate, revisions, result);
-          packages.push(withSharedDates(knownPackage(artifact, entry), packages.at(-1)));
+          packages.push(knownPackage(artifact, entry));
         } else if (allocate(release.version)) {
-          const id = ledger.nextId + additions.length;
+          const id = nextId();
           additions.push(additionOf(artifact, id));
           packages.push(newPackage(artifact, id, midnight));
         } else result.leftOut.push(artifact);
       }
-      packages.sort(ascending);
-      const whole = { release, packages };
-      const identified =
-        release.isReadBack && isAllKnown
-          ? knownRelease(release, summarizeRelease(whole, ledger), readBack)
-          : whole;
-      result.releases.push(identified);
-      return identified;
+      packages.sort((a, b) => a.id - b.id);
+      return { release, packages };
     },
     finish() {
-      const releases = result.releases.map(({ release }) => release);
-      result.problems = [...result.problems, ...vanished(ledger, found, releases)];
+      result.problems = [...result.problems, ...vanished(ledger, found, unread)];
       revisions.sort((a, b) => a.id - b.id);
       result.pending = [...additions, ...revisions];
       return result;
@@ -106,34 +111,11 @@ export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
 /** @param releases all releases of the catalog, ascending by version */
 export function assignIds(releases: readonly Release[], ledger: Ledger, allocate: Allocate): Identified {
   const ids = idAssignment(ledger, allocate);
-  for (const release of releases) ids.next(release);
-  return ids.finish();
+  const identified = releases.map((release) => ids.next(release));
+  return { releases: identified, ...ids.finish() };
 }
 
-const ascending = (a: Package, b: Package) => a.id - b.id;
-
-/** A release that the ledger has whole: its packages can be told again of its artifacts. */
-const knownRelease = (
-  release: Release,
-  summary: ReleaseSummary,
-  packagesOf: (release: Release) => Package[],
-): IdentifiedRelease => ({
-  release,
-  summary,
-  get packages() {
-    return packagesOf(release);
-  },
-});
-
-function knownPackages({ version, artifacts }: Release, { byIdentity }: Ledger): Package[] {
-  const packages = artifacts.flatMap((artifact) => {
-    const entry = byIdentity.get(identity(version, artifact.file));
-    return entry ? [knownPackage(artifact, entry)] : [];
-  });
-  return packages.sort(ascending);
-}
-
-function newPackage(artifact: Artifact, id: number, midnight: string): Package {
+function newPackage<A extends ArtifactOutline>(artifact: A, id: number, midnight: string): Package<A> {
   return {
     id,
     created: midnight,
@@ -145,7 +127,7 @@ function newPackage(artifact: Artifact, id: number, midnight: string): Package {
   };
 }
 
-function knownPackage(artifact: Artifact, entry: Entry): Package {
+function knownPackage<A extends ArtifactOutline>(artifact: A, entry: Entry): Package<A> {
   const { add, created, modified, retraction } = entry;
   return {
     id: add.id,
@@ -160,25 +142,18 @@ function knownPackage(artifact: Artifact, entry: Entry): Package {
 
 /** Notes what is wrong with an artifact that the ledger has, and what of it is not in the ledger. */
 function consider(
-  artifact: Artifact,
+  artifact: ArtifactOutline,
   entry: Entry,
   version: string,
   allocate: Allocate,
   revisions: PendingRevise[],
-  result: Identified,
+  result: AssignedIds,
 ): void {
   const faults = [...fixedFieldsChanged(artifact, entry), ...becamePrivate(artifact, entry)];
   result.problems.push(...faults);
   const revision = revisionOf(artifact, entry);
   if (revision && allocate(version)) revisions.push(revision);
   else if (revision && faults.length === 0) result.notCut.push(notCut(artifact, entry));
-}
-
-/** Each entry brings texts of its own for dates that most records of a release have in common. */
-function withSharedDates(entry: Package, before: Package | undefined): Package {
-  if (entry.created === before?.created) entry.created = before.created;
-  if (entry.modified === before?.modified) entry.modified = before.modified;
-  return entry;
 }
 
 const none: readonly DateField[] = [];
@@ -190,14 +165,14 @@ function importedDates({ add, imported }: Entry): readonly DateField[] {
   return imported ? onlyModified : none;
 }
 
-function notCut(artifact: Artifact, entry: Entry): Problem {
+function notCut(artifact: ArtifactOutline, entry: Entry): Problem {
   const { id, version } = entry.add;
   const message = `${display(artifact.file)} (id ${id}) was changed since it was cut`;
   const hint = `Make the change permanent (relcat cut ${version}), or revert it.`;
   return { code: "content-not-cut", severity: "error", message, hint, at: artifact.place() };
 }
 
-function additionOf({ content, contentHash, file }: Artifact, id: number): PendingAdd {
+function additionOf({ content, contentHash, file }: ArtifactOutline, id: number): PendingAdd {
   const { version, package_type, name, min_os_version, max_os_version, checksum } = content;
   return {
     event: "add",
@@ -215,13 +190,13 @@ function additionOf({ content, contentHash, file }: Artifact, id: number): Pendi
 }
 
 /** A retracted record is frozen: its metadata matters to nobody until it is reinstated. */
-function revisionOf(artifact: Artifact, entry: Entry): PendingRevise | undefined {
+function revisionOf(artifact: ArtifactOutline, entry: Entry): PendingRevise | undefined {
   if (artifact.contentHash === entry.content || entry.retraction) return undefined;
   const hidden = isPrivate(artifact.content) && { private: true as const };
   return { event: "revise", id: entry.add.id, content: artifact.contentHash, ...hidden };
 }
 
-function fixedFieldsChanged(artifact: Artifact, entry: Entry): Problem[] {
+function fixedFieldsChanged(artifact: ArtifactOutline, entry: Entry): Problem[] {
   const { add } = entry;
   const { checksum, package_type } = artifact.content;
   const changes = [
@@ -247,7 +222,7 @@ export function bytesChanged(
 }
 
 /** People may have installed it: hiding it would leave them without news. */
-function becamePrivate(artifact: Artifact, entry: Entry): Problem[] {
+function becamePrivate(artifact: ArtifactOutline, entry: Entry): Problem[] {
   if (entry.private || entry.retraction || !isPrivate(artifact.content)) return [];
   return [recordPrivate({ id: entry.add.id, file: artifact.file }, artifact.place())];
 }
@@ -259,9 +234,8 @@ export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?:
 }
 
 /** Where a manifest could not be read, missing records would only repeat that. */
-function vanished(ledger: Ledger, found: ReadonlySet<number>, releases: readonly Release[]): Problem[] {
+function vanished(ledger: Ledger, found: ReadonlySet<number>, unread: ReadonlySet<string>): Problem[] {
   if (found.size === ledger.byId.size) return [];
-  const unread = new Set(releases.flatMap((release) => (release.complete ? [] : [release.version])));
   const lost = ledger.byId
     .values()
     .filter(({ add }) => !found.has(add.id) && !unread.has(add.version))

@@ -5,19 +5,23 @@ import type { Release } from "../records/normalize.ts";
 import type { Identified } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** A catalog's authored input, read, checked and normalized. */
-export interface Catalog {
+/** The part of a catalog that does not depend on its releases. */
+export interface CatalogHead {
   folder: string;
   config: Config;
-  /** Where an entry of the configuration stands. */
+  /** The place of an entry of the configuration. */
   configPlace: Located<unknown>["place"];
   ledger: Ledger;
-  releases: Release[];
-  identified: Identified;
   /** Version folders that were left out. */
   openVersions: string[];
   /** Note fragments of the next release. */
   nextNotes: number;
+}
+
+/** A catalog's authored input: read, checked, normalized and identified. */
+export interface Catalog extends CatalogHead {
+  releases: Release[];
+  identified: Identified;
   /** Everything found, warnings included; errors among them do not throw here. */
   problems: Problem[];
 }

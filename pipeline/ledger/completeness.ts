@@ -1,10 +1,10 @@
 import type { Config, Expectation } from "../documents/config.ts";
 import type { Problem } from "../errors.ts";
-import type { Artifact, Release } from "../records/normalize.ts";
-import type { IdentifiedRelease, Package } from "./assign-ids.ts";
+import type { ArtifactOutline, OutlinedRelease } from "../records/normalize.ts";
+import type { IdentifiedOutline, Package } from "./assign-ids.ts";
 
 /** Entries of `expected:` that a release lacks. A retracted artifact counts only if it has a replacement. */
-export function missingArtifacts({ release, packages }: IdentifiedRelease, config: Config): Expectation[] {
+export function missingArtifacts({ release, packages }: IdentifiedOutline, config: Config): Expectation[] {
   const live = packages.filter((candidate) => !candidate.retraction || isReplaced(candidate, packages));
   return config.expected.filter(
     (expectation) =>
@@ -13,7 +13,9 @@ export function missingArtifacts({ release, packages }: IdentifiedRelease, confi
   );
 }
 
-const isReplaced = ({ retraction }: Package, packages: readonly Package[]) =>
+type Entry = Pick<Package, "id" | "retraction">;
+
+const isReplaced = ({ retraction }: Entry, packages: readonly Entry[]) =>
   packages.some((other) => other.id === retraction?.replaced_by && !other.retraction);
 
 /** A month as a bound covers all its versions. */
@@ -22,7 +24,7 @@ const covers = ({ from, until }: Expectation, version: string) =>
 
 const compared = ["package_type", "min_os_version", "max_os_version", "gui_only", "headless"] as const;
 
-const fits = (content: Artifact["content"], expectation: Expectation) =>
+const fits = (content: ArtifactOutline["content"], expectation: Expectation) =>
   compared.every((key) => expectation[key] === undefined || expectation[key] === content[key]);
 
 /** A manifest of an earlier release; most builds name it after the job that wrote it. */
@@ -38,7 +40,7 @@ export interface CompletenessCheck {
    * reported
    * @returns one problem per missing artifact
    */
-  next(release: IdentifiedRelease, severity: Problem["severity"] | undefined): Problem[];
+  next(release: IdentifiedOutline, severity: Problem["severity"] | undefined): Problem[];
 }
 
 export function completenessCheck(config: Config): CompletenessCheck {
@@ -52,7 +54,11 @@ export function completenessCheck(config: Config): CompletenessCheck {
   };
 }
 
-function noteJob(usual: Map<Expectation, UsualJob>, expectation: Expectation, release: Release): void {
+function noteJob(
+  usual: Map<Expectation, UsualJob>,
+  expectation: Expectation,
+  release: OutlinedRelease,
+): void {
   const found = release.artifacts.find(({ content }) => fits(content, expectation));
   if (!found) return;
   const manifest = found.origin.manifest.split("/").at(-1) ?? "";
@@ -60,7 +66,7 @@ function noteJob(usual: Map<Expectation, UsualJob>, expectation: Expectation, re
 }
 
 function missingProblems(
-  identified: IdentifiedRelease,
+  identified: IdentifiedOutline,
   config: Config,
   usual: ReadonlyMap<Expectation, UsualJob>,
   severity: Problem["severity"],

@@ -30,7 +30,10 @@ export function decideCut({ identified, ledger }: Catalog, at: string): Cut {
 }
 
 /** @throws RelcatError version-unknown for each version without a folder */
-export function refuseUnknown(catalog: Catalog, versions: readonly string[] = []): void {
+export function refuseUnknown(
+  catalog: { folder: string; releases: readonly { version: string }[] },
+  versions: readonly string[] = [],
+): void {
   const unknown = versions.filter(
     (version) => !catalog.releases.some((release) => release.version === version),
   );

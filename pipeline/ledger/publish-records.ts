@@ -1,11 +1,10 @@
 import type { Config } from "../documents/config.ts";
 import type { WireRecord } from "../documents/package-record.ts";
-import type { PublishedPackage, PublishedRelease, ReleaseOutline } from "../documents/published.ts";
+import type { PublishedPackage, PublishedRelease, ReleaseSummary } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
-import { isPrivate } from "../records/normalize.ts";
+import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
 import { asImported } from "../records/verbatim.ts";
-import { digestOf } from "../site/output.ts";
-import type { IdentifiedRelease, Package } from "./assign-ids.ts";
+import type { IdentifiedOutline, IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
 
 /** The public view of a release; private records end here. */
@@ -13,6 +12,8 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
   const address = addressing(config);
   return {
     ...headOf(release, ledger),
+    notes: release.release.notes,
+    replacements: replacements(publicOf(release), ledger),
     packages: listed(release).map((entry) => publishPackage(entry, address)),
   };
 }
@@ -26,78 +27,49 @@ export function publicPackages(
   return publicOf(release).map((entry) => ({ entry, published: publishPackage(entry, address) }));
 }
 
-/** What is public of a release besides its records' data and its notes. */
-export type ReleaseSummary = Omit<ReleaseOutline, "open">;
-
-/** A release as it is told from others; its `key` says what it is made of. */
-export function summarizeRelease(release: IdentifiedRelease, ledger: Ledger): ReleaseSummary {
-  const head = headOf(release, ledger);
-  const { version, date, summary, provisional, retracted } = head;
-  const entries = listed(release);
+/** The part of a release that pages and lists across releases need of each release at once. */
+export function summarizeRelease(identified: IdentifiedOutline, ledger: Ledger): ReleaseSummary {
   return {
-    // As text, for a digest looks for maps in every value of what is not.
-    key: digestOf(head, JSON.stringify(entries.map(madeOf))),
-    version,
-    date,
-    summary,
-    provisional,
-    packages: entries.map(({ id, artifact: { content } }) => {
+    ...headOf(identified, ledger),
+    packages: listed(identified).map(({ id, artifact: { content } }) => {
       return { id, platform: content.platform, packageType: content.package_type };
     }),
-    retracted,
   };
 }
 
-/**
- * A summary that can be opened.
- * @param basis digest of everything else that the release's files are made of
- */
-export const outlineOf = (
-  summary: ReleaseSummary,
-  basis: string,
-  open: () => PublishedRelease,
-): ReleaseOutline => ({ ...summary, key: digestOf(basis, summary.key), open });
-
-/** What decides everything that is published of a package. */
-function madeOf({ id, created, modified, importedDates, artifact }: Package): unknown[] {
-  const { file, url, size, contentHash, content, details, isVerbatim } = artifact;
-  // The hash of an imported record is over what it says, and pages tell what was understood of it.
-  const imported = isVerbatim && [content, details(), importedDates];
-  return [id, created, modified, file, url, size, contentHash, imported];
-}
-
-function headOf(identified: IdentifiedRelease, ledger: Ledger): Omit<PublishedRelease, "packages"> {
-  const { version, date, summary, notes } = identified.release;
-  const open = publicOf(identified);
+function headOf(identified: IdentifiedOutline, ledger: Ledger) {
+  const { version, date, summary } = identified.release;
   return {
     version,
     date,
     summary,
-    notes,
     provisional: isProvisional(identified, ledger),
-    retracted: open.flatMap((entry) => retracted(entry)),
-    replacements: replacements(open, ledger),
+    retracted: publicOf(identified).flatMap((entry) => retracted(entry)),
   };
+}
+
+interface Packages<A extends ArtifactOutline> {
+  packages: readonly Package<A>[];
 }
 
 /** Id descending. */
-const publicOf = ({ packages }: IdentifiedRelease): Package[] =>
+const publicOf = <A extends ArtifactOutline>({ packages }: Packages<A>): Package<A>[] =>
   packages.filter((entry) => !isPrivate(entry.artifact.content)).sort((a, b) => b.id - a.id);
 
-const listed = (release: IdentifiedRelease): Package[] =>
+const listed = <A extends ArtifactOutline>(release: Packages<A>): Package<A>[] =>
   publicOf(release).filter((entry) => !entry.retraction);
 
 /** Without a ledger line of its own, or with content the ledger does not have. */
-export const isProvisional = ({ release, packages }: IdentifiedRelease, ledger: Ledger) =>
+export const isProvisional = ({ release, packages }: IdentifiedOutline, ledger: Ledger) =>
   !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
 
 function publishPackage(entry: Package, address: Address): PublishedPackage {
   const { artifact } = entry;
   const record = wireRecord(entry);
-  const published = asImported(record, artifact.details().verbatim, entry.importedDates);
+  const published = asImported(record, artifact.verbatim, entry.importedDates);
   return {
     record,
-    ...(artifact.isVerbatim && { published }),
+    ...(artifact.verbatim && { published }),
     json: JSON.stringify(published),
     file: artifact.file,
     url: artifact.url ?? address(record, artifact.file),
@@ -107,7 +79,7 @@ function publishPackage(entry: Package, address: Address): PublishedPackage {
 
 /** The record as everybody reads it: an imported one says what it always said. */
 export const publishedRecord = (entry: Package): Readonly<Record<string, unknown>> =>
-  asImported(wireRecord(entry), entry.artifact.details().verbatim, entry.importedDates);
+  asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
 
 /** The 17 fields in the order of section 2.1. */
 export function wireRecord({ id, created, modified, artifact }: Package): WireRecord {
@@ -124,7 +96,7 @@ export function wireRecord({ id, created, modified, artifact }: Package): WireRe
     package_type: content.package_type,
     created_date: created,
     modified_date: modified,
-    data: artifact.details().data,
+    data: artifact.data,
     exclude_from_api: content.exclude_from_api,
     gui_only: content.gui_only,
     headless: content.headless,
@@ -158,7 +130,7 @@ function addressing({ artifactUrl: template, baseUrl }: Pick<Config, "artifactUr
   };
 }
 
-function retracted({ id, artifact, retraction }: Package): RetractedRecord[] {
+function retracted({ id, artifact, retraction }: Package<ArtifactOutline>): RetractedRecord[] {
   if (!retraction) return [];
   const { name, package_type, checksum } = artifact.content;
   const { reason, replaced_by, at } = retraction;

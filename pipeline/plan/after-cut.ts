@@ -23,13 +23,10 @@ export function afterCut({ releases, ledger, config }: Catalog, cut: Cut): CutRe
 
 export function hashDocuments({ releases, ledger, config }: CutReleases, sources: Sources): DocumentHashes {
   const hashes = new Map<string, string>();
-  const site = emitSite(releases, ledger, config, sources);
-  for (const { files } of [...site.leaves, ...site.indexes]) {
-    for (const { path, chunks } of files) {
-      const hash = createHash("sha256");
-      for (const chunk of chunks) hash.update(chunk);
-      hashes.set(path, hash.digest("hex"));
-    }
+  for (const { path, chunks } of emitSite(releases, ledger, config, sources)) {
+    const hash = createHash("sha256");
+    for (const chunk of chunks) hash.update(chunk);
+    hashes.set(path, hash.digest("hex"));
   }
   return hashes;
 }

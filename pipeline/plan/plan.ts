@@ -1,9 +1,9 @@
-import { loadCatalog } from "../build.ts";
 import type { Plan } from "../documents/plan.ts";
 import { throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { type Cut, decideCut, refuseUnknown } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";
+import { loadCatalog } from "../ledger/load-catalog.ts";
 import { eventTime } from "../project/event-time.ts";
 import { readSchemas, readTemplates } from "../site/stores/templates.ts";
 import { afterCut, type CutReleases, hashDocuments } from "./after-cut.ts";

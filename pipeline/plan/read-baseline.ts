@@ -1,7 +1,7 @@
-import { loadCatalog } from "../build.ts";
 import { type Problem, RelcatError } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import type { Cut } from "../ledger/cut.ts";
+import { loadCatalog } from "../ledger/load-catalog.ts";
 import { filesOf } from "../project/authored-files.ts";
 import type { Sources } from "../site/emit.ts";
 import { readTree, withoutGit } from "../system/git/git-tree.ts";

@@ -1,8 +1,8 @@
-import { loadCatalog } from "../build.ts";
 import type { Config } from "../documents/config.ts";
 import type { PublishedRelease } from "../documents/published.ts";
 import { type Problem, RelcatError, throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
+import { loadCatalog } from "../ledger/load-catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { versionUnknown } from "../project/known-versions.ts";
 

@@ -1,14 +1,17 @@
+import { join } from "node:path";
 import type { Config } from "../documents/config.ts";
 import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { type HistoryEntry, type SiteState, timestampOf } from "../documents/site-state.ts";
 import type { SiteStore, StoredState } from "../documents/site-store.ts";
 import { failure } from "../errors.ts";
-import { precompression } from "../journal/precompress.ts";
+import { hasSiblings } from "../journal/precompress.ts";
+import { writeSibling } from "../journal/siblings.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { readIfPresent } from "../system/files.ts";
+import { inParallel } from "../system/in-parallel.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { withWorkFolder } from "../system/work-folder.ts";
@@ -162,17 +165,16 @@ async function restoreChosen(
   return { document, list, commit: document.at ?? entry.commit, proved: id };
 }
 
-const unknown = () => undefined;
-
 /** Compressed siblings are unsigned, so they are created again instead of restored. */
 async function compressAgain(folder: string, { files }: BuildDocument, encodings: Config["precompress"]) {
-  const compressing = precompression(folder, folder, { encodings, untouched: unknown, inParts: unknown });
-  try {
-    compressing.add(Object.entries(files).map(([path, file]) => ({ path, ...file })));
-    await compressing.finish();
-  } finally {
-    await compressing.stop();
-  }
+  const sources = Object.entries(files).map(([path, { size }]) => ({ path, size }));
+  const siblings = sources
+    .filter(hasSiblings)
+    .flatMap((source) => Array.from(encodings, (encoding) => ({ ...source, encoding })));
+  await inParallel(siblings, 2, (sibling, index) =>
+    // biome-ignore lint/plugin: a number.
+    writeSibling(folder, join(folder, `.relcat-tmp-${index}`), sibling),
+  );
 }
 
 /** The history comes from untrusted storage, so only a well-formed commit id is repeated. */

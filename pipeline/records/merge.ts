@@ -1,6 +1,6 @@
 import type { Place, Problem } from "../errors.ts";
 import { display } from "../project/document.ts";
-import type { Artifact } from "./normalize.ts";
+import type { Artifact } from "./artifact.ts";
 
 /**
  * Merges the claims of a release's build jobs. Equal claims become one artifact, different claims about a
@@ -63,8 +63,7 @@ const derived = ["description", "operating_system", "platform"];
 
 /** Fields in which two claims differ, including the leaves of `data`, with both values. */
 function differences(a: Artifact, b: Artifact): string[] {
-  const [left = new Map(), right = new Map()] = [a, b].map(({ content, details, url, size }) => {
-    const { data, verbatim } = details();
+  const [left = new Map(), right = new Map()] = [a, b].map(({ content, data, verbatim, url, size }) => {
     return leaves({ ...content, data, ...verbatim?.fields, url, size });
   });
   const fields = differingLeaves(left, right);

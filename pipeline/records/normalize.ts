@@ -3,61 +3,17 @@ import type { Attestation } from "../documents/attestation.ts";
 import type { Config } from "../documents/config.ts";
 import { isObject } from "../documents/is-object.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
-import type { Note } from "../documents/note.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { PackageType } from "../documents/package-types.ts";
-import type { Inspected } from "../documents/policy.ts";
 import { inOrder } from "../documents/record-fields.ts";
-import type { Place, Problem } from "../errors.ts";
+import type { Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
+import type { Artifact, ArtifactOutline, Release } from "./artifact.ts";
 import { mergeArtifacts } from "./merge.ts";
 import { normalizeNotes } from "./notes.ts";
-import { asImported, readable, type Verbatim, verbatimOf } from "./verbatim.ts";
+import { asImported, readable, verbatimOf } from "./verbatim.ts";
 
-/** An artifact with every default filled in: all that its release's files say about its record. */
-export interface Artifact {
-  /** With the version, the artifact's identity. */
-  file: string;
-  /** The manifest's own URL; null: artifact_url of the configuration. */
-  url: string | null;
-  /** Bytes of the file people download. */
-  size: number | null;
-  /** The record without `data`. */
-  content: Omit<RecordContent, "data">;
-  /** The larger part of it, which few ask for: it may have to be read again. */
-  details(): ArtifactDetails;
-  /** An imported record says something differently: see `details`. */
-  isVerbatim: boolean;
-  /** What the job that ingested it found in its bytes; no part of the record. */
-  inspected?: Inspected | undefined;
-  /** SHA-256 of the record's wire JSON without id and dates, `data`'s keys sorted. */
-  contentHash: string;
-  /** The manifest that names it, and where in that one's list. */
-  origin: { manifest: string; index: number };
-  /** Where that stands. */
-  place(): Place;
-}
-
-export interface ArtifactDetails {
-  data: RecordData;
-  /** Where an imported record says it differently. */
-  verbatim?: Verbatim | undefined;
-}
-
-/** A release with its manifests merged. */
-export interface Release {
-  version: string;
-  folder: string;
-  date: string;
-  summary: string | null;
-  readonly notes: Note[];
-  /** In allocation order. */
-  readonly artifacts: Artifact[];
-  /** Notes and artifacts are read back from a cache whenever somebody asks for them: kept, those of all releases would fill the memory. */
-  isReadBack?: true;
-  /** Everything its files say is in here: nothing was unreadable or of an unknown type. */
-  complete: boolean;
-}
+export type { Artifact, ArtifactOutline, OutlinedRelease, Release } from "./artifact.ts";
 
 /** Normalizes a release that passed its rules; conflicting manifests are problems. */
 export function normalizeRelease(
@@ -95,7 +51,7 @@ const count = ({ manifests }: ParsedRelease) =>
   manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
 
 /** An artifact that no member of the public may see. */
-export const isPrivate = (content: Artifact["content"]) =>
+export const isPrivate = (content: ArtifactOutline["content"]) =>
   content.exclude_from_api || content.only_for_account !== null;
 
 function normalizeArtifact(
@@ -128,8 +84,8 @@ function normalizeArtifact(
     url: written.url ?? null,
     size: written.size ?? null,
     content,
-    details: () => ({ data, verbatim }),
-    isVerbatim: verbatim !== undefined,
+    data,
+    verbatim,
     ...(written.inspected && { inspected: written.inspected }),
     contentHash: hashContent(asImported(contentOf(content, data), verbatim, [])),
   };

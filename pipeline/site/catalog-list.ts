@@ -1,15 +1,14 @@
-import type { OutputFile, ReleaseOutline, TextPart } from "../documents/published.ts";
-import { digestOf, joinedFile, jsonFile } from "./output.ts";
+import type { OutputFile, RenderedRelease } from "../documents/published.ts";
+import { joinedFile, jsonFile } from "./output.ts";
 
-/** A record's id and its wire JSON. */
+/** A record's wire JSON. */
 export interface RecordText {
-  id: number;
   json: string;
 }
 
-/** Records of one release that stand one after the other. */
+/** Neighbouring records of one release. */
 interface Run {
-  release: ReleaseOutline;
+  release: RenderedRelease;
   ids: readonly number[];
 }
 
@@ -18,25 +17,24 @@ interface Run {
  * same ordered by id alone.
  * @param releases newest first
  */
-export function listFiles(releases: readonly ReleaseOutline[], baseUrl: string): OutputFile[] {
+export function listFiles(releases: readonly RenderedRelease[], baseUrl: string): OutputFile[] {
   const byId = "api/v1/package/ordering=-id.json";
   const list = "api/v1/package.json";
   const runs = releases.map((release) => ({ release, ids: release.packages.map(({ id }) => id) }));
   const ids = runs.flatMap((run) => run.ids);
   // Usually versions ascend as their ids do.
   const isById = ids.every((id, index) => index === 0 || id < (ids[index - 1] ?? 0));
-  const parts = () => joined(runs);
-  const partsById = isById ? parts : () => joined(runsById(releases));
+  const texts = () => joined(runs);
   return [
-    { ...joinedFile(byId, () => textsOf(partsById())), parts: partsById },
-    { ...joinedFile(list, () => textsOf(parts())), parts, ...(isById && { sameAs: byId }) },
-    { ...joinedFile("api/v1/package/index.json", () => textsOf(parts())), parts, sameAs: list },
+    joinedFile(byId, isById ? texts : () => joined(runsById(releases))),
+    { ...joinedFile(list, texts), ...(isById && { sameAs: byId }) },
+    { ...joinedFile("api/v1/package/index.json", texts), sameAs: list },
     jsonFile("api/v1/index.json", { package: `${baseUrl}/api/v1/package/` }),
   ];
 }
 
-function runsById(releases: readonly ReleaseOutline[]): Run[] {
-  const runs: { release: ReleaseOutline; ids: number[] }[] = [];
+function runsById(releases: readonly RenderedRelease[]): Run[] {
+  const runs: { release: RenderedRelease; ids: number[] }[] = [];
   const owned = releases.flatMap((release) => release.packages.map(({ id }) => ({ id, release })));
   for (const { id, release } of owned.sort((a, b) => b.id - a.id)) {
     if (runs.at(-1)?.release === release) runs.at(-1)?.ids.push(id);
@@ -45,26 +43,18 @@ function runsById(releases: readonly ReleaseOutline[]): Run[] {
   return runs;
 }
 
-/** A JSON array, a part for each run. */
-function* joined(runs: readonly Run[]): Generator<TextPart> {
-  yield sign("[");
-  for (const [index, run] of runs.filter(({ ids }) => ids.length > 0).entries()) {
-    if (index > 0) yield sign(",");
-    yield { key: digestOf(run.release.key, run.ids), text: () => textOf(run) };
+/** A JSON array, a text for each run. */
+function* joined(runs: readonly Run[]): Generator<string> {
+  let before = "[";
+  for (const { release, ids } of runs) {
+    if (ids.length === 0) continue;
+    const wanted = new Set(ids);
+    const records = release.slices.records();
+    const chosen = records.filter((_, index) => wanted.has(release.packages[index]?.id ?? 0));
+    yield before + chosen.join(",");
+    before = ",";
   }
-  yield sign("]");
-}
-
-const sign = (text: string): TextPart => ({ key: null, text: () => text });
-
-function textOf({ release, ids }: Run): string {
-  const wanted = new Set(ids);
-  const records = release.open().packages.filter(({ record }) => wanted.has(record.id));
-  return records.map(({ json }) => json).join(",");
-}
-
-function* textsOf(parts: Iterable<TextPart>): Generator<string> {
-  for (const { text } of parts) yield text();
+  yield before === "[" ? "[]" : "]";
 }
 
 /** A JSON array from its elements' texts. */

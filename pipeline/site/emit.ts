@@ -1,24 +1,24 @@
 import type { Config } from "../documents/config.ts";
-import type { OutputFile, OutputGroup, PublishedPackage, ReleaseOutline } from "../documents/published.ts";
+import type { OutputFile, OutputGroup, ReleaseSlices, RenderedRelease } from "../documents/published.ts";
+import { digestOf } from "../journal/digest.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import { onlyTheLast } from "../ledger/only-the-last.ts";
-import { outlineOf, publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
-import { indexRecords, withoutData } from "../selection/record-index.ts";
-import { listFiles, type RecordText } from "./catalog-list.ts";
+import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
+import { indexRecords } from "../selection/record-index.ts";
+import { listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedEntry, feedFiles } from "./feeds.ts";
+import { feedFiles, feedLength } from "./feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
-import { latestFiles } from "./latest.ts";
-import { digestOf, jsonFile } from "./output.ts";
+import { latestFiles, type NewestPackage } from "./latest.ts";
+import { jsonFile } from "./output.ts";
 import { assetFiles } from "./pages/assets.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
 import { compileTemplates, type Templates } from "./pages/templates.ts";
 import { releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { openApiFile, schemaFiles } from "./schemas.ts";
-import type { Site } from "./site.ts";
+import { slicesOf } from "./slices.ts";
 
 /** The files a site is made with, by name. */
 export interface Sources {
@@ -26,45 +26,67 @@ export interface Sources {
   schemas: ReadonlyMap<string, string>;
 }
 
-/** Decides the site's files; they are made one by one as somebody asks for them. */
-export function emitSite(
+/** Renders a site: files that depend on no release, files below one release, and files that span releases. */
+export interface SiteRenderer {
+  /** Digest of configuration, templates and schemas. */
+  basis: string;
+  constants(): OutputGroup;
+  /** @param key digest of everything that the release is made from */
+  release(identified: IdentifiedRelease, key: string, isInFeeds: boolean): RenderedFiles;
+  /** @param releases ascending by version */
+  acrossReleases(releases: readonly RenderedRelease[]): Iterable<OutputGroup>;
+}
+
+/** A release's own files, and its part of those that span releases. */
+export interface RenderedFiles {
+  group: OutputGroup;
+  slices: ReleaseSlices;
+}
+
+export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): SiteRenderer {
+  const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
+  const templates = compileTemplates(sources.templates);
+  return {
+    basis,
+    constants: () => ({ name: "constant", key: basis, files: constantFiles(config, templates, sources) }),
+    release(identified, key, isInFeeds) {
+      const release = publishRelease(identified, ledger, config);
+      const group = {
+        name: releaseGroup(release.version),
+        key,
+        files: releaseFiles(release, config, templates),
+      };
+      return { group, slices: slicesOf(release, isInFeeds, config, templates) };
+    },
+    acrossReleases: (releases) =>
+      groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates),
+  };
+}
+
+/** The name of the group of a release's own files. */
+export const releaseGroup = (version: string) => `release ${version}`;
+
+/** Whether the release at this index is among the newest, which the feeds have. */
+export const isInFeeds = (index: number, count: number): boolean => index >= count - feedLength;
+
+/** Renders the site of releases that are all in memory, file by file. */
+export function* emitSite(
   releases: readonly IdentifiedRelease[],
   ledger: Ledger,
   config: Config,
   sources: Sources,
-): Site {
-  const basis = digestOf(config, [...sources.templates], [...sources.schemas]);
-  const open = onlyTheLast((release: IdentifiedRelease) => publishRelease(release, ledger, config));
-  const outlines = releases
-    .map((release) => {
-      const summary = release.summary ?? summarizeRelease(release, ledger);
-      return outlineOf(summary, basis, () => open(release));
-    })
-    .reverse();
-  const templates = compileTemplates(sources.templates);
-  return {
-    config,
-    provisional: outlines
-      .filter((release) => release.provisional)
-      .map((release) => release.version)
-      .reverse(),
-    releaseCount: outlines.length,
-    packageCount: outlines.reduce((sum, release) => sum + release.packages.length, 0),
-    leaves: [
-      { name: "constant", key: basis, files: lazily(() => constantFiles(config, templates, sources)) },
-      ...outlines.map(({ version, key, open }) => ({
-        name: `release ${version}`,
-        key,
-        files: lazily(() => releaseFiles(open(), config, templates)),
-      })),
-    ],
-    indexes: lazily(() => groupsAcrossReleases(outlines, basis, config, sources, templates)),
-  };
+): Generator<OutputFile> {
+  const site = siteRenderer(ledger, config, sources);
+  yield* site.constants().files;
+  const rendered: RenderedRelease[] = [];
+  for (const [index, identified] of releases.entries()) {
+    const key = String(index);
+    const { group, slices } = site.release(identified, key, isInFeeds(index, releases.length));
+    yield* group.files;
+    rendered.push({ ...summarizeRelease(identified, ledger), key, slices });
+  }
+  for (const { files } of site.acrossReleases(rendered)) yield* files;
 }
-
-const lazily = <T>(make: () => Iterable<T>): Iterable<T> => ({
-  [Symbol.iterator]: () => make()[Symbol.iterator](),
-});
 
 function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
   yield* assetFiles(templates);
@@ -72,60 +94,60 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield openApiFile(schemas, config);
 }
 
-/** Joined from the releases in order, newest first; last what leads to everything else. */
+/** Assembled from the releases in order, newest first; the files that lead to everything else come last. */
 function* groupsAcrossReleases(
-  outlines: readonly ReleaseOutline[],
+  releases: readonly RenderedRelease[],
   basis: string,
   config: Config,
   sources: Sources,
   templates: Templates,
 ): Generator<OutputGroup> {
-  const all = digestOf(basis, ...outlines.map(({ key }) => key));
+  const all = digestOf(basis, ...releases.map(({ key }) => key));
   if (config.hosts.size > 0)
-    yield { name: "hosts", key: all, files: filesForHosts(outlines, config, sources.templates) };
-  yield { name: "indexes", key: all, files: indexFiles(outlines, config) };
-  const pieces = outlines.map((release) => releasePieces(release, config, templates));
+    yield { name: "hosts", key: all, files: filesForHosts(releases, config, sources.templates) };
+  yield { name: "indexes", key: all, files: indexFiles(releases, config) };
+  const pieces = releases.map((release) => releasePieces(release, config));
   yield* pageGroups(pieces, basis, config, templates);
 }
 
-function* indexFiles(outlines: readonly ReleaseOutline[], config: Config): Generator<OutputFile> {
-  yield* latestFiles(newestOfEachType(outlines), outlines[0]?.version ?? null);
-  yield* feedFiles(
-    outlines.slice(0, 50).map((release) => feedEntry(release.open(), config)),
-    config,
-  );
-  const rows = outlines.map((release) => releaseIndexRow(release, config.baseUrl));
+function* indexFiles(releases: readonly RenderedRelease[], config: Config): Generator<OutputFile> {
+  yield* latestFiles(newestOfEachType(releases), releases[0]?.version ?? null);
+  const entries = releases.slice(0, feedLength).flatMap(({ slices }) => slices.facts().feed ?? []);
+  yield* feedFiles(entries, config);
+  const rows = releases.map((release) => releaseIndexRow(release, config.baseUrl));
   yield jsonFile("api/v1/release/index.json", { schema_version: 1, releases: rows });
-  yield* listFiles(outlines, config.baseUrl);
+  yield* listFiles(releases, config.baseUrl);
 }
 
-/** What hosts need that run no program of relcat's: lists rendered beforehand, and their own configuration. */
+/** Lists rendered beforehand and configuration, for hosts that do not run relcat's program. */
 function* filesForHosts(
-  outlines: readonly ReleaseOutline[],
+  releases: readonly RenderedRelease[],
   config: Config,
   templates: Sources["templates"],
 ): Generator<OutputFile> {
-  const published = outlines.map((release) => release.open());
-  const packages = published.flatMap((release) => release.packages);
-  const rows = packages.map(({ record, published: imported }) => withoutData(imported ?? { ...record }));
+  const packages = releases.flatMap(({ slices }) => slices.facts().packages);
+  const records = releases.flatMap(({ slices }) => slices.records().map((json) => ({ json })));
+  const rows = packages.map(({ row }) => row);
   const index = indexRecords(rows);
   const keys = facetKeys(rows);
-  const records = packages.map(({ record, json }): RecordText => ({ id: record.id, json }));
   yield* facetFiles(keys, index, records);
-  const routing = routingOf({ baseUrl: config.baseUrl, releases: published, rows, index, keys });
+  const retracted = releases.flatMap((release) => release.retracted);
+  const routing = routingOf({ baseUrl: config.baseUrl, packages, retracted, rows, index, keys });
   yield* hostingFiles(routing, config, templates);
 }
 
-function newestOfEachType(outlines: readonly ReleaseOutline[]): Map<string, PublishedPackage[]> {
-  const newest = new Map<string, PublishedPackage[]>();
-  for (const { packages, open } of outlines) {
-    for (const type of new Set(packages.map(({ packageType }) => packageType))) {
-      if (newest.has(type)) continue;
+function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, NewestPackage[]> {
+  const newest = new Map<string, NewestPackage[]>();
+  for (const { packages, slices } of releases) {
+    const types = new Set(packages.map(({ packageType }) => packageType).filter((type) => !newest.has(type)));
+    if (types.size === 0) continue;
+    const records = slices.records();
+    const all = slices.facts().packages.map((entry, index) => ({ ...entry, json: records[index] ?? "" }));
+    for (const type of types)
       newest.set(
         type,
-        open().packages.filter(({ record }) => record.package_type === type),
+        all.filter(({ record }) => record.package_type === type),
       );
-    }
   }
   return newest;
 }

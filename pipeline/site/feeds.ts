@@ -1,21 +1,11 @@
-import type { OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
+import type { FeedEntry, OutputFile, PublishedRelease, SiteConfig } from "../documents/published.ts";
 import { bdi, escapeHtml, escapeXml, visible } from "./escape.ts";
 import { renderMarkdown } from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
 import { notesHtml } from "./release-notes.ts";
 
-/** A release as feeds tell of it. */
-export interface FeedEntry {
-  id: string;
-  url: string;
-  title: string;
-  published: string;
-  /** Later than published when something was withdrawn. */
-  updated: string;
-  html: string;
-}
-
-const length = 50;
+/** Releases in a feed. */
+export const feedLength = 50;
 /** A feed without entries has no date of its own; it must not be the clock's. */
 const noDate = "2000-01-01T00:00:00Z";
 
@@ -61,7 +51,7 @@ function entryHtml(release: PublishedRelease, config: SiteConfig): string {
  * @param entries newest first
  */
 export function feedFiles(entries: readonly FeedEntry[], config: SiteConfig): OutputFile[] {
-  const newest = entries.slice(0, length);
+  const newest = entries.slice(0, feedLength);
   return [textFile("feed.atom", atom(newest, config)), jsonFile("feed.json", jsonFeed(newest, config))];
 }
 

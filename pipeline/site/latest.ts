@@ -1,7 +1,12 @@
-import type { OutputFile, PublishedPackage } from "../documents/published.ts";
+import type { ListedPackage, OutputFile } from "../documents/published.ts";
 import type { LatestDocument } from "../documents/site.ts";
 import { array } from "./catalog-list.ts";
 import { joinedFile, jsonFile, textFile } from "./output.ts";
+
+/** A package with its record's wire JSON. */
+export interface NewestPackage extends ListedPackage {
+  json: string;
+}
 
 /**
  * What an installer asks for: each package type at the highest version that has it.
@@ -9,7 +14,7 @@ import { joinedFile, jsonFile, textFile } from "./output.ts";
  * @param version the highest version of all, null for an empty catalog
  */
 export function latestFiles(
-  newest: ReadonlyMap<string, readonly PublishedPackage[]>,
+  newest: ReadonlyMap<string, readonly NewestPackage[]>,
   version: string | null,
 ): OutputFile[] {
   const types = [...newest.keys()].sort();
@@ -19,15 +24,13 @@ export function latestFiles(
     packages: types.flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
   };
   const perType = types.map((type) =>
-    joinedFile(`api/v1/package/latest/${type}.json`, () =>
-      array((newest.get(type) ?? []).map(({ record, json }) => ({ id: record.id, json }))),
-    ),
+    joinedFile(`api/v1/package/latest/${type}.json`, () => array(newest.get(type) ?? [])),
   );
   const text = version === null ? [] : [textFile("api/v1/latest.txt", `${version}\n`)];
   return [...perType, jsonFile("api/v1/latest.json", document), ...text];
 }
 
-function latestPackage({ record, file, url, size }: PublishedPackage): LatestDocument["packages"][number] {
+function latestPackage({ record, file, url, size }: ListedPackage): LatestDocument["packages"][number] {
   return {
     package_type: record.package_type,
     version: record.version,

@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import type { OutputFile } from "../documents/published.ts";
 
 const encoder = new TextEncoder();
@@ -29,13 +28,3 @@ function* inBatches(texts: Iterable<string>): Generator<Uint8Array> {
   }
   if (pending !== "") yield encoder.encode(pending);
 }
-
-/** A digest of plain data, maps and sets included: equal for equal values in equal order, and for nothing else. */
-export function digestOf(...values: readonly unknown[]): string {
-  const hash = createHash("sha256");
-  for (const value of values) hash.update(`${JSON.stringify(value, plain)}\n`);
-  return hash.digest("hex");
-}
-
-const plain = (_: string, value: unknown) =>
-  value instanceof Map || value instanceof Set ? [value.constructor.name, ...value] : value;

@@ -1,4 +1,4 @@
-import type { OutputFile, PublishedRelease, ReleaseOutline } from "../documents/published.ts";
+import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";
 
@@ -24,7 +24,7 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
 }
 
 /** A release's row in `api/v1/release/index.json`. */
-export function releaseIndexRow(release: ReleaseOutline, baseUrl: string): ReleaseIndex["releases"][number] {
+export function releaseIndexRow(release: RenderedRelease, baseUrl: string): ReleaseIndex["releases"][number] {
   return {
     version: release.version,
     date: release.date,

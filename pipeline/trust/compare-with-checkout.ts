@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
-import { buildCatalog } from "../build.ts";
 import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import type { Site } from "../site/site.ts";
+import { buildCatalog, type Site } from "../site/whole-site.ts";
 import { refuseStaleBuild } from "./built-site.ts";
 
 /**
@@ -39,15 +38,13 @@ export async function refuseOtherThanCheckout(
 }
 
 /** Paths that differ or exist on one side only; ascending. */
-function differingFiles({ leaves, indexes }: Site, { files }: BuildDocument): string[] {
+function differingFiles(site: Site, { files }: BuildDocument): string[] {
   const missing = new Set(Object.keys(files));
   const differing: string[] = [];
-  for (const groups of [leaves, indexes])
-    for (const group of groups)
-      for (const file of group.files) {
-        const known = missing.delete(file.path) ? files[file.path] : undefined;
-        if (known?.sha256 !== digestOf(file)) differing.push(file.path);
-      }
+  for (const file of site.files) {
+    const known = missing.delete(file.path) ? files[file.path] : undefined;
+    if (known?.sha256 !== digestOf(file)) differing.push(file.path);
+  }
   return [...differing, ...missing].sort();
 }
 

@@ -1,5 +1,4 @@
 import { dirname } from "node:path/posix";
-import { loadCatalog } from "../build.ts";
 import type { Kind } from "../documents/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
@@ -8,6 +7,7 @@ import { inspectPackage } from "../inspect/policy/inspect-package.ts";
 import { refusalsOf } from "../inspect/policy/refusals.ts";
 import { readSigners, type Signers } from "../inspect/policy/signers.ts";
 import { isFileName, openWithNeighbours } from "../inspect/sibling-files.ts";
+import { loadCatalog } from "../ledger/load-catalog.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Artifact } from "./artifact.ts";

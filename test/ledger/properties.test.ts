@@ -149,7 +149,7 @@ test("the content hash does not depend on the order of keys in data, but on all 
   const [artifact] = releaseOf("26.08.001", [
     [{ name: "a", package_type: "qcow", sha256: "1".repeat(64), store: { path: "/a", size: 1 } }],
   ]).release.artifacts as [Artifact];
-  const content = contentOf(artifact.content, artifact.details().data);
+  const content = contentOf(artifact.content, artifact.data);
   const reordered = { ...content, data: { store: { size: 1, path: "/a" } } };
   expect(hashContent(reordered)).toBe(hashContent(content));
   for (const [key, value] of Object.entries(content)) {

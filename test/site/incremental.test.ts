@@ -14,14 +14,14 @@ import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { build, cut, RelcatError, retract } from "../../pipeline/index.ts";
-import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
+import { unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { often } from "../support/effort.ts";
-import { repository, temporaryFolder } from "../support/run.ts";
+import { buildCallOf, buildWithJournal } from "../support/journal-build.ts";
+import { temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
 /** Sequences of edits; each step is built incrementally and from nothing. */
 const sequences = Number(process.env.RELCAT_SEQUENCES ?? often(25, 4));
-const program = "tested";
 
 interface Edited {
   folder: string;
@@ -173,7 +173,7 @@ const edits: Readonly<Record<string, Edit>> = {
   "nothing is changed": () => {},
 };
 
-/** A large gzip file of parts has other bytes than one of a piece, but decodes to the same. */
+/** Siblings that an earlier build made may have been compressed with others. */
 const decoded = (siblings: Tree): Tree =>
   new Map(
     [...siblings].map(([path, bytes]) => [
@@ -196,25 +196,9 @@ async function said(work: () => Promise<unknown>): Promise<string[] | undefined>
 }
 
 /** As the command line does it: nothing, where that can be told; else what changed. */
-async function buildIncrementally(edited: Edited): Promise<void> {
-  const { folder, clock } = edited;
-  const releases = join(folder, "releases");
-  const out = join(folder, "dist");
-  const cache = join(folder, ".relcat-cache");
-  const call = {
-    words: ["build"],
-    program,
-    own: repository,
-    folder: releases,
-    cache,
-    pid: process.pid,
-    clock,
-  };
-  if ((await unchangedBuild(call)) !== undefined) return;
-  const inputs = await beforeBuild(call);
-  const remembering = inputs && { program, inputs };
-  const { delivery } = await build(releases, out, {}, { ...surroundings(edited), remembering });
-  if (inputs) await rememberBuild(call, out, inputs, delivery.made, "done");
+async function buildIncrementally({ folder, clock }: Edited): Promise<void> {
+  const call = buildCallOf(folder, { clock });
+  if (unchangedBuild(call) === undefined) await buildWithJournal(call);
 }
 
 const step = fc.tuple(fc.constantFrom(...Object.keys(edits)), fc.nat(1000));

@@ -10,34 +10,17 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
-import { build } from "../../pipeline/index.ts";
-import { beforeBuild, rememberBuild, unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
-import { copyProject, repository, temporaryFolder } from "../support/run.ts";
+import { unchangedBuild } from "../../pipeline/journal/unchanged-build.ts";
+import { buildCallOf, buildWithJournal } from "../support/journal-build.ts";
+import { copyProject, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
-const program = "tested";
 let project: string;
 let dist: string;
 let made: Tree;
 
-const callOf = () => ({
-  words: ["build"],
-  program,
-  own: repository,
-  folder: join(project, "releases"),
-  cache: join(project, ".relcat-cache"),
-  pid: process.pid,
-  clock: 0,
-});
-
-async function built(): Promise<void> {
-  const call = callOf();
-  const inputs = await beforeBuild(call);
-  if (!inputs) throw new Error("nothing can be kept here");
-  const surroundings = { clock: 0, pid: process.pid, onWait: () => {}, remembering: { program, inputs } };
-  const { delivery } = await build(call.folder, dist, {}, surroundings);
-  await rememberBuild(call, dist, inputs, delivery.made, "nothing to do");
-}
+const callOf = () => buildCallOf(project);
+const built = () => buildWithJournal(callOf());
 
 const everything = () => new Map([...readTree(dist), ...readSiblings(dist)]);
 
@@ -83,9 +66,9 @@ const outputs = [
 
 test.each(attacks)("an output that was %s is noticed and made again", async (_, attack) => {
   for (const path of outputs) {
-    expect(await unchangedBuild(callOf()), path).toBe("nothing to do");
+    expect(unchangedBuild(callOf()), path).toBe("nothing to do");
     attack(join(dist, path));
-    expect(await unchangedBuild(callOf()), path).toBeUndefined();
+    expect(unchangedBuild(callOf()), path).toBeUndefined();
     await built();
     expect(differences(everything(), made), path).toEqual([]);
     expect(lstatSync(join(dist, path)).isFile(), path).toBe(true);
@@ -98,7 +81,7 @@ test.each(["api", "api/v1/package/1", "releases/26.09.001"])(
     const target = join(dist, path);
     link(target);
     const before = lstatSync(target).isSymbolicLink() && readTree(`${target}/`);
-    expect(await unchangedBuild(callOf())).toBeUndefined();
+    expect(unchangedBuild(callOf())).toBeUndefined();
     await built();
     expect(lstatSync(target).isDirectory()).toBe(true);
     expect(differences(everything(), made)).toEqual([]);
@@ -107,14 +90,12 @@ test.each(["api", "api/v1/package/1", "releases/26.09.001"])(
 );
 
 test("an output that was edited while the build still ran is noticed", async () => {
-  const call = callOf();
-  const inputs = await beforeBuild(call);
-  if (!inputs) throw new Error("nothing can be kept here");
-  const surroundings = { clock: 0, pid: process.pid, onWait: () => {}, remembering: { program, inputs } };
-  const { delivery } = await build(call.folder, dist, {}, surroundings);
-  flip(join(dist, "api/v1/package/1/index.json"));
-  await rememberBuild(call, dist, inputs, delivery.made, "nothing to do");
-  expect(await unchangedBuild(call)).toBeUndefined();
+  rmSync(dist, { recursive: true });
+  await buildWithJournal(callOf(), () => {
+    flip(join(dist, "api/v1/package/1/index.json"));
+    return "nothing to do";
+  });
+  expect(unchangedBuild(callOf())).toBeUndefined();
   await built();
   expect(differences(everything(), made)).toEqual([]);
 });

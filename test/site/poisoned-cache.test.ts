@@ -2,12 +2,11 @@ import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFi
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { build } from "../../pipeline/index.ts";
-import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
 import { cacheEntries, forgeEntry } from "../support/forged-cache.ts";
-import { copyProject, relcat, repository, temporaryFolder } from "../support/run.ts";
+import { buildCallOf, buildWithJournal } from "../support/journal-build.ts";
+import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
-const program = "tested";
 let project: string;
 let told: string[];
 
@@ -21,12 +20,10 @@ const inside = (name: string) => join(project, name);
 /** Builds with what the cache has. @param clean into a folder of its own, and without the cache */
 async function built(clean = false): Promise<Tree> {
   const out = clean ? join(temporaryFolder(), "dist") : inside("dist");
-  const folder = inside("releases");
   const onCacheFailure = (reason: string) => told.push(reason);
-  const surroundings = { clock: 0, pid: process.pid, onWait: () => {}, onCacheFailure };
-  const place = { words: [], own: repository, cache: inside(".relcat-cache"), folder, program };
-  const inputs = clean ? undefined : await beforeBuild({ ...place, ...surroundings });
-  await build(folder, out, {}, { ...surroundings, remembering: inputs && { program, inputs } });
+  const call = buildCallOf(project, { out, onCacheFailure });
+  if (!clean) await buildWithJournal(call);
+  else await build(call.folder, out, {}, { clock: 0, pid: process.pid, onWait: () => {}, onCacheFailure });
   return new Map([...readTree(out), ...readSiblings(out)]);
 }
 
@@ -70,14 +67,16 @@ test("entries of another configuration are not used, under any name", async () =
   expect(differences(await builtAnew(), await built(true))).toEqual([]);
 });
 
-test("a forged entry makes a wrong preview; a build without the cache is right", async () => {
+test("a forged entry makes at most a wrong preview; a build without the cache is right", async () => {
   const right = await built();
   const forged = entries().filter((path) =>
     forgeEntry(path, (text) => text.replaceAll("https://", "https:!!")),
   );
   expect(forged.length).toBeGreaterThan(0);
-  const wrong = await builtAnew();
-  expect(differences(wrong, right).length).toBeGreaterThan(0);
+  // Only what spans releases is assembled from what the cache has.
+  rmSync(inside("dist/api/v1/package/index.json"));
+  const wrong = await built();
+  expect(differences(wrong, right)).toEqual(["api/v1/latest.json", "build.json", "feed.atom", "feed.json"]);
   expect(differences(await built(true), right)).toEqual([]);
   rmSync(inside(".relcat-cache"), { recursive: true });
   expect(differences(await builtAnew(), right)).toEqual([]);
@@ -140,6 +139,6 @@ test.each([
 function writeInsteadOfFolders(): void {
   mkdirSync(inside(".relcat-cache"));
   const hex = [..."0123456789abcdef"];
-  const names = [...hex.flatMap((a) => hex.map((b) => a + b)), "un", "in", "ou", "pa"];
+  const names = [...hex.flatMap((a) => hex.map((b) => a + b)), "jo", "ou", "re"];
   for (const name of names) writeFileSync(inside(`.relcat-cache/${name}`), "");
 }

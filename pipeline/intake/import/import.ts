@@ -163,7 +163,7 @@ function refuseTaken(given: Partial<Config["wire"]>): void {
 
 /** Names written in catalog.yaml, or used by existing records. */
 function namesInUse({ written, config: { wire }, packages }: Existing): Partial<Config["wire"]> {
-  const datas = [...packages.values()].map(({ artifact }) => artifact.details().data);
+  const datas = [...packages.values()].map(({ artifact }) => artifact.data);
   const posts = datas.map((data) => Object(data.attestation) as Record<string, unknown>);
   const vendor =
     written.wire?.vendor ??

@@ -4,8 +4,7 @@ import type { Problem } from "../../errors.ts";
 import type { Inspection } from "../../inspect/inspection.ts";
 import { type FileWithNeighbours, openWithNeighbours } from "../../inspect/sibling-files.ts";
 import { artifactPaths } from "../../system/artifacts-at-hand.ts";
-import type { Pace } from "../../system/file-source.ts";
-import { hashAside, hashFile } from "../../system/hash-file.ts";
+import { hashFile } from "../../system/hash-file.ts";
 import { lookAt } from "../../system/input-files.ts";
 import { agree } from "./agree.ts";
 import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
@@ -141,75 +140,36 @@ export interface Copy {
 type Read = MeasuredFile & Pick<Measured, "seen">;
 
 /**
- * Reads files in order while another thread hashes the last of those that are not inspected.
+ * Reads one file after the other.
  * @returns in the order of the copies
- * @throws RelcatError for the first file that is unreadable or changed during reading
+ * @throws RelcatError of the first that cannot be read, or that changed meanwhile
  */
 export async function readCopies<C extends Copy>(
   copies: readonly C[],
   onProgress: (progress: Progress) => void,
 ): Promise<(C & Read)[]> {
   const total = bytesOf(copies);
-  let [file, done] = ["", 0];
-  const onBytes = (bytes: number) => {
-    done += bytes;
-    onProgress({ file, done, total });
-  };
-  const isShared = isWorthAThread(copies);
-  const paceOf = ({ size }: Copy): Pace => (isShared && size < 2 * (total - size) ? "in-turn" : "ahead");
-  const toRead = copies.map((copy) => ({ copy, path: copy.path, pace: paceOf(copy) }));
-  const toHash = toRead.filter(({ copy }) => !copy.look);
-  const aside = isShared ? await hashAside(toHash, onBytes) : undefined;
-  const outcomes: Promise<Read>[] = [];
-  try {
-    for (const each of toRead) {
-      file = each.copy.name;
-      const hashed = each.copy.look ? undefined : aside?.take(each);
-      const outcome = hashed ?? readHere(each.copy, each.pace, onBytes);
-      outcomes.push(outcome);
-      if (!hashed && !(await succeeds(outcome))) break; // Earlier files may still fail; their errors come first, below.
-    }
-    const read: (C & Read)[] = [];
-    for (const [index, outcome] of outcomes.entries()) {
-      const copy = copies[index] as C;
-      file = copy.name;
-      read.push({ ...copy, ...(await outcome) });
-    }
-    return read;
-  } finally {
-    await aside?.end();
+  let done = 0;
+  const read: (C & Read)[] = [];
+  for (const copy of copies) {
+    const onBytes = (bytes: number) => {
+      done += bytes;
+      onProgress({ file: copy.name, done, total });
+    };
+    read.push({ ...copy, ...(await readHere(copy, onBytes)) });
   }
+  return read;
 }
 
 const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { size }) => bytes + size, 0);
 
-/** Bytes that can be hashed in the time a thread takes to start. */
-const leastAside = 32 * 2 ** 20;
-
-/** The largest file occupies one thread, however much the other one has. */
-function isWorthAThread(copies: readonly Copy[]): boolean {
-  const largest = copies.reduce((most, { size }) => Math.max(most, size), 0);
-  const hashed = bytesOf(copies.filter(({ look }) => !look));
-  return Math.min(bytesOf(copies) - largest, hashed) >= leastAside;
-}
-
-const succeeds = (outcome: Promise<unknown>): Promise<boolean> =>
-  outcome.then(
-    () => true,
-    () => false,
-  );
-
-async function readHere(
-  { path, size, look }: Copy,
-  pace: Pace,
-  onBytes: (bytes: number) => void,
-): Promise<Read> {
+async function readHere({ path, size, look }: Copy, onBytes: (bytes: number) => void): Promise<Read> {
   let told = 0;
   const tell = (done: number) => {
     onBytes(done - told);
     told = done;
   };
-  const read = look ? await readCopy(path, tell, look) : await hashFile(path, tell, pace);
+  const read = look ? await readCopy(path, tell, look) : await hashFile(path, tell);
   if (told < size) tell(size);
   return read;
 }

@@ -74,7 +74,7 @@ async function placeSiblings(
     if (made && isSiblingOf(made, encoding, bytes)) copyTo(source(name), to, target(path));
     else {
       const [folder, file] = [dirname(target(path)), basename(path)];
-      const sibling = { encoding, paths: [file], size: bytes.length } as const;
+      const sibling = { path: file, encoding, size: bytes.length };
       await writeSibling(folder, join(folder, ".relcat-tmp-sibling"), sibling);
     }
     written.push(to);

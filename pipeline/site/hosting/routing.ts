@@ -1,4 +1,5 @@
-import type { PublishedRelease } from "../../documents/published.ts";
+import type { ListedPackage } from "../../documents/published.ts";
+import type { RetractedRecord } from "../../documents/site.ts";
 import { readListQuery } from "../../selection/query.ts";
 import type { RecordIndex, Row } from "../../selection/record-index.ts";
 import { chooseLatest } from "../../selection/select.ts";
@@ -34,8 +35,9 @@ export interface Routing {
 /** What the routing is made of. */
 export interface RoutingSources {
   baseUrl: string;
-  /** Newest first. */
-  releases: readonly PublishedRelease[];
+  /** Of the newest release first. */
+  packages: readonly ListedPackage[];
+  retracted: readonly RetractedRecord[];
   rows: readonly Row[];
   index: RecordIndex;
   keys: readonly FacetKey[];
@@ -46,11 +48,9 @@ export const unknownValue = "-";
 /** The whole list's file. */
 export const wholeList = "api/v1/package/index.json";
 
-export function routingOf({ baseUrl, releases, rows, index, keys }: RoutingSources): Routing {
+export function routingOf({ baseUrl, packages, retracted, rows, index, keys }: RoutingSources): Routing {
   const downloads = new Map(
-    releases.flatMap(({ packages }) =>
-      packages.map(({ record, url }) => [record.id, `${record.version} ${location(url)}`] as const),
-    ),
+    packages.map(({ record, url }) => [record.id, `${record.version} ${location(url)}`] as const),
   );
   const systems = systemsOfTypes(rows);
   return {
@@ -70,11 +70,7 @@ export function routingOf({ baseUrl, releases, rows, index, keys }: RoutingSourc
     lists: new Map([["whole||", wholeList], ...keys.map((key) => [listKey(key), facetPath(key)] as const)]),
     otherLists,
     downloads,
-    gone: new Map(
-      releases.flatMap(({ retracted }) =>
-        retracted.map((each) => [each.id, JSON.stringify(goneBody(each))] as const),
-      ),
-    ),
+    gone: new Map(retracted.map((each) => [each.id, JSON.stringify(goneBody(each))] as const)),
     latest: latestTable(rows, index, downloads),
     otherLatest: [
       [unready, "501"],

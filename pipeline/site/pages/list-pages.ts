@@ -1,5 +1,5 @@
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
-import { digestOf } from "../output.ts";
+import { digestOf } from "../../journal/digest.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";

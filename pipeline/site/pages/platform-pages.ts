@@ -101,6 +101,11 @@ function platformPage(
   }));
 }
 
+function chosenRows(release: PagePieces, positions: readonly number[]): string[] {
+  const rows = release.rows();
+  return positions.flatMap((position) => rows[position] ?? []);
+}
+
 const typeModel = (
   { type, release, positions }: Newest,
   config: SiteConfig,
@@ -111,6 +116,6 @@ const typeModel = (
   date: release.date,
   provisional: release.provisional,
   href: `../../releases/${release.version}/`,
-  rowsHtml: release.rows(positions.slice(0, mostRecords)).join(""),
+  rowsHtml: chosenRows(release, positions.slice(0, mostRecords)).join(""),
   more: Math.max(positions.length - mostRecords, 0),
 });

@@ -1,161 +1,137 @@
-import { closeSync, mkdirSync, openSync, readdirSync, rmdirSync, rmSync, statSync, writeSync } from "node:fs";
+import {
+  closeSync,
+  existsSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  rmdirSync,
+  rmSync,
+  writeSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
-import type { Encoding } from "../../documents/hosting.ts";
-import type { OutputFile } from "../../documents/published.ts";
+import type { OutputFile, OutputGroup } from "../../documents/published.ts";
 import { isRelativePath, type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import { type BuildDocument, buildSchema } from "../../documents/site.ts";
 import { failure } from "../../errors.ts";
-import { lookAt, noLook } from "../../journal/file-stats.ts";
-import { type Fragments, gzipOf } from "../../journal/gzip-fragments.ts";
-import type { MadeFile } from "../../journal/output-table.ts";
-import { type Precompression, precompression, type Untouched } from "../../journal/precompress.ts";
+import type { MadeFile, MadeGroup } from "../../journal/file-stats.ts";
+import { encoder, type SiblingOptions } from "../../journal/precompress.ts";
 import { removeSiblings } from "../../journal/siblings.ts";
-import { accessFailure } from "../../system/access-failure.ts";
-import { isMissing, readIfPresent } from "../../system/files.ts";
+import { readIfPresent } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
-import { realPlace } from "../../system/real-place.ts";
 import { type RootFolder, rootFolder } from "../../system/root-folder.ts";
+import { workFolder } from "./foreign-folder.ts";
 import { type Counts, placing } from "./place-files.ts";
+import { type RenderedGroup, rendering } from "./render-files.ts";
 
-/** Files on their way, and the list of those that no build.json names yet. Gone after every finished build. */
-const workFolder = ".relcat-tmp";
-const journal = "journal";
+/** Paths of new files, noted before the first of them exists. */
+const pathList = "journal";
 
-/** A folder that has one of these is relcat's: finished, unfinished, or of a version that had its lock there. */
-const marks = ["build.json", workFolder, lockFile];
-
-/** A folder that holds a built site, opened for the next build. */
+/** A site's folder that is open for one build. */
 export interface SiteFolder {
-  /** A group of files. */
-  put(files: Iterable<OutputFile>): MadeFile[];
-  /** Files that lie there as an earlier build made them. */
-  leave(files: readonly MadeFile[]): void;
-  /** Once, after everything else has its place. */
-  removeAllBut(kept: Iterable<string>): number;
-  /** What writes the compressed siblings that are missing; they are in no list and no count. */
-  compressing(
-    encodings: ReadonlySet<Encoding>,
-    fragments: Fragments | undefined,
-    untouched: Untouched,
-  ): Precompression;
-  finish(buildDocument: OutputFile): MadeFile;
-  counts: Counts;
+  /** A folder for the build's own temporary files. */
+  work: string;
+  /** Renders a group's files into the temporary folder. */
+  render(group: OutputGroup): Promise<void>;
+  /** A group whose files an earlier build made, and which did not change. */
+  keep(group: MadeGroup): void;
+  /**
+   * Moves everything into place, in the order in which it was rendered, and removes files that are no longer made.
+   * @param buildDocument made from all files that were placed
+   */
+  place(buildDocument: (files: readonly MadeFile[]) => OutputFile): Promise<Placed>;
+  /** Once, whether the build came to its end or not: nothing temporary is left. */
+  close(): Promise<void>;
 }
 
-/**
- * Refuses a folder with other people's files in it: a build removes what it made before, nothing else.
- * @param source the releases folder, which relcat locks too: that alone makes no site of it
- * @throws RelcatError folder-not-ours
- */
-export function refuseForeignFolder(folder: string, source: string): void {
-  const [out, authored] = [realPlace(folder), realPlace(source)];
-  if (`${out}/`.startsWith(`${authored}/`) || `${authored}/`.startsWith(`${out}/`)) {
-    const relation = out === authored ? "is" : out.startsWith(authored) ? "is in" : "holds";
-    throw failure(
-      "folder-not-ours",
-      `${folder} ${relation} the releases folder, expected a folder for the site alone`,
-      "Give another folder with --out, such as dist.",
-    );
-  }
-  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
-    throw failure(
-      "folder-not-ours",
-      `${folder} is a file, expected a folder`,
-      "Give another folder with --out.",
-    );
-  }
-  let names: string[];
-  try {
-    names = readdirSync(folder);
-  } catch (error) {
-    if (isMissing(error)) return;
-    throw accessFailure(`cannot read ${folder}`, error);
-  }
-  const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
-  if (ours) return;
-  throw failure(
-    "folder-not-ours",
-    `${folder} holds files but no build.json, expected an absent or empty folder, or an earlier build`,
-    "Give another folder with --out, or empty this one.",
-  );
+export interface Placed extends Counts {
+  removed: number;
+  groups: MadeGroup[];
+  siblings: MadeFile[];
+  buildDocument: MadeFile;
 }
 
 /** @param now milliseconds since 1970 */
-export function openSiteFolder(folder: string, now: number): SiteFolder {
+export function openSiteFolder(folder: string, now: number, siblings: SiblingOptions): SiteFolder {
+  const isNew = !existsSync(folder);
   const work = rootFolder(folder)(relativePath(workFolder));
   const previous = previousFiles(folder);
   const startedBefore = unfinishedFiles(work);
-  mkdirSync(work, { recursive: true });
-  for (const name of readdirSync(work)) {
-    // biome-ignore lint/plugin: a name that the folder itself has.
-    if (name !== journal) rmSync(join(work, name), { recursive: true, force: true });
-  }
+  mkdirSync(folder, { recursive: true });
+  if (!existsSync(work)) mkdirSync(work, { mode: 0o700 });
+  clear(work);
   // biome-ignore lint/plugin: a constant; earlier versions had their lock there.
   rmSync(join(folder, lockFile), { force: true });
-  // What an earlier build noted stays; its last line may be cut short.
-  const notes = openSync(join(work, journal), "a");
-  writeSync(notes, "\n");
-  const parts = new Map<string, NonNullable<OutputFile["parts"]>>();
-  const counts = { written: 0, unchanged: 0, bytes: 0 };
-  const count = ({ written, unchanged, bytes }: Counts) => {
-    counts.written += written;
-    counts.unchanged += unchanged;
-    counts.bytes += bytes;
-  };
-  // One for each group: what it remembers of the group's files goes with it.
-  const placingHere = () => placing(folder, join(work, "file"), now);
-  const put = (place: ReturnType<typeof placing>, file: OutputFile): MadeFile => {
-    relativePath(file.path); // Whatever it was made of: a forged cache entry must not lead outside.
-    const known = place.put(file);
-    // biome-ignore lint/plugin: the build made this path.
-    return { path: file.path, ...known, look: lookAt(join(folder, file.path)) ?? noLook };
-  };
-
+  const encoding = encoder(work);
+  const render = rendering(folder, work, now, siblings, encoding);
+  const rendered: RenderedGroup[] = [];
+  let state: "rendering" | "placing" | "finished" = "rendering";
   return {
-    counts,
-    put(files) {
-      const place = placingHere();
-      const made = Array.from(files, (file) => {
-        // Noted before it exists: should this build be killed, the next one knows the file as relcat's own.
-        if (!previous.has(file.path)) writeSync(notes, `${file.path}\n`);
-        const made = put(place, file);
-        if (file.parts) parts.set(made.sha256, file.parts);
-        return made;
-      });
-      count(place.counts);
-      return made;
+    work,
+    async render(group) {
+      rendered.push(render.group(group));
+      await encoding.room();
     },
-    leave(files) {
-      const unknown = files.filter(({ path }) => !previous.has(path));
-      writeSync(notes, unknown.map(({ path }) => `${path}\n`).join(""));
-      counts.unchanged += files.length;
-      for (const { size } of files) counts.bytes += size;
-    },
-    removeAllBut(kept) {
-      // Not a copy: there may be hundreds of thousands.
+    keep: (group) => rendered.push(render.kept(group)),
+    async place(buildDocument) {
+      await encoding.finish();
+      notePaths(work, rendered, previous);
+      state = "placing";
+      const place = placing(folder, siblings);
+      const groups = rendered.map((group) => place.group(group));
+      const files = groups.flatMap((group) => group.files);
+      // Only now does nothing link to them any more.
       const stale = previous;
       for (const path of startedBefore) stale.add(path);
-      for (const path of kept) stale.delete(path);
-      const at = rootFolder(folder);
-      for (const path of stale) removeFile(folder, at, relativePath(path));
-      return stale.size;
-    },
-    compressing(encodings, fragments, untouched) {
-      const inParts = (sha256: string) => {
-        const made = parts.get(sha256);
-        return made && fragments && gzipOf(made(), fragments);
-      };
-      return precompression(folder, work, { encodings, untouched, inParts });
-    },
-    finish(buildDocument) {
-      const place = placingHere();
-      const made = put(place, buildDocument);
-      count(place.counts);
-      closeSync(notes);
+      for (const { path } of files) stale.delete(path);
+      removeFiles(folder, stale);
+      const document = place.alone(render.file(buildDocument(files)));
       rmSync(work, { recursive: true, force: true });
-      return made;
+      state = "finished";
+      return {
+        ...place.counts,
+        removed: stale.size,
+        groups,
+        siblings: place.siblings,
+        buildDocument: document,
+      };
+    },
+    async close() {
+      await encoding.stop();
+      if (state === "finished") return;
+      clear(work);
+      // Until a build has finished, the list of paths is what says which files in place are relcat's.
+      if (state === "placing" || (state === "rendering" && startedBefore.length > 0)) return;
+      rmSync(work, { recursive: true, force: true });
+      if (isNew) rmdirSync(folder);
     },
   };
+}
+
+function clear(work: string): void {
+  for (const name of readdirSync(work)) {
+    // biome-ignore lint/plugin: a name that the folder itself has.
+    if (name !== pathList) rmSync(join(work, name), { recursive: true, force: true });
+  }
+}
+
+/** Should this build be killed, the next one knows the files as relcat's own. */
+function notePaths(work: string, groups: readonly RenderedGroup[], previous: ReadonlySet<string>): void {
+  const list = openSync(join(work, pathList), "a");
+  try {
+    // Paths that an earlier build noted stay; the last line may be cut short.
+    writeSync(list, "\n");
+    for (const { files } of groups) {
+      const unknown = files.filter(({ path }) => !previous.has(path));
+      if (unknown.length > 0) writeSync(list, unknown.map(({ path }) => `${path}\n`).join(""));
+    }
+  } finally {
+    closeSync(list);
+  }
+}
+
+function removeFiles(folder: string, paths: Iterable<string>): void {
+  const at = rootFolder(folder);
+  for (const path of paths) removeFile(folder, at, relativePath(path));
 }
 
 function previousFiles(folder: string): Set<string> {
@@ -187,7 +163,7 @@ function filesOf(document: BuildDocument): string[] {
 }
 
 function unfinishedFiles(work: string): string[] {
-  const bytes = readIfPresent(join(work, journal));
+  const bytes = readIfPresent(join(work, pathList));
   const lines = bytes ? new TextDecoder().decode(bytes).split("\n").slice(0, -1) : [];
   return lines.filter(isRelativePath);
 }

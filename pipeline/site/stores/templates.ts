@@ -9,6 +9,9 @@ export function packageFolder(): string {
   return folder;
 }
 
+/** Templates and schemas, by file name. */
+export const readSources = async () => ({ templates: await readTemplates(), schemas: await readSchemas() });
+
 /** Page templates and assets by file name. */
 export const readTemplates = () => readFolder("templates");
 

@@ -27,12 +27,8 @@ async function importInto(folder: string, records: readonly Live[], acceptViolat
 /** The records a released build lists, ascending by id. */
 async function listed(folder: string): Promise<Live[]> {
   const { site } = await buildCatalog(join(folder, "releases"), { released: true });
-  for (const { files } of [...site.leaves, ...site.indexes]) {
-    for (const { path, chunks } of files) {
-      if (path === "api/v1/package/index.json")
-        return byId(JSON.parse(Buffer.concat([...chunks]).toString()));
-    }
-  }
+  for (const { path, chunks } of site.files)
+    if (path === "api/v1/package/index.json") return byId(JSON.parse(Buffer.concat([...chunks]).toString()));
   return [];
 }
 

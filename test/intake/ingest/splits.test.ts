@@ -22,10 +22,7 @@ function merged(jobs: readonly (readonly WrittenArtifact[])[]) {
   const parsed = { version, folder: version, release: undefined, notes: [], manifests, problems: [] };
   const { release, problems } = normalizeRelease(parsed, config);
   // Where an artifact stands is all that differs.
-  const artifacts = release.artifacts.map(({ place: _, origin: _origin, details, ...facts }) => ({
-    ...facts,
-    ...details(),
-  }));
+  const artifacts = release.artifacts.map(({ place: _, origin: _origin, ...facts }) => facts);
   return { ...release, artifacts, problems };
 }
 

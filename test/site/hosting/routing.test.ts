@@ -6,7 +6,7 @@ import { chooseLatest, select } from "../../../pipeline/selection/select.ts";
 import { facetFiles, facetKeys } from "../../../pipeline/site/facets.ts";
 import { type Routing, routingOf, wholeList } from "../../../pipeline/site/hosting/routing.ts";
 import type { Rule } from "../../../pipeline/site/hosting/rules.ts";
-import { packageOf, releaseOf } from "../pages/factory.ts";
+import { packageOf } from "../pages/factory.ts";
 import { idsOf } from "./catalog.ts";
 
 const systems = ["linux", "Linux", "windows"];
@@ -73,7 +73,12 @@ test("prepared answers are those that the handler would give", () => {
       const keys = facetKeys(rows);
       const routing = routingOf({
         baseUrl: "https://example.com",
-        releases: [releaseOf("26.08.001", { packages })],
+        packages: packages.map(({ record: { data: _, ...fields }, ...rest }) => ({
+          ...rest,
+          record: fields,
+          row: fields,
+        })),
+        retracted: [],
         rows,
         index,
         keys,

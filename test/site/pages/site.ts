@@ -1,7 +1,8 @@
-import type { OutputFile, PublishedRelease, ReleaseOutline } from "../../../pipeline/documents/published.ts";
-import { digestOf } from "../../../pipeline/site/output.ts";
+import type { OutputFile, PublishedRelease, RenderedRelease } from "../../../pipeline/documents/published.ts";
+import { digestOf } from "../../../pipeline/journal/digest.ts";
 import { pageGroups, releasePieces } from "../../../pipeline/site/pages/list-pages.ts";
 import type { Templates } from "../../../pipeline/site/pages/templates.ts";
+import { slicesOf } from "../../../pipeline/site/slices.ts";
 import {
   attributeOf,
   configOf,
@@ -22,17 +23,18 @@ export function pagesOf(
   changed = config,
   using: Templates = templates,
 ): OutputFile[] {
-  const pieces = of.map((release) => releasePieces(outlineOf(release), changed, using));
+  const pieces = of.map((release) => releasePieces(renderedOf(release, changed, using), changed));
   return [...pageGroups(pieces, digestOf(changed), changed, using)].flatMap(({ files }) => [...files]);
 }
 
-const outlineOf = (release: PublishedRelease): ReleaseOutline => {
+const renderedOf = (release: PublishedRelease, changed: typeof config, using: Templates): RenderedRelease => {
   const { version, date, summary, provisional, packages, retracted } = release;
   const listed = packages.map(({ record: { id, platform, package_type } }) => {
     return { id, platform, packageType: package_type };
   });
   const key = digestOf(release);
-  return { key, version, date, summary, provisional, packages: listed, retracted, open: () => release };
+  const slices = slicesOf(release, true, changed, using);
+  return { key, version, date, summary, provisional, packages: listed, retracted, slices };
 };
 
 export const siteOf = (of: readonly PublishedRelease[], changed = config): Map<string, string> =>

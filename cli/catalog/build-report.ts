@@ -1,0 +1,98 @@
+import type { Problem } from "../../pipeline/index.ts";
+import type { Given } from "../terminal/as-given.ts";
+import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
+import { count, fileSize, folderName, listed, shellWord } from "../terminal/words.ts";
+
+/** Everything that a build reports, as data: the next build that finds nothing changed reports it again. */
+export interface BuildReport {
+  document: BuildDocument;
+  largeTables: { path: string; size: number }[];
+  /** Problems with the comparison of the ledger, and why it was not compared. */
+  guard: { warnings: Problem[]; unproved: string | undefined };
+  /** The command that usually comes next, if the site is permanent. */
+  next: string | undefined;
+  /** Options of the command line. */
+  given: Given;
+  quiet: boolean;
+}
+
+/** The document of `--json`. */
+export interface BuildDocument {
+  out: string;
+  base_url: string;
+  releases: number;
+  packages: number;
+  provisional: string[];
+  files: { written: number; unchanged: number; removed: number };
+  bytes: number;
+  left_out: LeftOut;
+  warnings: number;
+}
+
+interface LeftOut {
+  releases: string[];
+  artifacts: { version: string; file: string }[];
+  private: number;
+}
+
+/** The report of a build that found everything as the one before left it. */
+export const unchangedReport = ({ document, ...rest }: BuildReport): BuildReport => {
+  const { written, unchanged } = document.files;
+  return {
+    ...rest,
+    document: { ...document, files: { written: 0, unchanged: written + unchanged, removed: 0 } },
+  };
+};
+
+export async function showBuild({ document, largeTables, guard, next, given, quiet }: BuildReport, to: Host) {
+  const host: Host = Object.create(to, { given: { value: given }, quiet: { value: quiet } });
+  if (guard.warnings.length > 0) {
+    const { renderProblems } = await import("../terminal/render.ts");
+    host.messages.write(renderProblems(guard.warnings, host));
+  }
+  if (guard.unproved !== undefined) say(host, guard.unproved);
+  const { out, releases, packages, files, bytes } = document;
+  answer(host, { ...document }, () => {
+    const { written, unchanged, removed } = files;
+    const all = `${written} files written, ${unchanged} unchanged, ${removed} removed, ${fileSize(bytes)} in all`;
+    return `Built ${count(releases, "release")} with ${count(packages, "package")} into ${folderName(out)}: ${all}.`;
+  });
+  report(document, host, next);
+  for (const { path, size } of largeTables)
+    say(
+      host,
+      `${path} has ${fileSize(size)}: CloudFront takes 5 MB, and servers take longer to start with it.`,
+    );
+}
+
+/** In a clone of relcat itself the command is a script. */
+function serveCommand(out: string, { environment, dist }: Host): string {
+  const serve = environment.npm_lifecycle_event === "catalog" ? "npm run relcat -- serve" : "relcat serve";
+  return out === dist ? serve : `${serve} --dir ${shellWord(out)}`;
+}
+
+function report(
+  { out, base_url, provisional, left_out, warnings }: BuildDocument,
+  host: Host,
+  next: string | undefined,
+): void {
+  if (left_out.releases.length > 0) say(host, `Left out, because not cut: ${listed(left_out.releases)}.`);
+  for (const { version, file } of left_out.artifacts)
+    say(host, `Left out, because without a ledger line: ${JSON.stringify(file)} of ${version}.`);
+  if (left_out.private > 0)
+    say(host, `Left out, because without a ledger line: ${count(left_out.private, "private artifact")}.`);
+  if (warnings > 0)
+    sayCommand(host, `${count(warnings, "warning")}: relcat check shows ${warnings === 1 ? "it" : "them"}.`);
+  sayCommand(
+    host,
+    `To look at it: ${serveCommand(out, host)}, then open http://127.0.0.1:8080${new URL(base_url).pathname.replace(/\/?$/, "/")}`,
+  );
+  if (provisional.length > 0) {
+    say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
+    sayNext(host, "relcat status: it says what is missing and what to cut");
+  } else if (left_out.releases.length + left_out.artifacts.length + left_out.private > 0) {
+    const versions = new Set([...left_out.releases, ...left_out.artifacts.map(({ version }) => version)]);
+    const which = versions.size > 0 && versions.size <= 5 ? [...versions].sort().join(" ") : "--all";
+    sayNext(host, `relcat cut ${which}, when what was left out is ready`);
+  } else sayNext(host, next ?? `put ${folderName(out)} where it is served`);
+}

@@ -1,0 +1,11 @@
+import { createHash } from "node:crypto";
+
+/** A digest of plain data, maps and sets included: equal for equal values in equal order, and for nothing else. */
+export function digestOf(...values: readonly unknown[]): string {
+  const hash = createHash("sha256");
+  for (const value of values) hash.update(`${JSON.stringify(value, plain)}\n`);
+  return hash.digest("hex");
+}
+
+const plain = (_: string, value: unknown) =>
+  value instanceof Map || value instanceof Set ? [value.constructor.name, ...value] : value;

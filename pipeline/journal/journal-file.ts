@@ -1,0 +1,92 @@
+import { readFileSync } from "node:fs";
+import { join, relative, resolve } from "node:path";
+import { entryBytes } from "./cache.ts";
+import type { Look, MadeFile, MadeGroup } from "./file-stats.ts";
+import type { Input, Inputs } from "./inputs.ts";
+
+/** How the inputs and outputs of the last build into a folder looked: all that a build reads that has nothing to do. */
+export interface JournalFile {
+  head: JournalHead;
+  inputs: Inputs;
+  /** Folders of the site that hold folders: a link that takes the place of one shows there. */
+  folders: readonly (readonly [path: string, look: Look])[];
+  /** The site's files; the group with an empty name has build.json and the compressed siblings. */
+  groups: Iterable<MadeGroup>;
+}
+
+export interface JournalHead {
+  /** The command line, the program and the folders. */
+  call: string;
+  /** The program alone. */
+  program: string;
+  /** When the outputs were looked at, in milliseconds since 1970. */
+  taken: number;
+  /** The command's own report, for the next build that finds nothing changed. */
+  report: unknown;
+}
+
+/** Name of the journal among the entries of the cache. */
+export const journalName = (cache: string, out: string): string =>
+  `journal-${relative(resolve(cache, ".."), resolve(out))
+    .replaceAll(/[^\w.]+/g, "-")
+    .slice(-80)}`;
+
+/** Name of the second file of the journal: the releases' outlines. */
+export const outlinesName = (journal: string): string => `outlines-${journal}`;
+
+type InputRow = readonly [path: string, look: Look, sha256: string | null];
+type FileRow = readonly [path: string, sha256: string, size: number, look: Look];
+
+/** The lines of a journal file. */
+export function* journalLines({ head, inputs, folders, groups }: JournalFile): Generator<Uint8Array> {
+  const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
+  yield line(head);
+  yield line([inputs.taken, inputs.rows.map(({ path, look, sha256 }): InputRow => [path, look, sha256])]);
+  yield line(folders);
+  for (const { name, key, files } of groups)
+    yield line([name, key, files.map(({ path, sha256, size, look }): FileRow => [path, sha256, size, look])]);
+}
+
+/** @returns undefined when there is none; a damaged one is none @throws what cannot be read */
+export function readJournalFile(cache: string, name: string): JournalFile | undefined {
+  let bytes: Uint8Array | undefined;
+  try {
+    // biome-ignore lint/plugin: the name has letters, digits, dots and hyphens alone.
+    bytes = entryBytes(name, readFileSync(join(cache, name.slice(0, 2), name)));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
+    throw error;
+  }
+  return bytes && parseJournal(bytes);
+}
+
+/** @throws when the lines are not those of a journal */
+export function parseJournal(bytes: Uint8Array): JournalFile {
+  const lines = linesOf(bytes);
+  const next = <T>(): T => JSON.parse(lines.next().value ?? "");
+  const head = next<JournalHead>();
+  const [taken, rows] = next<[number, InputRow[]]>();
+  const inputs = { taken, rows: rows.map(([path, look, sha256]): Input => ({ path, look, sha256 })) };
+  return { head, inputs, folders: next(), groups: groupsOf(lines) };
+}
+
+function* groupsOf(lines: Iterable<string>): Generator<MadeGroup> {
+  for (const line of lines) {
+    const [name, key, files] = JSON.parse(line) as [string, string, FileRow[]];
+    yield {
+      name,
+      key,
+      files: files.map(([path, sha256, size, look]): MadeFile => ({ path, sha256, size, look })),
+    };
+  }
+}
+
+export function* linesOf(bytes: Uint8Array): Generator<string, undefined> {
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
+  for (let start = 0, end: number; start < text.length; start = end + 1) {
+    end = text.indexOf(10, start);
+    if (end === -1) end = text.length;
+    yield text.toString("utf8", start, end);
+  }
+  return undefined;
+}

@@ -1,0 +1,228 @@
+import { hash } from "node:crypto";
+import { lstatSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type { Ledger } from "../ledger/ledger.ts";
+import { filesIn } from "../project/authored-files.ts";
+import type { ReleaseFiles } from "../project/discover.ts";
+import { pathsOfRelease } from "../project/parse.ts";
+import type { OutlinedRelease } from "../records/normalize.ts";
+import { type ReadRelease, withPlaces } from "../records/read-release.ts";
+import { type Cache, cacheIn, type OnCacheFailure } from "./cache.ts";
+import { digestOf } from "./digest.ts";
+import { type Look, lookOf, type MadeFile, type MadeGroup } from "./file-stats.ts";
+import { knownDigests } from "./inputs.ts";
+import {
+  type JournalFile,
+  journalLines,
+  journalName,
+  linesOf,
+  outlinesName,
+  parseJournal,
+} from "./journal-file.ts";
+import { releaseKey } from "./release-key.ts";
+import { hasSlices, type SliceStore } from "./stored-slices.ts";
+import type { Remembering } from "./unchanged-build.ts";
+import { untouchedFiles } from "./untouched.ts";
+
+/** A release as the journal has it. */
+export interface RememberedRelease {
+  /** Digest of everything that its files and slices are made from. */
+  key: string;
+  /** Whether artifacts of it had no ledger line. */
+  hasNewIds: boolean;
+  read: ReadRelease<OutlinedRelease>;
+}
+
+/** The next release of a build, before it is read. */
+export interface NextRelease {
+  files: ReleaseFiles;
+  ledger: Ledger;
+  /** The id that the next artifact without a ledger line gets. */
+  nextId: number;
+  /** Whether it is among the releases that feeds have. */
+  isNewest: boolean;
+  /** The name of the group of its files. */
+  group: string;
+}
+
+/** A release that is as the last build left it. */
+export interface KeptRelease {
+  key: string;
+  read: ReadRelease<OutlinedRelease>;
+  group: MadeGroup;
+}
+
+/** The bytes of a release's files. */
+export interface ReleaseBytes {
+  contents: readonly Uint8Array[];
+  /** Digest of everything that the release's files and slices are made from. */
+  keyOf(hasNewIds: boolean): string;
+}
+
+/** All files of a site. */
+export interface MadeSite {
+  groups: readonly MadeGroup[];
+  siblings: readonly MadeFile[];
+  buildDocument: MadeFile;
+}
+
+/** The things that one build leaves for the next one. Nothing in it is trusted without a comparison. */
+export interface Journal {
+  /** Where slices are until the end of the build, and for the next one. */
+  slices: SliceStore;
+  /** @param basis everything that all releases depend on */
+  begin(basis: unknown): void;
+  /** The next release, if nothing about it has changed since the last build. */
+  release(next: NextRelease): Promise<KeptRelease | undefined>;
+  read(next: NextRelease): Promise<ReleaseBytes>;
+  /** The group's files, if the same things made them and no one has changed them since. */
+  group(name: string, key: string): MadeGroup | undefined;
+  /** A compressed sibling that no one has changed since it was made. */
+  sibling(path: string): MadeFile | undefined;
+  noteRelease(release: RememberedRelease): void;
+  /** After everything is in its place. @param report the command's own, for a build that finds nothing changed */
+  save(made: MadeSite, report: unknown): void;
+  /** After an entry could not be used: the next build starts from nothing. */
+  discard(): void;
+  /** Once, whether the build came to its end or not. */
+  close(): void;
+}
+
+/** The group of files that no output group has: build.json and the compressed siblings. */
+export const otherFiles = "";
+
+export interface JournalPlace {
+  folder: string;
+  out: string;
+  pid: number;
+  clock: number;
+  onCacheFailure: OnCacheFailure;
+}
+
+/** @returns undefined where nothing can be written: then nothing is kept */
+export function openJournal(
+  { folder, out, pid, clock, onCacheFailure }: JournalPlace,
+  { cache: at, call, program, inputs }: Remembering,
+): Journal | undefined {
+  const cache = cacheIn(at, pid, clock, onCacheFailure);
+  if (!cache) return undefined;
+  const name = journalName(at, out);
+  const before = readJournal(cache, name, program, onCacheFailure);
+  const groups = new Map(before?.groups.map((group) => [group.name, group]));
+  const siblings = new Map(groups.get(otherFiles)?.files.map((file) => [file.path, file]));
+  const isUntouched = untouchedFiles(out, before?.head.taken ?? 0);
+  const known = knownDigests(inputs, before?.inputs);
+  const files = filesIn(folder);
+  const outlines = before ? readOutlines(cache, outlinesName(name)) : new Map<string, string>();
+  const noted = cache.begin(outlinesName(name));
+  const note = (version: string, line: string) => noted.add(Buffer.from(`${version} ${line}\n`));
+  const digests = new Map<string, string>();
+  let basis = "";
+  const keyOf = ({ files: own, ledger, nextId, isNewest }: NextRelease, hasNewIds: boolean) =>
+    releaseKey({
+      basis,
+      version: own.version,
+      files: pathsOfRelease(own).map((path) => [path, digests.get(path)]),
+      ledger,
+      newIds: hasNewIds ? nextId : null,
+      isNewest,
+    });
+  const group = (groupName: string, key: string) => {
+    const found = groups.get(groupName);
+    return found?.key === key && found.files.every(isUntouched) ? found : undefined;
+  };
+  const digestsOf = async (release: ReleaseFiles, mustRead: boolean) => {
+    const paths = pathsOfRelease(release);
+    const olds = paths.flatMap((path) => known.get(`${folder}/${path}`) ?? []);
+    const contents = mustRead || olds.length < paths.length ? await files.readAll(paths) : [];
+    for (const [index, path] of paths.entries()) {
+      const bytes = contents[index];
+      digests.set(path, bytes ? hash("sha256", bytes) : (olds[index] ?? ""));
+    }
+    return contents;
+  };
+  return {
+    slices: cache,
+    begin(made) {
+      basis = digestOf(program, made);
+    },
+    async release(next) {
+      const { version } = next.files;
+      const line = outlines.get(version);
+      if (line === undefined) return undefined;
+      await digestsOf(next.files, false);
+      const { key, hasNewIds, read }: RememberedRelease = JSON.parse(line);
+      if (key !== keyOf(next, hasNewIds) || !hasSlices(cache, key)) return undefined;
+      const kept = group(next.group, key);
+      if (!kept) return undefined;
+      note(version, line);
+      withPlaces(read.release.artifacts, folder, files);
+      return { key, read, group: kept };
+    },
+    async read(next) {
+      const contents = await digestsOf(next.files, true);
+      return { contents, keyOf: (hasNewIds) => keyOf(next, hasNewIds) };
+    },
+    group,
+    sibling(path) {
+      const file = siblings.get(path);
+      return file && isUntouched(file) ? file : undefined;
+    },
+    noteRelease: (release) => note(release.read.release.version, JSON.stringify(release)),
+    save({ groups: made, siblings: compressed, buildDocument }, report) {
+      noted.keep();
+      const rows = inputs.rows.map((row) => {
+        return { ...row, sha256: digests.get(row.path.slice(folder.length + 1)) ?? row.sha256 };
+      });
+      const all = [...made, { name: otherFiles, key: "", files: [buildDocument, ...compressed] }];
+      const head = { call, program, taken: cache.clock(), report: report ?? null };
+      const folders = foldersWithFolders(out, all);
+      cache.putPieces(name, journalLines({ head, inputs: { ...inputs, rows }, folders, groups: all }));
+      cache.prune();
+    },
+    discard: () => cache.remove(name),
+    close: () => noted.end(),
+  };
+}
+
+function readJournal(
+  cache: Cache,
+  name: string,
+  program: string,
+  onCacheFailure: OnCacheFailure,
+): (JournalFile & { groups: MadeGroup[] }) | undefined {
+  const bytes = cache.get(name);
+  if (!bytes) return undefined;
+  try {
+    const journal = parseJournal(bytes);
+    return journal.head.program === program ? { ...journal, groups: [...journal.groups] } : undefined;
+  } catch (error) {
+    onCacheFailure(`an entry of the cache cannot be used (${error})`);
+    return undefined;
+  }
+}
+
+/** Lines by version. */
+function readOutlines(cache: Cache, name: string): Map<string, string> {
+  const outlines = new Map<string, string>();
+  for (const line of linesOf(cache.get(name) ?? new Uint8Array())) {
+    const space = line.indexOf(" ");
+    outlines.set(line.slice(0, space), line.slice(space + 1));
+  }
+  return outlines;
+}
+
+/** Folders that hold folders: for the others their files say enough, and there is one for each record. */
+function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonly [string, Look])[] {
+  const found = new Set<string>();
+  for (const { files } of groups)
+    for (const { path } of files)
+      for (let folder = dirname(dirname(path)); !found.has(folder); folder = dirname(folder))
+        found.add(folder);
+  // With a slash at its end, as the site's folder itself may be a link that its owner made.
+  return [...found].map((folder) => {
+    const path = folder === "." ? "/" : folder;
+    // biome-ignore lint/plugin: a folder of files that the build made.
+    return [path, lookOf(lstatSync(join(out, path)))] as const;
+  });
+}

@@ -1,0 +1,39 @@
+import { join } from "node:path";
+import { failure } from "../errors.ts";
+import type { AuthoredFiles } from "../project/authored-files.ts";
+import { pathsOfRelease } from "../project/parse.ts";
+import { type Cache, cacheIn } from "./cache.ts";
+import type { Journal } from "./journal.ts";
+
+/** For a build that neither uses nor leaves anything. @param work a temporary folder, which is made when the build needs it */
+export function noJournal(files: AuthoredFiles, work: string, pid: number): Journal {
+  let store: Cache | undefined;
+  const slices = (): Cache => {
+    store ??= cacheIn(join(work, "slices"), pid, 0, (reason) => {
+      throw failure("file-access", reason, "Check the permissions of the site's folder, and the free space.");
+    });
+    if (!store) throw new Error(`nothing can be written in ${work}`);
+    return store;
+  };
+  const nothing = () => undefined;
+  return {
+    slices: {
+      get: (key) => slices().get(key),
+      put: (key, bytes) => slices().put(key, bytes),
+      has: (key) => slices().has(key),
+    },
+    begin: nothing,
+    release: async () => undefined,
+    read: async (next) => ({
+      contents: await files.readAll(pathsOfRelease(next.files)),
+      // Of no other build.
+      keyOf: () => next.files.version,
+    }),
+    group: nothing,
+    sibling: nothing,
+    noteRelease: nothing,
+    save: nothing,
+    discard: nothing,
+    close: nothing,
+  };
+}

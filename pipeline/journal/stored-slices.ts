@@ -1,0 +1,50 @@
+import type { ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
+
+/** Keeps the slices of releases for the end of the build, so that memory holds none of them. */
+export interface SliceStore {
+  get(key: string): Uint8Array | undefined;
+  put(key: string, bytes: Uint8Array): void;
+  has(key: string): boolean;
+}
+
+const recordsEntry = (key: string) => `records-${key}`;
+const pagesEntry = (key: string) => `pages-${key}`;
+
+export const hasSlices = (store: SliceStore, key: string): boolean =>
+  store.has(recordsEntry(key)) && store.has(pagesEntry(key));
+
+/** @param key digest of everything that the slices are made from */
+export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
+  const pages = [slices.facts(), slices.rows(), slices.browsable()];
+  store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
+  store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
+}
+
+/** @param count of the release's packages */
+export function storedSlices(store: SliceStore, key: string, count: number): ReleaseSlices {
+  const linesOf = (entry: string): string[] => {
+    const bytes = store.get(entry);
+    if (!bytes) throw new SlicesLost(entry);
+    return decoder.decode(bytes).split("\n");
+  };
+  const page = <T>(line: number): T => JSON.parse(linesOf(pagesEntry(key))[line] ?? "");
+  const whole = <T>(list: readonly T[]): readonly T[] => {
+    if (list.length !== count) throw new SlicesLost(key);
+    return list;
+  };
+  return {
+    records: () => whole(count === 0 ? [] : linesOf(recordsEntry(key))),
+    rows: () => whole(page<string[]>(1)),
+    browsable: () => whole(page<string[]>(2)),
+    facts: () => page<ReleaseFacts>(0),
+  };
+}
+
+/** Someone removed or changed an entry of the cache while the build ran, or it could not be written. */
+class SlicesLost extends Error {
+  constructor(entry: string) {
+    super(`the entry ${entry} is missing or damaged`);
+  }
+}
+
+const [encoder, decoder] = [new TextEncoder(), new TextDecoder()];

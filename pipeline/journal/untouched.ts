@@ -1,0 +1,22 @@
+import { join } from "node:path";
+import { isRelativePath } from "../documents/relative-path.ts";
+import { digestOf } from "../system/files.ts";
+import { realFolders } from "../system/real-folders.ts";
+import { isRecentlyChanged, isSameLook, lookAt, type MadeFile } from "./file-stats.ts";
+
+/**
+ * Tells whether a file of a site is as an earlier build made it.
+ * @param taken when the files were last looked at, in milliseconds since 1970
+ */
+export function untouchedFiles(out: string, taken: number): (file: MadeFile) => boolean {
+  const folders = realFolders(out);
+  return ({ path, sha256, look }) => {
+    // The cache may be shared: another writer could name any file there.
+    if (!isRelativePath(path) || !folders.holds(path)) return false;
+    // biome-ignore lint/plugin: its text was checked, and no folder above it is a link.
+    const file = join(out, path);
+    const now = lookAt(file);
+    if (!now || !isSameLook(now, look)) return false;
+    return !isRecentlyChanged(look, taken) || digestOf(file).sha256 === sha256;
+  };
+}

@@ -1,0 +1,65 @@
+import type { Config } from "../documents/config.ts";
+import { manifestSchema } from "../documents/manifest.ts";
+import type { Place, Problem } from "../errors.ts";
+import type { AuthoredFiles } from "../project/authored-files.ts";
+import type { ReleaseFiles } from "../project/discover.ts";
+import { readBytes, shapeRelease } from "../project/parse.ts";
+import { checkRelease } from "./check.ts";
+import { type ArtifactOutline, normalizeRelease, type OutlinedRelease, type Release } from "./normalize.ts";
+
+/** A release that was read, checked and normalized, before it has ids. */
+export interface ReadRelease<R extends OutlinedRelease = Release> {
+  release: R;
+  /** Files that could not be read, and conflicts between manifests. */
+  problems: Problem[];
+  /** Violations of rules, which an exception may accept. */
+  findings: Problem[];
+}
+
+/** What reading each release needs besides its files. */
+export interface ReadingContext {
+  /** The releases folder. */
+  folder: string;
+  config: Config;
+  files: AuthoredFiles;
+}
+
+/**
+ * Reads, checks and normalizes a release: a function of its files and the configuration.
+ * @param contents the bytes of `pathsOfRelease(release)`
+ */
+export function readRelease(
+  release: ReleaseFiles,
+  contents: readonly Uint8Array[],
+  { folder, config, files }: ReadingContext,
+): ReadRelease {
+  const parsed = shapeRelease(folder, release, contents);
+  const { release: normalized, problems } = normalizeRelease(parsed, config);
+  withPlaces(normalized.artifacts, folder, files);
+  return {
+    release: normalized,
+    problems: [...parsed.problems, ...problems],
+    findings: checkRelease(parsed, config),
+  };
+}
+
+/** A release as far as later builds need it: without notes, data and inspections. */
+export function outlineOf({ release, problems, findings }: ReadRelease): ReadRelease<OutlinedRelease> {
+  const { notes: _, artifacts, ...head } = release;
+  const outlines = artifacts.map(({ data: _, verbatim: __, inspected: ___, ...outline }) => outline);
+  return { release: { ...head, artifacts: outlines }, problems, findings };
+}
+
+/** Finds places in manifests only for the few that a problem names, so that no source text stays in memory. */
+export function withPlaces(artifacts: readonly ArtifactOutline[], root: string, files: AuthoredFiles): void {
+  for (const artifact of artifacts) {
+    const { origin } = artifact;
+    artifact.place = () => placeOf(origin, root, files);
+  }
+}
+
+function placeOf({ manifest, index }: ArtifactOutline["origin"], root: string, files: AuthoredFiles): Place {
+  const bytes = files.read(manifest.slice(root.length + 1)) ?? new Uint8Array();
+  const { document } = readBytes(manifest, bytes, manifestSchema);
+  return document?.place(["artifacts", index]) ?? { file: manifest, line: 1, column: 1 };
+}

@@ -1,0 +1,54 @@
+import type { Config } from "../documents/config.ts";
+import type { RenderedRelease } from "../documents/published.ts";
+import type { Problem } from "../errors.ts";
+import type { AssignedIds } from "../ledger/assign-ids.ts";
+import type { CatalogHead } from "../ledger/catalog.ts";
+import { headOf } from "../ledger/load-catalog.ts";
+import { largeTables } from "./hosting/table-size.ts";
+import type { Placed } from "./stores/site-folder.ts";
+
+/** A site that was built, and the input that it was built from. */
+export interface BuiltSite {
+  catalog: CatalogHead & { identified: AssignedIds; problems: Problem[] };
+  site: {
+    config: Config;
+    /** Versions that are not permanent, ascending. */
+    provisional: string[];
+    releaseCount: number;
+    packageCount: number;
+  };
+  delivery: Delivery;
+}
+
+/** The changes of a build in its folder. */
+export interface Delivery {
+  written: number;
+  unchanged: number;
+  removed: number;
+  bytes: number;
+  /** Files of hosting/ that soon are more than their host takes. */
+  largeTables: { path: string; size: number }[];
+}
+
+interface Parts {
+  catalog: CatalogHead;
+  ids: AssignedIds;
+  problems: Problem[];
+  releases: readonly RenderedRelease[];
+  placed: Placed;
+}
+
+export function describeSite({ catalog, ids, problems, releases, placed }: Parts): BuiltSite {
+  const { written, unchanged, removed, bytes, groups } = placed;
+  const tables = groups.flatMap(({ files }) => largeTables(files));
+  return {
+    catalog: { ...headOf(catalog), identified: ids, problems },
+    site: {
+      config: catalog.config,
+      provisional: releases.filter(({ provisional }) => provisional).map(({ version }) => version),
+      releaseCount: releases.length,
+      packageCount: releases.reduce((sum, release) => sum + release.packages.length, 0),
+    },
+    delivery: { written, unchanged, removed, bytes, largeTables: tables },
+  };
+}

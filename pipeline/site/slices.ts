@@ -1,0 +1,46 @@
+import type {
+  ListedPackage,
+  PublishedPackage,
+  PublishedRelease,
+  ReleaseSlices,
+  SiteConfig,
+} from "../documents/published.ts";
+import { withoutData } from "../selection/record-index.ts";
+import { feedEntry } from "./feeds.ts";
+import { artifactView } from "./pages/artifact-view.ts";
+import { browsableRecord } from "./pages/browsable-json.ts";
+import type { Templates } from "./pages/templates.ts";
+
+/**
+ * Renders a release's part of the files that span releases: plain text and data, a function of that release alone.
+ * Links in rows are written for pages two folders deep; see `relinked`.
+ * @param isInFeeds whether it is among the newest releases, which the feeds have
+ */
+export function slicesOf(
+  release: PublishedRelease,
+  isInFeeds: boolean,
+  config: SiteConfig,
+  templates: Templates,
+): ReleaseSlices {
+  const { version, packages } = release;
+  const path = `../../releases/${version}/`;
+  return {
+    records: () => packages.map(({ json }) => json),
+    rows: () =>
+      packages.map((entry) => templates.render("row", { artifact: artifactView(entry, path, config) })),
+    // The browsable list of a month is five folders deep, two below the newest one.
+    browsable: () =>
+      packages.map(({ record, published }) =>
+        browsableRecord(published ?? record, `../../../../../releases/${version}/#p${record.id}`),
+      ),
+    facts: () => ({
+      feed: isInFeeds ? feedEntry(release, config) : null,
+      packages: packages.map(listedPackage),
+    }),
+  };
+}
+
+function listedPackage({ record, published, file, url, size }: PublishedPackage): ListedPackage {
+  const { data: _, ...fields } = record;
+  return { record: fields, row: withoutData(published ?? fields), file, url, size };
+}

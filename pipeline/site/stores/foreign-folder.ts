@@ -1,0 +1,50 @@
+import { readdirSync, statSync } from "node:fs";
+import { failure } from "../../errors.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { isMissing } from "../../system/files.ts";
+import { lockFile } from "../../system/lock.ts";
+import { realPlace } from "../../system/real-place.ts";
+
+/** Temporary files of a build, inside the site's folder. Gone after every finished build. */
+export const workFolder = ".relcat-tmp";
+
+/** A folder that has one of these is relcat's: finished, unfinished, or of a version that had its lock there. */
+const marks = ["build.json", workFolder, lockFile];
+
+/**
+ * Refuses a folder with other people's files in it: a build removes what it made before, nothing else.
+ * @param source the releases folder, which relcat locks too: that alone makes no site of it
+ * @throws RelcatError folder-not-ours
+ */
+export function refuseForeignFolder(folder: string, source: string): void {
+  const [out, authored] = [realPlace(folder), realPlace(source)];
+  if (`${out}/`.startsWith(`${authored}/`) || `${authored}/`.startsWith(`${out}/`)) {
+    const relation = out === authored ? "is" : out.startsWith(authored) ? "is in" : "holds";
+    throw failure(
+      "folder-not-ours",
+      `${folder} ${relation} the releases folder, expected a folder for the site alone`,
+      "Give another folder with --out, such as dist.",
+    );
+  }
+  if (statSync(folder, { throwIfNoEntry: false })?.isDirectory() === false) {
+    throw failure(
+      "folder-not-ours",
+      `${folder} is a file, expected a folder`,
+      "Give another folder with --out.",
+    );
+  }
+  let names: string[];
+  try {
+    names = readdirSync(folder);
+  } catch (error) {
+    if (isMissing(error)) return;
+    throw accessFailure(`cannot read ${folder}`, error);
+  }
+  const ours = names.length === 0 || marks.some((mark) => names.includes(mark));
+  if (ours) return;
+  throw failure(
+    "folder-not-ours",
+    `${folder} holds files but no build.json, expected an absent or empty folder, or an earlier build`,
+    "Give another folder with --out, or empty this one.",
+  );
+}

@@ -1,0 +1,140 @@
+import {
+  closeSync,
+  constants,
+  copyFileSync,
+  lstatSync,
+  openSync,
+  readSync,
+  rmSync,
+  utimesSync,
+} from "node:fs";
+import { join } from "node:path";
+import type { OutputFile, OutputGroup } from "../../documents/published.ts";
+import { relativePath } from "../../documents/relative-path.ts";
+import type { MadeGroup } from "../../journal/file-stats.ts";
+import {
+  type EncodedSibling,
+  type Encoder,
+  hasSiblings,
+  missingSiblings,
+  type SiblingOptions,
+} from "../../journal/precompress.ts";
+import { accessFailure } from "../../system/access-failure.ts";
+import { writeChunks } from "../../system/files.ts";
+import { realFolders } from "../../system/real-folders.ts";
+import { modificationTime } from "./modification-time.ts";
+
+/** A file whose bytes are ready to be moved into place. */
+export interface RenderedFile {
+  path: string;
+  sha256: string;
+  size: number;
+  /** Where its bytes are; undefined: the file in place has the same bytes. */
+  temporary: string | undefined;
+  /** The siblings that must be made anew. */
+  siblings: readonly EncodedSibling[];
+}
+
+export interface RenderedGroup {
+  name: string;
+  key: string;
+  files: readonly RenderedFile[];
+}
+
+export interface Rendering {
+  file(file: OutputFile): RenderedFile;
+  group(group: OutputGroup): RenderedGroup;
+  /** Files that are in place as an earlier build made them. */
+  kept(group: MadeGroup): RenderedGroup;
+}
+
+/** Writes files into a temporary folder; a file whose bytes equal the one in place is discarded. */
+export function rendering(
+  folder: string,
+  work: string,
+  now: number,
+  { encodings, untouched }: SiblingOptions,
+  encoder: Encoder,
+): Rendering {
+  const folders = realFolders(folder);
+  let count = 0;
+  // biome-ignore lint/plugin: paths that the build made, checked before anything is written.
+  const inPlace = (path: string) => join(folder, path);
+  const statOf = (path: string) => {
+    const stat = lstatSync(inPlace(path), { throwIfNoEntry: false });
+    return stat && folders.holds(path) ? stat : undefined;
+  };
+  const write = (file: OutputFile, same: RenderedFile | undefined): RenderedFile => {
+    // biome-ignore lint/plugin: a number.
+    const temporary = join(work, String(count++));
+    const { path } = file;
+    const old = statOf(path);
+    const time = modificationTime(path, now, old?.mtimeMs);
+    const { sha256, size } = same
+      ? copied(same, temporary, time)
+      : writeChunks(temporary, file.chunks, false, time);
+    const isSame = old?.isFile() === true && old.size === size && sameBytes(temporary, inPlace(path), size);
+    if (isSame) rmSync(temporary);
+    return { path, sha256, size, temporary: isSame ? undefined : temporary, siblings: [] };
+  };
+  const copied = (same: RenderedFile, temporary: string, time: number) => {
+    // A copy is cheaper than the same bytes made and hashed again.
+    copyFileSync(same.temporary ?? inPlace(same.path), temporary, constants.COPYFILE_FICLONE);
+    utimesSync(temporary, time, time);
+    return same;
+  };
+  const encoded = (file: RenderedFile): RenderedFile => {
+    if (!hasSiblings(file)) return file;
+    const { path, temporary } = file;
+    const missing = temporary ? encodings : missingSiblings(folder, file, encodings, untouched);
+    return { ...file, siblings: encoder.encode(file, temporary ?? inPlace(path), missing) };
+  };
+  const render = (file: OutputFile, same?: RenderedFile): RenderedFile => {
+    relativePath(file.path); // Whatever it was made from: a forged cache entry must not lead outside.
+    try {
+      return write(file, same);
+    } catch (error) {
+      if (!(error as NodeJS.ErrnoException).syscall) throw error;
+      throw accessFailure(`cannot write ${inPlace(file.path)}`, error);
+    }
+  };
+  return {
+    file: (file) => render(file),
+    group({ name, key, files }) {
+      const byPath = new Map<string, RenderedFile>();
+      for (const file of files) {
+        const same = file.sameAs === undefined ? undefined : byPath.get(file.sameAs);
+        byPath.set(file.path, encoded(render(file, same)));
+      }
+      return { name, key, files: [...byPath.values()] };
+    },
+    kept: ({ name, key, files }) => ({
+      name,
+      key,
+      files: files.map(({ path, sha256, size }) =>
+        encoded({ path, sha256, size, temporary: undefined, siblings: [] }),
+      ),
+    }),
+  };
+}
+
+/** @param size of both, in bytes */
+function sameBytes(a: string, b: string, size: number): boolean {
+  const files = [openSync(a, "r"), openSync(b, "r")] as const;
+  const [left, right] = [
+    Buffer.alloc(Math.min(size, comparedAtOnce)),
+    Buffer.alloc(Math.min(size, comparedAtOnce)),
+  ];
+  try {
+    for (let at = 0; at < size; at += left.length) {
+      const length = readSync(files[0], left, 0, left.length, at);
+      if (readSync(files[1], right, 0, length, at) !== length) return false;
+      if (left.compare(right, 0, length, 0, length) !== 0) return false;
+    }
+    return true;
+  } finally {
+    for (const file of files) closeSync(file);
+  }
+}
+
+const comparedAtOnce = 1 << 20;

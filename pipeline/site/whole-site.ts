@@ -1,0 +1,33 @@
+import type { Config } from "../documents/config.ts";
+import type { OutputFile } from "../documents/published.ts";
+import { throwErrors } from "../errors.ts";
+import type { Catalog } from "../ledger/catalog.ts";
+import { refuseUnknown } from "../ledger/cut.ts";
+import { loadCatalog, type Selection } from "../ledger/load-catalog.ts";
+import type { AuthoredFiles } from "../project/authored-files.ts";
+import { emitSite } from "./emit.ts";
+import { readSchemas, readTemplates } from "./stores/templates.ts";
+
+/** A site as a function of its catalog: nothing is written. */
+export interface Site {
+  config: Config;
+  /** Every file but build.json, rendered as it is asked for; once. */
+  files: Iterable<OutputFile>;
+}
+
+/**
+ * Renders a site in memory, to compare it with another one.
+ * @throws RelcatError version-unknown; with every problem found, when one of them is an error
+ */
+export async function buildCatalog(
+  folder: string,
+  selection: Selection = {},
+  source?: AuthoredFiles,
+): Promise<{ site: Site; catalog: Catalog }> {
+  const catalog = await loadCatalog(folder, selection, source);
+  refuseUnknown(catalog, selection.versions);
+  const { config, identified, ledger, problems } = catalog;
+  throwErrors(selection.released ? [...problems, ...identified.notCut] : problems);
+  const sources = { templates: await readTemplates(), schemas: await readSchemas() };
+  return { site: { config, files: emitSite(identified.releases, ledger, config, sources) }, catalog };
+}
