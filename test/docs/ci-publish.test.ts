@@ -198,7 +198,7 @@ test("signatures are renewed when half of their life is over, and take no place 
   const { history } = await historyOf(at);
   expect(history.map(({ action }: { action: string }) => action)).toEqual(["refresh", "publish"]);
 
-  // What the README says for the days when the job fails.
+  // The README's instructions for a failing job.
   const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
   const [, block = ""] = /\*\*If it fails\*\*[^`]*```sh\n([^`]+)```/.exec(readme) ?? [];
   expect(block).toContain("relcat publish prod");

@@ -6,7 +6,7 @@ import { release } from "../support/project.ts";
 import { repository } from "../support/run.ts";
 import { type Forge, forge, type Machine } from "./ci-forge.ts";
 
-/** Builds what a job is named after; BUILD_SALT stands for everything that makes two builds differ. */
+/** Builds a file named after the job; BUILD_SALT makes two builds differ. */
 const build = `#!/usr/bin/env bash
 set -eu
 mkdir -p out

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "../support/run.ts";
 
-/** What neither editors nor reviews show: control characters other than tab and line feed, and those that turn text around. */
+/**
+ * Characters hidden in editors and reviews: control characters except tab and line feed, and bidirectional
+ * marks.
+ */
 const hidden = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/u;
 const shown = /[\t\n]/g;
 

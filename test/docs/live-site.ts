@@ -9,11 +9,11 @@ import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { localWeb, type Page } from "./local-web.ts";
 import { launcher, withNextPasted } from "./pasted.ts";
 
-/** A releases repository, the places its sites lie at, and a shell in a folder of its own. */
+/** A releases repository, the storage of its sites, and a shell in its own folder. */
 export interface World {
   /** Has all of it. */
   base: string;
-  /** Where the shell starts. */
+  /** Working directory of the shell. */
   folder: string;
   home: string;
   /** The folder that documents call /srv. */
@@ -33,7 +33,7 @@ export interface World {
   ): Promise<ShellResult & { pasted?: string[] }>;
   /** A file of a site as its readers get it; undefined: they get none. */
   live(host: string, path: string): string | undefined;
-  /** What a CDN in front does with what its origin has; it may be replaced. */
+  /** A CDN in front of the origin; tests may replace it. */
   edge: (path: string, page: Page | undefined) => Page | undefined;
 }
 
@@ -61,7 +61,7 @@ ingest:
   - { match: "*.msi", package_type: msi }
 `;
 
-/** What documents' YAML says, with the places of this machine. */
+/** YAML of the documents, with the paths of this machine. */
 export const placed = (yaml: string, { srv, bucket }: Pick<World, "srv" | "bucket">): string =>
   yaml.replaceAll("/srv", srv).replaceAll("https://s3.example.com", bucket.endpoint);
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { afterFile } from "../support/after-file.ts";
 
-/** What an address answers with; undefined: nothing is there. */
+/** Answer of an address; undefined: not found. */
 export interface Page {
   bytes: Uint8Array;
   headers: Record<string, string>;

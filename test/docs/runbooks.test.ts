@@ -57,7 +57,7 @@ test("retract-within-minutes: the package is gone from the list, with its reason
   expect(
     JSON.parse(at.live(host, "api/v1/latest.json") ?? "").packages.map(({ id }: { id: number }) => id),
   ).toEqual([3, 2]);
-  // Who has the file is told, and main has what the site has.
+  // Users with the file get a warning, and main contains the published lines.
   const told = await at.sh("relcat verify out/tool-26.09.001.rpm --from prod", { cwd: at.clone });
   expect(told.exitCode).toBe(1);
   expect(told.stderr).toContain("which was withdrawn: Does not start on ARM.");
@@ -168,7 +168,7 @@ cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/
     exitCode: 6,
     stderr: expect.stringContaining("error[site-tampered]"),
   });
-  // Who is kept from the new root, and has never seen it, is led on: the runbook says so.
+  // A new client that is kept from the new root can be misled: the runbook says so.
   rmSync(join(forged, "metadata/2.root.json"));
   expect((await verify("never-there")).exitCode).toBe(0);
 });

@@ -6,7 +6,7 @@ import { publishSteps } from "../../pipeline/documents/publish-turn.ts";
 import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
-/** What SECURITY.md says is not promised, so that nobody finds out by surprise. */
+/** Limits that SECURITY.md states, so that they surprise no one. */
 test("an older signed state is believed by a client that has seen nothing, by no other", {
   tags: ["long"],
 }, async () => {

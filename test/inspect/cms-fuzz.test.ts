@@ -21,7 +21,7 @@ describe("a mutated file gets a verdict, and ok only for what was signed", () =>
     async (file, { read }) => {
       const original = bytesOf(file);
       const { uncovered, verdict: before } = await inspectBytes(read, original, optionsWith(keys));
-      // Free sectors and a notary's ticket may be added at the end: nobody signs them.
+      // Unsigned free sectors and a notary's ticket may be appended.
       const covered = (bytes: Buffer, added: readonly Uncovered[] = []) => {
         const copy = Buffer.from(bytes);
         for (const { from, to } of uncovered) copy.fill(0, from, to);

@@ -4,7 +4,7 @@ import { Fault } from "../../pipeline/documents/verdict.ts";
 import { type CpioEntry, cpioReader } from "../../pipeline/inspect/archives/cpio.ts";
 import { cpio } from "../support/cpio.ts";
 
-/** What comes out when the archive comes in pieces of these sizes. */
+/** Output for input in chunks of these sizes. */
 function read(
   bytes: Uint8Array,
   sizes: readonly number[] = [bytes.length],

@@ -4,7 +4,7 @@ import { heldFile, tooLarge } from "../../pipeline/inspect/bytes/held-file.ts";
 
 const isProgram = (head: Uint8Array) => Buffer.from(head).toString("latin1").startsWith("MZ");
 
-/** What is held of a file and what passes by, when it comes in pieces of these sizes. */
+/** Kept and streamed bytes for input in chunks of these sizes. */
 function written(content: Uint8Array, sizes: readonly number[], size = content.length) {
   const passed: Buffer[] = [];
   const held = heldFile(size, isProgram, (chunk) => void passed.push(Buffer.from(chunk)));

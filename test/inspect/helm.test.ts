@@ -146,7 +146,7 @@ describe("a chart", () => {
   });
 });
 
-/** Each line stands for ten of the line before. */
+/** Each line expands to ten of the previous one. */
 function aliases(): string {
   const lines = Array.from(
     { length: 9 },

@@ -53,7 +53,7 @@ const numbers = [
   "00000000ffffff00",
 ];
 
-/** Where headers and tables are: near the beginning, near multiples of what formats align to, or at the end. */
+/** Likely offsets of headers and tables: near the beginning, near alignment boundaries, or at the end. */
 const place = fc.oneof(
   fc.nat(1200),
   fc

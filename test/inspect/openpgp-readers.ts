@@ -24,7 +24,7 @@ const charts = artifactsOf("helm-prov").map((artifact) => ({
   read: inspectChart,
 }));
 
-/** All fixtures of these formats; a chart is what the provenance beside it is. */
+/** All fixtures of these formats; a chart is tested through its provenance file. */
 export const cases: Case[] = artifactsOf(...Object.keys(readers))
   .map((artifact) => ({ ...artifact, read: readers[artifact.type] as Reader }))
   .concat(charts);

@@ -7,7 +7,7 @@ const good = bytesOf("vm/acme-1.2.3-proxmox.vma");
 const headerSize = good.readUInt32BE(56);
 const uuid = good.subarray(8, 24);
 
-/** The MD5 of some bytes, where it stands among them. */
+/** Inserts the MD5 of the bytes at an offset. */
 function summed(bytes: Buffer, at: number): Buffer {
   bytes.fill(0, at, at + 16);
   createHash("md5").update(bytes).digest().copy(bytes, at);

@@ -19,7 +19,7 @@ beforeAll(async () => {
 const read = (damaged: string) => readLedger({ file: "ledger.jsonl", text: damaged });
 const codes = (damaged: string) => read(damaged).problems.map(({ code, at }) => `${code} ${at?.line}`);
 
-/** What a released build says: the ledger alone, and the ledger beside the manifests. */
+/** Problems of a released build: of the ledger alone, and of the ledger with the manifests. */
 function found(damaged: string): string[] {
   const { ledger, problems } = read(damaged);
   if (problems.length > 0) return problems.map(({ code }) => code);

@@ -32,7 +32,7 @@ export function releaseOf(version: string, manifests: readonly (readonly Written
   );
 }
 
-/** What a catalog of these releases and this ledger comes to; `versions` are those that get ids, by default all. */
+/** Catalog of these releases and this ledger; `versions` get ids, by default all. */
 export function catalogOf(
   releases: readonly Release[],
   ledgerText: string,

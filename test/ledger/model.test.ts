@@ -4,7 +4,7 @@ import { type Releases, releases } from "../support/catalog.ts";
 import { often } from "../support/effort.ts";
 import { linesOf } from "./history.ts";
 
-/** What the ledger must know of one artifact. */
+/** Expected state of one artifact. */
 interface Known {
   version: string;
   file: string;

@@ -37,7 +37,7 @@ export async function planOf(made: Project, request: Partial<PlanRequest> = {}):
   return plan;
 }
 
-/** What of a plan is not empty, without what every plan has. */
+/** Non-empty parts of a plan, without those of every plan. */
 export function essence(plan: Plan): Partial<Plan> {
   const {
     schema_version: _,

@@ -12,7 +12,7 @@ import {
 const deb = "deb/signed-ed25519.deb";
 const msi = "msi/signed.msi";
 
-/** What an ingested artifact's entry says otherwise, by its file name. */
+/** Changes of an ingested artifact's entry, by file name. */
 async function ingested(
   change: (artifact: Record<string, unknown>) => object = () => ({}),
   rest: object = {},

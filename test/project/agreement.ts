@@ -1,7 +1,7 @@
 import { isScalar, parseDocument, visit } from "yaml";
 import { type Syntax, SyntaxProblem } from "../../pipeline/project/source.ts";
 
-/** What a reader makes of a text: its value, or only that it is refused. */
+/** Result of a reader: a value, or a refusal. */
 export type Verdict = { accepted: true; value: unknown } | { accepted: false };
 
 export const refused: Verdict = { accepted: false };

@@ -15,7 +15,7 @@ artifacts:
     only_for_account: null
 `;
 
-/** What is wrong, the bytes, what is said. */
+/** Title, bytes, message. */
 const troubles: [string, Uint8Array, string][] = [
   [
     "a byte order mark",

@@ -85,7 +85,7 @@ test("ten megabytes are refused unread", () => {
   );
 });
 
-/** What fills a file of the greatest size that is read. */
+/** Content for a file of the maximum size. */
 const fillings: ["yaml" | "json", string, string, string][] = [
   ["yaml", "closing brackets", "]", "1:1 yaml-syntax"],
   ["yaml", "brackets that do not fit", "[}", "1:2 yaml-syntax"],

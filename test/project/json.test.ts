@@ -7,7 +7,7 @@ import { saidOf } from "./complaint.ts";
 const said = (text: string) => saidOf("json", text);
 const invalid = (what: string) => `json-syntax not valid JSON: ${what}`;
 
-/** What is wrong, the text, what is said. */
+/** Title, text, message. */
 const troubles: [string, string, string][] = [
   ["an empty file", "", "1:1 json-syntax the file is empty, expected JSON"],
   ["a file of white space", " \n", "2:1 json-syntax the file is empty, expected JSON"],

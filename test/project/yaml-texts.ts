@@ -164,7 +164,7 @@ const patched = fc
   })
   .map((lines) => lines.map(([indent, piece]) => `${" ".repeat(indent)}${piece}\n`).join(""));
 
-/** What means something everywhere but in a block text. */
+/** Text with a special meaning everywhere except in a block text. */
 const opaque = (
   "'~\"~'a' b~*b*~*~&a~!t~%~#~#x~# x~- a~- 'a'~- *b~- >-~k: v~k: *v~k: 'v~k: >-~k: |~a: [b~{~]~}~| 27~|2~>+~---~...~<<~<<: a~@~" +
   "1e400~x 1e400~? a~: b~a #b~a #  b~text~more text~a: b: c~a\\~  'a'~ a ~\u00a0~__proto__: 1~,~"

@@ -5,7 +5,7 @@ import { saidOf } from "./complaint.ts";
 
 const said = (text: string) => saidOf("yaml", text);
 
-/** What is wrong, the text, what is said. */
+/** Title, text, message. */
 const troubles: [string, string, string][] = [
   [
     "a key that stands twice",
@@ -58,7 +58,7 @@ test.each(troubles)("%s is reported at its location", (_, text, expected) => {
   expect(said(text)).toBe(expected);
 });
 
-/** The same mistakes as people make them, and what they are told to do. */
+/** Common mistakes with their hints. */
 const column = "Keys of one object start in the same column, and so do the items of one list.";
 const mistakes: [string, string, string][] = [
   [

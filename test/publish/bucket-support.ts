@@ -37,7 +37,7 @@ export function ageObjects({ bucket }: S3Fake): void {
     bucket.objects.set(key, { bytes, etag, headers });
 }
 
-/** What readers may ask for, by path. */
+/** Public files by path. */
 export function publicTree({ bucket }: S3Fake): Tree {
   const own = [...bucket.objects].map(([key, { bytes }]) => [key.slice(prefix.length), bytes] as const);
   const isPublic = (path: string) => !/^(files\/|state\/|current\.json$)/.test(path);

@@ -163,7 +163,7 @@ describe("nothing moves", () => {
     });
   });
 
-  /** What the command says on stderr, and its status; the site must be as it was. */
+  /** Status and stderr of a refused command; the site must be unchanged. */
   async function refused(...args: string[]): Promise<string> {
     const place = join(project.www, "current");
     const before = existsSync(place) ? readlinkSync(place) : undefined;

@@ -37,7 +37,7 @@ describe("programs that a site names", () => {
       ]),
     );
     expect(urls()?.some((url) => url.includes("/targets/"))).toBe(false);
-    // Nobody is told of what was there before relcat.
+    // Releases that existed before relcat are not announced.
     expect(told("announced")).toBeUndefined();
   });
 

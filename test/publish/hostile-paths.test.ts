@@ -12,7 +12,7 @@ import { type PublishingProject, publishingProject } from "./support.ts";
 /** An attacker who can write a site's storage, and has no key, names paths in the documents that relcat keeps there. */
 interface Attacked {
   project: PublishingProject;
-  /** What a document at the site says; the newest index for "index". */
+  /** Reads a document at the site; the newest index for "index". */
   read(document: "current.json" | "index"): string;
   write(document: "current.json" | "index", text: string): void;
 }
@@ -60,7 +60,7 @@ describe.each([
 ])("a hostile %s", (kind, make, indexName) => {
   let attacked: Attacked;
   let whole: { index: string; "current.json": string };
-  /** Of the machine that publishes: what a path from the index leads to. */
+  /** Target, on the publishing machine, of a path from the index. */
   let victim: string;
 
   beforeAll(async () => {

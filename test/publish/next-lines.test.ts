@@ -5,7 +5,7 @@ import { asGiven } from "../../cli/terminal/as-given.ts";
 import { artifact, project, release } from "../support/project.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";
 
-/** A project in a folder that is always named with -C, signed, with a site beside it. */
+/** A signed project in a folder that is named with -C, and a site next to it. */
 async function elsewhere() {
   const made = project({
     "p/releases/catalog.yaml": `require: {}

@@ -44,7 +44,7 @@ test("a list goes on over pages of a thousand", async () => {
   expect(await Array.fromAsync(store.list(""))).toEqual([]);
 });
 
-/** What publishing asks of a store: each is tried under each fault. */
+/** Store operations of publishing, each tested with every fault. */
 const actions: Readonly<
   Record<string, { act: (store: ArtifactStore) => Promise<unknown>; result: unknown }>
 > = {

@@ -61,7 +61,7 @@ function odd(out: string): string[] {
 
 const state = () => JSON.parse(fake.bucket.objects.get(`${prefix}current.json`)?.bytes.toString() ?? "");
 
-/** What the history says is there to go back to. */
+/** Every publish in the history can be restored. */
 function expectBooks(): void {
   const { state: phase, history } = state();
   expect(phase).toBe("done");

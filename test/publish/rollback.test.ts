@@ -75,7 +75,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(stdout).toMatch(/^Published build [0-9a-f]{12} to prod: /);
     expect(stderr).toContain("prod is on hold: relcat publish refuses without --release-hold.");
     expect(page()).not.toContain("A page that should not be there.");
-    // Somebody who saw the bad build goes on without a complaint.
+    // A client that saw the bad build continues without an error.
     await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
     const { history } = project.state();
     expect(history.map(({ action }) => action)).toEqual(["rollback", "publish", "publish"]);

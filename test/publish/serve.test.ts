@@ -5,7 +5,7 @@ import { type Origin, startOrigin } from "../../service/catalog/node.ts";
 import { send } from "../site/hosting/exchange.ts";
 import { type PublishingProject, publishingProject } from "./support.ts";
 
-/** `relcat serve --dir SITE/current`: what publish put there, and nothing that is beside it. */
+/** `relcat serve --dir SITE/current` serves only the published files. */
 let project: PublishingProject;
 let server: Origin;
 const logged: string[] = [];

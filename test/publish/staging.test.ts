@@ -5,7 +5,7 @@ import { addRelease, type PublishingProject, placeArtifacts, publishingProject }
 
 const stageUrl = "http://127.0.0.1:8089";
 
-/** A staging site beside `prod`, and a new release that is not cut. */
+/** A staging site next to `prod`, and a new release that is not cut. */
 async function staged(): Promise<PublishingProject> {
   const project = await publishingProject({
     sites: (folder) =>
@@ -23,7 +23,7 @@ describe("publishing to a staging site", () => {
     const project = await staged();
     await project.succeed("publish", "prod");
 
-    // What only staging lists is checked still.
+    // Artifacts listed only by staging are still checked.
     const missing = await project.run("publish", "staging", "--out", "preview");
     expect(missing.exitCode).toBe(1);
     expect(missing.stderr).toContain(

@@ -41,11 +41,7 @@ export function textFile(text: string): LocalFile {
 
 export const large = 70 * 1024 * 1024;
 
-/**
- * What every service must do for publishing to be safe.
- * @param open a store on a bucket or prefix of its own
- * @param completesOnce whether completing an upload heeds its condition: where it does not, who is last wins
- */
+/** Behaviour of a service that safe publishing requires. */
 export function storeConformance(open: () => Promise<ArtifactStore>, completesOnce: boolean): void {
   test("what is put is read again, with its headers", async () => {
     const store = await open();

@@ -8,7 +8,7 @@ import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 /** A project whose sites are folders or buckets. */
 export interface PublishingProject {
   folder: string;
-  /** What the sample's base_url is. */
+  /** base_url of the sample. */
   baseUrl: string;
   /** The folder of the site `prod`. */
   www: string;
@@ -115,7 +115,7 @@ export function placeArtifacts(dist: string, site: string, baseUrl: string, whic
   });
 }
 
-/** What the release documents of a built site name below its base address. */
+/** Artifacts below the base address that the release documents of a built site name. */
 export function artifactsOf(dist: string, baseUrl: string): { key: string; size: number | null }[] {
   const releases = join(dist, "api/v1/release");
   const versions = readdirSync(releases).filter((name) => /^\d/.test(name));
@@ -154,7 +154,7 @@ export async function gitIn(folder: string, ...args: string[]): Promise<string> 
   return (await execa("git", [...who, ...args], { cwd: folder, env })).stdout;
 }
 
-/** What is below releases/ now is a commit. */
+/** Commits everything below releases/. */
 export async function commitAll(folder: string): Promise<void> {
   await gitIn(folder, "add", "releases");
   await gitIn(folder, "commit", "-qm", "Releases");

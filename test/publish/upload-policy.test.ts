@@ -51,7 +51,7 @@ describe("refused before anything is sent, with a manifest and without:", () => 
       { policy: { rpm: { verdict: ["unsigned"] } }, version_map: { deb: "1.2.3" } },
     ],
   ])("%s", async (_, file, reason, hint, rest: object = {}) => {
-    // Whoever ingested it let it pass: upload does not take their word.
+    // upload does not trust the recorded result of ingest.
     const made = await uploading([deb, file], { signers: [] });
     made.configure({ ...site, ...rest });
     const name = file.replace(/.*\//, "");

@@ -21,7 +21,7 @@ const manifest = (...lines: string[]) =>
     "",
   ].join("\n");
 
-/** Where the key stands, the document, what is said. */
+/** Location of the key, document, message. */
 const cases: [string, string, string, string][] = [
   ["at the top", "catalog.yaml", "artifact_ulr: https://example.com", "Did you mean artifact_url?"],
   ["in an object", "catalog.yaml", "wire: { vendr: maker }", "Did you mean vendor?"],

@@ -12,7 +12,7 @@ function places(value: unknown, path: Path = []): Path[] {
   ];
 }
 
-/** What stands where it should not: other types, edges of numbers, near misses of every text pattern. */
+/** Wrong values: other types, edges of numbers, near misses of every text pattern. */
 const intruders: unknown[] = [
   null,
   true,

@@ -12,7 +12,7 @@ import { examples } from "./examples.ts";
 import { mutated } from "./mutations.ts";
 
 const names = Object.keys(documentSchemas) as SchemaName[];
-// Formats are annotations in draft 2020-12; dates are checked by the pattern beside them.
+// Formats are annotations in draft 2020-12; patterns check dates.
 const ajv = new Ajv2020({ strict: true, validateFormats: false, allErrors: false });
 const validators = new Map(names.map((name) => [name, ajv.compile(JSON.parse(jsonSchemaText(name)))]));
 

@@ -3,7 +3,7 @@ import { rolldown } from "rolldown";
 
 const repository = join(import.meta.dirname, "../..");
 
-/** Where a build takes the worker from. */
+/** The worker that a build copies. */
 export const workerFile = join(repository, "templates/hosting/cloudflare/worker.js");
 
 const banner = "/*! relcat: the catalog at the edge, made from service/catalog/worker.ts. */";

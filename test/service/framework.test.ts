@@ -21,7 +21,7 @@ interface Recorded {
   };
 }
 
-/** What the framework said that this API's clients were written against, over three records with ids 1 to 3. */
+/** Answers of the framework that existing API clients expect, for three records with ids 1 to 3. */
 const recorded: Recorded[] = JSON.parse(
   readFileSync(join(repository, "test/fixtures/http/framework.json"), "utf8"),
 );
@@ -33,7 +33,7 @@ const html = { status: 200, "content-type": "text/html; charset=utf-8" } as cons
 const listed = { status: 200, "content-type": "application/json" } as const;
 const absent = { status: 404, "content-type": "application/json", json: { detail: "Not found." } } as const;
 
-/** Where relcat answers otherwise, and why. */
+/** Answers of relcat that differ, with reasons. */
 const differences: Record<string, { reason: string; answer: Expected }> = {
   "GET Accept: application/json;q=0.5,text/html;q=0.9": { reason: "weights count", answer: html },
   "GET Accept: application/json;q=0": {

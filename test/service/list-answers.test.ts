@@ -37,7 +37,7 @@ beforeAll(async () => {
   site = await openFolderSite(catalog.out);
 });
 
-/** What the origin sends, without what Node adds to every answer. */
+/** The origin's answer, without headers that Node adds. */
 async function overTheWire(path: string, question: Question) {
   const { status, headers, bytes } = await ask(url, path, question);
   return described(status, headers, bytes);

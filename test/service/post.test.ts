@@ -13,14 +13,14 @@ interface Expected {
   authenticate?: string | null;
   location?: string;
   json?: unknown;
-  /** Which fields are complained about. */
+  /** Fields with errors. */
   fields?: string[];
 }
 
 /**
- * What the framework answered that this API's clients were written against, and where relcat differs, and why.
- * "open": anybody may post there, so these carry the token. "basic": what it asked of all methods, asked here of POST.
- * Everywhere: no Location is taken from a record's data, and the realm is relcat's.
+ * Answers of the framework that existing API clients expect, with relcat's differences and reasons. "open":
+ * the framework required no credentials, so these rows carry the token. "basic": the framework required
+ * credentials for all methods. Everywhere: no Location from a record's data, and relcat's own realm.
  */
 interface Row {
   variant: "open" | "basic";

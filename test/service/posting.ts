@@ -47,7 +47,7 @@ function anySite(): Promise<string> {
 
 export interface Posting extends Running {
   catalog: Releases;
-  /** What the server was told beside the log of requests. */
+  /** Log messages other than requests. */
   said: string[];
   post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
 }

@@ -55,7 +55,7 @@ const query = fc
     return parameters;
   });
 
-/** The rules, written down a second time as plainly as they are told. */
+/** A second, plain implementation of the rules. */
 function plainly(rows: readonly Row[], parameters: URLSearchParams): Row[] {
   let chosen = rows.filter((row) =>
     [...new Map(parameters)].every(([name, text]) => {

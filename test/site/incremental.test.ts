@@ -182,7 +182,7 @@ const decoded = (siblings: Tree): Tree =>
     ]),
   );
 
-/** What it refuses to do, and why; undefined when it does it. */
+/** Error messages; undefined: success. */
 async function said(work: () => Promise<unknown>): Promise<string[] | undefined> {
   try {
     await work();
@@ -195,7 +195,7 @@ async function said(work: () => Promise<unknown>): Promise<string[] | undefined>
   }
 }
 
-/** As the command line does it: nothing, where that can be told; else what changed. */
+/** Builds like the command line: skips an unchanged project. */
 async function buildIncrementally({ folder, clock }: Edited): Promise<void> {
   const call = buildCallOf(folder, { clock });
   if (unchangedBuild(call) === undefined) await buildWithJournal(call);

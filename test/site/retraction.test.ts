@@ -16,7 +16,7 @@ beforeAll(async () => {
   tree = readTree(join(folder, "dist"));
 });
 
-/** Where a withdrawn file may still be named. Every other file of the site must not know it. */
+/** Files that may name a withdrawn file. No other file of the site may. */
 const mayNameIt = new Set([
   "api/v1/package/4/gone.json",
   "api/v1/release/26.08.001/index.json",

@@ -5,7 +5,7 @@ import { largeCatalog } from "../support/large.ts";
 import { project } from "../support/project.ts";
 import { readTree } from "../support/tree.ts";
 
-/** What the script adds to the pages: filters, their address, copying. */
+/** Tests of the pages' script: filters, their address, copying. */
 let browser: Browser;
 let site: Visited;
 let current: Visit | undefined;
@@ -19,7 +19,7 @@ afterAll(async () => {
   await browser?.close();
 });
 
-/** Opens a page; what went wrong in the one before is told now. */
+/** Opens a page, and reports errors of the previous one. */
 async function open(path: string): Promise<Page> {
   await close();
   current = await site.open(path);

@@ -6,7 +6,7 @@ import { peakMemory } from "../support/peak-memory.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
 const size = 6 * 1024 ** 3;
-/** Of so many zeros, as `openssl dgst -sha256` has it. */
+/** Hash of that many zeros, from `openssl dgst -sha256`. */
 const sha256 = "5c32c2b28999325bc5ad39d6530bcb46fbdf1f86375a991b7269764c50b0d109";
 
 let folder: string;

@@ -20,7 +20,7 @@ function emptyDisk(name: string, size: number): string {
   return path;
 }
 
-/** What is found in a file by a process of its own, and the most memory that it held, in bytes. */
+/** Inspects a file in a separate process, and measures its peak memory in bytes. */
 async function inspect(path: string) {
   const peak = peakMemory();
   const script = join(repository, "test/support/inspect-file.ts");

@@ -24,7 +24,7 @@ import { msi } from "../support/msi.ts";
 import { pagesOf, signedPe } from "../support/pe.ts";
 import { installerSource } from "../support/stock-packages.ts";
 
-/** What osslsigncode, wixl and openssl of Debian say and make, beside what relcat says. */
+/** Compares relcat with osslsigncode, wixl and openssl of Debian. */
 const keyFolder = resolve(import.meta.dirname, "../fixtures/artifacts/keys");
 const bothCas = ["codesign-ca.crt", "apple-like-ca.crt"];
 
@@ -49,7 +49,7 @@ async function isGoodForOsslsigncode(file: string, cas: string): Promise<boolean
   return exitCode === 0;
 }
 
-/** Where relcat's verdict is not the tool's, and why. */
+/** Fixtures with different verdicts, and the reasons. */
 const differences: Readonly<Record<string, string>> = {
   "msi/signed-sha1.msi": "osslsigncode takes SHA-1, for which other files with the same hash can be made",
 };
@@ -107,7 +107,7 @@ describe("openssl agrees about the CMS signature of", () => {
     const { signatures, heap, hash } = await openXar(bytesSource(bytesOf(file)));
     const cms = signatures.find(({ style }) => style === "CMS");
     const bytes = Buffer.from(heap.read(cms?.offset ?? 0, cms?.size ?? 0));
-    // What is wrong with these may be wrong elsewhere than in this signature.
+    // These may have errors outside the signature.
     if (!broken.includes(verdict)) expect(await isGoodForOpenssl(bytes, hash)).toBe(verdict === "ok");
     else if (!(await isGoodForOpenssl(bytes, hash))) expect(verdict).not.toBe("ok");
   });

@@ -41,7 +41,7 @@ const qemu = async (...args: string[]) => {
   return { code: exitCode, said: stdout.startsWith("{") ? JSON.parse(stdout) : stdout };
 };
 
-/** What qemu-img calls a format. */
+/** Format names of qemu-img. */
 const drivers: Readonly<Record<string, string>> = { vhd: "vpc" };
 const driverOf = (type: string) => drivers[type] ?? type;
 
@@ -151,7 +151,7 @@ describe("images that qemu-img makes", () => {
 
 const fixtures = artifactsOf("vm-qcow2", "vm-vmdk", "vm-vpc", "vm-vhdx", "vm-vdi").map(({ file }) => file);
 
-/** Where qemu-img and we differ over a fixture, and why. */
+/** Fixtures with different verdicts of qemu-img, and the reasons. */
 const differences: Readonly<Record<string, string>> = {
   "bad-backing-file.qcow2": "qemu-img opens the backing file; what is shipped must not need one",
 };

@@ -13,12 +13,12 @@ import { allowedKeys, inspectArtifact, inspectBytes, optionsWith, pathOf } from 
 import { allowDebsig, debsigFolders } from "../support/debsig.ts";
 import { dpkgDeb, gpg, newSigner, rpmbuild, rpmsign, type Signer } from "../support/stock-packages.ts";
 
-/** What rpm, debsig-verify and gpgv of Debian say, beside what relcat says. */
+/** Compares relcat with rpm, debsig-verify and gpgv of Debian. */
 const keyFolder = resolve(import.meta.dirname, "../fixtures/artifacts/keys");
 const owners = ["rsa4096", "ed25519", "subkey", "revoked"];
 
 let folder: string;
-/** What is packed. */
+/** Content of the packages. */
 let tree: string;
 let keys: Keys;
 beforeAll(async () => {
@@ -46,7 +46,7 @@ const debsigVerify = (file: string) =>
 const gpgv = (...args: string[]) =>
   execa("gpgv", ["--keyring", join(folder, "keyring.gpg"), ...args], { reject: false });
 
-/** Where the tool lets pass what relcat refuses, and why relcat does; once the other way round. */
+/** Fixtures that only the tool accepts, and one that only relcat accepts, with the reasons. */
 const differences: Readonly<Record<string, string>> = {
   "rpm/signed-revoked.rpm": "rpm imports a revoked key like any other",
   "rpm/stripped.rpm": "rpm takes digests alone for good",

@@ -34,7 +34,7 @@ async function twoSites() {
   return { folder, before, after, siblings };
 }
 
-/** Compressed files that are not those of the file beside them. */
+/** Compressed files that do not match their uncompressed file. */
 const foreignSiblings = (dist: string, tree: Tree) =>
   [...readSiblings(dist)]
     .filter(
@@ -50,7 +50,7 @@ const whole = (tree: Tree, before: Tree, after: Tree) =>
     .filter(([path, bytes]) => !before.get(path)?.equals(bytes) && !after.get(path)?.equals(bytes))
     .map(([path]) => path);
 
-/** What earlier runs kept would leave fewer calls to the next. */
+/** A cache of earlier runs would reduce the number of calls. */
 const forget = (folder: string) => rmSync(join(folder, ".relcat-cache"), { recursive: true, force: true });
 
 test(

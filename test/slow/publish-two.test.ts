@@ -48,7 +48,7 @@ async function race(project: PublishingProject): Promise<{ winners: string[]; re
 
 const isRefusal = (error: unknown) => error instanceof RelcatError && error.exitStatus === 3;
 
-/** What a build folder makes public. */
+/** Public files of a build folder. */
 function publicPart(folder: string): Tree {
   const tree = readTree(folder);
   tree.delete("metadata/signed.json");

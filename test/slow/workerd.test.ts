@@ -45,7 +45,7 @@ const worker :Workerd.Worker = (
 );
 `;
 
-/** Asks until somebody answers; the test's own limit ends it. */
+/** Polls until the server answers; the test's time-out ends it. */
 async function answering(address: string): Promise<void> {
   while (!(await ask(address, "/build.json").catch(() => undefined))) {
     if (child.exitCode !== null) throw new Error(`workerd ended with ${child.exitCode}`);

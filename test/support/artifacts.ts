@@ -46,7 +46,7 @@ export const keysIn = (...names: string[]): Promise<Keys> =>
 export const pathOf = (file: string): string => join(root, "artifacts", file);
 export const bytesOf = (file: string): Buffer => readFileSync(pathOf(file));
 
-/** @param beside names and contents of what is in the same folder */
+/** @param beside content of other files in the folder, by name */
 export const optionsWith = (
   keys: Keys,
   beside: Readonly<Record<string, Uint8Array>> = {},
@@ -57,7 +57,7 @@ export const optionsWith = (
   beside: (name) => (beside[name] ? bytesSource(beside[name], name) : undefined),
 });
 
-/** With the files of its own folder beside it. */
+/** With the other files of its own folder. */
 export function optionsFor(file: string, keys: Keys): InspectOptions {
   const beside = (name: string): ByteSource | undefined => {
     const path = join(dirname(pathOf(file)), name);

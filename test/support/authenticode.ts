@@ -9,7 +9,7 @@ export interface SigningOfFile {
   signer: Identity;
   digest?: keyof typeof digestOids;
   subject: string;
-  /** What is said of the kind of file. */
+  /** Data specific to the kind of file. */
   value?: Buffer;
   signing?: Partial<Signing> | undefined;
 }

@@ -17,7 +17,7 @@ import {
 } from "../../pipeline/index.ts";
 import { temporaryFolder } from "./run.ts";
 
-/** Paths below releases/ and what stands there; undefined removes a file. Objects become indented JSON. */
+/** File content by path below releases/; undefined removes a file. Objects become indented JSON. */
 export type Files = Record<string, string | Uint8Array | object | undefined>;
 
 /** A releases folder and what can be done with it through the library. */
@@ -32,7 +32,7 @@ export interface Releases {
   retract(options: RetractOptions, at?: string): ReturnType<typeof retract>;
   reinstate(ids: readonly number[], at?: string): ReturnType<typeof reinstate>;
   uncut(version: string, base?: string): ReturnType<typeof uncut>;
-  /** Builds into a folder beside releases/. */
+  /** Builds into a folder next to releases/. */
   build(selection?: Selection): ReturnType<typeof build>;
   out: string;
 }
@@ -91,7 +91,7 @@ export function show({ at, severity, code, message, hint }: Problem, folder: str
   return text.replaceAll(new RegExp(`${folder}/(?=\\S)`, "g"), "").replaceAll(folder, "releases");
 }
 
-/** What an action that must fail complains about, as text. */
+/** Problems of an action that must fail, as text. */
 export async function complaints(folder: string, action: () => Promise<unknown>): Promise<string[]> {
   try {
     await action();

@@ -19,7 +19,7 @@ const id = "GATEWAYTEST";
 const secret = "gateway/test+secret";
 const patience = 150_000;
 
-/** Starts a Ceph object gateway of its own on the loopback, whose objects lie in memory. */
+/** Starts a Ceph object gateway on the loopback interface, with objects in memory. */
 export async function startGateway(): Promise<Gateway> {
   const folder = mkdtempSync(join(tmpdir(), "relcat-ceph-"));
   const [monitorPort, port] = [await freePort(), await freePort()];
@@ -44,7 +44,7 @@ export async function startGateway(): Promise<Gateway> {
       reject: false,
     });
     const end = () => {
-      daemon.kill("SIGKILL"); // What it has is in memory: there is nothing to save.
+      daemon.kill("SIGKILL"); // Its data is in memory, so nothing needs saving.
       return daemon;
     };
     daemons.push({ log, end });

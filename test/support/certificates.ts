@@ -15,7 +15,7 @@ import {
   yes,
 } from "./der.ts";
 
-/** Somebody with a key and a certificate. */
+/** A key with its certificate. */
 export interface Identity {
   certificate: Buffer;
   key: KeyObject;
@@ -35,9 +35,9 @@ export interface Wishes {
   keyUsage?: number | null;
   from?: string;
   to?: string;
-  /** Of the issuer's signature. */
+  /** Digest of the issuer's signature. */
   digest?: "sha256" | "sha1";
-  /** An extension that nobody knows. */
+  /** An unknown critical extension. */
   critical?: string;
   kind?: "ec" | "rsa";
 }

@@ -3,14 +3,14 @@
 export interface Member {
   name: string;
   content?: Uint8Array;
-  /** What is inside, for a storage. */
+  /** Members of a storage. */
   members?: readonly Member[];
   classId?: Buffer;
 }
 
 export interface Wishes {
   version?: 3 | 4;
-  /** Of the root. */
+  /** Class id of the root. */
   classId?: Buffer;
   /** Changes entries of the directory before they are written, of 128 bytes each. */
   entries?: (entries: readonly Buffer[]) => void;

@@ -10,7 +10,7 @@ export const ownerEmail = "owner@example.com";
 
 type Env = Record<string, string | undefined>;
 
-/** Runs a command that goes on until it is told to stop. */
+/** Starts a command that runs until it is stopped. */
 export const startRelcat = (folder: string, env: Env, args: readonly string[], launcher = program) =>
   execa(process.execPath, [launcher, ...args], { cwd: folder, env, reject: false });
 export type Running = ReturnType<typeof startRelcat>;
@@ -19,7 +19,7 @@ export type Running = ReturnType<typeof startRelcat>;
 export interface MadeController {
   folder: string;
   env: Env;
-  /** Runs a command there; `input` is what somebody types. */
+  /** Runs a command there; `input` is the user's input. */
   run(args: readonly string[], input?: string, env?: Env): ReturnType<typeof relcat>;
   /** As `run`, for what must succeed. */
   succeed(args: readonly string[], input?: string, env?: Env): ReturnType<typeof relcat>;
@@ -125,7 +125,7 @@ function start({ folder, env }: MadeController, options: readonly string[]): Run
   return server;
 }
 
-/** Where a server says that it listens. */
+/** Address that a server prints. */
 export const addressOf = (server: Running): Promise<string> =>
   new Promise((resolve, reject) => {
     server.stdout?.once("data", (line) => resolve(JSON.parse(String(line).split("\n")[0] ?? "").url));

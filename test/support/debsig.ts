@@ -13,7 +13,7 @@ export function allowDebsig(folder: string, { signing }: OpenPgpCertificate, cer
   writeFileSync(join(folder, "keyrings", id, "key.gpg"), certificate);
 }
 
-/** How debsig-verify is told of them. */
+/** Options that tell debsig-verify about them. */
 export const debsigFolders = (folder: string): string[] => [
   "--policies-dir",
   join(folder, "policies"),

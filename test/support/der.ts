@@ -10,7 +10,7 @@ export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([Buffer.from([tag, 0x80 | octets.length]), octets, content]);
 }
 
-/** As `der`, with a length that stands open (BER). */
+/** Like `der`, with an indefinite length (BER). */
 export const open = (tag: number, ...parts: readonly Uint8Array[]): Buffer =>
   Buffer.concat([Buffer.from([tag, 0x80]), ...parts, Buffer.alloc(2)]);
 

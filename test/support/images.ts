@@ -24,7 +24,7 @@ export async function said(
   return verdict === "ok" ? verdict : `${verdict}: ${reason}`;
 }
 
-/** What is inside a compressed artifact. */
+/** Uncompressed content of an artifact. */
 export function unpackedArtifact(file: string): Buffer {
   const bytes = bytesOf(file);
   return file.endsWith(".gz") ? gunzipSync(bytes) : Buffer.from(xz.decompressSync(bytes));
@@ -78,7 +78,7 @@ export function gptDisk(
 
 type Case = readonly [what: string, change: (copy: Buffer) => unknown, said: string];
 
-/** Each change of a good image gets the verdict and reason beside it. */
+/** Each change of a good image gets the expected verdict and reason. */
 export function refusals(good: () => Buffer, cases: readonly Case[]): void {
   test("as it is, is ok", async () => {
     expect(await said(good(), "disk")).toBe("ok");

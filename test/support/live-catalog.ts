@@ -37,7 +37,7 @@ export const rows: readonly Row[] = [
   row("incus", "Linux", 15, "image"),
 ];
 
-/** What a generated record is made of. */
+/** Parameters of a generated record. */
 export interface Seed {
   id: number;
   version: string;

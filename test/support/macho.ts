@@ -7,21 +7,21 @@ export const archs = { x86_64: [0x1000007, 3], arm64: [0x100000c, 0], arm64e: [0
 
 export interface Program {
   arch?: keyof typeof archs;
-  /** What follows the load commands. */
+  /** Bytes after the load commands. */
   code?: Uint8Array;
   /** Undefined: the program has no code signature. */
   signature?: CodeSigning;
 }
 
 export interface CodeSigning {
-  /** Nobody: it is signed ad hoc. */
+  /** Without a signer it is signed ad hoc. */
   signer?: Identity;
-  /** Of the first CodeDirectory and of further ones. */
+  /** Digests of the first and of further CodeDirectories. */
   digests?: readonly (keyof typeof hashTypes)[];
-  /** Which of the further ones the signature is told of. */
+  /** Further CodeDirectories listed in the signature. */
   bound?: readonly (keyof typeof digestOids)[];
   isAdhoc?: boolean;
-  /** Blobs beside the CodeDirectories, by slot. */
+  /** Blobs in addition to the CodeDirectories, by slot. */
   blobs?: Readonly<Record<number, Buffer>>;
   /** Changes what is hashed, or a CodeDirectory before it is signed. */
   special?: Readonly<Record<number, Buffer>>;
@@ -29,7 +29,7 @@ export interface CodeSigning {
   signing?: Partial<Signing>;
   /** Zeros after the signature. */
   room?: number;
-  /** What is hashed of the program, in bytes; by default all of it. */
+  /** Number of hashed bytes; by default the whole program. */
   codeLimit?: number;
 }
 

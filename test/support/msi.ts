@@ -109,7 +109,7 @@ export interface SigningOfMsi extends Wishes {
   signing?: Partial<Signing>;
 }
 
-/** An installer, signed when there is somebody to do it. */
+/** An installer, signed if there is a signer. */
 export function msi(
   members: readonly Member[],
   { signer, digest = "sha256", subject = subjects.msi, signing, ...wishes }: SigningOfMsi = {},

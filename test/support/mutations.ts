@@ -7,7 +7,7 @@ export type Mutation = (bytes: Buffer) => Buffer;
 const place = fc.double({ min: 0, max: 1, noNaN: true });
 const at = (bytes: Buffer, share: number) => Math.floor(share * bytes.length);
 
-/** What breaks readers where a length, a count or an offset stands, in both byte orders. */
+/** Critical lengths, counts and offsets, in both byte orders. */
 const numbers = [
   "00000000",
   "ffffffff",

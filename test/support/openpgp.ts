@@ -60,7 +60,7 @@ export async function signaturePacket(
   const data = { text: null, getBytes: () => bytes, getText: () => Buffer.from(bytes).toString() };
   // The salt that openpgp adds to its own signatures needs a digest that it thinks good.
   const config = { ...openpgp.config, nonDeterministicSignaturesViaNotation: false };
-  // What it takes is not all declared: an object that has the bytes, and the configuration.
+  // The types omit some of its parameters: an object with the bytes, and the configuration.
   const sign = packet.sign.bind(packet) as unknown as (...args: unknown[]) => Promise<void>;
   await sign(by.keyPacket, data, date, true, config);
   packet.unhashedSubpackets = unhashed;

@@ -11,13 +11,13 @@ export interface SigningOfPe {
   /** Pairs of an offset and a hash. */
   pages?: Buffer;
   signing?: Partial<Signing>;
-  /** What follows the signature in its table. */
+  /** Bytes after the signature in the certificate table. */
   padding?: Buffer;
 }
 
 const headerAt = (file: Buffer): number => file.readUInt32LE(60) + 24;
 const isPlus = (file: Buffer): boolean => file.readUInt16LE(headerAt(file)) === 0x20b;
-/** Where the header says where the certificates are. */
+/** Offset of the certificate table's entry in the header. */
 export const entryAt = (file: Buffer): number => headerAt(file) + (isPlus(file) ? 112 : 96) + 32;
 
 /** Signs a program as Authenticode does. */

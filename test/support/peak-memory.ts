@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { repository, temporaryFolder } from "./run.ts";
 
-/** What has a process of Node's say the most memory that it held. */
+/** Makes a Node process report its peak memory. */
 export interface PeakMemory {
   nodeArgs: readonly string[];
   env: Record<string, string>;

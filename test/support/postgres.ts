@@ -40,7 +40,7 @@ function asItsUser(folder: string) {
     execa(postgresProgram(program), args, { cwd: folder, stdio: "ignore" });
 }
 
-/** Where Debian keeps those that are not in the path: of the newest version there is. */
+/** Debian installs server programs outside the path; takes the newest version. */
 export function postgresProgram(program: string): string {
   const versions = "/usr/lib/postgresql";
   const [newest] = (existsSync(versions) ? readdirSync(versions) : []).sort((a, b) => Number(b) - Number(a));

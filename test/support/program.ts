@@ -9,7 +9,7 @@ declare module "vitest" {
   interface ProvidedContext {
     /** The launcher of relcat as it is installed: bundled, from the sources as they are now. */
     program: string;
-    /** Where the same relcat runs commands without a start. */
+    /** Module that runs commands without starting a process. */
     warmCommands: string;
   }
 }

@@ -104,7 +104,7 @@ export const smallCatalog: Files = {
   "releases/next/notes/waiting.yaml": note("Something is about to come."),
 };
 
-/** What a command says that compares the ledger with git, in a folder without git. */
+/** Message of a command that cannot compare the ledger in a folder without git. */
 export const notCompared =
   "The ledger was not compared with origin/main: this folder is not in a git repository.";
 

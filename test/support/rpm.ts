@@ -89,7 +89,7 @@ export function rpmFile(signatures: Buffer, main: Buffer, payload: Buffer = cpio
   return Buffer.concat([lead, signatures, Buffer.alloc(-signatures.length & 7), main, payload]);
 }
 
-/** A package that nobody signed. */
+/** An unsigned package. */
 export const rpmPackage = (
   tags: readonly RpmTag[],
   signatureTags: readonly RpmTag[] = [],

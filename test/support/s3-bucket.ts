@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What S3 answers: a status, headers, a body. */
+/** An answer of S3: status, headers, body. */
 export interface Answer {
   status: number;
   headers?: Record<string, string>;

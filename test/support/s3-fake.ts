@@ -10,15 +10,15 @@ export interface Arrived {
   /** Such as PutObject or UploadPart. */
   operation: string;
   key: string;
-  /** Of a part of an upload. */
+  /** Part number of an upload. */
   part: number | undefined;
-  /** What it was answered with; 0: nothing. */
+  /** Status of the answer; 0: none. */
   status: number;
 }
 
 /**
- * What goes wrong: an answer in place of the true one; the connection broken before anything happened, after it
- * happened, or in the middle of the answer; no answer at all.
+ * An injected fault: a different answer; a connection broken before or after the operation, or within the
+ * answer; no answer at all.
  */
 export type Fault = { status: number; code: string } | "reset" | "reset after" | "truncated" | "silence";
 

@@ -17,17 +17,17 @@ export const digestOids = {
 export interface Signing {
   signer: Identity;
   certificates?: readonly Buffer[];
-  /** What is signed, without tag and length where it is ASN.1. */
+  /** Signed content, without tag and length if it is ASN.1. */
   content: Uint8Array;
-  /** What stands inside; nothing: the content is elsewhere. */
+  /** Embedded content; undefined: detached. */
   inside?: Buffer;
   contentType?: string;
   digest?: keyof typeof digestOids;
-  /** Attributes beside content type and digest. */
+  /** Attributes in addition to content type and digest. */
   attributes?: readonly Buffer[];
   unsigned?: (signature: Buffer) => readonly Buffer[];
   version?: number;
-  /** What stands in place of each part. */
+  /** Replacements for parts. */
   instead?: Partial<Record<Part, Buffer>>;
 }
 

@@ -2,7 +2,7 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 
-/** Packages as the tools of Debian make them, out of what lies in a folder. */
+/** Packages built by Debian's tools from the files of a folder. */
 
 /**
  * @param top an empty folder to build in
@@ -26,7 +26,7 @@ AutoReqProv: no\n%global __os_install_post %{nil}\n%description\nAgent.
   return join(top, "RPMS/agent.rpm");
 }
 
-/** Somebody whose secret key gpg has. */
+/** A signer whose secret key gpg has. */
 export interface Signer {
   /** The fingerprint of the key. */
   id: string;
@@ -55,7 +55,7 @@ export async function dpkgDeb(top: string, tree: string, compression: string): P
   return path;
 }
 
-/** Who signs with a new key, in a home of its own. @param algorithm as gpg names it, such as rsa3072 */
+/** A signer with a new key and its own home folder. @param algorithm as gpg names it, such as rsa3072 */
 export async function newSigner(home: string, algorithm: string): Promise<Signer & { certificate: Buffer }> {
   mkdirSync(home, { mode: 0o700 });
   // debsigs has gpg follow the first OpenPGP, which is SHA-1.
@@ -71,7 +71,7 @@ export async function newSigner(home: string, algorithm: string): Promise<Signer
 export const gpg = ({ home }: Pick<Signer, "home">, ...args: string[]) =>
   execa("gpg", ["--homedir", home, "--batch", "--pinentry-mode", "loopback", ...args]);
 
-/** An installer of the program agent.exe beside it, for wixl. */
+/** An installer of the program agent.exe in the same folder, for wixl. */
 export const installerSource = `<?xml version="1.0" encoding="utf-8"?>
 <Wix xmlns="http://schemas.microsoft.com/wix/2006/wi">
   <Product Name="Acme" Id="*" UpgradeCode="5b1b0a1c-6c62-4e63-9a5a-0e8d1d3f0002" Language="1033" Version="26.8.1" Manufacturer="Example">

@@ -5,7 +5,7 @@ export interface TarEntry {
   /** The type flag; 0: a file. */
   type?: string;
   link?: string;
-  /** What the header says, where that is not what the content has. */
+  /** Size in the header, if it differs from the content's. */
   size?: number;
   magic?: string;
 }

@@ -15,7 +15,7 @@ export interface XarFile {
 
 export interface Wishes {
   digest?: "sha256" | "sha1" | "sha512" | "md5";
-  /** Who makes the RSA signature, and who the CMS one. */
+  /** Signers of the RSA signature and of the CMS signature. */
   rsa?: Identity | undefined;
   cms?: Identity | undefined;
   certificates?: readonly Buffer[];

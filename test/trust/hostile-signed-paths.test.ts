@@ -18,7 +18,7 @@ beforeAll(async () => {
   root = readRoot(readFileSync(join(project.folder, "releases/trust/1.root.json")));
 });
 
-/** What an attacker with the online key could sign. */
+/** Documents that an attacker with the online key could sign. */
 const forged = (): Forger => new Forger(copyOf(project.dist), project);
 
 const files = (path: string) => ({ [path]: { sha256: "e".repeat(64), size: 1 } });

@@ -32,7 +32,7 @@ async function done(project: SignedProject, args: string[], env = {}): Promise<s
   return stdout + stderr;
 }
 
-/** What a client with a pinned first root, or with what it saw before, finds. */
+/** Result for a client with a pinned first root, or with earlier state. */
 async function look(project: SignedProject, url: string, days: number, state?: string): Promise<string> {
   return inTime(start + days * day, async () => {
     const { client, state: kept } = tufClient(url, join(project.folder, "releases/trust/1.root.json"), state);

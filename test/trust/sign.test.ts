@@ -163,7 +163,7 @@ test("a year without a release, renewed each day, is good on every day of it, fo
       ).toBeDefined();
     });
   }
-  // What nobody renews ends.
+  // Metadata expires without renewal.
   await inTime(start + 380 * day, async () => {
     await expect(tufClient(url, root).client.refresh()).rejects.toThrow(/expired/i);
   });
@@ -186,7 +186,7 @@ test("on a fresh machine, versions go on from what is live, at an address or in 
     readFileSync(join(live, "metadata/timestamp.json")),
   );
   expect(await fresh("--live", url, ...later)).toBe(2);
-  // A left-over of somebody whose publishing was cut short: its number is skipped.
+  // A leftover of an interrupted publish: its version is skipped.
   cpSync(join(live, "metadata/1.snapshot.json"), join(live, "metadata/7.snapshot.json"));
   expect(await fresh("--live", live, "--now", new Date(start + 10 * day).toISOString())).toBe(2);
   expect(readdirSync(join(project.dist, "metadata"))).toContain("8.snapshot.json");

@@ -22,7 +22,7 @@ export async function inTime<T>(milliseconds: number, work: () => Promise<T>): P
 
 export interface SignedProject {
   folder: string;
-  /** Where its private keys are. */
+  /** Folder of its private keys. */
   keys: string;
   dist: string;
   relcat(args: string[], env?: Record<string, string>): ReturnType<typeof relcat>;

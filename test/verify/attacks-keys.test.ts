@@ -10,7 +10,7 @@ describe("keys that do not suffice", () => {
     full = await signedProject("full", new Date().toISOString());
     await full.sign();
   });
-  /** A second root, as somebody made it. */
+  /** Adds a second root. */
   const withRoot = async (make: (signed: ReturnType<Forger["read"]>) => object, version = 2) => {
     const folder = copyOf(full.dist);
     const forger = new Forger(folder, full);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 const past = new Date(Date.now() - day).toISOString().replace(/\.\d+Z/, "Z");
 const delegated = ["targets", "catalog", "releases-26", "releases-26.08"];
 
-/** What is said of a site that somebody changed, by those who saw it whole before if `state` was primed. */
+/** Result for a modified site; with primed `state`, for clients that saw it before. */
 async function saidAfter(harm: (forger: Forger) => void, state = temporaryFolder()): Promise<string> {
   const folder = copyOf(whole);
   harm(new Forger(folder, project));

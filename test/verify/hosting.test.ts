@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const root = ["--root", "releases/trust/1.root.json"];
 
-/** What is said of the published folder, by several names of it, after somebody changed it. */
+/** Result for the modified folder, by several of its names. */
 async function saidOf(harm: () => void): Promise<string[]> {
   rmSync(project.www, { recursive: true });
   cpSync(whole, project.www, { recursive: true, verbatimSymlinks: true });

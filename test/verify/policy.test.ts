@@ -21,11 +21,11 @@ interface Published extends InspectedProject {
 }
 
 interface PublishedOptions {
-  /** What happens to the project between ingest and cut. */
+  /** Change of the project between ingest and cut. */
   change?: (made: InspectedProject) => void;
   /** Date of its ledger lines. */
   cutAt?: string;
-  /** What the host at its address does otherwise. */
+  /** Changed answers of the host. */
   answers?: Parameters<typeof host>[1];
 }
 

@@ -76,7 +76,7 @@ export function keyOfPem(pem: string): TestKey {
 // biome-ignore lint/suspicious/noExplicitAny: attacks reach into documents of every shape
 export type Json = any;
 
-/** Metadata of a site in a folder, to be changed and signed by whoever has keys. */
+/** Modifies and signs a site's metadata in a folder. */
 export class Forger {
   readonly folder: string;
   readonly online: TestKey;
@@ -186,7 +186,10 @@ export const metaOf = (version: number, bytes: Uint8Array) => ({
   hashes: { sha256: hash(bytes) },
 });
 
-/** Signed as it stands, through the models of the TUF client where they can read it: the same bytes as anyone signs. */
+/**
+ * Signs the document unchanged, through the models of the TUF client if they can parse it: the same bytes as
+ * anyone signs.
+ */
 export function signedBy(signed: Json, keys: readonly TestKey[]): Json {
   const kind = signed._type as MetadataKind;
   if (Object.values(MetadataKind).includes(kind))

@@ -18,7 +18,7 @@ beforeAll(async () => {
   folder = copyOf(project.dist);
 });
 
-/** What is said of the folder: the findings' paths, or the refusal. */
+/** Result for the folder: paths of the findings, or the refusal. */
 async function look(place = folder): Promise<string> {
   try {
     const root = readFileSync(rootOf(project));
@@ -41,7 +41,7 @@ function numbers(seed: number): Random {
   };
 }
 
-/** Flips a bit of a file at each of some places, one after the other. @returns those that nobody noticed */
+/** Flips bits of a file at some offsets, one at a time. @returns the undetected ones */
 async function flippedUnnoticed(path: string, bytes: Buffer, places: Iterable<number>, random: Random) {
   const unnoticed: string[] = [];
   for (const at of places) {

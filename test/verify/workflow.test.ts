@@ -52,7 +52,7 @@ class User {
 const all = { root: 1, snapshot: 1, targets: 1, timestamp: 1 };
 const past = daysAhead(-1);
 
-/** A repository that somebody has seen whole. */
+/** A repository that a client has seen completely. */
 async function seen(prepare: (repository: TufRepository) => void = () => {}) {
   const repository = new TufRepository();
   prepare(repository);

@@ -34,7 +34,7 @@ export async function expectRebuilt(made: Project, records: readonly Live[]): Pr
   expect(await rebuilt(made)).toEqual(byId(records));
 }
 
-/** What a failing command said: severity, code and sentence of each problem, hints left out. */
+/** Problems of a failing command: severity, code and message, without hints. */
 export function complaints(stderr: string): string[] {
   return stderr.split("\n").filter((line) => /^(?:\S+:\d+:\d+ )?(?:error|warning)\[/.test(line));
 }

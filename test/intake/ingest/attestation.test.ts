@@ -27,7 +27,7 @@ const rules = [
 
 const types = ["rpm", "deb", "msi", "pkg", "helm", "xz"];
 
-/** What is attested is told apart here from what is refused: almost everything is accepted. */
+/** These tests check attestation, not refusal, so almost everything is accepted. */
 const accepting = {
   policy: Object.fromEntries(
     types.map((type) => [
@@ -63,7 +63,7 @@ function project(files: readonly string[], signers: readonly object[] | undefine
 
 const everybody = allowed.map((name) => ({ file: `signers/${name}` }));
 
-/** What is attested of one fixture beside its checksum. */
+/** Attestation of one fixture without its checksum. */
 async function attested(files: readonly string[], signers: readonly object[] = everybody) {
   const { manifest } = await project(files, signers).ingest();
   expect(manifest.artifacts).toHaveLength(1);

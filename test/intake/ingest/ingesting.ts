@@ -2,7 +2,7 @@ import { join } from "node:path/posix";
 import { RelcatError } from "../../../pipeline/errors.ts";
 import { type IngestRequest, ingestBuild } from "../../../pipeline/intake/ingest/ingest.ts";
 
-/** Where the fixtures of every shape lie, as tests name them: from the repository's folder. */
+/** Fixtures of every shape, relative to the repository. */
 export const fixtures = "test/fixtures/ingest";
 
 export const revision = "ea9d15af6eabdcec745e0c929c8b6e0a87999ba6";
@@ -45,7 +45,7 @@ export async function artifactOf(inputs: readonly string[], more: Partial<Ingest
   return artifacts[0];
 }
 
-/** What is wrong with inputs, as people read it: place, code, sentence, way out. */
+/** Problems of inputs as text: place, code, message, hint. */
 export async function problemsOf(
   inputs: readonly string[],
   more: Partial<IngestRequest> = {},

@@ -8,7 +8,7 @@ import { often } from "../../support/effort.ts";
 
 const version = "26.08.002";
 
-/** A job's manifest as it lies in a release, read again as every command reads it. */
+/** A job's manifest in a release, parsed as every command does. */
 function manifestOf(artifacts: readonly WrittenArtifact[], job: number) {
   const text = JSON.stringify({ release: version, artifacts });
   const { document, problems } = readBytes(`${job}.json`, new TextEncoder().encode(text), manifestSchema);
@@ -16,12 +16,12 @@ function manifestOf(artifacts: readonly WrittenArtifact[], job: number) {
   return document;
 }
 
-/** What a release comes to whose jobs left these artifacts. */
+/** The release that results from these jobs. */
 function merged(jobs: readonly (readonly WrittenArtifact[])[]) {
   const manifests = jobs.map(manifestOf);
   const parsed = { version, folder: version, release: undefined, notes: [], manifests, problems: [] };
   const { release, problems } = normalizeRelease(parsed, config);
-  // Where an artifact stands is all that differs.
+  // Only the location of an artifact may differ.
   const artifacts = release.artifacts.map(({ place: _, origin: _origin, ...facts }) => facts);
   return { ...release, artifacts, problems };
 }

@@ -50,7 +50,7 @@ async function failureOf(work: Promise<unknown>): Promise<RelcatError> {
   throw error;
 }
 
-/** What is wrong with files that something happens to. */
+/** Problems of files that change during reading. */
 async function problemsOf(inputs: readonly string[], onProgress: (progress: Progress) => void) {
   const { problems } = await failureOf(ingest(inputs, onProgress));
   return problems.map(({ code, message }) => `${code}: ${message.replace(/\/.*\//, "")}`);

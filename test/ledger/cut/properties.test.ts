@@ -93,7 +93,7 @@ const withState = ({ folder }: Workshop, retracted: boolean) =>
     .filter(({ retraction }) => (retraction !== null) === retracted)
     .map(({ add }) => add.id);
 
-/** What a build shows beforehand is what the cut makes permanent, and what a build shows afterwards. */
+/** A build before the cut shows what the cut makes permanent and what a later build shows. */
 async function cutAsShown(workshop: Workshop, version?: string): Promise<void> {
   const chosen = version === undefined ? undefined : [version];
   const shown = await workshop.shownIds(chosen ? { released: true, versions: chosen } : {});

@@ -35,7 +35,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
 );
 const branch = fc.array(step, { maxLength: 8 });
 
-/** Applies steps as the commands would; what a step cannot do is left out. A file's bytes are the same everywhere. */
+/** Applies steps like the commands; impossible steps are skipped. A file has the same bytes everywhere. */
 const grow = (text: string, steps: readonly Step[]) => steps.reduce(take, text);
 
 function take(text: string, { kind, ...rest }: Step): string {
@@ -132,7 +132,7 @@ test("random histories: what only we said about the base's records holds", () =>
       for (const entry of mine.byId.values()) {
         const kept = result.byIdentity.get(identity(entry.add.version, entry.add.file));
         expect(kept?.retraction?.reason).toBe(entry.retraction?.reason);
-        // What is withdrawn is frozen: a revision in between may be left out.
+        // Withdrawn records are frozen, so an earlier revision may be dropped.
         if (!entry.retraction) expect(kept?.content).toBe(entry.content);
         expect(file(result, kept?.retraction?.replaced_by)).toBe(file(mine, entry.retraction?.replaced_by));
       }

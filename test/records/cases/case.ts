@@ -7,7 +7,7 @@ export interface Case {
   files: Files;
   /** As check shows them; the hint on a line of its own. */
   problems: string[];
-  /** What must fail with these problems, where it is not the check. */
+  /** The action that must fail with these problems; default: the check. */
   action?: (catalog: Releases) => Promise<unknown>;
 }
 

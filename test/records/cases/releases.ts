@@ -7,7 +7,7 @@ const fragment = (changes: object) => ({
 
 const inline = (notes: object) => ({ "26.08.001/release.yaml": releaseDocument({ notes }) });
 
-/** What a release's files say of each other. */
+/** Rules across the files of a release. */
 export const releaseCases: Case[] = [
   {
     behaviour: "a folder that is not a version is reported once",

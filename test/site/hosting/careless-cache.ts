@@ -15,7 +15,7 @@ export async function carelessCache(origin: string): Promise<{ origin: string; s
   });
 }
 
-/** What an installer would be sent that is no JSON, after a browser asked for the same; [] when all is well. */
+/** Non-JSON answers that an installer gets after a browser requested the same address; [] if none. */
 export async function askedInTurn(url: string): Promise<string[]> {
   const wrong: string[] = [];
   for (const query of [

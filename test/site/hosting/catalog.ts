@@ -107,7 +107,7 @@ function idsIn(ledger: string): Record<ArtifactName, number> {
 export const idsOf = (list: string | Buffer): number[] =>
   JSON.parse(String(list)).map(({ id }: { id: number }) => id);
 
-/** What the whole list has, newest first. */
+/** Ids of the whole list, newest first. */
 export const listedIds = ({ tree }: ServedSite): number[] =>
   idsOf(JSON.stringify(jsonOf(tree, "api/v1/package/index.json")));
 

@@ -29,7 +29,7 @@ export const servedArtifacts = [
 
 const everything = { "Accept-Encoding": "gzip, br, zstd" };
 
-/** Artifacts go out byte for byte, whatever lies beside them and whatever the client takes. */
+/** Artifacts are sent unchanged, whatever sibling files exist and whatever the client accepts. */
 export function artifactRequests(): Exchange[] {
   const row = (name: string, path: string, expected: Expected, headers = {}): Exchange => ({
     part: "artifacts",

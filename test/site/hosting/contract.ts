@@ -5,7 +5,7 @@ import { listRequests } from "./contract-list.ts";
 import { siteRequests } from "./contract-site.ts";
 import type { Expected } from "./expectation.ts";
 
-/** What a host can do or not; the rows of the table in docs/hosting.md. */
+/** Capabilities of a host; the rows of the table in docs/hosting.md. */
 export const parts = {
   list: "the list as JSON, HEAD, `api/v1/`",
   rendering: "JSON or page by `format=` and `Accept`",

@@ -2,7 +2,7 @@ import type { ServedSite } from "./catalog.ts";
 import { idsOf } from "./catalog.ts";
 import { type Answer, decoded } from "./exchange.ts";
 
-/** What an answer must be; what is not named here may be anything. */
+/** Requirements for an answer; everything else is ignored. */
 export interface Expected {
   status: number;
   /** By lower-case name; null: must not be there. */
@@ -13,7 +13,7 @@ export interface Expected {
   ids?: readonly number[];
   /** Members that the JSON body has. */
   json?: object;
-  /** What the body reads as. */
+  /** Expected body text. */
   text?: string | RegExp;
 }
 

@@ -5,7 +5,7 @@ import { listen } from "./homes/file-server.ts";
 interface Installer {
   /** Shell, as it is in use; $CATALOG is the base URL, $CURL is curl as it finds the files of this test. */
   lines: readonly string[];
-  /** What it must download. */
+  /** The expected download. */
   file: ArtifactName;
 }
 

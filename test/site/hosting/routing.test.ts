@@ -14,7 +14,7 @@ const types = ["deb", "rpm", "qcow"];
 const bounds = ["20.04", "22.04", "A"];
 
 const row = fc.record({
-  // Mostly what the type implies; imported history may know another.
+  // Mostly the values of the type; imported records may have others.
   package_type: fc.constantFrom(...types),
   other: fc.boolean(),
   min_os_version: fc.constantFrom(null, ...bounds),
@@ -44,7 +44,7 @@ const catalog = fc.array(row, { minLength: 1, maxLength: 25 }).map((drawn) =>
 const first = (rules: readonly Rule[], text: string, otherwise = "") =>
   rules.find(([pattern]) => new RegExp(pattern).test(text))?.[1] ?? otherwise;
 
-/** What every host does with the tables. */
+/** The lookup that every host does in the tables. */
 function throughTables(routing: Routing, query: Readonly<Record<string, string | undefined>>) {
   const name = (value: keyof Routing["values"], parameter: string) => {
     const raw = query[parameter];

@@ -6,13 +6,13 @@ import { send } from "./exchange.ts";
 import { differences, type Expected } from "./expectation.ts";
 import { hasPrograms, installers, runInstaller } from "./installers.ts";
 
-/** What a home cannot do, and why. */
+/** A part of the contract that a home does not fulfil, with the reason. */
 export interface Exception {
   part: Part;
   /** Names of the exchanges; without any, all of the part. */
   exchanges?: readonly string[];
   reason: string;
-  /** What it answers instead; without it, anything but what the contract says. */
+  /** Its different answer; without it, any answer outside the contract. */
   instead?: Expected;
 }
 
@@ -27,7 +27,7 @@ export interface Home {
 }
 
 export interface RunningHome {
-  /** Where the base URL's host would be, without path and final slash. */
+  /** Origin of the base URL, without path and final slash. */
   origin: string;
   stop(): Promise<void> | void;
 }

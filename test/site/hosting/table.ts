@@ -10,7 +10,7 @@ import { exceptionFor, exchanges, type Home } from "./run-contract.ts";
 /** Every home that the contract is run against. */
 const homes: readonly Home[] = [origin, worker, nginx, caddy, cloudfront, plain];
 
-/** What each host does of the contract, in Markdown: made of the exceptions that the runs prove. */
+/** Capabilities of each host as Markdown, from the exceptions that the runs verify. */
 export function hostingTable(): string {
   const notes: string[] = [];
   const rows = (Object.keys(parts) as Part[]).map((part) => {

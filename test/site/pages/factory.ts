@@ -149,7 +149,7 @@ export function sectionOf(html: string, id: string): Element {
   return found;
 }
 
-/** What no page may have, whatever people wrote: problems found, empty when there are none. */
+/** Dangerous content of a page; empty if there is none. */
 export function dangers(html: string): string[] {
   const found: string[] = [];
   for (const element of elementsOf(html)) {

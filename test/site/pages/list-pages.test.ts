@@ -13,7 +13,7 @@ import {
 } from "./factory.ts";
 import { pageOf, pagesOf, releases, rowsOf, site, siteOf } from "./site.ts";
 
-/** Where a page's links lead, as paths of the site. */
+/** Targets of a page's links, as paths of the site. */
 const targetsOf = (path: string, html: string): URL[] =>
   [...elementsOf(html, "a"), ...elementsOf(html, "link"), ...elementsOf(html, "script")]
     .map((element) => attributeOf(element, "href") ?? attributeOf(element, "src") ?? "")

@@ -11,7 +11,7 @@ let url: string;
 let served: string[] = [];
 type Answering = (path: string, request: IncomingMessage, response: ServerResponse) => boolean;
 let answers: Answering = () => false;
-/** Where downloads go. */
+/** Target folder of downloads. */
 let here: string;
 
 /** Answers a file for download, with ranges where the request has one. */

@@ -2,7 +2,7 @@ import type { Exception } from "../run-contract.ts";
 
 const notReady = { status: 501, headers: { "content-type": "application/json" }, text: /prepared answers/ };
 
-/** What hosts cannot do that only hand out what was prepared for them. */
+/** Limits of hosts that serve only prepared files. */
 export const preparedAnswers: readonly Exception[] = [
   {
     part: "weights",
