@@ -85,7 +85,7 @@ function describe({ place, uploads, manifest }: UploadDelivery, site: string, dr
 const mostRepeated = 10;
 
 function nextOf(
-  { version, manifest }: UploadDelivery,
+  { version, manifest, ingested }: UploadDelivery,
   dryRun: boolean,
   files: readonly string[],
   host: Host,
@@ -93,6 +93,7 @@ function nextOf(
   if (dryRun) return "the same without --dry-run";
   if (manifest)
     return isInReleases(manifest.file, host) ? "relcat check" : handOver(manifest.file, version, host);
+  if (ingested !== undefined) return "relcat check";
   const same =
     files.length <= mostRepeated
       ? files.map(shellWord).join(" ")

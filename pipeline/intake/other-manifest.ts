@@ -13,26 +13,37 @@ import type { Ingested } from "./ingest/ingest.ts";
  * @throws RelcatError artifact-conflict
  */
 export async function refuseSecondManifest(folder: string, file: string, ingested: Ingested): Promise<void> {
-  const place = `${folder}/${ingested.version}/manifests`;
-  if (dirname(resolve(file)) !== resolve(place)) return;
-  const names = (await listFiles(place, inProject(folder))).filter(
-    (name) => /\.(json|ya?ml)$/.test(name) && name !== basename(file) && !(isOfJob(name) && isOfJob(file)),
-  );
-  for (const name of names) {
-    const other = `${place}/${name}`;
-    const read = readBytes(other, readPresent(other), manifestSchema).document;
-    if (read && filesOf(read.value) === filesOf(ingested.manifest)) throw second(other);
-  }
+  const { version, manifest } = ingested;
+  if (dirname(resolve(file)) !== resolve(manifestsOf(folder, version))) return;
+  const isOther = (name: string) => name !== basename(file) && !(isOfJob(name) && isOfJob(file));
+  const other = await findManifest(folder, version, filesOf(manifest), isOther);
+  if (other !== undefined) throw second(other);
 }
+
+/** The manifest of a release folder that lists exactly these files. @param isWanted selects manifests by name */
+export async function findManifest(
+  folder: string,
+  version: string,
+  files: readonly string[],
+  isWanted: (name: string) => boolean = () => true,
+): Promise<string | undefined> {
+  const place = manifestsOf(folder, version);
+  const sorted = files.toSorted().join("\n");
+  for (const name of await listFiles(place, inProject(folder))) {
+    if (!/\.(json|ya?ml)$/.test(name) || !isWanted(name)) continue;
+    const found = `${place}/${name}`;
+    const read = readBytes(found, readPresent(found), manifestSchema).document;
+    if (read && filesOf(read.value).toSorted().join("\n") === sorted) return found;
+  }
+  return undefined;
+}
+
+const manifestsOf = (folder: string, version: string): string => `${folder}/${version}/manifests`;
 
 /** Different jobs may share artifacts, each in its own manifest. */
 const isOfJob = (path: string): boolean => /-[0-9a-f]{8}\.json$/.test(path);
 
-const filesOf = ({ artifacts }: Manifest): string =>
-  artifacts
-    .map(({ file, name }) => `${file ?? name}\n`)
-    .sort()
-    .join("");
+const filesOf = ({ artifacts }: Manifest): string[] => artifacts.map(({ file, name }) => file ?? name);
 
 const second = (other: string) =>
   failure(

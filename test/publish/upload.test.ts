@@ -46,6 +46,15 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     );
   });
 
+  test("files that a manifest of the release lists need no second one", async () => {
+    const made = build();
+    made.write("releases/26.08.001/manifests/all.json", { release: "26.08.001", artifacts: [deb()] });
+    expect((await upload(made, "out/tool.deb", ...release)).stderr).toBe("Next: relcat check");
+    expect((await upload(made, "out/tool with space.rpm", ...release)).stderr).toBe(
+      "Next: relcat ingest --release 26.08.001 'out/tool with space.rpm'",
+    );
+  });
+
   test("the manifest learns url, size and sha256, and stays as it is the second time", async () => {
     const made = build(
       {},
