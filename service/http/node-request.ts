@@ -10,7 +10,7 @@ export function readRequest(incoming: IncomingMessage, host: string): ServerRequ
   const path = readPath(target, "");
   if (path === "bad" || path === undefined || hasSeveralHosts(incoming)) return undefined;
   const asked = incoming.headers.host || host;
-  return plainHost.test(asked) || isHost(asked) ? new NodeRequest(incoming, target, path, asked) : undefined;
+  return isHost(asked) ? new NodeRequest(incoming, target, path, asked) : undefined;
 }
 
 /** RFC 9112, 3.2: several Host headers are an error, because Node and a proxy could choose different ones. */
@@ -22,8 +22,6 @@ export function hasSeveralHosts({ rawHeaders }: IncomingMessage): boolean {
   }
   return found > 1;
 }
-
-const plainHost = /^[\w.-]+(:\d{1,5})?$/;
 
 function isHost(host: string): boolean {
   const url = URL.parse(`http://${host}`);
