@@ -3,49 +3,49 @@ import type { Note } from "./note.ts";
 import type { WireRecord } from "./package-record.ts";
 import type { RetractedRecord } from "./site.ts";
 
-/** A file of the site. Its bytes are made when they are asked for, each time the same. */
+/** A file of the site. Its bytes are created on demand, and are the same each time. */
 export interface OutputFile {
-  /** Relative to the site's root, forward slashes. */
+  /** Relative to the site's root, with forward slashes. */
   path: string;
   chunks: Iterable<Uint8Array>;
-  /** An earlier file of the same group that has the same bytes. */
+  /** An earlier file of the same group with the same bytes. */
   sameAs?: string;
 }
 
-/** Files that are made of the same things. */
+/** Files with the same inputs. */
 export interface OutputGroup {
   name: string;
-  /** Digest of everything they are made of: under an equal key every run makes equal bytes. */
+  /** Digest of all inputs: an equal key means equal bytes. */
   key: string;
   files: Iterable<OutputFile>;
 }
 
-/** A listed package: its record and where its file lies. */
+/** A listed package, with the address of its file. */
 export interface PublishedPackage {
   record: WireRecord;
-  /** An imported record as everybody reads it, where it says what no field of `record` can. */
+  /** Published form of an imported record, if `record` cannot express it. */
   published?: Readonly<Record<string, unknown>>;
-  /** The record's wire JSON: the very text every document repeats. */
+  /** The record's JSON text, which every document repeats. */
   json: string;
   file: string;
   url: string;
-  /** Bytes; null when the manifest does not say. */
+  /** In bytes; null: the manifest has no size. */
   size: number | null;
 }
 
-/** A release as the public sees it: private records are not in here. */
+/** The public part of a release, without private records. */
 export interface PublishedRelease {
   version: string;
   date: string;
   summary: string | null;
   notes: Note[];
-  /** Something in it has no permanent id, date or content yet. */
+  /** True if any id, date or content is not yet permanent. */
   provisional: boolean;
   /** Not retracted, id descending. */
   packages: PublishedPackage[];
   /** Retracted, id descending. */
   retracted: RetractedRecord[];
-  /** Where the records stand that replace them, by id. */
+  /** Replacement records by id. */
   replacements: ReadonlyMap<number, Replacement>;
 }
 
@@ -108,13 +108,13 @@ interface Replacement {
   name: string;
 }
 
-/** What emitters may know of the configuration. */
+/** The part of the configuration that emitters may use. */
 export type SiteConfig = Pick<
   Config,
   "product" | "baseUrl" | "authority" | "platforms" | "components" | "kinds" | "wire" | "packageTypes"
 >;
 
-/** Notes grouped as they are shown: components and kinds in the configured order, none of them empty. */
+/** Notes in display order: components and kinds as configured, without empty ones. */
 export interface NoteSection {
   component: string;
   title: string;

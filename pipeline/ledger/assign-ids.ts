@@ -18,14 +18,14 @@ export interface Package<A extends ArtifactOutline = Artifact> {
   created: string;
   modified: string;
   artifact: A;
-  /** Those dates that an import brought and no later event changed. */
+  /** Imported dates that no later event changed. */
   importedDates: readonly DateField[];
-  /** cut: as in the ledger; new: no line yet; revised: its content differs from its last line. */
+  /** cut: as in the ledger; new: no line yet; revised: differs from its last line. */
   standing: "cut" | "new" | "revised";
   retraction: Retraction | null;
 }
 
-/** An event that is due, still without its date. */
+/** A due event without its date. */
 export type PendingAdd = Omit<AddEvent, "at">;
 export type PendingRevise = Omit<ReviseEvent, "at">;
 
@@ -40,11 +40,11 @@ export type IdentifiedOutline = IdentifiedRelease<OutlinedRelease>;
 
 /** The verdict on all releases. */
 export interface AssignedIds {
-  /** What `cut` would append for these releases, in order. */
+  /** Events that `cut` would append for these releases, in order. */
   pending: (PendingAdd | PendingRevise)[];
-  /** Artifacts without a line in releases that get no new ids here. */
+  /** Artifacts without a line in releases that get no new ids now. */
   leftOut: ArtifactOutline[];
-  /** Records of such releases whose content differs from their last line. */
+  /** Records of such releases that differ from their last line. */
   notCut: Problem[];
   problems: Problem[];
 }
@@ -53,23 +53,23 @@ export interface Identified extends AssignedIds {
   releases: IdentifiedRelease[];
 }
 
-/** Whether artifacts of a version may get ids and revisions now; false: only what the ledger has counts. */
+/** Whether artifacts of a version may get new ids and revisions; false: only the ledger counts. */
 export type Allocate = (version: string) => boolean;
 
-/** Gives ids to a catalog's releases, one after the other. */
+/** Assigns ids to releases, one after the other. */
 export interface IdAssignment {
   /** The id that the next artifact without a ledger line gets. */
   nextId(): number;
   /** @param release the next one, ascending by version */
   next<R extends OutlinedRelease>(release: R): IdentifiedRelease<R>;
-  /** After the last one. */
+  /** Called after the last release. */
   finish(): AssignedIds;
 }
 
 /**
- * Gives every artifact its id and dates: those of the ledger where it has a line, else the ids `cut` would
- * give and midnight of the release date. Published bytes and types never change (bytes-changed), public
- * records never become private, and no line is without its artifact (record-vanished).
+ * Assigns ids and dates: those of the ledger if there is a line, else the ids `cut` would give and midnight
+ * of the release date. Published bytes and types never change (bytes-changed), public records never become
+ * private, and every line needs its artifact (record-vanished).
  */
 export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
   const additions: PendingAdd[] = [];
@@ -140,7 +140,7 @@ function knownPackage<A extends ArtifactOutline>(artifact: A, entry: Entry): Pac
   };
 }
 
-/** Notes what is wrong with an artifact that the ledger has, and what of it is not in the ledger. */
+/** Collects violations and pending changes of an artifact with a ledger line. */
 function consider(
   artifact: ArtifactOutline,
   entry: Entry,
@@ -189,7 +189,7 @@ function additionOf({ content, contentHash, file }: ArtifactOutline, id: number)
   };
 }
 
-/** A retracted record is frozen: its metadata matters to nobody until it is reinstated. */
+/** A retracted record is frozen, so its metadata is ignored until it is reinstated. */
 function revisionOf(artifact: ArtifactOutline, entry: Entry): PendingRevise | undefined {
   if (artifact.contentHash === entry.content || entry.retraction) return undefined;
   const hidden = isPrivate(artifact.content) && { private: true as const };
@@ -221,7 +221,7 @@ export function bytesChanged(
   return { code: "bytes-changed", severity: "error", message, hint, ...(at && { at }) };
 }
 
-/** People may have installed it: hiding it would leave them without news. */
+/** Users may have installed it, and would no longer get any information about it. */
 function becamePrivate(artifact: ArtifactOutline, entry: Entry): Problem[] {
   if (entry.private || entry.retraction || !isPrivate(artifact.content)) return [];
   return [recordPrivate({ id: entry.add.id, file: artifact.file }, artifact.place())];
@@ -233,7 +233,7 @@ export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?:
   return { code: "record-private", severity: "error", message, hint, ...(at && { at }) };
 }
 
-/** Where a manifest could not be read, missing records would only repeat that. */
+/** If a manifest was unreadable, reporting its records as missing would be redundant. */
 function vanished(ledger: Ledger, found: ReadonlySet<number>, unread: ReadonlySet<string>): Problem[] {
   if (found.size === ledger.byId.size) return [];
   const lost = ledger.byId
@@ -254,7 +254,7 @@ const vanishedHint = ({ id, version }: Published) =>
   `Bring its manifest in ${version}/manifests/ back: merge the branch that cut it, or restore the file. ` +
   `To withdraw it, keep the manifest and run relcat retract ${id} --reason ….`;
 
-/** @param where what has the record */
+/** @param where location of the record */
 export function recordVanished(
   record: Published,
   where: string,

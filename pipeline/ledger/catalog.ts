@@ -12,9 +12,9 @@ export interface CatalogHead {
   /** The place of an entry of the configuration. */
   configPlace: Located<unknown>["place"];
   ledger: Ledger;
-  /** Version folders that were left out. */
+  /** Version folders that were skipped. */
   openVersions: string[];
-  /** Note fragments of the next release. */
+  /** Number of note fragments for the next release. */
   nextNotes: number;
 }
 
@@ -22,6 +22,6 @@ export interface CatalogHead {
 export interface Catalog extends CatalogHead {
   releases: Release[];
   identified: Identified;
-  /** Everything found, warnings included; errors among them do not throw here. */
+  /** All problems including warnings; errors are not thrown here. */
   problems: Problem[];
 }

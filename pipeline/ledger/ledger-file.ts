@@ -7,13 +7,13 @@ import type { Surroundings } from "../system/surroundings.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";
 import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
 
-/** What commands that write the ledger take from the process. */
+/** Environment of commands that write the ledger. */
 export interface LedgerSurroundings extends Surroundings {
-  /** Refuses a ledger that lost lines, before anything is written by it. Undefined: it is not compared with git. */
+  /** Refuses a ledger that lost lines, before anything is written. Undefined: no comparison with git. */
   proveLedger?: ((ledger: Ledger) => Promise<void>) | undefined;
 }
 
-/** The ledger of a releases folder; a missing one is empty. */
+/** Loads the ledger of a releases folder; a missing one is empty. */
 export function loadLedger(
   { folder, ledger }: Pick<Discovered, "folder" | "ledger">,
   files: AuthoredFiles = filesIn(folder),
@@ -32,7 +32,7 @@ export function loadLedger(
   }
 }
 
-/** @throws RelcatError when the ledger is not sound */
+/** @throws RelcatError if the ledger is invalid */
 export function readLedgerNow(folder: string): Ledger {
   const { ledger, problems } = loadLedger({ folder, ledger: "ledger.jsonl" });
   throwErrors(problems);
@@ -40,8 +40,7 @@ export function readLedgerNow(folder: string): Ledger {
 }
 
 /**
- * Replaces the ledger in one durable step. It was decided on what was read under the same lock; that the
- * text still stands is checked all the same.
+ * Replaces the ledger durably. The lock protects the text it was decided on; this verifies it nevertheless.
  */
 export function deliverLedger(folder: string, change: LedgerChange, dryRun = false): void {
   const file = `${folder}/ledger.jsonl`;

@@ -1,23 +1,23 @@
 import type { AddEvent, ReinstateEvent, RetractEvent, ReviseEvent } from "../documents/ledger.ts";
 import type { LedgerLines } from "./ledger-lines.ts";
 
-/** Why and since when a record is withdrawn. */
+/** Reason and date of a withdrawal. */
 export interface Retraction {
   reason: string;
   replaced_by: number | null;
   at: string;
 }
 
-/** What the ledger knows of one record. */
+/** State of one record. */
 export interface Entry {
   add: AddEvent;
   /** Content of the last add or revise. */
   content: string;
-  /** Excluded from everything public, as of the last add or revise. */
+  /** Excluded from public output, as of the last add or revise. */
   private: boolean;
   created: string;
   modified: string;
-  /** The last event that dated it was imported. */
+  /** True if its last dated event was imported. */
   imported: boolean;
   retraction: Retraction | null;
   /** Line of its add event, from 1. */
@@ -38,7 +38,7 @@ export interface RecordsByIdentity {
   get(identity: string): Entry | undefined;
 }
 
-/** An artifact's identity: unique in a release, tied to the bytes, never in need of correction. */
+/** Identity of an artifact: unique in a release, bound to its bytes, and never corrected. */
 export const identity = (version: string, file: string) => `${version}/${file}`;
 
 /** An event of an existing record. */

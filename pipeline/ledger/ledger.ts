@@ -13,7 +13,7 @@ import {
 } from "./ledger-records.ts";
 import { LinedText } from "./lined-text.ts";
 
-/** The ledger, folded into its present state. */
+/** The ledger and its current state. */
 export interface Ledger {
   file: string;
   /** Put together each time that somebody asks: it may be long. */
@@ -25,21 +25,21 @@ export interface Ledger {
   byIdentity: RecordsByIdentity;
   ofVersion(version: string): Entry[];
   versions: ReadonlySet<string>;
-  /** How many lines are not about records that are private now. */
+  /** Number of lines that are not about private records. */
   publicLines: number;
   nextId: number;
-  /** The newest `at` of lines that were not imported, "" when there are none. */
+  /** The newest `at` of lines that were not imported, "" if there are none. */
   newest: string;
 }
 
 export const digest = (text: string) => createHash("sha256").update(text).digest("hex");
 
-/** The canonical line of an event: compact JSON, keys in the schema's order, a line feed. */
+/** Canonical line of an event: compact JSON, keys in schema order, a line feed. */
 export const ledgerLine = (event: LedgerEvent) => `${JSON.stringify(event)}\n`;
 
 export const restore = "Restore the ledger from version control.";
 
-/** Reads a ledger and finds every way in which it cannot be what relcat wrote. */
+/** Parses a ledger and reports every invalid line. */
 export const readLedger = ({ file, text }: Source): ReadLedger => readLedgerPieces(file, [text]);
 
 export interface ReadLedger {
@@ -51,7 +51,7 @@ export interface ReadLedger {
 export function readLedgerPieces(file: string, pieces: Iterable<string>): ReadLedger {
   const fold = new LedgerFold(file);
   for (const piece of pieces) fold.piece(piece);
-  // Two histories in one file contradict each other in every line; only the markers are worth reading.
+  // Two histories in one file contradict each other in every line, so only the conflict markers are reported.
   const conflicts = fold.problems.filter(({ code }) => code === "ledger-conflict-marker");
   return { ledger: fold.ledger(), problems: conflicts.length > 0 ? conflicts : fold.problems };
 }
@@ -126,7 +126,7 @@ class LedgerFold {
     this.problems.push({ code, severity: "error", message, hint, at });
   }
 
-  /** The line's event, unless it has none or an earlier line has the same. */
+  /** The line's event; undefined if it is invalid or repeats an earlier line. */
   private newEvent(): LedgerEvent | undefined {
     const { text, number } = this.current;
     if (/^(<{7}|={7}|>{7}|\|{7})/.test(text)) {
@@ -178,7 +178,7 @@ class LedgerFold {
     else this.change(event);
   }
 
-  /** Imported lines carry the dates of another catalog; their order is checked per id. */
+  /** Imported lines have another catalog's dates, so their order is checked per id. */
   private order(event: LedgerEvent): void {
     const imported = "imported" in event && event.imported === true;
     const floor = imported ? (this.records.get(event.id)?.modified ?? "") : this.newest;

@@ -7,7 +7,7 @@ import { asImported } from "../records/verbatim.ts";
 import type { IdentifiedOutline, IdentifiedRelease, Package } from "./assign-ids.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** The public view of a release; private records end here. */
+/** The public view of a release; private records are dropped here. */
 export function publishRelease(release: IdentifiedRelease, ledger: Ledger, config: Config): PublishedRelease {
   const address = addressing(config);
   return {
@@ -18,7 +18,7 @@ export function publishRelease(release: IdentifiedRelease, ledger: Ledger, confi
   };
 }
 
-/** The public packages of a release, id descending, withdrawn ones included. */
+/** Public packages of a release, id descending, including withdrawn ones. */
 export function publicPackages(
   release: IdentifiedRelease,
   config: Config,
@@ -59,7 +59,7 @@ const publicOf = <A extends ArtifactOutline>({ packages }: Packages<A>): Package
 const listed = <A extends ArtifactOutline>(release: Packages<A>): Package<A>[] =>
   publicOf(release).filter((entry) => !entry.retraction);
 
-/** Without a ledger line of its own, or with content the ledger does not have. */
+/** True if it has no ledger line, or content that differs from the ledger. */
 export const isProvisional = ({ release, packages }: IdentifiedOutline, ledger: Ledger) =>
   !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
 
@@ -77,7 +77,7 @@ function publishPackage(entry: Package, address: Address): PublishedPackage {
   };
 }
 
-/** The record as everybody reads it: an imported one says what it always said. */
+/** The published record; an imported one keeps its original form. */
 export const publishedRecord = (entry: Package): Readonly<Record<string, unknown>> =>
   asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
 
@@ -108,14 +108,14 @@ export function wireRecord({ id, created, modified, artifact }: Package): WireRe
 type AddressParts = Pick<WireRecord, "version" | "name" | "package_type" | "id" | "checksum">;
 type Address = (record: AddressParts, file: string) => string;
 
-/** Where artifact_url says that a file lies. */
+/** Address of a file according to artifact_url. */
 export const artifactUrl = (
   record: AddressParts,
   file: string,
   config: Pick<Config, "artifactUrl" | "baseUrl">,
 ): string => addressing(config)(record, file);
 
-/** The same for many files: artifact_url is taken apart once. */
+/** Parses artifact_url once for many files. */
 function addressing({ artifactUrl: template, baseUrl }: Pick<Config, "artifactUrl" | "baseUrl">): Address {
   // Text and placeholders in turn.
   const parts = template.split(/\{(\w+)\}/);

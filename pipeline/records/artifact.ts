@@ -6,23 +6,23 @@ import type { Verbatim } from "./verbatim.ts";
 
 /** An artifact as far as ids, completeness and the ledger are concerned: what a build keeps of it. */
 export interface ArtifactOutline {
-  /** With the version, the artifact's identity. */
+  /** Identifies the artifact together with the version. */
   file: string;
-  /** The manifest's own URL; null: artifact_url of the configuration. */
+  /** URL from the manifest; null: built from artifact_url of the configuration. */
   url: string | null;
-  /** Bytes of the file people download. */
+  /** Size of the download in bytes. */
   size: number | null;
   /** The record without `data`. */
   content: Omit<RecordContent, "data">;
-  /** SHA-256 of the record's wire JSON without id and dates, `data`'s keys sorted. */
+  /** SHA-256 of the record's published JSON without id and dates, with sorted keys in `data`. */
   contentHash: string;
-  /** The manifest that names it, and where in that one's list. */
+  /** Its manifest, and its index in that manifest. */
   origin: { manifest: string; index: number };
   /** Its position in that manifest. */
   place(): Place;
 }
 
-/** An artifact with every default filled in: all that its release's files say about its record. */
+/** An artifact with all defaults: everything that the release's files say about its record. */
 export interface Artifact extends ArtifactOutline {
   data: RecordData;
   /** What an imported record says differently. */
@@ -37,13 +37,13 @@ export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
   folder: string;
   date: string;
   summary: string | null;
-  /** In allocation order. */
+  /** In the order of id assignment. */
   artifacts: A[];
-  /** Everything its files say is in here: nothing was unreadable or of an unknown type. */
+  /** True if all files were readable and all types known. */
   complete: boolean;
 }
 
-/** A release with its manifests merged. */
+/** A release with merged manifests. */
 export interface Release extends OutlinedRelease<Artifact> {
   notes: Note[];
 }

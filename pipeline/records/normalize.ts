@@ -50,7 +50,7 @@ export function normalizeRelease(
 const count = ({ manifests }: ParsedRelease) =>
   manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
 
-/** An artifact that no member of the public may see. */
+/** True for an artifact that is not public. */
 export const isPrivate = (content: ArtifactOutline["content"]) =>
   content.exclude_from_api || content.only_for_account !== null;
 
@@ -91,7 +91,7 @@ function normalizeArtifact(
   };
 }
 
-/** `data` with its keys in the order of section 2.3's table, under the names the wire uses. */
+/** `data` with published key names, in the order of section 2.3's table. */
 function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
   const { store, vendor, attestation } = written;
   return compact({
@@ -134,7 +134,7 @@ function compact(object: RecordData): RecordData {
   return kept;
 }
 
-/** `object[key] = value`, which would make `__proto__` the object's prototype instead of a key. */
+/** A plain assignment of `__proto__` would set the object's prototype. */
 function put(object: RecordData, key: string, value: unknown): void {
   if (key !== "__proto__") object[key] = value;
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
@@ -144,7 +144,7 @@ function put(object: RecordData, key: string, value: unknown): void {
 export const contentOf = (content: Artifact["content"], data: RecordData): RecordContent =>
   inOrder({ ...content, data });
 
-/** The `content` of a ledger line: 14 fields in order, object keys inside `data` sorted by code unit. */
+/** `content` of a ledger line: 14 fields in order, keys inside `data` sorted by code unit. */
 export function hashContent(content: Readonly<Partial<RecordContent>>): string {
   return hash("sha256", JSON.stringify({ ...content, data: sortKeys(content.data) }));
 }
