@@ -17,6 +17,12 @@ import { isInFeeds, releaseGroup, type SiteRenderer, siteRenderer } from "./site
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
 
+/** Releases that are built, and how many there are. */
+export interface BuildProgress {
+  done: number;
+  total: number;
+}
+
 /** The input and output of one build. */
 export interface BuildRequest {
   /** The releases folder. */
@@ -31,6 +37,7 @@ export interface BuildRequest {
   proveLedger: ((ledger: Ledger) => Promise<void>) | undefined;
   /** The command's report, for the next build that finds nothing changed. */
   report: ((built: BuiltSite) => Promise<unknown>) | undefined;
+  onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
 
 /** A build under way. */
@@ -63,6 +70,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     for (const [index, files] of catalog.releases.entries()) {
       const isNewest = isInFeeds(index, catalog.releases.length);
       releases.push(await addRelease(files, isNewest, building));
+      request.onProgress?.({ done: releases.length, total: catalog.releases.length });
     }
 
     const { ids, problems } = await catalog.finish();

@@ -21,6 +21,7 @@ export interface BuildSurroundings extends LedgerSurroundings {
   report?: ((built: BuiltSite) => Promise<unknown>) | undefined;
   /** Called with what keeps the cache from working; the build goes on without it. */
   onCacheFailure?: OnCacheFailure | undefined;
+  onProgress?: BuildRequest["onProgress"];
 }
 
 /**
@@ -37,8 +38,17 @@ export async function build(
 ): Promise<BuiltSite> {
   refuseForeignFolder(out, folder);
   const earlier = at === undefined ? undefined : await earlierFiles(folder, at);
-  const { clock, pid, onWait, proveLedger, report } = surroundings;
-  const request: BuildRequest = { folder, out, selection, earlier, clock, proveLedger, report };
+  const { clock, pid, onWait, proveLedger, report, onProgress } = surroundings;
+  const request: BuildRequest = {
+    folder,
+    out,
+    selection,
+    earlier,
+    clock,
+    proveLedger,
+    report,
+    onProgress,
+  };
   return withOutputLock(out, pid, onWait, async () => {
     const built = earlier ? undefined : await buildWithJournal(request, surroundings);
     // biome-ignore lint/plugin: a constant.

@@ -2,6 +2,7 @@
  * relcat as a library: the functions the command line itself is made of. Everything takes what it needs
  * as arguments (folder, clock, process id) and throws RelcatError for what a user can mend.
  */
+export type { BuildProgress } from "./build.ts";
 export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";

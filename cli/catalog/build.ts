@@ -4,6 +4,7 @@ import { type Host, say, surroundings } from "../terminal/host.ts";
 import { tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
+import { showBuilding } from "./build-progress.ts";
 import { type BuildReport, showBuild } from "./build-report.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { buildCall } from "./unchanged-build.ts";
@@ -39,6 +40,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
   const call = at === undefined && !checkOut ? buildCall(host, out) : undefined;
   const remembering = call && beforeBuild({ ...call, onCacheFailure });
   const report = (built: BuiltSite) => reportOf(built, { out, siteName, guard, host });
+  const progress = showBuilding(host, () => performance.now());
   const built = await build(
     host.releases,
     out,
@@ -50,8 +52,9 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
       report,
       onCacheFailure,
       proveLedger: released ? guard.prove : undefined,
+      onProgress: progress.onProgress,
     },
-  );
+  ).finally(progress.end);
   await showBuild(await report(built), host);
   return exitStatus.done;
 }

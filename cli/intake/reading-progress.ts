@@ -60,14 +60,25 @@ const percent = ({ done, total }: ReadingProgress) =>
 const line = (verb: string, progress: ReadingProgress) =>
   `${verb} ${harmless(progress.file)}: ${fileSize(progress.done)} of ${fileSize(progress.total)} (${percent(progress)})`;
 
+/** Columns that a file name gets before the gauge becomes wider than its least. */
+const nameRoom = 21;
+
 function bar(progress: ReadingProgress, elapsed: number, columns: number): string {
   const speed = `${fileSize((progress.done / Math.max(elapsed, 1)) * 1000)}/s`;
-  const numbers = ` ${percent(progress)} of ${fileSize(progress.total)}, ${speed}`;
-  const width = Math.min(30, columns - numbers.length - 3);
+  const short = ` ${percent(progress)} of ${fileSize(progress.total)}, ${speed}`;
+  const numbers = columns < short.length + nameRoom ? short : `${short}${timeLeft(progress, elapsed)}`;
+  const free = columns - numbers.length - 3;
+  const width = Math.min(30, free - nameRoom >= 10 ? free - nameRoom : free);
   if (width < 5) return numbers.trim().slice(0, columns - 1);
   const filled = progress.total === 0 ? width : Math.round((progress.done / progress.total) * width);
   const gauge = `[${"#".repeat(filled)}${".".repeat(width - filled)}]`;
   const room = columns - 1 - gauge.length - numbers.length - 1;
   const file = room >= 12 ? ` ${harmless(progress.file).slice(0, room)}` : "";
   return `${gauge}${numbers}${file}`;
+}
+
+function timeLeft({ done, total }: ReadingProgress, elapsed: number): string {
+  if (done === 0) return "";
+  const seconds = Math.ceil(((total - done) * elapsed) / done / 1000);
+  return seconds < 100 ? `, ${seconds} s left` : `, ${Math.ceil(seconds / 60)} min left`;
 }

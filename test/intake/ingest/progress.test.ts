@@ -29,7 +29,7 @@ test("on a terminal a bar after one second, ten times a second, taken away at th
   until(3050);
   expect(written).toHaveLength(21);
   expect(written.at(-1)).toBe(
-    "\r[#####.........................] 15 % of 4.0 GB, 200.0 MB/s controller.qcow2\x1b[K",
+    "\r[###...............] 15 % of 4.0 GB, 200.0 MB/s, 17 s left controller.qcow2\x1b[K",
   );
   reading.end();
   expect(written.at(-1)).toBe("\r\x1b[K");
@@ -45,6 +45,19 @@ test("elsewhere a plain line every ten seconds", () => {
     "Reading controller.qcow2: 2.0 GB of 4.0 GB (50 %)\n",
     "Reading controller.qcow2: 4.0 GB of 4.0 GB (100 %)\n",
   ]);
+});
+
+test("a long rest is given in minutes, and nothing is said before anything is read", () => {
+  let time = 0;
+  const written: string[] = [];
+  const output = { write: (text: string) => written.push(text), style: () => "", columns: 80 };
+  const reading = showReading({ messages: output, quiet: false }, () => time);
+  for (const done of [0, 1_000_000]) {
+    time += 2_000;
+    reading.onProgress({ file: "kvm.qcow2", done, total: 100_000_000 });
+  }
+  expect(written[0]).not.toContain("left");
+  expect(written[1]).toContain(" 1 % of 100.0 MB, 250.0 kB/s, 7 min left kvm.qcow2");
 });
 
 test("what is done with the files is named", () => {
