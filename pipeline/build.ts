@@ -25,7 +25,6 @@ export interface BuildProgress {
 
 /** The input and output of one build. */
 export interface BuildRequest {
-  /** The releases folder. */
   folder: string;
   out: string;
   selection: Selection;
@@ -35,12 +34,12 @@ export interface BuildRequest {
   clock: number;
   /** Refuses a ledger that lost lines. */
   proveLedger: ((ledger: Ledger) => Promise<void>) | undefined;
-  /** The command's report, for the next build that finds nothing changed. */
+  /** Report of the command, stored for a later build that finds nothing changed. */
   report: ((built: BuiltSite) => Promise<unknown>) | undefined;
   onProgress?: ((progress: BuildProgress) => void) | undefined;
 }
 
-/** A build under way. */
+/** A build in progress. */
 interface Building {
   catalog: OpenCatalog;
   site: SiteRenderer;
@@ -49,9 +48,9 @@ interface Building {
 }
 
 /**
- * The whole story of a build. Each release is read, checked, normalized, identified and rendered into a temporary
- * folder, then forgotten except for its summary. Files that span releases are assembled at the end. Nothing in the site
- * changes before everything is rendered and found right.
+ * Each release is read, checked, normalized, identified and rendered into a temporary folder, then forgotten
+ * except for its summary. Files that span releases are assembled at the end. Nothing in the site changes
+ * before everything is rendered and valid.
  * @throws RelcatError with every problem of the input; version-unknown
  */
 export async function buildSite(request: BuildRequest, journal: Journal): Promise<BuiltSite> {
@@ -98,7 +97,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
   }
 }
 
-/** Adds the next release: as the last build left it, where nothing about it has changed; else made from its files. */
+/** Adds the next release: from the journal if nothing about it changed, otherwise from its files. */
 async function addRelease(
   files: ReleaseFiles,
   isNewest: boolean,

@@ -13,13 +13,13 @@ import type { BuiltSite } from "./site/built-site.ts";
 import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts";
 import { withOutputLock } from "./system/lock.ts";
 
-/** What `build` takes from the process it runs in. */
+/** Environment of a build. */
 export interface BuildSurroundings extends LedgerSurroundings {
-  /** Undefined: a build neither uses what earlier ones left nor leaves anything. */
+  /** Undefined: the build neither uses nor writes a journal. */
   remembering?: Remembering | undefined;
-  /** The command's report, for the next build that finds nothing changed. */
+  /** Report of the command, stored for a later build that finds nothing changed. */
   report?: ((built: BuiltSite) => Promise<unknown>) | undefined;
-  /** Called with what keeps the cache from working; the build goes on without it. */
+  /** Called with the reason if the cache cannot be used; the build continues without it. */
   onCacheFailure?: OnCacheFailure | undefined;
   onProgress?: BuildRequest["onProgress"];
 }
@@ -62,7 +62,7 @@ async function earlierFiles(folder: string, at: string): Promise<BuildRequest["e
   return { ...(await earlierCommit(folder, at, ledger)), ledger };
 }
 
-/** @returns undefined where there is no journal, or one that cannot be used */
+/** @returns undefined without a usable journal */
 async function buildWithJournal(
   request: BuildRequest,
   { pid, clock, remembering, onCacheFailure }: BuildSurroundings,
@@ -80,7 +80,8 @@ async function buildWithJournal(
     return journal && (await buildSite(request, journal));
   } catch (error) {
     if (error instanceof RelcatError) throw error;
-    // An entry that relcat did not write may have any form. A failure that has another cause happens again.
+    // An entry that relcat did not write may have any form. If it was not the cause, the failure happens
+    // again.
     journal?.discard();
     tell(`an entry in ${remembering.cache} cannot be used (${error})`);
     return undefined;

@@ -1,6 +1,6 @@
 /**
- * relcat as a library: the functions the command line itself is made of. Everything takes what it needs
- * as arguments (folder, clock, process id) and throws RelcatError for what a user can mend.
+ * relcat as a library: the functions behind the command line. Everything takes its inputs as arguments
+ * (folder, clock, process id) and throws RelcatError for errors that the user can correct.
  */
 export type { BuildProgress } from "./build.ts";
 export { type BuildSurroundings, build } from "./deliver.ts";

@@ -8,12 +8,12 @@ interface Head {
   base_url: string;
   /** Versions that are not permanent, ascending. */
   provisional: string[];
-  /** Commit whose files were built, when they are not those in the folder. */
+  /** Commit whose files were built, if they are not those of the folder. */
   at: string | undefined;
   ledger: LedgerMark;
 }
 
-/** `build.json`, a file at a time. */
+/** `build.json`, written file by file. */
 export function buildDocument({ at, ledger, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
   const head: Omit<BuildDocument, "files"> = {
     schema_version: 1,

@@ -7,7 +7,7 @@ import { headOf } from "../ledger/load-catalog.ts";
 import { largeTables } from "./hosting/table-size.ts";
 import type { Placed } from "./stores/site-folder.ts";
 
-/** A site that was built, and the input that it was built from. */
+/** A finished site, with the input it was built from. */
 export interface BuiltSite {
   catalog: CatalogHead & { identified: AssignedIds; problems: Problem[] };
   site: {
@@ -20,13 +20,12 @@ export interface BuiltSite {
   delivery: Delivery;
 }
 
-/** The changes of a build in its folder. */
 export interface Delivery {
   written: number;
   unchanged: number;
   removed: number;
   bytes: number;
-  /** Files of hosting/ that soon are more than their host takes. */
+  /** Files of hosting/ that approach the size limit of their host. */
   largeTables: { path: string; size: number }[];
 }
 

@@ -1,20 +1,19 @@
 import type { OutputFile, RenderedRelease } from "../documents/published.ts";
 import { joinedFile, jsonFile } from "./output.ts";
 
-/** A record's wire JSON. */
 export interface RecordText {
   json: string;
 }
 
-/** Neighbouring records of one release. */
+/** Consecutive records of one release. */
 interface Run {
   release: RenderedRelease;
   ids: readonly number[];
 }
 
 /**
- * The whole list, one bare array: versions descending, then ids descending (source: section 4.1), and the
- * same ordered by id alone.
+ * The whole list as a bare array: versions descending, then ids descending (source: section 4.1); also
+ * ordered by id alone.
  * @param releases newest first
  */
 export function listFiles(releases: readonly RenderedRelease[], baseUrl: string): OutputFile[] {
@@ -22,7 +21,7 @@ export function listFiles(releases: readonly RenderedRelease[], baseUrl: string)
   const list = "api/v1/package.json";
   const runs = releases.map((release) => ({ release, ids: release.packages.map(({ id }) => id) }));
   const ids = runs.flatMap((run) => run.ids);
-  // Usually versions ascend as their ids do.
+  // Ids usually ascend with versions.
   const isById = ids.every((id, index) => index === 0 || id < (ids[index - 1] ?? 0));
   const texts = () => joined(runs);
   return [
@@ -43,7 +42,7 @@ function runsById(releases: readonly RenderedRelease[]): Run[] {
   return runs;
 }
 
-/** A JSON array, a text for each run. */
+/** A JSON array, one text per run. */
 function* joined(runs: readonly Run[]): Generator<string> {
   let before = "[";
   for (const { release, ids } of runs) {

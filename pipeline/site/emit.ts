@@ -20,7 +20,7 @@ import { releaseFiles } from "./release-files.ts";
 import { openApiFile, schemaFiles } from "./schemas.ts";
 import { slicesOf } from "./slices.ts";
 
-/** The files a site is made with, by name. */
+/** Templates and schemas by file name. */
 export interface Sources {
   templates: ReadonlyMap<string, string>;
   schemas: ReadonlyMap<string, string>;
@@ -69,7 +69,7 @@ export const releaseGroup = (version: string) => `release ${version}`;
 /** Whether the release at this index is among the newest, which the feeds have. */
 export const isInFeeds = (index: number, count: number): boolean => index >= count - feedLength;
 
-/** Renders the site of releases that are all in memory, file by file. */
+/** Renders the site of releases in memory, file by file. */
 export function* emitSite(
   releases: readonly IdentifiedRelease[],
   ledger: Ledger,
@@ -94,7 +94,7 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield openApiFile(schemas, config);
 }
 
-/** Assembled from the releases in order, newest first; the files that lead to everything else come last. */
+/** In order of the releases, newest first; files that link to all others come last. */
 function* groupsAcrossReleases(
   releases: readonly RenderedRelease[],
   basis: string,
@@ -119,7 +119,7 @@ function* indexFiles(releases: readonly RenderedRelease[], config: Config): Gene
   yield* listFiles(releases, config.baseUrl);
 }
 
-/** Lists rendered beforehand and configuration, for hosts that do not run relcat's program. */
+/** Prebuilt lists and configuration, for hosts that cannot run relcat. */
 function* filesForHosts(
   releases: readonly RenderedRelease[],
   config: Config,

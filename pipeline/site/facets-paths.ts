@@ -1,4 +1,4 @@
-/** What a pre-rendered list is chosen by: a system, or a type with the bounds that narrow it. */
+/** Key of a prebuilt list: a system, or a type with its bounds. */
 export interface FacetKey {
   system?: string | undefined;
   type?: string | undefined;
@@ -6,18 +6,18 @@ export interface FacetKey {
   max?: string | undefined;
 }
 
-/** Values that may stand in a path and in every host's configuration. */
+/** Only values that are valid in a path and in every host's configuration. */
 export const canBeFacet = (value: unknown): value is string =>
   typeof value === "string" && /^[0-9A-Za-z][0-9A-Za-z._-]{0,63}$/.test(value);
 
 /**
- * A value as part of a path. Capitals are marked, because `linux` and `Linux` are two systems and, on many
- * computers, one file.
+ * Marks capitals, because `linux` and `Linux` are two systems, but the same file on case-insensitive file
+ * systems.
  */
 export const facetSegment = (value: string): string =>
   value.replace(/[A-Z]/g, (capital) => `!${capital.toLowerCase()}`);
 
-/** Where the list of a facet lies, from the site's root. */
+/** Path of a facet's list, relative to the site's root. */
 export function facetPath({ system, type = "", min, max }: FacetKey): string {
   if (system !== undefined) return `facets/os/${facetSegment(system)}.json`;
   const bounds = [
@@ -27,5 +27,5 @@ export function facetPath({ system, type = "", min, max }: FacetKey): string {
   return `facets/type/${[facetSegment(type), ...bounds].join("/")}.json`;
 }
 
-/** The empty list, for questions whose answer is known to be nothing. */
+/** The empty list, for queries that match nothing. */
 export const emptyFacet = "facets/none.json";

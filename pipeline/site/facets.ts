@@ -6,7 +6,7 @@ import { array, type RecordText } from "./catalog-list.ts";
 import { canBeFacet, emptyFacet, type FacetKey, facetPath } from "./facets-paths.ts";
 import { joinedFile, textFile } from "./output.ts";
 
-/** The parameters of the list that hosts without a program of their own can answer. */
+/** List parameters that hosts without a program can answer. */
 export const facetParameters = {
   system: "operating_system",
   type: "package_type",
@@ -15,8 +15,8 @@ export const facetParameters = {
 } as const satisfies Record<keyof FacetKey, string>;
 
 /**
- * Every list that is rendered beforehand: each operating system, and each package type with the bounds that
- * its records have. Missing bounds are no facets.
+ * Keys of all prebuilt lists: each operating system, and each package type with the bounds of its records.
+ * Missing bounds are not facets.
  */
 export function facetKeys(rows: readonly Row[]): FacetKey[] {
   const systems = distinct(rows.map((row) => row.operating_system)).map((system) => ({ system }));
@@ -38,7 +38,7 @@ function keysOfType(rows: readonly Row[], type: string): FacetKey[] {
   return [...keys].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, key]) => key);
 }
 
-/** `facets/`: the lists, selected by the very code that servers select with. */
+/** `facets/`: the lists, selected by the same code as on servers. */
 export function* facetFiles(
   keys: readonly FacetKey[],
   index: RecordIndex,
@@ -51,7 +51,7 @@ export function* facetFiles(
   }
 }
 
-/** The query string that asks for a facet. */
+/** Query string of a facet. */
 export function facetQuery(key: FacetKey): URLSearchParams {
   const query = new URLSearchParams();
   for (const [part, name] of Object.entries(facetParameters)) {

@@ -4,12 +4,12 @@ import { renderMarkdown } from "./markdown.ts";
 import { jsonFile, textFile } from "./output.ts";
 import { notesHtml } from "./release-notes.ts";
 
-/** Releases in a feed. */
+/** Number of releases in a feed. */
 export const feedLength = 50;
-/** A feed without entries has no date of its own; it must not be the clock's. */
+/** Date of a feed without entries, because the clock would change the bytes. */
 const noDate = "2000-01-01T00:00:00Z";
 
-/** A release's entry; only the newest 50 are ever shown. */
+/** Entry of a release; feeds contain only the newest 50. */
 export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEntry {
   const { version, date, retracted } = release;
   const published = `${date}T00:00:00Z`;
@@ -23,7 +23,10 @@ export function feedEntry(release: PublishedRelease, config: SiteConfig): FeedEn
   };
 }
 
-/** The newest moment; without its final Z a moment with decimals sorts behind the one without. */
+/**
+ * Newest timestamp. Compared without the final Z, because otherwise a time with decimals sorts before the
+ * same time without.
+ */
 const latest = (moments: readonly string[]): string | undefined =>
   moments.toSorted((a, b) => (a.slice(0, -1) < b.slice(0, -1) ? -1 : 1)).at(-1);
 

@@ -3,13 +3,12 @@ import type { LatestDocument } from "../documents/site.ts";
 import { array } from "./catalog-list.ts";
 import { joinedFile, jsonFile, textFile } from "./output.ts";
 
-/** A package with its record's wire JSON. */
 export interface NewestPackage extends ListedPackage {
   json: string;
 }
 
 /**
- * What an installer asks for: each package type at the highest version that has it.
+ * The file for installers: each package type at its own highest version.
  * @param newest by package type, id descending
  * @param version the highest version of all, null for an empty catalog
  */

@@ -1,9 +1,9 @@
 import MarkdownIt, { type RendererRule, type Token } from "markdown-it";
 import { escapeHtml, visible, withLineFeeds } from "./escape.ts";
 
-/** How links in a text are written. */
+/** Treatment of links. */
 export interface MarkdownLinks {
-  /** What relative links are relative to: a path that ends in `/`, or an absolute URL. */
+  /** Base of relative links: a path that ends in `/`, or an absolute URL. */
   base: string;
 }
 
@@ -12,7 +12,7 @@ const markdown = new MarkdownIt("default", options);
 
 const scheme = /^([a-z][a-z0-9+.-]*):/i;
 
-/** Only what people can follow safely: http, https, mailto, relative paths and anchors. */
+/** Allows only safe links: http, https, mailto, relative paths and anchors. */
 markdown.validateLink = (href) => {
   const found = scheme.exec(href)?.[1]?.toLowerCase();
   if (found !== undefined) return ["http", "https", "mailto"].includes(found);
@@ -36,7 +36,7 @@ const link: RendererRule = (tokens, index, options, env, renderer) => {
   return renderer.renderToken(tokens, index, options);
 };
 
-/** An image is a link: pages load nothing from elsewhere. Inside a link its words are enough. */
+/** Images become links, because pages load nothing from other sites. Inside a link only the text remains. */
 const image: RendererRule = (tokens, index, options, env, renderer) => {
   const token = tokens[index];
   const source = resolved(attribute(token, "src"), baseOf(env));
@@ -50,7 +50,7 @@ function insideLink(tokens: readonly Token[], index: number): boolean {
   return count("link_open") > count("link_close");
 }
 
-/** The style attribute that aligns a column is refused by the pages' content security policy. */
+/** The content security policy forbids the style attribute for column alignment. */
 const cell: RendererRule = (tokens, index, options, _env, renderer) => {
   const token = tokens[index];
   const align = attribute(token, "style").replace("text-align:", "");
@@ -63,31 +63,31 @@ Object.assign(markdown.renderer.rules, {
   image,
   th_open: cell,
   td_open: cell,
-  // A heading inside a note must not become one of the page's outline.
+  // A heading inside a note must not become part of the page's outline.
   heading_open: () => '<p class="heading"><strong>',
   heading_close: () => "</strong></p>\n",
 });
 
 const readable = (text: string): string => visible(withLineFeeds(text)).trimEnd();
 
-/** Markdown as its block tokens; every renderer of notes starts from here. */
+/** Block tokens, from which every renderer of notes starts. */
 export const markdownTokens = (text: string): Token[] => markdown.parse(readable(text), {});
 
-/** Tells blocks apart, and leaves what is in them unread. */
+/** Parses blocks without their inline content. */
 const blocks = new MarkdownIt("default", options).disable("inline");
-// Where a link that may not be followed is defined, that is a paragraph.
+// A definition of a forbidden link is a paragraph.
 blocks.validateLink = markdown.validateLink;
 
-/** True when the text is one paragraph, so that words can be put before and after it. */
+/** True if the text is one paragraph, so that words can be added before and after it. */
 export const isParagraph = (text: string): boolean => {
   const tokens = blocks.parse(readable(text), {});
   return tokens.length === 3 && tokens[0]?.type === "paragraph_open";
 };
 
-/** Markdown as HTML blocks. Nothing a user wrote becomes markup that is not Markdown's. */
+/** Markdown as HTML blocks; user text cannot add other markup. */
 export const renderMarkdown = (text: string, links?: MarkdownLinks): string =>
   visible(markdown.render(readable(text), { ...links }));
 
-/** Markdown as inline HTML: block marks stand there as they were written. */
+/** Markdown as inline HTML; block syntax is shown literally. */
 export const inlineMarkdown = (text: string, links?: MarkdownLinks): string =>
   visible(markdown.renderInline(readable(text).trimStart(), { ...links }));

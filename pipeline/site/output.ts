@@ -2,7 +2,6 @@ import type { OutputFile } from "../documents/published.ts";
 
 const encoder = new TextEncoder();
 
-/** A file of one piece of text. */
 export function textFile(path: string, text: string): OutputFile {
   return { path, chunks: [encoder.encode(text)] };
 }
@@ -13,7 +12,7 @@ export const jsonFile = (path: string, value: unknown): OutputFile =>
 
 const batch = 1 << 20;
 
-/** A file joined from many texts, encoded in batches so that it never lies in memory as one string. */
+/** A file joined from many texts in batches, so that it is never one string in memory. */
 export function joinedFile(path: string, texts: () => Iterable<string>): OutputFile {
   return { path, chunks: { [Symbol.iterator]: () => inBatches(texts()) } };
 }

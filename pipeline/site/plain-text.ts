@@ -2,13 +2,13 @@ import type { Token } from "markdown-it";
 import { visible } from "./escape.ts";
 import { markdownTokens } from "./markdown.ts";
 
-/** A container's marks: what its first line begins with, and all others. */
+/** Prefixes of a container: of its first line, and of all others. */
 interface Indent {
   first: string;
   rest: string;
 }
 
-/** Markdown as a terminal shows it: no marks of emphasis, links with their address behind them. */
+/** Renders Markdown for a terminal: no emphasis, and link addresses after the text. */
 export function plainText(text: string): string {
   const lines: string[] = [];
   const indents: Indent[] = [];
@@ -34,7 +34,7 @@ export function plainText(text: string): string {
     containers[token.type]?.(token);
     if (token.type === "inline") put(inlineText(token.children ?? []));
     if (token.type === "fence" || token.type === "code_block") put(indented(token.content.trimEnd()));
-    // Paragraphs of a tight list are hidden: its items follow one another without a gap.
+    // Paragraphs of a tight list are hidden, so its items have no blank lines between them.
     if (token.block && token.nesting !== 1 && !token.hidden && token.type !== "inline") blank = true;
     if (token.type === "list_item_close" || cells.has(token.type)) blank = false;
   }
@@ -52,7 +52,7 @@ function itemIndent(numbers: number[]): Indent {
   return { first, rest: " ".repeat(first.length) };
 }
 
-/** The marks a line stands behind; a container's first mark shows once. */
+/** Prefix of the next line; a container's first mark is shown once. */
 function nextPrefix(indents: Indent[]): string {
   let prefix = "";
   for (const indent of indents) {
@@ -62,7 +62,7 @@ function nextPrefix(indents: Indent[]): string {
   return prefix;
 }
 
-/** Inline tokens as text: the words, and where a link leads when its words do not say so. */
+/** Text of inline tokens, with link addresses that the text does not contain. */
 function inlineText(tokens: readonly Token[]): string {
   let text = "";
   const open: { href: string; start: number }[] = [];

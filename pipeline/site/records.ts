@@ -2,7 +2,7 @@ import type { OutputFile, PublishedRelease } from "../documents/published.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import { jsonFile, textFile } from "./output.ts";
 
-/** `api/v1/package/{id}/`: one record as JSON, or the body of its 410 once it is retracted. */
+/** `api/v1/package/{id}/`: a record as JSON, or the body of its 410 after a retraction. */
 export function recordFiles(release: PublishedRelease): OutputFile[] {
   return [
     ...release.packages.map(({ record, json }) => textFile(`api/v1/package/${record.id}/index.json`, json)),
@@ -10,7 +10,7 @@ export function recordFiles(release: PublishedRelease): OutputFile[] {
   ];
 }
 
-/** What a retracted record's address answers. */
+/** Body of the answer for a retracted record. */
 export function goneBody({ id, reason, replaced_by }: RetractedRecord) {
   return { detail: "This package was withdrawn.", id, reason, replaced_by };
 }

@@ -2,7 +2,7 @@ import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";
 
-/** `api/v1/release/{version}/index.json`: a release's notes as data, its records and where their files lie. */
+/** `api/v1/release/{version}/index.json`: notes as data, records, and the addresses of their files. */
 export function releaseDocument(release: PublishedRelease): OutputFile {
   const { version, date, summary, provisional, notes, retracted } = release;
   const head = {
@@ -17,7 +17,7 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
     ({ record, file, url, size }) =>
       `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size })}`,
   );
-  // The records' own text is joined in, so that a record reads the same to the byte wherever it stands.
+  // Embeds the records' own text, so that a record has the same bytes in every document.
   const packages = release.packages.map((entry) => entry.json).join(",");
   const text = `${JSON.stringify(head).slice(0, -1)},"packages":[${packages}],"artifacts":{${artifacts.join(",")}},"retracted":${JSON.stringify(retracted)}}\n`;
   return textFile(`api/v1/release/${version}/index.json`, text);

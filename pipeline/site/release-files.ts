@@ -6,7 +6,7 @@ import { recordFiles } from "./records.ts";
 import { releaseDocument } from "./release-document.ts";
 import { releaseNotesFiles } from "./release-notes.ts";
 
-/** All that belongs to one release: a pure function of it, the configuration and the templates. */
+/** All files of one release: a pure function of the release, the configuration and the templates. */
 export function* releaseFiles(
   release: PublishedRelease,
   config: SiteConfig,
@@ -19,7 +19,10 @@ export function* releaseFiles(
   yield* releasePage(release, config, templates);
 }
 
-/** `releases/{version}/SHA256SUMS` as `sha256sum -c` reads it, by file name in code units; known checksums only. */
+/**
+ * `releases/{version}/SHA256SUMS` for `sha256sum -c`, sorted by file name in code units; only known
+ * checksums.
+ */
 function checksumFile(release: PublishedRelease): OutputFile {
   const known = release.packages.filter(({ record }) => record.checksum !== "unknown");
   const files = known.sort((a, b) => (a.file < b.file ? -1 : 1));

@@ -15,7 +15,7 @@ export function releaseNotesFiles(release: PublishedRelease, config: SiteConfig)
   ];
 }
 
-/** The notes as data, in the sections they are shown in. */
+/** Notes as data, in displayed sections. */
 export function notesDocument(release: PublishedRelease, config: SiteConfig): NotesDocument {
   return {
     schema_version: 1,
@@ -33,7 +33,7 @@ export function notesDocument(release: PublishedRelease, config: SiteConfig): No
 
 const publishedNote = ({ text, refs, security }: Note) => ({ text, refs, security });
 
-/** The notes as a Markdown document. What people wrote is Markdown already and passes through. */
+/** Notes as a Markdown document. User text is Markdown already and is copied unchanged. */
 export function notesMarkdown(release: PublishedRelease, config: SiteConfig): string {
   const blocks = [`# ${escapeMarkdown(config.product)} ${release.version}`, `Released ${release.date}`];
   if (release.summary) blocks.push(expanded(release.summary).trim());
@@ -46,7 +46,9 @@ export function notesMarkdown(release: PublishedRelease, config: SiteConfig): st
   return `${blocks.join("\n\n")}\n`;
 }
 
-/** Marks and references join a paragraph; around a list or a code block they are paragraphs of their own. */
+/**
+ * Labels and references become part of a paragraph; around a list or code block they are separate paragraphs.
+ */
 function markdownItem({ text, refs, security }: Note): string {
   const body = expanded(text).trimEnd();
   const sources = refs.map(markdownRef).join(", ");
@@ -58,7 +60,7 @@ function markdownItem({ text, refs, security }: Note): string {
   return `- ${whole.replace(/\n(?=[^\n])/g, "\n  ")}`;
 }
 
-/** Tabs that indent a line would shrink behind the item's own indent. */
+/** Tabs at the start of a line would shrink after the item's own indent. */
 const expanded = (text: string): string =>
   visible(withLineFeeds(text)).replace(/^[ \t]+/gm, (indent) =>
     [...indent].reduce(
@@ -70,13 +72,13 @@ const expanded = (text: string): string =>
 const isUrl = (ref: string): boolean => /^https?:\/\/[^\s<>"`\\{}|^]+$/.test(ref);
 const markdownRef = (ref: string): string => (isUrl(ref) ? `<${ref}>` : escapeMarkdown(ref));
 
-/** Text that is no Markdown, so that Markdown shows it as it is. A backslash would not hold back a backtick. */
+/** Escapes text for Markdown. A backtick cannot be escaped by a backslash. */
 const escapeMarkdown = (text: string): string =>
   visible(text).replace(/[&<>`]|([\\*_[\]#|~!])/g, (mark, escapable) =>
     escapable === undefined ? `&#${mark.charCodeAt(0)};` : `\\${mark}`,
   );
 
-/** The notes as an HTML fragment whose headings stand under a page's h2. Empty without notes. */
+/** Notes as an HTML fragment with headings below h2. Empty without notes. */
 export function notesHtml(release: PublishedRelease, config: SiteConfig, links?: MarkdownLinks): string {
   return noteSections(release.notes, config)
     .map(({ title, kinds }) => {
@@ -101,7 +103,6 @@ function htmlItem({ text, refs, security }: Note, links?: MarkdownLinks): string
 const htmlRef = (ref: string): string =>
   isUrl(ref) ? `<a href="${escapeHtml(ref)}">${bdi(ref)}</a>` : bdi(ref);
 
-/** The notes for a terminal. */
 export function notesText(release: PublishedRelease, config: SiteConfig): string {
   const blocks = [visible(`${config.product} ${release.version} (${release.date})`)];
   if (release.summary) blocks.push(plainText(release.summary));
@@ -120,8 +121,8 @@ function textItem({ text, refs, security }: Note): string {
 }
 
 /**
- * Notes under their component and kind, in the configured order; the default is Server (Fixes, Features),
- * Documentation (Features), Meta Control Plane (Fixes) (source: section 9.3). Empty sections never print.
+ * Groups notes by component and kind in configured order; the default is Server (Fixes, Features),
+ * Documentation (Features), Meta Control Plane (Fixes) (source: section 9.3). Empty sections are omitted.
  */
 function noteSections(
   notes: readonly Note[],

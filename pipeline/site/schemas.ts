@@ -1,15 +1,14 @@
 import type { OutputFile, SiteConfig } from "../documents/published.ts";
 import { jsonFile, textFile } from "./output.ts";
 
-/** The description of the API that the site is. */
 const apiDescription = "catalog.openapi.json";
 
-/** Schemas of documents in which `data` appears under its wire names. */
+/** Schemas in which `data` has its published key names. */
 const withData = new Set(["package-record", "package-list", "release-document"]);
 
 /**
- * `schemas/*.json`: the shapes of everything published, and of what authors write. Where the catalog uses
- * key names of its own inside `data`, the published schemas use them too.
+ * `schemas/*.json`: schemas of published and authored documents, with the catalog's own key names inside
+ * `data`.
  * @param sources JSON Schemas by file name
  */
 export function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConfig["wire"]): OutputFile[] {
@@ -20,14 +19,14 @@ export function schemaFiles(sources: ReadonlyMap<string, string>, wire: SiteConf
   });
 }
 
-/** `openapi.json`: the API over HTTP, with the address it is published under. */
+/** `openapi.json`: the HTTP API with its published address. */
 export function openApiFile(
   sources: ReadonlyMap<string, string>,
   { wire, baseUrl }: Pick<SiteConfig, "wire" | "baseUrl">,
 ): OutputFile {
   const document = JSON.parse(sources.get(apiDescription) ?? "{}");
   const schemas = document.components?.schemas;
-  // Manifests, which are handed in, keep the neutral names.
+  // Posted manifests keep the neutral names.
   if (schemas) schemas.Package = JSON.parse(inWireNames(JSON.stringify(schemas.Package), wire));
   return jsonFile("openapi.json", { ...document, servers: [{ url: baseUrl }] });
 }

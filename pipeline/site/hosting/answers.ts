@@ -1,6 +1,6 @@
 import { cacheControl } from "../../documents/file-headers.ts";
 
-/** What every host sends along, and the bodies of answers that are in no file. */
+/** Headers of every host, and bodies of answers without a file. */
 export const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" } as const;
 
 export const contentSecurityPolicy =
@@ -9,11 +9,11 @@ export const contentSecurityPolicy =
 
 export { cacheControl as caching };
 
-/** Assets whose path has the hash of their bytes, from the site's root. */
+/** Assets whose path contains a hash, relative to the site's root. */
 export const hashedAsset =
   "/assets/[^/]+[.][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][0-9a-f][.][a-z]+";
 
-/** Methods of the list's address and of all others. POST is answered where there is a program behind it. */
+/** Methods of the list and of all other addresses. Only hosts with a program answer POST. */
 export const allow = { list: "GET, POST, HEAD, OPTIONS", other: "GET, HEAD, OPTIONS" } as const;
 
 export const vary = { negotiated: "Accept, Accept-Encoding", file: "Accept-Encoding" } as const;
@@ -36,7 +36,7 @@ export const bodies = {
   ),
 } as const;
 
-/** What the API says of its addresses: name and description. */
+/** Names and descriptions of the API's addresses. */
 export const descriptions = {
   root: ["Api Root", "Where the collections are."],
   list: ["Package List", "Released packages and images, newest version first."],
@@ -47,7 +47,6 @@ export const descriptions = {
 
 export const fileDescription = detail("A file.");
 
-/** The answer to OPTIONS. */
 export const description = ([name, text]: readonly [name: string, text: string]): string =>
   JSON.stringify({
     name,

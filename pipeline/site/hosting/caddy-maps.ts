@@ -15,7 +15,7 @@ import {
   strictly,
 } from "./rules.ts";
 
-/** Between backquotes, which no text of ours contains. */
+/** In backquotes, which our texts never contain. */
 export const quoted = (text: string): string => `\`${text}\``;
 
 export const block = (head: string, lines: readonly string[]): string[] => [
@@ -24,11 +24,11 @@ export const block = (head: string, lines: readonly string[]): string[] => [
   "}",
 ];
 
-/** Lines that are done in the order they stand in: on its own, Caddy has an order for directives. */
+/** Executes lines in written order; by default Caddy reorders directives. */
 export const handle = (matcher: string, lines: readonly string[]): string[] =>
   block(matcher === "" ? "handle" : `handle ${matcher}`, block("route", lines));
 
-/** How requests are read: tables that follow one another, so that no text of a client's becomes part of a path. */
+/** Parses requests by chained tables, so that client input never becomes part of a path. */
 export function requestMaps(routing: Routing): string[] {
   return [
     ...map("{method}", "method", "other", [], { GET: "read", HEAD: "read", OPTIONS: "options" }),
@@ -98,10 +98,10 @@ const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing) => [
   ),
 ];
 
-/** Caddy takes braces for names of variables; the answer puts those of a JSON object back. */
+/** Caddy treats braces as placeholders; the answer adds those of a JSON object again. */
 const withoutBraces = (text: string) => text.replace(/^\{(.*)\}$/, "$1");
 
-/** The data that changes with every release: where downloads lie, and what `latest/` leads to. */
+/** Data that changes with every release: download addresses, and targets of `latest/`. */
 export function dataMaps({ downloads, latest, otherLatest }: Routing): {
   downloads: string[];
   latest: string[];

@@ -18,7 +18,7 @@ import { block, dataMaps, handle, quoted, requestMaps } from "./caddy-maps.ts";
 import { slashless } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
 
-/** Caddy: what a site block imports. */
+/** Caddy: files that a site block imports. */
 export function caddyFiles({ routing, encodings }: HostSources): OutputFile[] {
   const { base } = routing;
   const { downloads, latest } = dataMaps(routing);
@@ -60,12 +60,12 @@ const usage = `# Written by relcat. With the site in /srv/catalog, your Caddyfil
 
 const says = (name: string, value: string) => `@relcat_${name}_${value} vars {relcat_${name}} ${value}`;
 
-/** A path, by a pattern: Caddy's own `path` takes capitals and small letters for the same. */
+/** A path by pattern, because Caddy's `path` ignores case. */
 const is = (name: string, pattern: string) => `@relcat_${name} path_regexp relcat_${name} ${pattern}`;
 
 const escaped = (path: string) => path.replace(/[.]/g, "[.]");
 
-/** Questions to the tables, and the addresses of the API. */
+/** Matchers for the tables and for the API's addresses. */
 const matchers = [
   says("format", "bad"),
   says("format", "none"),
@@ -99,7 +99,7 @@ const answer = (matcher: string, status: number | string, body: string) => [
 const notFound = answer("", 404, bodies.notFound);
 const notAllowed = answer("method_other", 405, JSON.stringify({ detail: 'Method "{method}" not allowed.' }));
 
-/** What every address of the API looks at first, in this order. */
+/** Checks that every API address starts with, in this order. */
 const opening = (what: string, methods: string) => [
   ...header({ Allow: methods, Vary: vary.negotiated }),
   ...answer("format_bad", 404, bodies.notFound),
@@ -125,7 +125,7 @@ function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[]
 
 const publicly = header({ "Cache-Control": caching.public });
 
-/** @param file from the site's root */
+/** @param file relative to the site's root */
 const serve = (file: string, encodings: ReadonlySet<Encoding>, status?: number) => [
   ...publicly,
   ...header({ "Cache-Control": caching.none }, "@relcat_negotiated_page"),

@@ -4,7 +4,7 @@ import type { HostSources } from "./sources.ts";
 
 const worker = "hosting/cloudflare/worker.js";
 
-/** Cloudflare: the handler that `relcat serve` runs, as a worker before the site's files. */
+/** Cloudflare: the handler of `relcat serve` as a worker in front of the site's files. */
 export function cloudflareFiles({ routing: { base }, templates }: HostSources): OutputFile[] {
   const program = templates.get(worker);
   return [

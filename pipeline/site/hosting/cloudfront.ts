@@ -20,7 +20,7 @@ import type { HostSources } from "./sources.ts";
 
 const folder = "hosting/cloudfront";
 
-/** CloudFront: a function before the cache, one after it, and the table the first looks things up in. */
+/** CloudFront: a function before the cache, one after it, and the first one's lookup table. */
 export function cloudfrontFiles({ routing, templates }: HostSources): OutputFile[] {
   return [
     jsonFile(`${folder}/redirects.json`, { data: storeEntries(routing) }),
@@ -34,7 +34,7 @@ function withSite(templates: ReadonlyMap<string, string>, name: string, site: ob
   return withoutSpace(text).replace("site={};", () => `site=${literal(site)};`);
 }
 
-/** CloudFront takes 10 KB: what is there for people stays in the template, but for the first lines. */
+/** CloudFront limits functions to 10 KB, so comments are removed except the first lines. */
 function withoutSpace(text: string): string {
   const lines = text.split("\n");
   const start = lines.findIndex((line) => !line.startsWith("//"));
@@ -44,7 +44,7 @@ function withoutSpace(text: string): string {
 
 const texts = /("(?:[^"\\]|\\.)*"|`[^`]*`)/;
 
-/** Outside of texts and patterns, space only parts words. */
+/** Outside of strings and patterns, space only separates words. */
 function packed(line: string): string {
   const parts = line.trim().split(texts);
   if (parts.some((part, index) => index % 2 === 0 && part.includes("/"))) return line.trim();
@@ -53,7 +53,7 @@ function packed(line: string): string {
     .join("");
 }
 
-/** JavaScript for a value; patterns become regular expressions. */
+/** JavaScript source of a value; patterns become regular expressions. */
 function literal(value: unknown): string {
   if (value instanceof RegExp) return String(value);
   if (Array.isArray(value)) return `[${value.map(literal).join(",")}]`;
@@ -116,7 +116,7 @@ const responseSite = {
   list: /^[/]api[/]v1[/]package[/](?:index[.]|ordering=)|^[/]facets[/]/,
 };
 
-/** Longest value that a store takes, in bytes. */
+/** Size limit for a value of the store, in bytes. */
 const longestValue = 1024;
 
 interface Entry {
@@ -144,7 +144,7 @@ function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entr
   ];
 }
 
-/** A long reason is cut: the rest of it is on the release's page. */
+/** Shortens a long reason; the release's page has all of it. */
 function shortened(body: string): string {
   const record = JSON.parse(body);
   while (new TextEncoder().encode(JSON.stringify(record)).length > longestValue - "gone ".length) {

@@ -15,7 +15,7 @@ const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> =
   cloudfront: cloudfrontFiles,
 };
 
-/** `hosting/`: the configuration of each host that is named. It is for the host alone: never served. */
+/** `hosting/`: configuration for the named hosts, never served. */
 export function* hostingFiles(
   routing: Routing,
   { hosts, precompress }: Pick<Config, "hosts" | "precompress">,

@@ -5,15 +5,15 @@ const variantFields = ["min_os_version", "max_os_version", "gui_only", "headless
 
 type Variant = Partial<Record<(typeof variantFields)[number], unknown>>;
 
-/** A question to `latest/` that has an answer. */
+/** A query of `latest/` that has an answer. */
 export interface LatestKey {
   type: string;
-  /** `type/…|min|max|gui_only|headless`; empty: not asked for. */
+  /** `type/…|min|max|gui_only|headless`; empty: not given. */
   key: string;
   bounds: Variant;
 }
 
-/** Every combination of variant fields that some record of a type has. */
+/** Combinations of variant fields that a type's records have. */
 export function latestKeys(rows: readonly Row[]): LatestKey[] {
   const keys = new Map<string, LatestKey>();
   const seen = new Set<string>();
@@ -40,14 +40,14 @@ function* subsets(row: Row): Generator<Variant> {
   }
 }
 
-/** undefined: hosts do not know the value. */
+/** undefined: unknown to hosts. */
 function nameOf(value: unknown): string | undefined {
   if (value === null) return "null";
   if (typeof value === "boolean") return String(value);
   return canBeFacet(value) ? facetSegment(value) : undefined;
 }
 
-/** The query string that asks it. */
+/** Query string of a key. */
 export const latestQuery = (type: string, bounds: Variant): URLSearchParams =>
   new URLSearchParams({
     package_type: type,

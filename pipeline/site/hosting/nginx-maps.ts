@@ -18,10 +18,10 @@ import {
   strictly,
 } from "./rules.ts";
 
-/** Between single quotes. */
+/** In single quotes. */
 export const quoted = (text: string): string => `'${text.replace(/[\\']/g, "\\$&")}'`;
 
-/** How requests are read: look-ups in tables, so that nothing a client sends becomes part of a path. */
+/** Parses requests by table lookups, so that client input never becomes part of a path. */
 export function requestMaps(routing: Routing): string {
   const names = Object.entries(parameters);
   return [
@@ -48,7 +48,9 @@ export function requestMaps(routing: Routing): string {
   ].join("\n");
 }
 
-/** Groups have numbers: each name would be a variable, and nginx warns of more than its table holds. */
+/**
+ * Numbered groups, because each named group is a variable, and nginx warns when its variable table is full.
+ */
 function rawMap(short: string, name: string): string {
   return map("$args", `raw_${short}`, absent, [[rawValue(name), "$1"]]);
 }
@@ -70,7 +72,10 @@ function map(
   ].join("\n");
 }
 
-/** Longer keys do not fit into the cells of nginx's tables, and their size cannot be set from an included file. */
+/**
+ * Longer keys do not fit into nginx's hash buckets, whose size cannot be set in an included file, so they
+ * become patterns.
+ */
 const hashable = (key: string) => (key.length <= 40 ? key : `~^${key.replace(/[.|]/g, "[$&]")}$`);
 
 const regex = (pattern: string) =>
@@ -81,7 +86,7 @@ const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing) => [
   map('"$relcat_scope|$relcat_min|$relcat_max"', "list", "unready", otherLists, Object.fromEntries(lists)),
 ];
 
-/** Rendering, other filters, ordering and list → the file that is the answer. */
+/** Format, other filters, ordering and list → the file with the answer. */
 const targetMap = map(
   '"$relcat_format:$relcat_other:$relcat_ordering:$relcat_list"',
   "target",
@@ -106,7 +111,7 @@ const responseMaps = (base: string) =>
     ]),
   ].join("\n");
 
-/** The data that changes with every release: where downloads lie, and what `latest/` leads to. */
+/** Data that changes with every release: download addresses, and targets of `latest/`. */
 export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloads: string; latest: string } {
   return {
     downloads: [
@@ -128,7 +133,7 @@ export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloa
   };
 }
 
-/** What nginx warns of when a table has more entries than it expects. */
+/** Hash sizes that avoid nginx's warnings about large tables. */
 export function tableSizes({ downloads, latest }: Routing): string {
   const count = Math.max(downloads.size, latest.size);
   if (count < 1500) return "";
@@ -136,13 +141,13 @@ export function tableSizes({ downloads, latest }: Routing): string {
   return `#\n# A line "map_hash_max_size ${size};" above the first keeps nginx from warning about large tables.\n`;
 }
 
-/** For files whose names end like those of compressed ones, and are none. */
+/** For files whose names look compressed but are not. */
 export const noCompression = (encodings: ReadonlySet<Encoding>): string[] => [
   "gzip_static off;",
   ...(encodings.has("br") ? ["brotli_static off;"] : []),
 ];
 
-/** Modules for the compressed files that lie beside their originals. */
+/** Modules that serve precompressed siblings. */
 export const compression = (encodings: ReadonlySet<Encoding>): string[] => [
   "gzip off;",
   "gzip_vary off;",

@@ -8,7 +8,7 @@ import type { Routing } from "./routing.ts";
 import { slashless } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
 
-/** nginx: the locations of a server, and the tables they look things up in. */
+/** nginx: locations of a server, and their lookup tables. */
 export function nginxFiles({ routing, encodings }: HostSources): OutputFile[] {
   const { downloads, latest } = dataMaps(routing);
   return [
@@ -85,14 +85,14 @@ const answer = (status: number, body: string) => `return ${status} ${quoted(body
 
 const notAllowed = answer(405, JSON.stringify({ detail: 'Method "$request_method" not allowed.' }));
 
-/** Set in each location: what is set around them is forgotten when nginx goes on inside. */
+/** Repeated in each location, because internal redirects do not keep outer settings. */
 const settings = (route: "api" | "file", methods: string) => [
   `set $relcat_route ${route};`,
   `set $relcat_allow ${quoted(methods)};`,
   'set $relcat_page "";',
 ];
 
-/** What every address of the API looks at first, in this order. */
+/** Checks that every API address starts with, in this order. */
 const opening = (what: string, methods: string) => [
   "default_type application/json;",
   ...settings("api", methods),

@@ -8,34 +8,34 @@ import { goneBody } from "../records.ts";
 import { latestKeys, latestQuery } from "./latest-keys.ts";
 import { anything, empty, exactly, type Rule } from "./rules.ts";
 
-/** Everything that a site's own data decides about its hosting; each host writes it in its language. */
+/** The site's data that determines its hosting; each host writes it in its own language. */
 export interface Routing {
   /** Path of the base URL, without a final slash. */
   base: string;
-  /** What raw parameter values stand for: a name of their own, "null" or, where no file knows them, "unready". */
+  /** Meaning of raw parameter values: a name, "null", or "unready" if no file has the value. */
   values: Record<"system" | "type" | "min" | "max", readonly Rule[]>;
-  /** `system|type` in those names → what they narrow the list to: "whole", `os/…`, `type/…`. */
+  /** `system|type` (as names) → the list they select: "whole", `os/…`, `type/…`. */
   scopes: ReadonlyMap<string, string>;
-  /** Where `scopes` has no entry: "unready", or "none". First match wins, as in all tables of rules. */
+  /** Rules if `scopes` has no entry: "unready" or "none". As in all rule tables, the first match applies. */
   otherScopes: readonly Rule[];
-  /** `scope|min|max` → the file that has exactly these records. */
+  /** `scope|min|max` → the file with exactly these records. */
   lists: ReadonlyMap<string, string>;
-  /** Where `lists` has no entry: "unready", or the empty list. */
+  /** Rules if `lists` has no entry: "unready", or the empty list. */
   otherLists: readonly Rule[];
   /** id → `version URL`. */
   downloads: ReadonlyMap<number, string>;
   /** id → the body of its 410. */
   gone: ReadonlyMap<number, string>;
-  /** `scope|min|max|gui_only|headless` → `302 URL`, or `400 body` where they do not suffice. */
+  /** `scope|min|max|gui_only|headless` → `302 URL`, or `400 body` if the query is ambiguous. */
   latest: ReadonlyMap<string, string>;
-  /** Where `latest` has no entry: "501", "400" without a type, or "404". */
+  /** Rules if `latest` has no entry: "501", "400" without a type, or "404". */
   otherLatest: readonly Rule[];
 }
 
-/** What the routing is made of. */
+/** Inputs of the routing. */
 export interface RoutingSources {
   baseUrl: string;
-  /** Of the newest release first. */
+  /** Newest release first. */
   packages: readonly ListedPackage[];
   retracted: readonly RetractedRecord[];
   rows: readonly Row[];
@@ -43,9 +43,8 @@ export interface RoutingSources {
   keys: readonly FacetKey[];
 }
 
-/** No value of a parameter has this name; what a rule leads nowhere else. */
+/** Never the name of a parameter value; fallback of rules. */
 export const unknownValue = "-";
-/** The whole list's file. */
 export const wholeList = "api/v1/package/index.json";
 
 export function routingOf({ baseUrl, packages, retracted, rows, index, keys }: RoutingSources): Routing {
@@ -85,7 +84,7 @@ const nullRules: readonly Rule[] = [
   [exactly("null"), "null"],
 ];
 
-/** The raw forms of a field's values; a value that cannot stand in a path is known, but has no file. */
+/** Raw forms of a field's values; a value that is invalid in a path is known, but has no file. */
 function valueRules(rows: readonly Row[], field: string, first: readonly Rule[]): Rule[] {
   const values = [...new Set(rows.map((row) => row[field]))]
     .filter((value) => typeof value === "string")
@@ -97,7 +96,7 @@ function valueRules(rows: readonly Row[], field: string, first: readonly Rule[])
   ];
 }
 
-/** The operating systems of each type's records: one, unless history was imported that says otherwise. */
+/** Operating systems of each type's records: usually one, except with inconsistent imported records. */
 function systemsOfTypes(rows: readonly Row[]): Map<string, Set<unknown>> {
   const systems = new Map<string, Set<unknown>>();
   for (const { package_type: type, operating_system: system } of rows) {
@@ -137,11 +136,11 @@ const listKey = (key: FacetKey) => [scopeOf(key), named(key.min), named(key.max)
 
 const unready = "(?:^|[|])unready(?:[|]|$)";
 
-/** Types whose records do not agree on an operating system. */
+/** Types with several operating systems. */
 const mixedTypes = (systems: ReadonlyMap<string, Set<unknown>>): string[] =>
   [...systems].filter(([, all]) => impliedSystem(all) === undefined).map(([type]) => facetSegment(type));
 
-/** Missing bounds, and bounds of no type in particular, have no file; all that is left matches no record. */
+/** Missing bounds, and bounds without a type, have no file; all other combinations match no record. */
 const otherLists: readonly Rule[] = [
   [unready, "unready"],
   ["^none[|]", emptyFacet],
@@ -179,7 +178,7 @@ function ambiguous(count: number, distinguishing: readonly string[]): string {
   return JSON.stringify({ detail: `${count} packages match; ${way}.`, parameters });
 }
 
-/** A URL as it may stand in a header and between quotes of every configuration language. */
+/** A URL that is safe in a header and in quotes of every configuration language. */
 function location(url: string): string {
   const href = URL.canParse(url) ? new URL(url).href : url;
   return href.replace(/[^!#%&()*+,\-./0-9:;=?@A-Z[\]_a-z~]/gu, (character) =>

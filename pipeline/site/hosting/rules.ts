@@ -4,17 +4,17 @@ import { facetParameters } from "../facets.ts";
 /** A pattern that PCRE, RE2 and JavaScript read alike, without braces and backslashes, and what it stands for. */
 export type Rule = readonly [pattern: string, result: string];
 
-/** Stands for a parameter that is not there; no raw value can contain it. */
+/** Represents a missing parameter; no raw value can contain it. */
 export const absent = "&";
 
-/** Matches the empty text alone; nginx wants that written in another way. */
+/** Matches only the empty text; nginx needs another notation. */
 export const empty = "^$";
 export const anything = "^";
 
-/** The raw value of a parameter, the last one when it is repeated, as the first group. */
+/** Captures the raw value of a parameter, the last one if repeated. */
 export const rawValue = (name: string): string => `^(?:.*&)?${name}(?:=([^&]*))?(?:&|$)`;
 
-/** The rendering that an Accept header asks for: first match wins, weights are not looked at. */
+/** Format requested by an Accept header; the first match applies, weights are ignored. */
 export const acceptRules: readonly Rule[] = [
   [empty, "json"],
   ["(?i)(?:^|[, ])application/json(?:[;, ]|$)", "json"],
@@ -24,7 +24,7 @@ export const acceptRules: readonly Rule[] = [
   ["[*]/[*]", "json"],
 ];
 
-/** What follows from the raw `format`; "accept": the header decides, "bad": nothing answers it. */
+/** Result of the raw `format`; "accept": the header decides, "bad": not supported. */
 export const formatRules: readonly Rule[] = [
   [empty, "accept"],
   ["^&$", "accept"],
@@ -37,13 +37,13 @@ const minus = "(?:-|%2[Dd])";
 const comma = "(?:,|%2[Cc])";
 const space = "(?: |[+]|%20)*";
 
-/** What follows from the raw `ordering`: "" leaves the list as it is, "other" is in no file. */
+/** Result of the raw `ordering`: "" is the list's order, "other" has no file. */
 export const orderingRules: readonly Rule[] = [
   [`^${space}${minus}id${space}(?:${comma}.*)?$`, "-id"],
   [`(?:^|${comma})${space}${minus}?(?:${fieldNames})${space}(?:${comma}|$)`, "other"],
 ];
 
-/** The parameters that are looked at, and what they are called in configurations. */
+/** Parameters with their names in configurations. */
 export const parameters = {
   system: "operating_system",
   type: "package_type",
@@ -55,36 +55,36 @@ export const parameters = {
   ordering: "ordering",
 } as const;
 
-/** Parameters that filter the list, those of them that files answer, and those that only `latest/` answers. */
+/** Parameters that filter the list, those that files can answer, and those of `latest/` only. */
 const filters: readonly string[] = [...filterFields, "line"];
 export const ready: readonly string[] = Object.values(facetParameters);
 export const variants: readonly string[] = ["gui_only", "headless"];
 
-/** Parameters that filter nothing. */
+/** Parameters that do not filter. */
 export const settings: readonly string[] = ["format", "ordering", "strict"];
 
 const parameter = (names: readonly string[]) => `(?:^|&)(?:${names.join("|")})(?:=|&|$)`;
 
-/** A query that has a filter which no file answers. */
+/** A query with a filter that no file can answer. */
 export const otherFilter = parameter(filters.filter((name) => !ready.includes(name)));
 
-/** The same at `latest/`. */
+/** The same for `latest/`. */
 export const otherLatestFilter = parameter(filters.filter((name) => ![...ready, ...variants].includes(name)));
 
 /** A query of known parameters only. */
 export const onlyKnown = `^&*(?:(?:${[...filters, ...settings].join("|")})(?:=[^&]*)?(?:&+|$))*$`;
 
-/** A query that wants unknown parameters refused. */
+/** A query that requests rejection of unknown parameters. */
 export const strictly = "(?:^|&)strict=(?:1|true)(?:&|$)";
 
-/** Flags as they may be written. */
+/** Notations of flags. */
 export const flagRules: readonly Rule[] = [
   ["^&$", ""],
   ["^(?:1|true)$", "true"],
   ["^(?:0|false)$", "false"],
 ];
 
-/** Matches a value however its bytes are percent-encoded, and nothing else. */
+/** Matches a value in any percent-encoding, and nothing else. */
 export function exactly(value: string): string {
   const bytes = [...new TextEncoder().encode(value)];
   return `^${bytes.map((byte) => encoded(byte)).join("")}$`;
@@ -101,5 +101,5 @@ function encoded(byte: number): string {
   return `%${digits}`;
 }
 
-/** Addresses of the API that lack their final slash, below the base path. */
+/** API addresses without their final slash, below the base path. */
 export const slashless = "^/api/v1(?:/package(?:/latest|/[1-9][0-9]*(?:/download)?)?)?$";

@@ -1,7 +1,7 @@
 import type { Config } from "../../documents/config.ts";
 import type { Routing } from "./routing.ts";
 
-/** What a host's files are made of. */
+/** Inputs of a host's files. */
 export interface HostSources {
   routing: Routing;
   encodings: Config["precompress"];

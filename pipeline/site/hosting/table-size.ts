@@ -1,4 +1,4 @@
-/** CloudFront's store takes 5 MB; there is still time to choose another host. */
+/** CloudFront's limit is 5 MB; the warning comes while there is time to choose another host. */
 const large = 4_000_000;
 
 interface Table {
@@ -6,7 +6,7 @@ interface Table {
   size: number;
 }
 
-/** The tables of hosting/ that hosts may soon refuse. */
+/** Tables of hosting/ that approach a host's limit. */
 export const largeTables = (files: readonly Table[]): Table[] =>
   files
     .filter(

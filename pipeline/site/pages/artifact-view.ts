@@ -6,7 +6,7 @@ import { provenanceOf } from "./provenance.ts";
 import { verifyCommands } from "./verify-commands.ts";
 
 /**
- * An artifact as pages show it.
+ * The page model of an artifact.
  * @param releasePath the path from the page to the release's page; empty on that page itself
  */
 export function artifactView(entry: PublishedPackage, releasePath: string, config: SiteConfig): ArtifactView {
@@ -37,7 +37,7 @@ export function artifactView(entry: PublishedPackage, releasePath: string, confi
   };
 }
 
-/** A retracted record as its release's page shows it. */
+/** A retracted record on its release's page. */
 export function withdrawnView(record: RetractedRecord, release: PublishedRelease): WithdrawnView {
   const { id, name, package_type, reason, checksum, at, replaced_by } = record;
   const by = replaced_by === null ? undefined : release.replacements.get(replaced_by);
@@ -46,10 +46,8 @@ export function withdrawnView(record: RetractedRecord, release: PublishedRelease
   return { id, name, type: package_type, reason, checksum, at: momentView(at), replacement };
 }
 
-/** What a number of artifacts is followed by. */
 export const artifactsUnit = (count: number): string => (count === 1 ? "artifact" : "artifacts");
 
-/** The name behind a platform's number. */
 export const platformName = (platform: number, config: SiteConfig): string =>
   config.platforms.get(platform) ?? `Platform ${platform}`;
 
@@ -79,11 +77,11 @@ function systemText(record: WireRecord): string {
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** A size for people, in units of 1,024. */
+/** Readable size in units of 1,024. */
 export function sizeText(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // 1,023.95 KiB would read as 1024.0 KiB.
+  // Avoids that 1,023.95 KiB is shown as 1024.0 KiB.
   for (; value >= (unit === 0 ? 1024 : 1023.95) && unit < units.length - 1; unit++) value /= 1024;
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }

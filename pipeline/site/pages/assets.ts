@@ -2,14 +2,13 @@ import type { OutputFile } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import type { AssetName, Templates } from "./templates.ts";
 
-/** Where pages find what they load, relative to the site's root. */
+/** Paths of assets, relative to the site's root. */
 export interface AssetNames {
   style: string;
   script: string;
   icon: string;
 }
 
-/** The published names of style sheet, script and icon. */
 export const assetNames = (templates: Templates): AssetNames => ({
   style: templates.assetPath("style.css"),
   script: templates.assetPath("script.js"),

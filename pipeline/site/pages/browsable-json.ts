@@ -1,17 +1,16 @@
 import { bdi, escapeHtml } from "../escape.ts";
 
-/** Letters and marks that are written from right to left, or that say so. */
+/** Right-to-left letters, and direction marks. */
 const turnsDirection =
   /[\u0590-\u08FF\u200E\u200F\u202A-\u202E\u2066-\u2069\uFB1D-\uFDFF\uFE70-\uFEFF]|[\uD802\uD803\uD83A\uD83B]/;
 const jsonString = /"(?:[^"\\]|\\.)*"/g;
 
 /**
- * A record as indented JSON for the browsable list: escaped, its id leading to its page, web addresses
- * as links.
+ * A record as indented JSON for the browsable list: escaped, with links for its id and for web addresses.
  * @param page the address of the record's page
  */
 export function browsableRecord(record: object, page: string): string {
-  // As the only element of an array it is indented a step further; the brackets' lines are cut off.
+  // As the element of an array it gets one more indentation; the lines of the brackets are removed.
   const text = JSON.stringify([record], null, 4).slice(2, -2);
   const marked = turnsDirection.test(text) || text.includes('"http') ? markStrings(text) : escapeHtml(text);
   return marked.replace(/: (\d+)/, `: <a href="${escapeHtml(page)}">$1</a>`);

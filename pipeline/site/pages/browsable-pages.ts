@@ -5,8 +5,7 @@ import { relinked } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
 /**
- * The list of packages as people read it (`format=api`): the newest part at the list's own address,
- * each older one below `page/`.
+ * Browsable list of packages (`format=api`): the newest part at the list's address, older ones below `page/`.
  * @param parts newest first
  */
 export function* browsablePages(
@@ -19,12 +18,11 @@ export function* browsablePages(
     const path = `api/v1/package/page/${part.folder}index.html`;
     yield { part, others: [], file: browsablePage(path, part, [], config, templates) };
   }
-  // Only the list's own page names the others: theirs would change with every new month.
+  // Only the first page links to the others, which would otherwise change with every new month.
   const file = browsablePage("api/v1/package/index.html", newest, older, config, templates);
   yield { part: newest, others: older, file };
 }
 
-/** A page with all it shows: a part, and links to others. */
 interface BrowsablePage {
   part: ListPart | undefined;
   others: readonly ListPart[];

@@ -12,7 +12,7 @@ import type { Templates } from "./templates.ts";
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
 
 /**
- * The pages that span releases, made of each release's pieces. Those of past months stay under their keys.
+ * Pages that span releases, assembled from each release's pieces. Those of past months keep their keys.
  * @param pieces newest first
  * @param basis digest of configuration and templates
  */
@@ -43,14 +43,13 @@ export function* pageGroups(
   yield { name: "entrances", key: all, files };
 }
 
-/** What a page shows of a part. */
 const slicesOf = ({ label, folder, slices }: ListPart) => [
   label,
   folder,
   slices.map(({ release, from, to }) => [release.key, from, to]),
 ];
 
-/** The month's other parts, which its newest one leads to. */
+/** Other parts of the month, linked from its newest one. */
 const partsBelow = ({ folder }: ListPart, parts: readonly ListPart[]): ListPart[] =>
   isPart(folder) ? [] : parts.filter((other) => other.folder !== folder && other.folder.startsWith(folder));
 
@@ -83,7 +82,10 @@ function home(
   }));
 }
 
-/** A month's page names no other month, its parts only the newest: they stay as they are when releases come after them. */
+/**
+ * A month's page names no other month, and its parts name only the newest part, so later releases do not
+ * change them.
+ */
 function monthPage(
   { folder, label, slices }: ListPart,
   others: readonly ListPart[],
@@ -132,7 +134,7 @@ function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templ
   }));
 }
 
-/** Shown at any depth, so its links start at the site's base path. */
+/** Served at any depth, so its links start at the site's base path. */
 function notFound(config: SiteConfig, templates: Templates): OutputFile {
   const base = new URL(config.baseUrl).pathname.replace(/^\/+|\/+$/g, "");
   const root = base === "" ? "/" : `/${base}/`;
@@ -144,7 +146,6 @@ function notFound(config: SiteConfig, templates: Templates): OutputFile {
   }));
 }
 
-/** What every list says of a release. */
 const shownOf = ({ version, date, provisional, retractedCount, summaryHtml }: PagePieces, root: string) => ({
   version,
   date,

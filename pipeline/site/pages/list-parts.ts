@@ -1,28 +1,28 @@
 import type { PagePieces } from "./page-pieces.ts";
 
-/** Records on one page; JSON is never split. */
+/** Records per page; JSON answers are never paginated. */
 export const mostRecords = 500;
 
-/** What one page shows of a release: rows `from` up to, not including, `to`. */
+/** Rows of a release on one page: from `from` to `to`, exclusive. */
 export interface ReleaseSlice {
   release: PagePieces;
   from: number;
   to: number;
 }
 
-/** A page's worth of a version month. */
+/** One page of a version month. */
 export interface ListPart {
-  /** For people: `26.08`, or `26.08, part 2`. */
+  /** Title: `26.08`, or `26.08, part 2`. */
   label: string;
-  /** Below `page/`: `26.08/`, or `26.08/2/`. */
+  /** Path below `page/`: `26.08/`, or `26.08/2/`. */
   folder: string;
   /** Newest first. */
   slices: readonly ReleaseSlice[];
 }
 
 /**
- * The releases as pages show them: by version month, and a month of many records in parts. Parts are filled
- * and numbered from the oldest, so that new releases leave them as they are; the newest has the month's address.
+ * Groups releases by version month, and splits a month with many records into parts. Parts are numbered from
+ * the oldest, so that new releases do not change them; the newest has the month's address.
  * @param pieces newest first
  */
 export function listParts(pieces: readonly PagePieces[]): ListPart[] {
@@ -43,7 +43,7 @@ export function listParts(pieces: readonly PagePieces[]): ListPart[] {
   });
 }
 
-/** Oldest first, within a release too. A release is split only when it is too long for a page of its own. */
+/** Oldest first, also within a release. A release is split only if it does not fit on one page. */
 function filled(releases: readonly PagePieces[]): ReleaseSlice[][] {
   const parts: ReleaseSlice[][] = [];
   let room = 0;

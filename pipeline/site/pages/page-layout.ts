@@ -4,15 +4,14 @@ import { assetNames } from "./assets.ts";
 import type { LayoutView, PageModel, PageName } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
 
-/** What a page says about itself. */
 export interface PageHead {
   title: string;
-  /** Versions on it that are not permanent yet. */
+  /** Provisional versions on the page. */
   provisional?: readonly string[];
   filtered?: boolean;
-  /** Where the page leads at once. */
+  /** Target of an immediate redirect. */
   refresh?: string | undefined;
-  /** Where the site's root is; default: relative to the page's path. */
+  /** Path to the site's root; default: relative to the page's path. */
   root?: string;
 }
 
@@ -23,10 +22,10 @@ const navigation = [
   { path: "feed.atom", text: "Feed" },
 ];
 
-/** The path from a page to the site's root: links work under any base path. */
+/** Relative path from a page to the site's root, so that links work under any base path. */
 export const rootOf = (path: string): string => "../".repeat(path.split("/").length - 1);
 
-/** What is around a page's content: head, header, banner and footer. */
+/** Head, header, banner and footer of a page. */
 export function pageLayout(
   path: string,
   head: PageHead,
@@ -59,10 +58,10 @@ export function pageLayout(
   };
 }
 
-/** Browsers get the page by name: what is negotiated by Accept may not be cached. */
+/** Names the format explicitly, because pages negotiated by Accept are not cacheable. */
 const linked = (target: string): string => (target === "api/v1/package/" ? `${target}?format=api` : target);
 
-/** A page that is rendered when its bytes are asked for. */
+/** Renders lazily, when its bytes are requested. */
 export const page = <Name extends PageName>(
   path: string,
   name: Name,

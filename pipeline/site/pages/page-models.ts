@@ -5,18 +5,21 @@ const text = z.string();
 const flag = z.boolean();
 const count = z.int().min(0);
 
-/** HTML that is safe as it stands: made by a template or by the Markdown renderer. Names end in Html. */
+/** Safe HTML from a template or the Markdown renderer. Such names end in Html. */
 const html = z.string();
 
-/** Relative, or http(s): nothing else may become a link, whatever a manifest says. */
+/** Relative or http(s); no other scheme from a manifest may become a link. */
 const href = z.string().regex(/^(?:https?:\/\/[^\s/\\]\S*|(?!\/\/)(?![^/?#]*:)[^\s\\]*)$/i);
 
 const layout = z.strictObject({
   title: text,
   product: text,
-  /** Has a filter, which the address may set: nothing is shown before it is applied, so nothing moves. */
+  /**
+   * True if the page has filters, which the address may set: content is hidden until they are applied, so
+   * that the layout does not jump.
+   */
   filtered: flag,
-  /** Where a redirecting page leads at once; empty on all others. */
+  /** Target of a redirecting page; empty on all others. */
   refresh: href,
   home: href,
   style: href,
@@ -29,7 +32,7 @@ const layout = z.strictObject({
   releaseIndex: href,
   openapi: href,
   nav: z.array(z.strictObject({ href, text, current: flag })),
-  /** Versions on this page that are not permanent yet. */
+  /** Provisional versions on this page. */
   provisional: z.array(version),
 });
 
@@ -37,7 +40,7 @@ const moment = z.strictObject({ datetime: text, date: text, text });
 
 const command = z.strictObject({ system: text, start: text, file: text, end: text });
 
-/** Something said about an artifact: what, and of whom or which; no value where nothing is known. */
+/** A statement about an artifact, with its value if known. */
 const statement = z.strictObject({ words: text, value: text, isHash: flag });
 
 const artifact = z.strictObject({
@@ -48,22 +51,22 @@ const artifact = z.strictObject({
   type: text,
   platform: text,
   operatingSystem: text,
-  /** What it is for, in few words: platform, system and variant, none repeated. */
+  /** Short description: platform, system and variant, without repetitions. */
   facts: z.array(text),
-  /** The operating system and its bounds, for people. */
+  /** Operating system and its bounds, as text. */
   system: text,
-  /** What the package contains of the whole; empty when it is not split. */
+  /** Variant of a split package; otherwise empty. */
   variant: text,
-  /** For people; empty when it is not known. */
+  /** Readable; empty if unknown. */
   size: text,
   bytes: text,
   created: moment,
-  /** null when nothing changed since. */
+  /** null: never changed. */
   modified: moment.nullable(),
   checksum,
-  /** Who signed it and what it was built from, in a sentence or two. */
+  /** Signer and sources in a sentence or two. */
   origin: z.array(statement),
-  /** The same in full. */
+  /** All details of signer and sources. */
   provenance: z.array(statement),
   url: href,
   /** Its section on the release's page. */
@@ -78,7 +81,7 @@ const withdrawn = z.strictObject({
   reason: text,
   checksum,
   at: moment,
-  /** null when nothing replaces it. */
+  /** null: no replacement. */
   replacement: z.strictObject({ version, name: text, href }).nullable(),
 });
 
@@ -104,14 +107,14 @@ const listedRelease = z.strictObject({
   withdrawn: count,
   provisional: flag,
   summaryHtml: html,
-  /** Its first artifacts stand on another page. */
+  /** True if its first artifacts are on another page. */
   continued: flag,
   rowsHtml: html,
 });
 
 const link = z.strictObject({ href, text });
 
-/** What each template of a page is given. A page is rendered only with a model that fits. */
+/** Model of each page template. A page is rendered only with a matching model. */
 export const pageModels = {
   release,
   row: z.strictObject({ artifact }),
@@ -127,9 +130,9 @@ export const pageModels = {
     layout,
     month: line,
     releases: z.array(listedRelease),
-    /** The older parts of the month, on the page of its newest part. */
+    /** Older parts of the month, on the page of its newest part. */
     parts: z.array(link),
-    /** The page of its newest part, on all others; else empty. */
+    /** Page of the newest part, on all other parts; otherwise empty. */
     newest: href,
     home: href,
     all: href,
@@ -157,7 +160,7 @@ export const pageModels = {
         provisional: flag,
         href,
         rowsHtml: html,
-        /** Artifacts that only the release's page has. */
+        /** Number of artifacts that only the release's page shows. */
         more: count,
       }),
     ),
@@ -166,9 +169,12 @@ export const pageModels = {
     layout,
     root: href,
     list: href,
-    /** The month, or the part of it, whose records are shown; empty without releases. */
+    /** The displayed month or part of it; empty without releases. */
     month: text,
-    /** Not the list's own page, which answers other questions too: that names no month in its breadcrumb. */
+    /**
+     * False for the list's first page, which also answers queries and therefore names no month in its
+     * breadcrumb.
+     */
     older: flag,
     requestPath: text,
     json: href,

@@ -6,19 +6,19 @@ import { renderMarkdown } from "../markdown.ts";
  * Links in its HTML are written for pages two folders deep; see `relinked`.
  */
 export interface PagePieces {
-  /** Digest of all that the pieces are made of. */
+  /** Digest of all inputs. */
   key: string;
   version: string;
   date: string;
   provisional: boolean;
   packageCount: number;
   retractedCount: number;
-  /** Platforms it has artifacts for, retracted ones included. */
+  /** Platforms of its artifacts, including retracted ones. */
   platforms: readonly number[];
-  /** What each artifact is, in the release's order. */
+  /** Platform and type of each artifact, in the release's order. */
   artifacts: readonly { platform: number; packageType: string }[];
   summaryHtml(): string;
-  /** One table row an artifact, in the same order. */
+  /** One table row per artifact, in the same order. */
   rows(): readonly string[];
   /** Its records as browsable JSON, in the same order. */
   records(): readonly string[];
@@ -47,8 +47,8 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
 }
 
 /**
- * A piece's HTML for a page at another depth. In escaped HTML `="../../` stands only where an attribute
- * begins: in text and inside values the quote is an entity.
- * @param up what stands in place of the two folders
+ * Adapts a piece's links to a page at another depth. In escaped HTML, `="../../` only occurs at the start of
+ * an attribute value, because quotes elsewhere are entities.
+ * @param up replacement for the two folders
  */
 export const relinked = (html: string, up: string): string => html.replaceAll('="../../', `="${up}`);

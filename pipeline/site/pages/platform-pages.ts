@@ -8,16 +8,16 @@ import type { PageModel } from "./page-models.ts";
 import type { PagePieces } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
-/** A package type's artifacts in the highest version that has any. */
+/** A package type's artifacts in its highest version. */
 interface Newest {
   type: string;
   release: PagePieces;
-  /** Where they stand among the release's artifacts. */
+  /** Their positions among the release's artifacts. */
   positions: readonly number[];
 }
 
 /**
- * `platforms/` and a page for each platform that ever had artifacts.
+ * `platforms/`, and a page for each platform that ever had artifacts.
  * @param pieces newest first
  */
 export function* platformPages(
@@ -44,13 +44,13 @@ interface Platform {
   types: Newest[];
 }
 
-/** By name; those without artifacts at the moment too. */
+/** Sorted by name, including platforms without current artifacts. */
 const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig): Platform[] =>
   [...newestByPlatform(pieces)]
     .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
     .sort(byName);
 
-/** The platforms that have artifacts at the moment. */
+/** Platforms with current artifacts. */
 export const platformLinks = (pieces: readonly PagePieces[], config: SiteConfig, folder: string) =>
   platformsOf(pieces, config)
     .filter(({ types }) => types.length > 0)
@@ -80,7 +80,7 @@ const highest = (types: readonly Newest[]): string | null =>
     null,
   );
 
-/** Provisional versions shown, newest first. */
+/** Displayed provisional versions, newest first. */
 const versionsOf = (platforms: readonly { types: readonly Newest[] }[]): string[] =>
   [...new Set(platforms.flatMap(({ types }) => provisional(types)))].sort().reverse();
 

@@ -6,7 +6,7 @@ import type { ArtifactView } from "./page-models.ts";
 type Statement = ArtifactView["origin"][number];
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Who signed an artifact and what it was built from, as its record states it: in short, and in full. */
+/** Signer and sources of an artifact according to its record: short and in full. */
 export function provenanceOf(
   { data }: WireRecord,
   config: SiteConfig,
@@ -33,13 +33,13 @@ export function provenanceOf(
   };
 }
 
-/** Imported records may carry data of any shape: what does not fit is not shown. */
+/** Imported records may contain data of any shape; values that do not fit are omitted. */
 const objectIn = (value: unknown): Fields => (isObject(value) ? value : {});
 
 const textIn = (value: unknown): string | undefined =>
   typeof value === "string" && value !== "" ? value : undefined;
 
-/** A key may be a fingerprint, or the name of an identity. */
+/** The key is a fingerprint or the name of an identity. */
 function signedBy(signer: string | undefined, key: string | undefined): Statement | undefined {
   if (signer !== undefined) return { words: "Signed by", value: signer, isHash: false };
   if (key === undefined) return undefined;

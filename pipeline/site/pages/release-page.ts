@@ -9,7 +9,7 @@ import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
 
-/** `releases/{version}/index.html`: notes, and each artifact in the section `p{id}` that is its record's page. */
+/** `releases/{version}/index.html`: notes and artifacts; the section `p{id}` is the page of a record. */
 export function releasePage(
   release: PublishedRelease,
   config: SiteConfig,
@@ -48,7 +48,7 @@ function releaseModel(
   };
 }
 
-/** Platforms by name; the artifacts of each in the order of the release. */
+/** Platforms by name; their artifacts in the order of the release. */
 function artifactsByPlatform(
   { packages }: PublishedRelease,
   config: SiteConfig,

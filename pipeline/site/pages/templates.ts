@@ -4,18 +4,18 @@ import { failure, RelcatError } from "../../errors.ts";
 import { visible } from "../escape.ts";
 import { type PageModel, type PageName, pageModels } from "./page-models.ts";
 
-/** Files beside the templates that pages load. */
+/** Assets in the templates folder. */
 export type AssetName = "style.css" | "script.js" | "favicon.svg";
 
 /** The site's templates, compiled once. */
 export interface Templates {
   /**
-   * A page as HTML, without control characters.
-   * @throws RelcatError `template` where the template asks for what the page does not have
+   * Renders a page as HTML, without control characters.
+   * @throws RelcatError `template` if the template needs a value that the model lacks
    */
   render<Name extends PageName>(page: Name, model: PageModel<Name>): string;
   asset(name: AssetName): string;
-  /** Where an asset is published: under a name that changes with its content. */
+  /** Published path of an asset, which changes with its content. */
   assetPath(name: AssetName): string;
 }
 
@@ -25,14 +25,14 @@ const assets: readonly AssetName[] = ["style.css", "script.js", "favicon.svg"];
 const options: CompileOptions = {
   strict: true,
   knownHelpersOnly: true,
-  // if, each, unless and with stay known; these two would let data choose a name.
+  // Disables two helpers by which data could choose names; if, each, unless and with stay available.
   knownHelpers: { log: false, lookup: false },
   preventIndent: true,
 };
 
 /**
- * Compiles the files of templates/: one `.hbs` per page, every other `.hbs` a partial, and the assets. Folders in
- * it are others'.
+ * Compiles templates/: one `.hbs` per page, every other `.hbs` a partial, and assets. Subfolders have other
+ * uses.
  * @param sources file name and text
  * @throws RelcatError `template` for a missing file or a syntax error
  */
@@ -64,10 +64,10 @@ export function compileTemplates(sources: ReadonlyMap<string, string>): Template
   };
 }
 
-/** Compiling is lazy in Handlebars; parsing shows a syntax error before any page is made. */
+/** Handlebars compiles lazily; parsing reports syntax errors before any page is rendered. */
 const parsed = (source: string) => Handlebars.parse(source);
 
-/** What the models are is checked where they are tested: here it would cost a tenth of a build. */
+/** Tests validate the models; doing that here would take a tenth of a build. */
 function render<Name extends PageName>(
   page: Name,
   template: Handlebars.TemplateDelegate | undefined,
@@ -75,7 +75,7 @@ function render<Name extends PageName>(
 ): string {
   return inTemplate(`${page}.hbs`, () => {
     const html = template?.(model) ?? "";
-    // A row comes into a page, which is looked through as a whole.
+    // A row becomes part of a page, which is checked as a whole.
     return page === "row" ? html : visible(html);
   });
 }

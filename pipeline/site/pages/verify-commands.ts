@@ -1,19 +1,21 @@
-/** A command that checks a downloaded file in the current folder: start, file and end in a row. */
+/**
+ * A command that verifies a downloaded file in the current folder, in three parts: before, file and after.
+ */
 export interface VerifyCommand {
   system: "Linux" | "macOS" | "PowerShell";
   start: string;
-  /** The file's name, quoted; apart, because pages isolate its direction from the command's. */
+  /** The quoted file name, separate because pages isolate its direction. */
   file: string;
   end: string;
 }
 
 /**
- * One command per system, for a file name as it is: spaces, quotes and a leading dash included; none where the
- * checksum is not known.
+ * One command per system, for any file name, including spaces, quotes and a leading dash; none without a
+ * checksum.
  */
 export function verifyCommands(file: string, checksum: string): VerifyCommand[] {
   if (checksum === "unknown") return [];
-  // A leading dash alone would mean standard input, and an option elsewhere.
+  // A name `-` would mean standard input, and other leading dashes an option.
   const path = file.startsWith("-") ? `./${file}` : file;
   const posix = { start: `echo '${checksum}  `, file: path.replaceAll("'", "'\\''") };
   return [
@@ -22,7 +24,7 @@ export function verifyCommands(file: string, checksum: string): VerifyCommand[] 
     {
       system: "PowerShell",
       start: "if ((Get-FileHash -Algorithm SHA256 -LiteralPath '",
-      // PowerShell takes typographic quotes for straight ones.
+      // PowerShell treats typographic quotes like straight ones.
       file: path.replace(/['\u2018-\u201B]/g, "$&$&"),
       end: `').Hash -eq '${checksum}') { 'OK' } else { 'DO NOT RUN' }`,
     },

@@ -5,15 +5,17 @@ import { isMissing } from "../../system/files.ts";
 import { lockFile } from "../../system/lock.ts";
 import { realPlace } from "../../system/real-place.ts";
 
-/** Temporary files of a build, inside the site's folder. Gone after every finished build. */
+/** Temporary folder of a build inside the site's folder, removed after every finished build. */
 export const workFolder = ".relcat-tmp";
 
-/** A folder that has one of these is relcat's: finished, unfinished, or of a version that had its lock there. */
+/**
+ * Any of these marks a folder as relcat's: finished, unfinished, or of a version that kept its lock there.
+ */
 const marks = ["build.json", workFolder, lockFile];
 
 /**
- * Refuses a folder with other people's files in it: a build removes what it made before, nothing else.
- * @param source the releases folder, which relcat locks too: that alone makes no site of it
+ * Refuses a folder with foreign files, because a build removes earlier output.
+ * @param source the releases folder, which also has a lock file, but is not a site
  * @throws RelcatError folder-not-ours
  */
 export function refuseForeignFolder(folder: string, source: string): void {

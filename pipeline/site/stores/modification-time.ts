@@ -1,6 +1,6 @@
 /**
- * Web servers make validators of size and time. Whole seconds, always later than before, and never equal
- * between two representations of one resource: each kind has its own remainder modulo 4.
+ * Web servers derive validators from size and time. Times are whole seconds, always increasing, and differ
+ * between representations of a resource: each kind has its own remainder modulo 4.
  * @returns seconds since 1970
  */
 export function modificationTime(path: string, now: number, oldMs: number | undefined): number {

@@ -34,7 +34,7 @@ export function placing(folder: string, { encodings, untouched }: SiblingOptions
     const target = join(folder, path);
     try {
       if (folders.make(path)) made.add(dirname(path));
-      // First, so that no server ever sends old compressed bytes beside new ones.
+      // Removed first, so that no server sends old compressed bytes for a new file.
       if (!made.has(dirname(path))) removeSiblings(folder, path);
       renameSync(temporary, target);
     } catch (error) {
@@ -76,7 +76,7 @@ export function placing(folder: string, { encodings, untouched }: SiblingOptions
   };
 }
 
-/** A sibling as it is now. The look comes first: a later change shows. */
+/** Metadata is read before the content, so that a later change is noticed. */
 function noted(folder: string, path: string): MadeFile {
   const file = join(folder, path);
   const look = lookAt(file) ?? noLook;

@@ -24,12 +24,12 @@ import { writeChunks } from "../../system/files.ts";
 import { realFolders } from "../../system/real-folders.ts";
 import { modificationTime } from "./modification-time.ts";
 
-/** A file whose bytes are ready to be moved into place. */
+/** A file ready to be moved into place. */
 export interface RenderedFile {
   path: string;
   sha256: string;
   size: number;
-  /** Where its bytes are; undefined: the file in place has the same bytes. */
+  /** Path of its bytes; undefined: the file in place is identical. */
   temporary: string | undefined;
   /** The siblings that must be made anew. */
   siblings: readonly EncodedSibling[];
@@ -44,7 +44,7 @@ export interface RenderedGroup {
 export interface Rendering {
   file(file: OutputFile): RenderedFile;
   group(group: OutputGroup): RenderedGroup;
-  /** Files that are in place as an earlier build made them. */
+  /** Files in place, unchanged since an earlier build. */
   kept(group: MadeGroup): RenderedGroup;
 }
 
@@ -78,7 +78,7 @@ export function rendering(
     return { path, sha256, size, temporary: isSame ? undefined : temporary, siblings: [] };
   };
   const copied = (same: RenderedFile, temporary: string, time: number) => {
-    // A copy is cheaper than the same bytes made and hashed again.
+    // Copying is cheaper than rendering and hashing the same bytes again.
     copyFileSync(same.temporary ?? inPlace(same.path), temporary, constants.COPYFILE_FICLONE);
     utimesSync(temporary, time, time);
     return same;
@@ -90,7 +90,7 @@ export function rendering(
     return { ...file, siblings: encoder.encode(file, temporary ?? inPlace(path), missing) };
   };
   const render = (file: OutputFile, same?: RenderedFile): RenderedFile => {
-    relativePath(file.path); // Whatever it was made from: a forged cache entry must not lead outside.
+    relativePath(file.path); // A forged cache entry must not lead outside the folder.
     try {
       return write(file, same);
     } catch (error) {

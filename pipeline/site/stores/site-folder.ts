@@ -26,20 +26,20 @@ import { type RenderedGroup, rendering } from "./render-files.ts";
 /** Paths of new files, noted before the first of them exists. */
 const pathList = "journal";
 
-/** A site's folder that is open for one build. */
+/** A site's folder, opened for one build. */
 export interface SiteFolder {
   /** A folder for the build's own temporary files. */
   work: string;
   /** Renders a group's files into the temporary folder. */
   render(group: OutputGroup): Promise<void>;
-  /** A group whose files an earlier build made, and which did not change. */
+  /** Keeps an unchanged group of an earlier build. */
   keep(group: MadeGroup): void;
   /**
    * Moves everything into place, in the order in which it was rendered, and removes files that are no longer made.
    * @param buildDocument made from all files that were placed
    */
   place(buildDocument: (files: readonly MadeFile[]) => OutputFile): Promise<Placed>;
-  /** Once, whether the build came to its end or not: nothing temporary is left. */
+  /** Must be called once, even after a failure; removes all temporary files. */
   close(): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
   mkdirSync(folder, { recursive: true });
   if (!existsSync(work)) mkdirSync(work, { mode: 0o700 });
   clear(work);
-  // biome-ignore lint/plugin: a constant; earlier versions had their lock there.
+  // biome-ignore lint/plugin: a constant; earlier versions kept their lock there.
   rmSync(join(folder, lockFile), { force: true });
   const encoding = encoder(work);
   const render = rendering(folder, work, now, siblings, encoding);
@@ -79,7 +79,7 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
       const place = placing(folder, siblings);
       const groups = rendered.map((group) => place.group(group));
       const files = groups.flatMap((group) => group.files);
-      // Only now does nothing link to them any more.
+      // Removed last, when nothing links to them any more.
       const stale = previous;
       for (const path of startedBefore) stale.add(path);
       for (const { path } of files) stale.delete(path);
@@ -109,16 +109,16 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
 
 function clear(work: string): void {
   for (const name of readdirSync(work)) {
-    // biome-ignore lint/plugin: a name that the folder itself has.
+    // biome-ignore lint/plugin: a name from listing the folder.
     if (name !== pathList) rmSync(join(work, name), { recursive: true, force: true });
   }
 }
 
-/** Should this build be killed, the next one knows the files as relcat's own. */
+/** If this build is killed, the next one recognizes the files as relcat's own. */
 function notePaths(work: string, groups: readonly RenderedGroup[], previous: ReadonlySet<string>): void {
   const list = openSync(join(work, pathList), "a");
   try {
-    // Paths that an earlier build noted stay; the last line may be cut short.
+    // Keeps the paths noted by an earlier build, whose last line may be incomplete.
     writeSync(list, "\n");
     for (const { files } of groups) {
       const unknown = files.filter(({ path }) => !previous.has(path));
@@ -138,7 +138,7 @@ function previousFiles(folder: string): Set<string> {
   const bytes = readIfPresent(join(folder, "build.json"));
   if (!bytes) return new Set();
   try {
-    // Nothing outside is removed, whatever build.json says; the document itself is replaced by this build.
+    // Paths outside the folder are ignored, because build.json may be forged; this build replaces it anyway.
     return new Set(filesOf(JSON.parse(new TextDecoder().decode(bytes))).filter(isRelativePath));
   } catch (error) {
     throw failure(
@@ -151,7 +151,10 @@ function previousFiles(folder: string): Set<string> {
   }
 }
 
-/** Checks file by file: as a whole, all files would be there twice for a moment. @throws when it is no build document */
+/**
+ * Validates file by file, because validating the whole would need twice the memory. @throws if it is not a
+ * build document
+ */
 function filesOf(document: BuildDocument): string[] {
   const { files } = document;
   const isTable = typeof files === "object" && files !== null && !Array.isArray(files);
@@ -176,7 +179,7 @@ function removeFile(folder: string, at: RootFolder, path: RelativePath): void {
     try {
       rmdirSync(at(parent as RelativePath));
     } catch {
-      return; // Not empty, or gone already: either way it is not ours to remove.
+      return; // Not empty or already gone; in both cases it stays.
     }
   }
 }
