@@ -69,7 +69,7 @@ describe("a client's archive", () => {
     );
   });
 
-  test("of paths that are too many to remember is refused", async () => {
+  test("of paths that are too many to remember is refused", { tags: ["long"] }, async () => {
     const name = (index: number) => `${index}`.padEnd(99, "x");
     const entries = Array.from({ length: 210_000 }, (_, index) => ({ name: name(index) }));
     const bytes = Buffer.concat([

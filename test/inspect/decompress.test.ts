@@ -8,6 +8,7 @@ import { Fault } from "../../pipeline/documents/verdict.ts";
 import { compressionOf, decompress } from "../../pipeline/inspect/archives/decompress.ts";
 import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
 import { bytesOf } from "../support/artifacts.ts";
+import { often } from "../support/effort.ts";
 
 const text = Buffer.from("hello ".repeat(50));
 const large = Buffer.from(Array.from({ length: 200_000 }, (_, index) => (index * index) % 251));
@@ -80,7 +81,7 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
           expect((await unpack(packed(bytes), kind, step)).equals(whole(bytes))).toBe(true);
         },
       ),
-      { numRuns: 30 },
+      { numRuns: often(30, 5) },
     );
   });
 

@@ -175,7 +175,7 @@ describe("signatures", () => {
     );
   });
 
-  test("of roles behind those that are live are not published", async () => {
+  test("of roles behind those that are live are not published", { tags: ["long"] }, async () => {
     const project = await publishingProject();
     await project.succeed("publish", "prod");
     for (const text of ["One.", "Two."]) await publishText(project, text);

@@ -57,7 +57,7 @@ test("what was there before relcat is replaced, also when the first publish is i
   expect(odd()).toEqual([]);
 });
 
-test("two builds that were interrupted leave nothing of theirs behind", async () => {
+test("two builds that were interrupted leave nothing of theirs behind", { tags: ["long"] }, async () => {
   await project.succeed("publish", "prod");
   await build("Two.");
   await interrupted("build.json");
@@ -69,7 +69,9 @@ test("two builds that were interrupted leave nothing of theirs behind", async ()
   await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
 });
 
-test("what was signed by a publish that nobody heard of again goes, in its time", async () => {
+test("what was signed by a publish that nobody heard of again goes, in its time", {
+  tags: ["long"],
+}, async () => {
   const file = join(project.folder, "releases/catalog.yaml");
   const keep = (days: number) =>
     writeFileSync(
@@ -148,7 +150,9 @@ test("one can go back as long as the history says so, also when what was signed 
   await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
 });
 
-test("what a kept publish needs as proof stays as long as that publish is kept, and then goes", async () => {
+test("what a kept publish needs as proof stays as long as that publish is kept, and then goes", {
+  tags: ["long"],
+}, async () => {
   const file = join(project.folder, "releases/catalog.yaml");
   const settings = "region: us-east-1, keep: {days: 0, builds: 2}}";
   writeFileSync(file, readFileSync(file, "utf8").replace("region: us-east-1}", settings));

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { afterFile } from "../support/after-file.ts";
 import type { S3Fake } from "../support/s3-fake.ts";
 import type { Tree } from "../support/tree.ts";
 import { artifactsOf, type PublishingProject, publishingProject } from "./support.ts";
@@ -55,6 +55,6 @@ export async function serveBucket({ bucket }: S3Fake): Promise<string> {
     response.end(found.bytes);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  afterAll(() => new Promise((resolve) => server.close(resolve)));
+  afterFile(() => new Promise((resolve) => server.close(resolve)));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

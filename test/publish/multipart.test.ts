@@ -84,7 +84,7 @@ test("what arrived before the end of an earlier try is not sent again", async ()
   expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
 });
 
-test("a part that was damaged meanwhile is sent again", async () => {
+test("a part that was damaged meanwhile is sent again", { tags: ["long"] }, async () => {
   const key = newKey();
   await broken(key, 2);
   const [unfinished] = [...fake.bucket.uploads.values()].filter((each) => each.key === key);
@@ -95,7 +95,9 @@ test("a part that was damaged meanwhile is sent again", async () => {
   expect(digestAt(key)).toBe(file.sha256);
 });
 
-test("an unfinished upload of other bytes that begin alike is not gone on with", async () => {
+test("an unfinished upload of other bytes that begin alike is not gone on with", {
+  tags: ["long"],
+}, async () => {
   const key = newKey();
   const other = sparseFile(large, { 0: "image", [large - 9]: "of others" });
   await broken(key, 1, other);
@@ -108,7 +110,7 @@ test("an unfinished upload of other bytes that begin alike is not gone on with",
   expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
 });
 
-test("without permission to list uploads, a new upload is started", async () => {
+test("without permission to list uploads, a new upload is started", { tags: ["long"] }, async () => {
   const key = newKey();
   await broken(key, 2);
   fake.fault = ({ operation }) =>

@@ -2,6 +2,7 @@ import { cpSync, existsSync, readdirSync, readlinkSync, rmSync, utimesSync } fro
 import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { publishSteps } from "../../pipeline/documents/publish-turn.ts";
+import { some } from "../support/effort.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { differences, readTree } from "../support/tree.ts";
 import {
@@ -61,7 +62,7 @@ const cases = actions.flatMap((action) =>
     .map((step) => [action, step] as const),
 );
 
-test.each(cases)(
+test.each(some(cases, 4))(
   "a %s that is overtaken before the step %s leaves the site whole and ends with status 3",
   async (action, step) => {
     rmSync(project.www, { recursive: true });

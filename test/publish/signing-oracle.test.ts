@@ -312,6 +312,7 @@ describe("an attacker who can change what is signed", () => {
 
   test("through a poisoned build cache gets no signature, and the checkout's own build is signed", async () => {
     const cache = join(project.folder, ".relcat-cache");
+    await project.succeed("build", "--released");
     const forged = cacheEntries(cache).filter((path) =>
       forgeEntry(path, (text) => text.replaceAll("**in bulk**", "**as root**")),
     );

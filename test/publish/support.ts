@@ -1,9 +1,18 @@
-import { globSync, mkdirSync, readdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
 import { expect } from "vitest";
 import type { ReleaseDocument } from "../../pipeline/index.ts";
-import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
+import { copyProject, lastingFolder, relcat, temporaryFolder } from "../support/run.ts";
 
 /** A project whose sites are folders or buckets. */
 export interface PublishingProject {
@@ -45,22 +54,32 @@ export interface ProjectOptions {
   env?: Record<string, string>;
 }
 
-/** A fixture with a signed, built site, and with its artifacts in place. */
-export async function publishingProject({
+const templates = new Map<string, Promise<string>>();
+const inFolder = (folder: string) => `  prod: {url: "dir:${folder}/www"}\n`;
+
+/** A fixture with a signed, built site, and with its artifacts in place: a copy of one that is made once. */
+export async function publishingProject(options: ProjectOptions = {}): Promise<PublishingProject> {
+  const { sites = inFolder, trust = "simple", env = {} } = options;
+  const name = JSON.stringify({ ...options, sites: sites("FOLDER") });
+  const template = templates.get(name) ?? makeTemplate(options);
+  templates.set(name, template);
+  const base = temporaryFolder();
+  cpSync(await template, base, { recursive: true, preserveTimestamps: true });
+  const project = projectIn(base, trust, env);
+  const file = join(project.folder, "releases/catalog.yaml");
+  writeFileSync(file, readFileSync(file, "utf8").replaceAll(await template, base));
+  project.artifacts();
+  return project;
+}
+
+async function makeTemplate({
   fixture = "site/small",
-  sites = (folder) => `  prod: {url: "dir:${folder}/www"}\n`,
+  sites = inFolder,
   trust = "simple",
   env = {},
-}: ProjectOptions = {}): Promise<PublishingProject> {
-  const folder = copyProject(fixture);
-  const keys = join(temporaryFolder(), "keys");
-  const secrets: Record<string, string> = { ...env };
-  const run: PublishingProject["run"] = (...args) => relcat(folder, args, { env: secrets });
-  const succeed: PublishingProject["succeed"] = async (...args) => {
-    const { exitCode, stdout, stderr } = await run(...args);
-    expect(exitCode, `relcat ${args.join(" ")}\n${stderr}`).toBe(0);
-    return { stdout, stderr };
-  };
+}: ProjectOptions): Promise<string> {
+  const base = lastingFolder();
+  const folder = copyProject(fixture, join(base, "project"));
   const file = join(folder, "releases/catalog.yaml");
   // Artifacts below the site itself, which is the default.
   const config = readFileSync(file, "utf8").replace(/^artifact_url:.*\n/m, "");
@@ -73,11 +92,25 @@ export async function publishingProject({
       text.replace(/^ *url: https:\/\/mirror.*\n/gm, "").replace(/^( +"?size"?: *)\d{7,}/gm, "$112"),
     );
   }
+  if (trust === "simple") await projectIn(base, "none", env).succeed("trust", "init", join(base, "keys"));
+  const project = projectIn(base, trust, env);
+  await project.make();
+  rmSync(project.www, { recursive: true, force: true });
+  return base;
+}
+
+function projectIn(base: string, trust: "none" | "simple", env: Record<string, string>): PublishingProject {
+  const [folder, keys] = [join(base, "project"), join(base, "keys")];
+  const config = readFileSync(join(folder, "releases/catalog.yaml"), "utf8");
   const baseUrl = /^base_url: *"?([^\s"]+)/m.exec(config)?.[1] ?? "";
-  if (trust === "simple") {
-    await succeed("trust", "init", keys);
-    secrets.RELCAT_ONLINE_KEY = readFileSync(join(keys, "online.pem"), "utf8");
-  }
+  const secrets: Record<string, string> = { ...env };
+  if (trust === "simple") secrets.RELCAT_ONLINE_KEY = readFileSync(join(keys, "online.pem"), "utf8");
+  const run: PublishingProject["run"] = (...args) => relcat(folder, args, { env: secrets });
+  const succeed: PublishingProject["succeed"] = async (...args) => {
+    const { exitCode, stdout, stderr } = await run(...args);
+    expect(exitCode, `relcat ${args.join(" ")}\n${stderr}`).toBe(0);
+    return { stdout, stderr };
+  };
   const project: PublishingProject = {
     folder,
     baseUrl,
@@ -95,7 +128,6 @@ export async function publishingProject({
     artifacts: (out = "dist") => placeArtifacts(join(folder, out), project.www, baseUrl),
     state: () => JSON.parse(readFileSync(join(project.www, "current.json"), "utf8")),
   };
-  await project.make();
   return project;
 }
 

@@ -4,15 +4,33 @@ import { repository, spawnRelcat, temporaryFolder } from "./run.ts";
 
 const preload = ["--import", join(repository, "test/support/kill-at.mjs")];
 
-/** How many file-system calls a command makes. */
-export async function countCalls(folder: string, args: readonly string[]): Promise<number> {
+/** The names of the file-system calls that a command makes, in order. */
+export async function callsOf(folder: string, args: readonly string[]): Promise<string[]> {
   const counter = join(temporaryFolder(), "count");
   const { exitCode, stderr } = await spawnRelcat(folder, args, {
     nodeArgs: preload,
     env: { KILL_COUNT: counter, NODE_DISABLE_COMPILE_CACHE: "1" },
   });
   if (exitCode !== 0) throw new Error(stderr);
-  return Number(readFileSync(counter, "utf8"));
+  return readFileSync(counter, "utf8").split("\n");
+}
+
+/** How many file-system calls a command makes. */
+export const countCalls = async (folder: string, args: readonly string[]): Promise<number> =>
+  (await callsOf(folder, args)).length;
+
+/**
+ * Numbers of calls to kill a command at: every so many, other ones each day, the first and last of each name, and the
+ * ten at the end. RELCAT_EVERY=1 gives all.
+ */
+export function killPoints(calls: readonly string[], every: number): number[] {
+  const step = process.env.RELCAT_EVERY === undefined ? every : 1;
+  const today = Math.floor(Date.now() / 86_400_000);
+  const isChosen = (name: string, index: number) =>
+    index % step === today % step ||
+    [calls.indexOf(name), calls.lastIndexOf(name)].includes(index) ||
+    index >= calls.length - 10;
+  return calls.flatMap((name, index) => (isChosen(name, index) ? [index + 1] : []));
 }
 
 /** Runs a command that dies by SIGKILL before its file-system call number `call`, a torn write included. */

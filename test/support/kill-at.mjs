@@ -1,11 +1,11 @@
 // Preloaded (--import) to die by SIGKILL before the file-system call number KILL_AT; a write that is hit is torn:
-// half of its bytes arrive. Without KILL_AT it only counts and prints the number.
+// half of its bytes arrive. Without KILL_AT it only writes the names of the calls to KILL_COUNT.
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
 const killAt = Number(process.env.KILL_AT ?? 0);
 const original = { ...fs };
-let calls = 0;
+const calls = [];
 
 for (const name of [
   "openSync",
@@ -25,7 +25,7 @@ for (const name of [
     // Reading changes nothing, and Node itself reads every module through these.
     if (name === "openSync" && (args[1] === undefined || args[1] === "r")) return original.openSync(...args);
     if (name === "closeSync") return original.closeSync(...args);
-    if (++calls === killAt) {
+    if (calls.push(name) === killAt) {
       const [descriptor, data] = args;
       if (name === "writeSync" && data.length > 1)
         original.writeSync(descriptor, data.slice(0, data.length >> 1));
@@ -36,5 +36,5 @@ for (const name of [
 }
 syncBuiltinESMExports();
 process.on("exit", () => {
-  if (process.env.KILL_COUNT) original.writeFileSync(process.env.KILL_COUNT, String(calls));
+  if (process.env.KILL_COUNT) original.writeFileSync(process.env.KILL_COUNT, calls.join("\n"));
 });

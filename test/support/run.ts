@@ -19,9 +19,11 @@ export function temporaryFolder(): string {
   return folder;
 }
 
+/** A folder that the later files of this process have too; removed after the run. */
+export const lastingFolder = (): string => mkdtempSync(join(resolve(program, "../.."), "lasting-"));
+
 /** A copy of a fixture, or of the repository's sample for ".", to change at will. */
-export function copyProject(fixture: string): string {
-  const folder = temporaryFolder();
+export function copyProject(fixture: string, folder = temporaryFolder()): string {
   const from =
     fixture === "." ? join(repository, "releases") : join(repository, "test/fixtures", fixture, "releases");
   cpSync(from, join(folder, "releases"), { recursive: true });

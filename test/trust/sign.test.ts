@@ -145,7 +145,9 @@ test("the same keys, input and time give the same bytes", async () => {
   expect([...readTree(project.dist)]).toEqual([...before]);
 });
 
-test("a year without a release, renewed each day, is good on every day of it, for old clients and new ones", async () => {
+test("a year without a release, renewed each day, is good on every day of it, for old clients and new ones", {
+  tags: ["long"],
+}, async () => {
   const project = await signedProject();
   const root = join(project.folder, "releases/trust/1.root.json");
   await project.sign();

@@ -59,7 +59,7 @@ describe("of all files, signatures and metadata of a site", () => {
     const random = numbers(20_261_121);
     expect(await look()).toBe("ok ");
     const unnoticed: string[] = [];
-    for (const [path, bytes] of some([...readTree(folder)], 8))
+    for (const [path, bytes] of some([...readTree(folder)], 24))
       unnoticed.push(...(await flippedUnnoticed(path, bytes, [random(bytes.length)], random)));
     expect(unnoticed).toEqual([]);
     expect(await look()).toBe("ok ");
@@ -70,7 +70,7 @@ describe("of all files, signatures and metadata of a site", () => {
     const unnoticed: string[] = [];
     for (const path of ["metadata/timestamp.json", "metadata/1.root.json"]) {
       const bytes = readFileSync(join(folder, path));
-      const step = often(3, 60);
+      const step = often(3, 180);
       const places = Array.from(bytes.keys()).filter((at) => at % step === bytes.length % step);
       unnoticed.push(...(await flippedUnnoticed(path, bytes, places, random)));
     }
@@ -79,7 +79,7 @@ describe("of all files, signatures and metadata of a site", () => {
 
   test("one that is missing is noticed, and named", async () => {
     const unnoticed: string[] = [];
-    for (const path of some([...readTree(folder).keys()], 8)) {
+    for (const path of some([...readTree(folder).keys()], 24)) {
       if (path === "metadata/signed.json") continue; // The signer's own; no reader needs it.
       renameSync(join(folder, path), join(folder, ".away"));
       const said = await look();
