@@ -56,6 +56,7 @@ export { decideUncut, uncut } from "./ledger/uncut.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
+export { type ListedCatalog, readCutRelease } from "./plan/read-cut-release.ts";
 export { readPlan } from "./plan/read-plan.ts";
 export { type ChosenRecords, type RecordChoice, selectRecords } from "./plan/select-records.ts";
 export { showNotes } from "./plan/show-notes.ts";

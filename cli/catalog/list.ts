@@ -1,9 +1,11 @@
 import {
   exitStatus,
+  type ListedCatalog,
   type ListedRecord,
   listRecords,
   loadCatalog,
   RelcatError,
+  readCutRelease,
 } from "../../pipeline/index.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say } from "../terminal/host.ts";
@@ -23,8 +25,7 @@ export async function list(
       "Such as package_type=deb",
     );
   }
-  const catalog = await loadCatalog(host.releases);
-  if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
+  const catalog = await catalogFor(terms, host);
   const records = listRecords(catalog, terms, all);
   answer(host, documentOf(records), () =>
     records.length === 0 ? "No record matches." : table([heading, ...records.map(row)]),
@@ -33,6 +34,16 @@ export async function list(
   const withdrawn = records.filter(({ state }) => state === "withdrawn").length;
   say(host, `${count(records.length, "record")}${withdrawn > 0 ? `, ${withdrawn} of them withdrawn` : ""}.`);
   return exitStatus.done;
+}
+
+/** The whole catalog, or the one release that is asked for. */
+async function catalogFor(terms: readonly string[], { releases }: Host): Promise<ListedCatalog> {
+  const [, version] = terms.map((term) => /^version=(\d.*)$/.exec(term)).find((match) => match) ?? [];
+  const alone = version === undefined ? undefined : await readCutRelease(releases, version);
+  if (alone) return alone;
+  const catalog = await loadCatalog(releases);
+  if (catalog.problems.some(({ severity }) => severity === "error")) throw new RelcatError(catalog.problems);
+  return catalog;
 }
 
 /** Records as in the API, and additional facts about each. */

@@ -1,10 +1,10 @@
 import type { Package } from "../ledger/assign-ids.ts";
-import type { Catalog } from "../ledger/catalog.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
 import { readListQuery } from "../selection/query.ts";
 import { indexRecords, type Row } from "../selection/record-index.ts";
 import { select } from "../selection/select.ts";
 import { refuseTerms, type Term } from "./list-terms.ts";
+import type { ListedCatalog } from "./read-cut-release.ts";
 
 /** cut: permanent; revised: cut, then changed without a cut; provisional: the id may still change. */
 type RecordState = "cut" | "revised" | "provisional" | "withdrawn";
@@ -25,7 +25,7 @@ export interface ListedRecord {
  * @throws RelcatError usage for terms that cannot match
  */
 export function listRecords(
-  { identified, config }: Catalog,
+  { identified, config }: ListedCatalog,
   terms: readonly string[],
   all: boolean,
 ): ListedRecord[] {

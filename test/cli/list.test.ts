@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { artifact, cutCatalog, project } from "../support/project.ts";
 
 const url = (file: string) => `http://127.0.0.1:8080/files/${file.slice(5, 14)}/${file}`;
@@ -105,5 +105,42 @@ test.each([
         hint: hint ?? null,
       },
     ],
+  });
+});
+
+describe("one release that is cut is read alone", () => {
+  test("and lists what the whole catalog lists of it", async () => {
+    const made = await cutCatalog();
+    await made.succeed("retract", "1", "--reason", "Broken.", "--yes");
+    for (const all of [[], ["--all"]]) {
+      const { document } = await made.json("list", "version=26.08.001", ...all);
+      expect(document).toEqual((await made.json("list", "line=26.08", ...all)).document);
+    }
+  });
+
+  test("so that a mistake in another release does not matter", async () => {
+    const made = await cutCatalog();
+    made.write("releases/26.09.001/manifests/all.json", "{");
+    expect((await made.succeed("list", "version=26.08.001")).stdout).toContain("tool-26.08.001.msi");
+    expect(await made.run("list", "line=26.08")).toMatchObject({ exitCode: 1 });
+    made.write("releases/26.08.001/manifests/all.json", "{");
+    expect(await made.run("list", "version=26.08.001")).toMatchObject({ exitCode: 1 });
+  });
+
+  test("but with the others where it has something new, or lost something", async () => {
+    const made = await cutCatalog();
+    made.write("releases/26.07.001/release.yaml", { version: "26.07.001", date: "2026-07-15" });
+    const added = (version: string, name: string) =>
+      made.write(`releases/${version}/manifests/more.json`, {
+        release: version,
+        artifacts: [artifact(name, "rpm", name === "early.rpm" ? "8" : "9")],
+      });
+    added("26.07.001", "early.rpm");
+    added("26.08.001", "late.rpm");
+    expect((await made.succeed("list", "version=26.08.001")).stdout).toMatch(
+      /^7 .* provisional .* late\.rpm/m,
+    );
+    made.write("releases/26.08.001/manifests/all.json", { release: "26.08.001", artifacts: [] });
+    expect((await made.run("list", "version=26.08.001")).stderr).toContain("error[record-vanished]");
   });
 });

@@ -1,0 +1,29 @@
+import type { Config } from "../documents/config.ts";
+import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
+import { openCatalog } from "../ledger/load-catalog.ts";
+import { pathsOfRelease } from "../project/parse.ts";
+import { readRelease } from "../records/read-release.ts";
+
+/** What a list of records is made of. */
+export interface ListedCatalog {
+  config: Config;
+  identified: { releases: readonly IdentifiedRelease[] };
+}
+
+/**
+ * One release, read without the others. A whole catalog of a thousand releases takes seconds to read.
+ * @returns undefined if the others have to be read too: for provisional ids, or because something is wrong
+ */
+export async function readCutRelease(folder: string, version: string): Promise<ListedCatalog | undefined> {
+  const catalog = await openCatalog(folder);
+  const files = catalog.releases.find((release) => release.version === version);
+  if (!files) return undefined;
+  const contents = await catalog.files.readAll(pathsOfRelease(files));
+  const release = catalog.identify(readRelease(files, contents, catalog));
+  const isCut = release.packages.every(({ standing }) => standing !== "new");
+  if (!isCut || release.packages.length !== catalog.ledger.ofVersion(version).length) return undefined;
+  const { problems } = await catalog.finish();
+  // Records of releases that are not read are missing for that reason alone.
+  const isSound = problems.every(({ code, severity }) => code === "record-vanished" || severity !== "error");
+  return isSound ? { config: catalog.config, identified: { releases: [release] } } : undefined;
+}
