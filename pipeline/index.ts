@@ -73,13 +73,8 @@ export { eventTime, timeGiven } from "./project/event-time.ts";
 export { parseJson } from "./project/json.ts";
 export { requireVersions } from "./project/known-versions.ts";
 export { SyntaxProblem } from "./project/source.ts";
-export {
-  type ChangedFile,
-  type PublishDelivery,
-  type PublishNotes,
-  type PublishOptions,
-  publishSite,
-} from "./publish/publish.ts";
+export { type PublishNotes, publishSite } from "./publish/publish.ts";
+export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
   metadataAtSite,

@@ -1,9 +1,14 @@
+import { relativePath } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import type { FileBytes, PublicFile } from "../documents/site-store.ts";
-import { failure, type RelcatError } from "../errors.ts";
-import type { Build } from "../trust/built-site.ts";
-import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
-import { isHosting, publicFiles, sourceOf, timestampPath, withListAddress } from "../trust/site-files.ts";
+import type { SiteSettings } from "../documents/sites.ts";
+import { failure } from "../errors.ts";
+import { readIfPresent } from "../system/files.ts";
+import { rootFolder } from "../system/root-folder.ts";
+import { type Build, readBuild } from "../trust/built-site.ts";
+import { sha256 } from "../trust/metadata.ts";
+import { readSignedList, signedList } from "../trust/sign-site.ts";
+import { isHosting, publicFiles, sourceOf, withListAddress } from "../trust/site-files.ts";
 
 /** Files that signing added, according to its list. */
 interface SignedAdditions {
@@ -68,85 +73,17 @@ export function localBuild({ folder, build, signed, read, isBucket }: LocalInput
   };
 }
 
-/** @throws RelcatError build-unsigned */
-export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): void {
-  if (signed !== null) return;
-  throw failure(
-    "build-unsigned",
-    `${folder} is not signed, or was built anew since, and catalog.yaml asks for signatures`,
-    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
-  );
-}
-
-/** A signed site must stay signed, because its readers check signatures. */
-export const unsigned = (folder: string, site: string): RelcatError =>
-  failure(
-    "build-unsigned",
-    `${site} is signed, and ${folder} is not`,
-    `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
-  );
-
-/** Metadata that the timestamp refers to, by path; roots are checked elsewhere. */
-function signatures({ read }: LocalBuild) {
-  const timestamp = read(timestampPath);
-  const { version } = readTimestamp(timestamp).metadata.signed.snapshotMeta;
-  const snapshotPath = metadataPath("snapshot", version);
-  const snapshot = readSnapshot(read(snapshotPath));
-  const roles = Object.entries(snapshot.metadata.signed.meta).map(
-    ([name, meta]) => [name.slice(0, -".json".length), meta.version] as const,
-  );
-  return { timestamp, snapshot, roles };
-}
-
-/** Signatures may have expired between signing and publishing. @throws RelcatError build-unsigned */
-export function refuseEndedSignatures(local: LocalBuild, site: string, now: number): void {
-  const { timestamp, snapshot, roles } = signatures(local);
-  const ends = [
-    ["timestamp", readTimestamp(timestamp).metadata.signed.expires],
-    ["snapshot", snapshot.metadata.signed.expires],
-    ...roles.map(([role, version]) => {
-      const part = readTargets(local.read(metadataPath(role, version)));
-      return [role, part.metadata.signed.expires] as const;
-    }),
-  ] as const;
-  const ended = ends.find(([, expires]) => Date.parse(expires) <= now);
-  if (!ended) return;
-  const [role, expires] = ended;
-  throw failure(
-    "build-unsigned",
-    `${local.folder} was signed long ago: its ${role} has ended on ${expires}`,
-    role === "targets"
-      ? "Whoever has the targets key renews it: relcat trust sign"
-      : `Sign it again: relcat sign --site ${site}`,
-  );
-}
-
-/** Clients remember the highest versions and reject lower ones. @throws RelcatError site-newer */
-export function refuseOlderSignatures(
-  local: LocalBuild,
-  live: { timestamp: Uint8Array; snapshot: Uint8Array } | undefined,
-  site: string,
-): void {
-  if (!live) return;
-  const own = signatures(local);
-  if (sha256(own.timestamp) === sha256(live.timestamp)) return;
-  const seen = readTimestamp(live.timestamp).metadata.signed;
-  const here = new Map(own.roles);
-  const behind = [
-    ["timestamp", readTimestamp(own.timestamp).metadata.signed.version - 1, seen.version],
-    ["snapshot", own.snapshot.metadata.signed.version, seen.snapshotMeta.version],
-    ...Object.entries(readSnapshot(live.snapshot).metadata.signed.meta).map(([name, meta]) => {
-      const role = name.slice(0, -".json".length);
-      return [role, here.get(role) ?? 0, meta.version] as const;
-    }),
-  ] as const;
-  const found = behind.find(([, ours, theirs]) => ours < theirs);
-  if (!found) return;
-  const [role, ours, theirs] = found;
-  const version = role === "timestamp" ? ours + 1 : ours;
-  throw failure(
-    "site-newer",
-    `${local.folder} was signed before the live build at ${site}: its ${role} has version ${version}, and there is ${theirs}`,
-    `Sign it again, continuing from the published metadata: relcat sign --site ${site}`,
-  );
+/** @throws RelcatError folder-missing, build-changed */
+export function readLocal(out: string, site: SiteSettings): LocalBuild {
+  const build = readBuild(out);
+  const list = readSignedList(out);
+  const at = rootFolder(out);
+  const listBytes = readIfPresent(at(relativePath(signedList)));
+  return localBuild({
+    folder: out,
+    build,
+    signed: list && listBytes && { list, bytes: listBytes },
+    read: (path) => readIfPresent(at(relativePath(path))),
+    isBucket: site.place.kind === "s3",
+  });
 }

@@ -24,13 +24,9 @@ import { listPath } from "../trust/site-files.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
 import { type ListedRecord, listSchema } from "./confirm-records.ts";
 import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
-import {
-  type PublishDelivery,
-  type PublishOptions,
-  provePushed,
-  publishBuild,
-  readLocal,
-} from "./publish.ts";
+import { readLocal } from "./local-build.ts";
+import { provePushed } from "./publish.ts";
+import { type PublishDelivery, type PublishOptions, publishBuild } from "./publish-build.ts";
 import { type RestoreRequest, restoreBuild, unknownBuild } from "./restore-build.ts";
 import { metadataOf } from "./site-metadata.ts";
 import { thisPublisher } from "./stores/publishers.ts";
