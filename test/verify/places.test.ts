@@ -82,7 +82,7 @@ describe("--trust-first-use", () => {
     const first = await verify(project, [place, "--trust-first-use"], state);
     const fingerprint = hash(readFileSync(rootOf(project)));
     expect(first.text).toContain(`Trusting the root that ${place} has itself: SHA-256 ${fingerprint}`);
-    expect(first.text).toContain("nothing about who that is");
+    expect(first.text).toContain("but not who that is");
     const again = await verify(project, [place, "--trust-first-use"], state);
     expect([again.exitCode, again.text]).toEqual([0, expect.stringContaining("is still the one")]);
     const other = await signedProject("simple", new Date().toISOString());
