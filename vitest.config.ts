@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 const isSlow = process.env.RELCAT_SLOW !== undefined;
@@ -27,7 +28,7 @@ export default defineConfig({
     hookTimeout: patience,
     expect: { poll: { timeout: patience / 2 } },
     pool: "forks",
-    // vitest would keep a core for itself, and needs next to none of it.
-    maxWorkers: "100%",
+    // One more than cores: some tests wait, for a retry or the end of a time limit.
+    maxWorkers: availableParallelism() + 1,
   },
 });

@@ -82,6 +82,8 @@ export async function listen(
 export async function closeServer(server: Server, grace: number): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  // A connection that becomes idle from now on need not wait for a further request.
+  server.keepAliveTimeout = 1;
   const timer = setTimeout(() => server.closeAllConnections(), grace);
   await closed;
   clearTimeout(timer);
