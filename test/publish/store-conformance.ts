@@ -172,7 +172,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
   const upload = (store: ArtifactStore, key: string, { path, ...measured }: LocalFile) =>
     store.uploadFile(key, path, headersOf(measured));
 
-  test("two uploads of one large file at once both end well", async () => {
+  test("two uploads of one large file at once both end well", { tags: ["long"] }, async () => {
     const store = await open();
     const file = sparseFile(large);
     expect(await Promise.all([upload(store, "same", file), upload(store, "same", file)])).toContain(
@@ -181,7 +181,9 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     expect((await store.head("same"))?.sha256).toBe(file.sha256);
   });
 
-  test("of two large files for one name at once, one is refused, and none is mixed", async () => {
+  test("of two large files for one name at once, one is refused, and none is mixed", {
+    tags: ["long"],
+  }, async () => {
     const store = await open();
     const files = [sparseFile(large), sparseFile(large, { [large - 5]: "other" })];
     const results = await Promise.allSettled(files.map((file) => upload(store, "two", file)));
