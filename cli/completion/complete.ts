@@ -1,61 +1,101 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type Host, print } from "../terminal/host.ts";
+import { type Candidate, idCandidates, liveIds, type Standing, standings } from "./complete-ids.ts";
 
-/** Values that depend on the project or on this version of relcat. */
-export type Values = "versions" | "cut-versions" | "package-types" | "schemas";
-
-/** A suggestion with its description. */
-interface Candidate {
-  value: string;
-  about: string;
-}
+/** Completion values from the project or from this relcat. */
+export type Values =
+  | "versions"
+  | "open-versions"
+  | "cut-versions"
+  | "retractable"
+  | "retracted-ids"
+  | "live-ids"
+  | "package-types"
+  | "downloads"
+  | "schemas"
+  | "sites"
+  | "components"
+  | "kinds"
+  | "filters";
 
 /**
- * `relcat __complete`, called by shells during typing: it loads no pipeline, reads only names and the ledger,
- * and suggests nothing on any error.
+ * `relcat __complete`, called by shells during completion: loads nothing of the pipeline unless catalog.yaml is needed, and
+ * offers nothing on errors.
  * @param words the command line so far
  */
 export async function complete(values: string, words: readonly string[], host: Host): Promise<number> {
   try {
-    for (const { value, about } of candidates(values, words, host)) print(host, `${value}\t${about}`);
+    for (const { value, about } of await candidates(values, words, host)) print(host, `${value}\t${about}`);
   } catch {
-    // Not a project, or an unreadable file: no suggestions.
+    // Not a project, or an unreadable file: there is nothing to offer.
   }
   return 0;
 }
 
-function candidates(values: string, words: readonly string[], host: Host): Candidate[] {
+async function candidates(values: string, words: readonly string[], host: Host): Promise<Candidate[]> {
+  const { releases } = host;
   switch (values) {
     case "versions":
-      return versions(host.releases, readdirSync(host.releases));
+      return versions(releases, readdirSync(releases));
+    case "open-versions":
+      return versions(releases, readdirSync(releases)).filter(
+        ({ value, about: what }) => what === notCut && !words.slice(0, -1).includes(value),
+      );
     case "cut-versions":
-      return versions(host.releases, []);
+      return versions(releases, []);
+    case "retractable":
+      return [...versions(releases, []), ...idCandidates(liveIds(releases), words)];
+    case "live-ids":
+      return idCandidates(liveIds(releases), words);
+    case "retracted-ids":
+      return idCandidates(
+        standings(releases).filter(({ isRetracted }) => isRetracted),
+        words,
+      );
     case "package-types":
-      return packageTypes(host.releases, words);
+      return packageTypes(releases, words);
+    case "downloads":
+      return words.some((word) => whichPattern.test(word)) ? packageTypes(releases, words) : which(releases);
     case "schemas":
       return schemas(host);
     default:
-      return [];
+      return (await import("./complete-config.ts")).configured(values, releases);
   }
 }
 
-/** Versions from the ledger and the folders, newest first, with their number of records. */
+const notCut = "not cut";
+const versionPattern = /^\d{2}\.\d{2}\.\d{3}$/;
+const whichPattern = /^(latest|\d{2}\.\d{2}(\.\d{3})?)$/;
+
+/** The versions in the ledger and of the folders, newest first, with their record counts. */
 function versions(releases: string, folders: readonly string[]): Candidate[] {
-  const counts = countBy(readRecords(releases).map(({ version }) => version));
-  const isKnown = (version: string) => /^\d{2}\.\d{2}\.\d{3}$/.test(version);
+  const counts = countBy(standings(releases).map(({ version }) => version));
   return [...new Set([...counts.keys(), ...folders])]
-    .filter(isKnown)
+    .filter((version) => versionPattern.test(version))
     .sort()
     .reverse()
-    .map((value) => ({ value, about: about(counts.get(value), "not cut") }));
+    .map((value) => ({ value, about: about(counts.get(value), notCut) }));
 }
 
-/** Package types in the ledger, restricted to the version in the command line if there is one. */
+/** The first argument of `download`: latest, the cut months, and the cut versions. */
+function which(releases: string): Candidate[] {
+  const cut = versions(releases, []);
+  const months = [...new Set(cut.map(({ value }) => value.slice(0, 5)))];
+  return [
+    { value: "latest", about: "the newest release that has the type" },
+    ...months.map((value) => ({ value, about: "the newest release of the month" })),
+    ...cut,
+  ];
+}
+
+/** The package types in the ledger, or those of a version named earlier. */
 function packageTypes(releases: string, words: readonly string[]): Candidate[] {
-  const records = readRecords(releases);
+  const records = standings(releases);
   const named = records.filter(({ version }) => words.includes(version));
-  const counts = countBy((named.length > 0 ? named : records).map(({ packageType }) => packageType));
+  const counts = countBy(
+    (named.length > 0 ? named : records).map(({ packageType }: Standing) => packageType),
+  );
   return [...counts.keys()].sort().map((value) => ({ value, about: about(counts.get(value), "") }));
 }
 
@@ -71,21 +111,4 @@ function countBy(keys: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>();
   for (const key of keys) counts.set(key, (counts.get(key) ?? 0) + 1);
   return counts;
-}
-
-/** Only well-formed lines: shells expand suggestions, so other text is unsafe. */
-function readRecords(releases: string): { version: string; packageType: string }[] {
-  const line = /^\{"event":"add","id":\d+,"version":"([\d.]+)","package_type":"([a-z\d-]+)"/gm;
-  return [...readLedger(releases).matchAll(line)].map(([, version = "", packageType = ""]) => ({
-    version,
-    packageType,
-  }));
-}
-
-function readLedger(releases: string): string {
-  try {
-    return readFileSync(`${releases}/ledger.jsonl`, "utf8");
-  } catch {
-    return "";
-  }
 }

@@ -55,6 +55,7 @@ ${offers(commandBranches(commands), "      ")}
     words+=" $(relcat -C "\${folder/#\\~/$HOME}" __complete "$values" -- "\${COMP_WORDS[@]:1}" 2>/dev/null | cut -f 1)"
   fi
   COMPREPLY=($(compgen -W "$words" -- "$current"))
+  [[ \${COMPREPLY[0]} != *= ]] || compopt -o nospace 2>/dev/null
 }
 complete -o default -o nosort -F _relcat relcat 2>/dev/null || complete -o default -F _relcat relcat
 `;

@@ -24,10 +24,32 @@ export interface CommandWords {
   values: Values | undefined;
 }
 
-/** Value source for each placeholder of arguments and options. */
-const known: Readonly<Record<string, Values>> = {
+/** Project values by argument name. */
+const ofArgument: Readonly<Record<string, Values>> = {
   version: "versions",
-  "id-or-version": "cut-versions",
+  "id-or-version": "retractable",
+  id: "retracted-ids",
+  site: "sites",
+  which: "downloads",
+  filter: "filters",
+};
+
+/** Commands whose versions are not just any. */
+const ofCommand: Readonly<Record<string, Values>> = {
+  cut: "open-versions",
+  uncut: "cut-versions",
+  schema: "schemas",
+};
+
+/** Project values by option, then by placeholder. */
+const ofOption: Readonly<Record<string, Values>> = {
+  "--site": "sites",
+  "--component": "components",
+  "--kind": "kinds",
+  "--replaced-by": "live-ids",
+};
+const ofPlaceholder: Readonly<Record<string, Values>> = {
+  version: "versions",
   "package-type": "package-types",
 };
 
@@ -46,7 +68,7 @@ export function commandWords(
       description: option.description,
       takesValue: option.required || option.optional,
       choices: option.argChoices ?? [],
-      values: known[placeholder(option.flags)],
+      values: ofOption[option.long ?? ""] ?? ofPlaceholder[placeholder(option.flags)],
     }),
   );
   const isOwn = ({ flags }: OptionWords) => own.some((option) => option.flags[0] === flags[0]);
@@ -58,7 +80,7 @@ export function commandWords(
     subcommands: subcommands.map((each) => ({ name: each.name(), description: each.description() })),
     options,
     choices: command.registeredArguments.flatMap((each) => each.argChoices ?? []),
-    values: command.name() === "schema" ? "schemas" : argument && known[argument.name()],
+    values: ofCommand[command.name()] ?? (argument && ofArgument[argument.name()]),
   };
   const globals = path.length === 0 ? options.filter(({ flags }) => flags[0] !== "--version") : inherited;
   return [

@@ -59,7 +59,9 @@ ${offers(commandBranches(commands), "      ")}
   elif [[ -n "$values" ]]; then
     found+=(\${(f)"$(relcat -C "\${folder/#\\~/$HOME}" __complete $values -- "\${(@)words[2,-1]}" 2>/dev/null)"})
     found=("\${(@)found/$'\\t'/:}")
-    _describe -t values value found
+    local -a suffix
+    [[ $values != filters ]] || suffix=(-S '')
+    _describe -t values value found $suffix
   elif (( $#found )); then
     _describe command found
   else

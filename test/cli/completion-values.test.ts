@@ -13,10 +13,17 @@ writeFileSync(join(bin, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${pro
 chmodSync(join(bin, "relcat"), 0o755);
 const env = { PATH: `${bin}:${process.env.PATH}`, TERM: "dumb" };
 
-/** 26.08.001 and 26.09.001 are cut, 26.10.001 is open; the folder also holds the three scripts. */
+/** 26.08.001 and 26.09.001 are cut, id 2 is withdrawn, 26.10.001 is open; the folder also holds the three scripts. */
 let made: Project;
 beforeAll(async () => {
   made = await cutCatalog();
+  await made.succeed("retract", "2", "--reason", "Broken.", "--yes");
+  made.write("releases/catalog.yaml", {
+    product: "Example",
+    require: {},
+    sites: { prod: { url: "dir:/srv/prod" }, staging: { url: "dir:/srv/staging" } },
+    notes: { components: { server: "Server", client: "Client" } },
+  });
   for (const [path, content] of Object.entries(release("26.10.001", []))) made.write(path, content);
   for (const shell of ["bash", "zsh", "fish"])
     made.write(`relcat.${shell}`, (await made.succeed("completion", shell)).stdout);
@@ -30,15 +37,55 @@ describe("in bash", () => {
     return stdout.split(",");
   }
 
-  test("versions, the newest first; withdrawn can only be what is cut", async () => {
-    expect(await offered("relcat", "cut", "")).toEqual(["26.10.001", "26.09.001", "26.08.001"]);
-    expect(await offered("relcat", "cut", "26.10.001", "26.08")).toEqual(["26.08.001"]);
+  test("versions, the newest first", async () => {
+    expect(await offered("relcat", "plan", "")).toEqual(["26.10.001", "26.09.001", "26.08.001"]);
+    expect(await offered("relcat", "plan", "26.10.001", "26.08")).toEqual(["26.08.001"]);
     expect(await offered("relcat", "build", "--released", "--with", "")).toEqual([
       "26.10.001",
       "26.09.001",
       "26.08.001",
     ]);
-    expect(await offered("relcat", "retract", "")).toEqual(["26.09.001", "26.08.001"]);
+  });
+
+  test("for cut what is open, for uncut what is cut", async () => {
+    expect(await offered("relcat", "cut", "")).toEqual(["26.10.001"]);
+    expect(await offered("relcat", "cut", "26.10.001", "")).toEqual([""]);
+    expect(await offered("relcat", "uncut", "")).toEqual(["26.09.001", "26.08.001"]);
+  });
+
+  test("for retract what is cut and not withdrawn, for reinstate what is withdrawn", async () => {
+    const versions = ["26.09.001", "26.08.001"];
+    expect(await offered("relcat", "retract", "")).toEqual([...versions, "5", "4", "3", "1"]);
+    expect(await offered("relcat", "retract", "3")).toEqual(["3"]);
+    expect(await offered("relcat", "retract", "1", "--replaced-by", "")).toEqual(["5", "4", "3", "1"]);
+    expect(await offered("relcat", "reinstate", "")).toEqual(["2"]);
+  });
+
+  test("sites, components and kinds of catalog.yaml", async () => {
+    expect(await offered("relcat", "publish", "")).toEqual(["prod", "staging"]);
+    expect(await offered("relcat", "build", "--site", "s")).toEqual(["staging"]);
+    expect(await offered("relcat", "notes", "add", "--component", "")).toEqual(["server", "client"]);
+    expect(await offered("relcat", "notes", "add", "--kind", "")).toEqual(["fix", "feature"]);
+  });
+
+  test("for download a release, then a package type", async () => {
+    expect(await offered("relcat", "download", "")).toEqual([
+      "latest",
+      "26.09",
+      "26.08",
+      "26.09.001",
+      "26.08.001",
+    ]);
+    expect(await offered("relcat", "download", "latest", "")).toEqual(["msi", "rpm"]);
+  });
+
+  test("fields for list, with their equals sign", async () => {
+    expect(await offered("relcat", "list", "min_")).toEqual(["min_os_version="]);
+    expect(await offered("relcat", "list", "o")).toEqual([
+      "operating_system=",
+      "only_for_account=",
+      "ordering=",
+    ]);
   });
 
   test("package types of the ledger", async () => {
@@ -69,7 +116,9 @@ test.skipIf(!(await isThere("fish")))("in fish, with what they are", async () =>
     const options = { cwd: made.folder, env };
     return (await execa("fish", ["--no-config", "-c", script], options)).stdout.split("\n");
   };
-  expect(await offered("relcat cut ")).toEqual([
+  expect(await offered("relcat cut ")).toEqual(["26.10.001\tnot cut"]);
+  expect(await offered("relcat publish ")).toEqual(["prod\tdir:/srv/prod", "staging\tdir:/srv/staging"]);
+  expect(await offered("relcat plan ")).toEqual([
     "26.10.001\tnot cut",
     "26.09.001\t3 records in the ledger",
     "26.08.001\t2 records in the ledger",
@@ -103,10 +152,11 @@ zpty -d shell
   test("commands with what they do, versions with what they hold", async () => {
     expect(await screen("relcat u", "uncut")).toContain("uncut");
     expect(await screen("relcat notes ", "show ")).toMatch(/add +-- Add a note for the next release/);
-    expect(await screen("relcat cut 26.", "not cut")).toMatch(
+    expect(await screen("relcat plan 26.", "not cut")).toMatch(
       /26\.08\.001 +-- 2 records in the ledger.*26\.10\.001 +-- not cut/s,
     );
     expect(await screen("relcat retract 26.09.001 --type m", "msi")).toContain("--type msi");
+    expect(await screen("relcat list min_os_v", "version=")).toMatch(/list min_os_version=(?! )/);
     expect(await screen("relcat check --", "--ledger-base")).toMatch(/--format +-- how to print/);
   });
 });
@@ -117,7 +167,7 @@ describe("relcat __complete", () => {
     ["a ledger that is a folder", { "releases/ledger.jsonl/x": "" }],
     ["a ledger that is not one", { "releases/ledger.jsonl": "<<<<<<< HEAD\n\u0000\n" }],
   ])("offers nothing, and says nothing: %s", async (_, files) => {
-    for (const values of ["versions", "cut-versions", "package-types", "else"]) {
+    for (const values of ["versions", "retractable", "package-types", "sites", "else"]) {
       const { stdout, stderr, exitCode } = await project(files).run(
         "__complete",
         values,

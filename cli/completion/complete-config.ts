@@ -1,0 +1,26 @@
+import { loadConfiguration } from "../../pipeline/project/configuration.ts";
+import { filterFields } from "../../pipeline/selection/fields.ts";
+import type { Candidate } from "./complete-ids.ts";
+
+/** Words from catalog.yaml, and the fields of records. */
+export async function configured(values: string, releases: string): Promise<Candidate[]> {
+  if (values === "filters")
+    return [...filterFields, "line", "ordering"].map((name) => ({ value: `${name}=`, about: "" }));
+  const { sites, components, kinds } = await loadConfiguration(releases, undefined);
+  switch (values) {
+    case "sites":
+      return words([...sites].map(([name, { url }]) => [name, url]));
+    case "components":
+      return words(components);
+    case "kinds":
+      return words(kinds);
+    default:
+      return [];
+  }
+}
+
+/** Shells expand what they are offered. */
+const words = (named: Iterable<readonly [name: string, about: string]>): Candidate[] =>
+  [...named]
+    .filter(([name]) => /^[\w.-]+$/.test(name))
+    .map(([value, about]) => ({ value, about: about.replace(/[^\p{L}\p{N} /:._-]/gu, "") }));
