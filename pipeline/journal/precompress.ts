@@ -10,7 +10,7 @@ import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from ".
 const smallest = 8192;
 
 /** Files that are compressed at a time: enough for libuv's pool, few enough for the memory. */
-const mostInProgress = 8;
+const mostInProgress = 2;
 
 const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
 

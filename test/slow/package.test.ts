@@ -86,7 +86,7 @@ test("it builds the sample to the same bytes as the repository does", async () =
   expect(readdirSync(join(place, "dist")).length).toBeGreaterThan(5);
 });
 
-test("many releases are built on two threads, by the command and by the library, to the same bytes", async () => {
+test("many releases are built by the command and by the library to the same bytes", async () => {
   const { folder: many } = project(manyReleases());
   expect(await relcat(["build", "--out", "by-command"], many)).toMatchObject({ exitCode: 0 });
   const surroundings = "{ clock: 0, pid: process.pid, onWait() {} }";
