@@ -96,7 +96,7 @@ function addKeys(controller: CommandUnknownOpts, run: Run): void {
   )
     .addOption(orDatabase())
     .addOption(atUrl())
-    .option("--name <name>", "purpose of the key")
+    .option("--name <name>", "purpose of the key; default: this machine and the time")
     .option(
       "--scope <scope>",
       "scope of the key; may be repeated. Default: devices:read devices:state",
@@ -218,7 +218,7 @@ function addAudit(controller: CommandUnknownOpts, run: Run): void {
     );
   row(audit, "show", "Show the audit log, newest first.", "relcat controller audit show --code device.state")
     .option("--target <id>", "id of a device, user or key")
-    .option("--code <code>", "event code; for example device.state or auth.failed")
+    .option("--code <code>", "event code as in --json; for example device.state or auth.failed")
     .option("--limit <count>", "number of rows, up to 1000; default: 100", asCount)
     .addOption(orDatabase())
     .addOption(atUrl())

@@ -3,6 +3,7 @@ import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count } from "../terminal/words.ts";
+import { actionWords, memberWords, valueWords } from "./audit-words.ts";
 import { type ControllerPlace, withApi } from "./controller-access.ts";
 
 export interface AuditRow {
@@ -69,27 +70,36 @@ export function showAuditLog(
   });
 }
 
-/** Columns: time, actor, action, target, change. */
-export const auditTable = (rows: readonly AuditRow[]): string =>
-  table(
-    rows.map(({ seq, at, actor, code, target, before, after }) => [
-      String(seq),
-      at,
-      [actor.kind, actor.name ?? actor.id ?? "", actor.ip ?? ""].filter(Boolean).join(" "),
-      code,
-      target?.id ?? "",
-      changeOf(before, after),
-    ]),
-  );
+const heading = ["ROW", "TIME (UTC)", "BY", "WHAT", "TARGET", "CHANGE"];
 
-function changeOf(before: AuditRow["before"], after: AuditRow["after"]): string {
+/** In words; --json has the codes. */
+export const auditTable = (rows: readonly AuditRow[]): string =>
+  rows.length === 0 ? "" : table([heading, ...rows.map(cellsOf)]);
+
+export const auditLine = (row: AuditRow): string => table([cellsOf(row)]);
+
+const cellsOf = ({ seq, at, actor, code, target, before, after }: AuditRow): string[] => [
+  String(seq),
+  at.slice(0, 19).replace("T", " "),
+  [actor.kind, actor.name ?? actor.id ?? "", actor.ip ?? ""].filter(Boolean).join(" "),
+  actionWords(code),
+  target ? `${target.kind} ${target.id}` : "",
+  changeOf({ code, before, after }),
+];
+
+function changeOf({ code, before, after }: Pick<AuditRow, "code" | "before" | "after">): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
-  const told = (value: unknown) => (typeof value === "string" ? value : (JSON.stringify(value) ?? ""));
   return names
     .filter((name) => told(before?.[name]) !== told(after?.[name]))
     .map((name) => {
-      const [was, is] = [told(before?.[name]), told(after?.[name])];
-      return `${name}: ${was === "" ? is : `${was} → ${is === "" ? "none" : is}`}`;
+      const [was, is] = [before, after].map((values) => valueWords(code, name, told(values?.[name])));
+      return `${memberWords(name)}: ${was === "" ? is : `${was} → ${is === "" ? "none" : is}`}`;
     })
     .join(", ");
+}
+
+function told(value: unknown): string {
+  if (value === undefined || value === null) return "";
+  if (Array.isArray(value)) return value.map(told).join(" ");
+  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { exitStatus, failure } from "../../pipeline/errors.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say, sayNext } from "../terminal/host.ts";
@@ -28,9 +29,11 @@ export function createKey(
   options: ControllerPlace & { name?: string; scopes?: string[]; days?: number | "never" },
   host: Host,
 ): Promise<number> {
-  const { name, scopes, days } = options;
+  const { scopes, days } = options;
+  const moment = new Date(host.clock).toISOString().replace(/[^\dT]/g, "");
+  const { name = `${hostname()}-${moment}` } = options;
   const body = {
-    ...(name !== undefined && { name }),
+    name,
     ...(scopes && { scopes }),
     ...(days !== undefined && { expires_in_days: days }),
   };
@@ -38,7 +41,7 @@ export function createKey(
     const made = await api.ask<NewKey>("POST", "/api_keys", body);
     say(
       host,
-      `Made an API key for ${made.scopes.join(", ") || "nothing"}; it ends: ${day(made.expires_at)}.`,
+      `Made the API key ${made.name} for ${made.scopes.join(", ") || "nothing"}; it ends: ${day(made.expires_at)}.`,
     );
     return showSecret(made, host);
   });

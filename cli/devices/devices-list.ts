@@ -3,7 +3,7 @@ import { connect, type Place } from "../controller/api.ts";
 import { type AuditRow, auditTable } from "../controller/controller-audit.ts";
 import { table } from "../terminal/cells.ts";
 import { answer, type Host, say } from "../terminal/host.ts";
-import { count } from "../terminal/words.ts";
+import { count, naturally } from "../terminal/words.ts";
 import { type Device, readDevices, requireDevice } from "./devices-select.ts";
 
 export interface ListOptions extends Place {
@@ -16,10 +16,16 @@ export interface ListOptions extends Place {
 export async function listDevices(options: ListOptions, host: Host): Promise<number> {
   const { state, serial, search } = options;
   const devices = await readDevices(connect(options, host), { state, serial, q: search });
-  answer(host, { devices }, () => (devices.length === 0 ? "No device matches." : deviceTable(devices)));
+  // In --json they are as the controller lists them, in the order in which they came.
+  answer(host, { devices }, () =>
+    devices.length === 0 ? "No device matches." : deviceTable(devices.toSorted(byName)),
+  );
   if (!host.json && devices.length > 0) say(host, `${count(devices.length, "device")}.`);
   return exitStatus.done;
 }
+
+const byName = (a: Device, b: Device): number =>
+  naturally(a.name ?? "", b.name ?? "") || naturally(a.serial ?? "", b.serial ?? "");
 
 export const deviceTable = (devices: readonly Device[]): string =>
   table([

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { basic } from "../controller/support.ts";
@@ -26,11 +27,17 @@ describe("on the controller's own machine", () => {
     const [id = "", key = ""] = read.stdout.split(" ");
     expect(await statusWith({ id, key })).toBe(200);
     expect(stderr).toMatch(
-      /^Made an API key for devices:read, devices:state; it ends: \d{4}-\d\d-\d\d\.\nThe secret is shown this once:$/,
+      /^Made the API key fleet for devices:read, devices:state; it ends: \d{4}-\d\d-\d\d\.\nThe secret is shown this once:$/,
     );
     const { stdout: list } = await served.succeed(keys("list", ...here));
     expect(list).toMatch(new RegExp(`^${id} +fleet +in use +`, "m"));
     expect(list).not.toContain(key);
+  });
+
+  test("without a name it is called after the machine and the time, so that it can be named", async () => {
+    const made = await served.json(keys("create", ...here));
+    expect(made.name).toMatch(new RegExp(`^${hostname()}-\\d{8}T\\d{9}$`));
+    expect((await served.succeed(keys("revoke", made.name, ...here))).stdout).toContain(`(${made.name})`);
   });
 
   test("disabled it does not work, enabled it does, revoked never again; a running server knows at once", async () => {

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { type MadeController, madeController, ownerEmail } from "../support/controller.ts";
+import { type MadeController, madeController, ownerEmail, servedController } from "../support/controller.ts";
 
 let made: MadeController;
 beforeAll(async () => {
@@ -70,4 +70,20 @@ describe("what cannot be is refused", () => {
     const { stdout, stderr, exitCode } = await made.run(args, password);
     expect({ stdout, stderr, exitCode }).toEqual({ stdout: "", stderr: said, exitCode: status });
   });
+});
+
+test("the audit log is shown in words, with what was wrong about refused credentials", async () => {
+  const served = await servedController();
+  const { key } = await served.json(["controller", "keys", "create", "--database", "controller.db"]);
+  const refused = await served.run(["devices", "list"], "", { ...served.env, RELCAT_API_KEY: key });
+  expect(refused.exitCode).toBe(2);
+  const { stdout } = await served.succeed(["controller", "audit", "show", "--database", "controller.db"]);
+  expect(stdout).toMatch(/^ROW +TIME \(UTC\) +BY +WHAT +TARGET +CHANGE$/m);
+  expect(stdout).toMatch(
+    / nobody 127\.0\.0\.1 +credentials refused +key \S+ +reason: wrong secret or password$/m,
+  );
+  expect(stdout).toMatch(
+    / host \S+ +API key created +key \S+ +name: .*, scopes: devices:read devices:state /,
+  );
+  expect(stdout).not.toContain("auth.failed");
 });

@@ -32,6 +32,20 @@ describe("looking", () => {
     expect(await said("devices", "list", "--state", "rejected")).toBe("No device matches.");
   });
 
+  test("people see laptop-2 before laptop-10, programs the order in which they came", async () => {
+    const own = await servedController();
+    for (const name of ["laptop-10", "laptop-2", "laptop-1"])
+      await own.enroll({ name, serial: `SN ${name}` });
+    const { stdout } = await own.succeed(["devices", "list"]);
+    expect([...stdout.matchAll(/ {2}(laptop-\d+) /g)].map(([, name]) => name)).toEqual([
+      "laptop-1",
+      "laptop-2",
+      "laptop-10",
+    ]);
+    const { devices } = await own.json(["devices", "list"]);
+    expect(devices.map(({ name }: { name: string }) => name)).toEqual(["laptop-10", "laptop-2", "laptop-1"]);
+  });
+
   test("a device is found by its id, its serial number in any case, its name", async () => {
     for (const selector of [ids.laptop, "sn-1001", "laptop-7"])
       expect((await served.json(["devices", "show", selector])).device.id).toBe(ids.laptop);
@@ -77,7 +91,7 @@ describe("deciding", () => {
       ["device.enrolled", { state: "pending", name: "laptop-7", serial: "SN-1001" }],
     ]);
     expect(await said("devices", "history", "laptop-7")).toMatch(
-      /^\d+ +\S+Z +key .*127\.0\.0\.1 +device\.state +\S+ +state: accepted → rejected, reason: Stolen\.$/m,
+      /^\d+ +\d{4}-\d\d-\d\d \d\d:\d\d:\d\d +key .*127\.0\.0\.1 +device state changed +device \S+ +state: accepted → rejected, reason: Stolen\.$/m,
     );
   });
 
