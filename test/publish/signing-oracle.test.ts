@@ -314,17 +314,19 @@ describe("an attacker who can change what is signed", () => {
     const cache = join(project.folder, ".relcat-cache");
     await project.succeed("build", "--released");
     const forged = cacheEntries(cache).filter((path) =>
-      forgeEntry(path, (text) => text.replaceAll("**in bulk**", "**as root**")),
+      forgeEntry(path, (text) => text.replaceAll("in bulk", "as root")),
     );
     expect(forged.length).toBeGreaterThan(0);
-    rmSync(join(project.folder, "dist"), { recursive: true });
+    const signed = readFileSync(dist("metadata/timestamp.json"));
+    // Files that span releases are assembled from the cache when one of them is missing.
+    rmSync(dist("feed.atom"));
     await project.succeed("build", "--released");
-    expect(readFileSync(dist("releases/26.08.001/index.html"), "utf8")).toContain("as root");
+    expect(readFileSync(dist("feed.atom"), "utf8")).toContain("as root");
     expect(await project.run("sign", "--site", "prod")).toMatchObject({
       exitCode: 6,
       stderr: expect.stringContaining(" is not what this checkout builds, and so are "),
     });
-    expect(existsSync(dist("metadata"))).toBe(false);
+    expect(readFileSync(dist("metadata/timestamp.json"))).toEqual(signed);
     rmSync(cache, { recursive: true });
     rmSync(join(project.folder, "dist"), { recursive: true });
     await project.succeed("build", "--released");
