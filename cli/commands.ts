@@ -312,8 +312,8 @@ function addWithdrawing(program: CommandUnknownOpts, run: Run): void {
     .action((targets, options) =>
       run(async (host) => (await import("./catalog/retract.ts")).retractRecords(targets, options, host)),
     );
-  row(program, "reinstate", "Undo retractions.", "relcat reinstate 4657")
-    .argument("<id...>", "ids of retracted records", asIds)
+  row(program, "reinstate", "Undo the withdrawal of records.", "relcat reinstate 4657")
+    .argument("<id...>", "ids of withdrawn records", asIds)
     .option(...noBase)
     .option("--now <time>", "time of the ledger lines; default: the clock")
     .option(...yes)

@@ -43,7 +43,7 @@ export async function retractRecords(
   const due = decideRetract(ledger, retraction, ledger.newest).events;
   say(host, `To be retracted: ${count(entries.length, "record")}`);
   listRecords(entries, host);
-  if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} retracted already.`);
+  if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} withdrawn already.`);
   const { dryRun, now } = options;
   if (due.length > 0 && !dryRun)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);

@@ -106,7 +106,7 @@ function details({ packages, private: hidden, retracted, added, revised, missing
   return [
     count(packages, "package"),
     ...(hidden > 0 ? [`${hidden} private`] : []),
-    ...(retracted > 0 ? [`${retracted} retracted`] : []),
+    ...(retracted > 0 ? [`${retracted} withdrawn`] : []),
     ...(added > 0 ? [`${added} added since the cut`] : []),
     ...(revised > 0 ? [`${revised} revised since the cut`] : []),
     ...(missing.length > 0 ? [`lacks ${listed(missing, 4)}`] : []),

@@ -96,7 +96,7 @@ function replacementProblems(
     : !entry
       ? "there is no such id"
       : entry.retraction
-        ? "it is retracted itself"
+        ? "it is withdrawn itself"
         : entry.private
           ? "it is not public"
           : undefined;
@@ -118,7 +118,7 @@ export function decideReinstate(ledger: Ledger, ids: readonly number[], at: stri
     if (!entry) problems.push(noSuchId(id));
     else if (entry.retraction) events.push({ event: "reinstate", id, at });
     else {
-      const message = `the id ${id} is not retracted`;
+      const message = `the id ${id} is not withdrawn`;
       problems.push({
         code: "nothing-to-reinstate",
         severity: "error",

@@ -58,7 +58,7 @@ function knownEntry(ledger: Ledger, id: number): Entry {
 function allRetracted(version: string) {
   return failure(
     "nothing-to-retract",
-    `every record of ${version} that matches is retracted already`,
+    `every record of ${version} that matches is withdrawn already`,
     "Name ids to correct their reason.",
   );
 }

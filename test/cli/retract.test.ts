@@ -160,10 +160,10 @@ describe("what a selection means", () => {
     const { run, succeed, read } = await cutCatalog();
     await succeed("retract", "1", "--reason", "Bad.", "--yes");
     const rest = await succeed("retract", "26.08.001", "--reason", "All bad.", "--yes");
-    expect(rest.stderr).toContain("Left as they are: 1 retracted already.\n");
+    expect(rest.stderr).toContain("Left as they are: 1 withdrawn already.\n");
     expect(rest.stdout).toBe("Retracted 1 record.");
     expect((await run("retract", "26.08.001", "--reason", "More.", "--yes")).stderr).toBe(
-      "error[nothing-to-retract] every record of 26.08.001 that matches is retracted already\n  hint: Name ids to correct their reason.",
+      "error[nothing-to-retract] every record of 26.08.001 that matches is withdrawn already\n  hint: Name ids to correct their reason.",
     );
     expect((await succeed("retract", "1", "--reason", "Very bad.", "--yes")).stdout).toBe(
       "Retracted 1 record.",
@@ -185,7 +185,7 @@ describe("reinstate", () => {
     expect(stderr).toContain("To be reinstated: 1 record\n  2  26.08.001  rpm  tool-26.08.001.rpm\n");
     expect(await run("reinstate", "2", "--yes")).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("error[nothing-to-reinstate] the id 2 is not retracted\n"),
+      stderr: expect.stringContaining("error[nothing-to-reinstate] the id 2 is not withdrawn\n"),
     });
     expect((await run("reinstate", "1")).stderr).toContain(
       "error[not-confirmed] there is no terminal to confirm this",

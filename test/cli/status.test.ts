@@ -25,7 +25,7 @@ test("the state of every release, and the next command", async () => {
   const { stdout, stderr, exitCode } = await run("status");
   expect({ stdout, stderr, exitCode }).toEqual({
     stdout: [
-      "26.08.001  cut      2026-08-15  1 package, 1 retracted",
+      "26.08.001  cut      2026-08-15  1 package, 1 withdrawn",
       "26.09.001  changed  2026-09-15  3 packages, 1 private, 1 added since the cut, 1 revised since the cut",
       "26.10.001  open     2026-10-15  no artifacts yet",
       "1 note for the next release, 1 warning: relcat check shows it",

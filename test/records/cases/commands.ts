@@ -116,7 +116,7 @@ export const commandCases: Case[] = [
     files: {},
     action: cutThen((catalog) => catalog.reinstate([1])),
     problems: [
-      "error[nothing-to-reinstate] the id 1 is not retracted" +
+      "error[nothing-to-reinstate] the id 1 is not withdrawn" +
         "\n  There is nothing to undo: relcat list --all shows which records are withdrawn.",
     ],
   },
@@ -155,7 +155,7 @@ export const commandCases: Case[] = [
       (catalog) => catalog.retract({ ids: [1], reason: "Broken.", replacedBy: 2 }),
     ),
     problems: [
-      "error[replacement-unknown] the id 2 cannot be the replacement: it is retracted itself" +
+      "error[replacement-unknown] the id 2 cannot be the replacement: it is withdrawn itself" +
         "\n  Name another public record, or leave --replaced-by for later.",
     ],
   },
