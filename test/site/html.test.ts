@@ -37,7 +37,7 @@ test("the pages of a catalog without releases", async () => {
   expect(await complaintsAbout(readTree(`${made.folder}/dist`))).toEqual([]);
 });
 
-test("pages full of hostile values", async () => {
+test("pages full of hostile values", { tags: ["long"] }, async () => {
   const made = liveProject(hostileRecords());
   await made.succeed("import", "live.json", "--accept-violations");
   await made.succeed("build", "--released");
