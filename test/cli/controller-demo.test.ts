@@ -28,7 +28,9 @@ test("the printed commands of the demo can be pasted; after it stops, nothing is
   expect(said[0]).toMatch(/^id +state +serial/);
   expect(said.filter((line) => /^[0-9a-f-]{36} +pending /.test(line)).length).toBe(200);
   expect(
-    said.filter((line) => !/^[0-9a-f-]{36} +pending |^id | device\.(state|enrolled) /.test(line)),
+    said.filter(
+      (line) => !/^[0-9a-f-]{36} +pending |^id |^ROW | device (state changed|enrolled) /.test(line),
+    ),
   ).toEqual([
     "Accepted 1 device.",
     "96 devices would be accepted; nothing was changed.",
@@ -40,7 +42,7 @@ test("the printed commands of the demo can be pasted; after it stops, nothing is
     "4 unknown serial numbers are approved in advance, for one device each.",
     "1 ambiguous, several devices have it: SN-00001 (line 2)",
   ]);
-  expect(said.at(-2)).toMatch(/device\.state .* state: pending → accepted, reason: Known to me\.$/);
+  expect(said.at(-2)).toMatch(/device state changed .* state: pending → accepted, reason: Known to me\.$/);
   expect(stderr).toBe("200 devices.\n--preapprove approves the unknown ones in advance.");
   expect(existsSync(serials)).toBe(true);
   demo.kill("SIGINT");
