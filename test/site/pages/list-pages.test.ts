@@ -121,7 +121,9 @@ test("a list says that something of a release was withdrawn, and leads there", (
   const [notice] = elementsOf(html, "p").filter(
     (element) => attributeOf(element, "class") === "banner danger",
   );
-  expect(notice && wordsOf(notice)).toBe("1 withdrawn: artifacts of 26.08.001 that must not be used, with reasons");
+  expect(notice && wordsOf(notice)).toBe(
+    "1 withdrawn: artifacts of 26.08.001 that must not be used, with reasons",
+  );
 });
 
 test("a month's page has its releases, newest first, and their artifacts", () => {
