@@ -4,40 +4,17 @@ import type { Journal } from "./journal/journal.ts";
 import { storedSlices, storeSlices } from "./journal/stored-slices.ts";
 import type { IdentifiedOutline } from "./ledger/assign-ids.ts";
 import { refuseUnknown } from "./ledger/cut.ts";
-import type { Ledger } from "./ledger/ledger.ts";
 import { ledgerMark } from "./ledger/ledger-mark.ts";
-import { type OpenCatalog, openCatalog, type Selection } from "./ledger/load-catalog.ts";
+import { type OpenCatalog, openCatalog } from "./ledger/load-catalog.ts";
 import { summarizeRelease } from "./ledger/publish-records.ts";
-import type { AuthoredFiles } from "./project/authored-files.ts";
 import type { ReleaseFiles } from "./project/discover.ts";
 import { outlineOf, readRelease } from "./records/read-release.ts";
 import { buildDocument } from "./site/build-document.ts";
+import type { BuildRequest } from "./site/build-request.ts";
 import { type BuiltSite, describeSite } from "./site/built-site.ts";
 import { isInFeeds, releaseGroup, type SiteRenderer, siteRenderer } from "./site/emit.ts";
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
-
-/** Releases that are built, and how many there are. */
-export interface BuildProgress {
-  done: number;
-  total: number;
-}
-
-/** The input and output of one build. */
-export interface BuildRequest {
-  folder: string;
-  out: string;
-  selection: Selection;
-  /** An earlier commit whose files are built under today's ledger. */
-  earlier: { commit: string; files: AuthoredFiles; ledger: Ledger } | undefined;
-  /** Milliseconds since 1970. */
-  clock: number;
-  /** Refuses a ledger that lost lines. */
-  proveLedger: ((ledger: Ledger) => Promise<void>) | undefined;
-  /** Report of the command, stored for a later build that finds nothing changed. */
-  report: ((built: BuiltSite) => Promise<unknown>) | undefined;
-  onProgress?: ((progress: BuildProgress) => void) | undefined;
-}
 
 /** A build in progress. */
 interface Building {

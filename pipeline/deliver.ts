@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { type BuildRequest, buildSite } from "./build.ts";
+import { buildSite } from "./build.ts";
 import { RelcatError } from "./errors.ts";
 import type { OnCacheFailure } from "./journal/cache.ts";
 import { type Journal, openJournal } from "./journal/journal.ts";
@@ -9,6 +9,7 @@ import { earlierCommit } from "./ledger/earlier-commit.ts";
 import { type LedgerSurroundings, readLedgerNow } from "./ledger/ledger-file.ts";
 import type { Selection } from "./ledger/load-catalog.ts";
 import { filesIn } from "./project/authored-files.ts";
+import type { BuildRequest } from "./site/build-request.ts";
 import type { BuiltSite } from "./site/built-site.ts";
 import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts";
 import { withOutputLock } from "./system/lock.ts";

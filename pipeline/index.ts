@@ -2,7 +2,7 @@
  * relcat as a library: the functions behind the command line. Everything takes its inputs as arguments
  * (folder, clock, process id) and throws RelcatError for errors that the user can correct.
  */
-export type { BuildProgress } from "./build.ts";
+
 export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
@@ -84,6 +84,7 @@ export {
 } from "./publish/rollback.ts";
 export { type RoleEnd, type SiteStatus, siteStatuses } from "./publish/site-status.ts";
 export { type UploadDelivery, type UploadRequest, upload } from "./publish/upload-artifacts.ts";
+export type { BuildProgress } from "./site/build-request.ts";
 export type { BuiltSite, Delivery } from "./site/built-site.ts";
 export { notesDocument, notesHtml, notesMarkdown, notesText } from "./site/release-notes.ts";
 export { packageFolder } from "./site/stores/templates.ts";
