@@ -33,7 +33,7 @@ export function standings(releases: string): Standing[] {
 export const liveIds = (releases: string): Standing[] =>
   standings(releases).filter(({ isRetracted }) => !isRetracted);
 
-/** Nobody reads a longer list; with a few digits typed, every id that begins so can be found. */
+/** A longer list is not readable; a few typed digits narrow it down. */
 const most = 100;
 
 export function idCandidates(records: readonly Standing[], words: readonly string[]): Candidate[] {

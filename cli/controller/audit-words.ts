@@ -35,7 +35,7 @@ const failures: Readonly<Record<Failure, string>> = {
   braked: "too many attempts",
 };
 
-/** What was done, in words. A newer controller may have other codes: those are shown as they are. */
+/** The action in words. A newer controller may have other codes: those are shown as they are. */
 export const actionWords = (code: string): string => actions[code as AuditCode] ?? code;
 
 /** A value of a change, in words where it is a code. */

@@ -52,7 +52,7 @@ export const decompressors: Readonly<Record<Encoding, (bytes: Uint8Array, most: 
   zst: (bytes, most) => zstdDecompressSync(bytes, { maxOutputLength: most }),
 };
 
-/** The same of what is larger: it never lies in memory as a whole. */
+/** Streams, because a larger file would not fit in memory as a whole. */
 export const largeCompressors: Readonly<Record<Encoding, (size: number) => Transform>> = {
   gz: () => createGzip({ level: largeLevels.gz, chunkSize }),
   br: (size) =>

@@ -6,7 +6,7 @@ import { isRecent, isSameLook, type Look, lookOf } from "./file-stats.ts";
 export interface Input {
   path: string;
   look: Look;
-  /** Null where nobody needed it. */
+  /** Null if it was not needed. */
   sha256: string | null;
 }
 

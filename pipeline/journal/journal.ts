@@ -68,7 +68,7 @@ export interface MadeSite {
 
 /** The things that one build leaves for the next one. Nothing in it is trusted without a comparison. */
 export interface Journal {
-  /** Where slices are until the end of the build, and for the next one. */
+  /** Stores slices until the end of the build, and for the next one. */
   slices: SliceStore;
   /** @param basis everything that all releases depend on */
   begin(basis: unknown): void;

@@ -26,7 +26,7 @@ export function noJournal(files: AuthoredFiles, work: string, pid: number): Jour
     release: async () => undefined,
     read: async (next) => ({
       contents: await files.readAll(pathsOfRelease(next.files)),
-      // Of no other build.
+      // No other build compares its key with this one.
       keyOf: () => next.files.version,
     }),
     group: nothing,

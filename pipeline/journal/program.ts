@@ -20,7 +20,7 @@ const chunkNames = () =>
 
 let digest: string | undefined;
 
-/** Of the files that decide what a build makes; they are read once. */
+/** Digest of the files that decide what a build makes. They are read once. */
 function sourceDigest(): string {
   digest ??= digestBelow(join(import.meta.dirname, ".."));
   return digest;

@@ -30,7 +30,7 @@ export async function encodeFile(
 }
 
 /**
- * Compresses a file of a site into its place beside it.
+ * Compresses a file of a site into its place next to it.
  * @param temporary a path in the same file system
  * @throws RelcatError file-access
  */
@@ -49,7 +49,7 @@ export async function writeSibling(
 }
 
 /**
- * Moves compressed bytes into their place beside a file. A sibling is whole and has its file's time, or it does not
+ * Moves compressed bytes into their place next to a file. A sibling is whole and has its file's time, or it does not
  * exist.
  * @param temporary the compressed bytes, in the same file system
  */

@@ -14,7 +14,7 @@ export interface BuildCall {
   words: readonly string[];
   /** Tells this program from any other, as `programIdentity` has it. */
   program: string;
-  /** Where relcat is installed, with its templates and schemas. */
+  /** The folder where relcat is installed, with its templates and schemas. */
   own: string;
   /** The releases folder, the site's, and the cache's. */
   folder: string;

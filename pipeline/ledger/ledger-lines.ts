@@ -1,7 +1,7 @@
 import type { LedgerEvent } from "../documents/ledger.ts";
 import type { LinedText } from "./lined-text.ts";
 
-/** The events of a ledger's lines in order, each parsed when somebody asks for it. */
+/** The events of a ledger's lines in order, each parsed when it is asked for. */
 export interface LedgerEvents extends Iterable<LedgerEvent> {
   readonly length: number;
   /** Those after the first `count`. */
@@ -9,7 +9,7 @@ export interface LedgerEvents extends Iterable<LedgerEvent> {
 }
 
 /**
- * Where the lines of a ledger begin. A parsed event takes twice the memory of its line and is parsed in
+ * Offsets of the lines of a ledger. A parsed event takes twice the memory of its line and is parsed in
  * microseconds, so none is kept.
  */
 export class LedgerLines implements LedgerEvents {

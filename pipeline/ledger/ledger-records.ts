@@ -44,7 +44,7 @@ export const identity = (version: string, file: string) => `${version}/${file}`;
 /** An event of an existing record. */
 export type Change = ReviseEvent | RetractEvent | ReinstateEvent;
 
-/** The lines of a record beside the one that adds it. */
+/** The lines of a record besides the one that adds it. */
 interface Changes {
   /** The last revision, 0 where there is none. */
   revised: number;
@@ -53,7 +53,7 @@ interface Changes {
   count: number;
 }
 
-/** Which lines are about which record. What they say is read again when somebody asks for an entry. */
+/** Maps records to their lines. A line is parsed when its entry is asked for. */
 export class LedgerRecords implements RecordsById {
   private readonly lines: LedgerLines;
   private readonly lineOfId = new Map<number, number>();

@@ -16,7 +16,7 @@ import { LinedText } from "./lined-text.ts";
 /** The ledger and its current state. */
 export interface Ledger {
   file: string;
-  /** Put together each time that somebody asks: it may be long. */
+  /** Assembled on each call, because it may be long. */
   readonly text: string;
   /** The same, in pieces. */
   pieces(): Iterable<string>;

@@ -60,7 +60,7 @@ export class LinedText {
   }
 }
 
-/** Of lines that are mostly digests, higher levels leave more. */
+/** Higher levels do not compress lines of digests better. */
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 const packed = (text: string): Uint8Array => zstdCompressSync(text, fast);

@@ -17,7 +17,7 @@ import { completenessCheck } from "./completeness.ts";
 import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./exceptions.ts";
 import { loadLedger } from "./ledger-file.ts";
 
-/** Which releases count, and which of them may get ids. */
+/** Selects the releases that count, and those that may get ids. */
 export interface Selection {
   /** Only what has ledger lines: releases without one are left out, unread. */
   released?: boolean;
@@ -154,7 +154,7 @@ function atSite(config: Config, name: string): Config {
   return { ...config, baseUrl: siteNamed(config, name).baseUrl };
 }
 
-/** A stray file in an open release, or beside the releases, stops no release that is cut. */
+/** A stray file in an open release, or next to the releases, does not stop a cut release. */
 const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Discovered): Problem[] =>
   problems.filter(({ at }) => releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)));
 

@@ -4,7 +4,7 @@ import { openCatalog } from "../ledger/load-catalog.ts";
 import { pathsOfRelease } from "../project/parse.ts";
 import { readRelease } from "../records/read-release.ts";
 
-/** What a list of records is made of. */
+/** Input of a list of records. */
 export interface ListedCatalog {
   config: Config;
   identified: { releases: readonly IdentifiedRelease[] };

@@ -8,7 +8,7 @@ import { problemRow } from "./problem-row.ts";
 /** Errors and warnings about artifacts that would get ids. */
 export interface Refused {
   problems: Problem[];
-  /** Of private records. */
+  /** Problems of private records. */
   hidden: Problem[];
 }
 

@@ -25,9 +25,9 @@ export interface ArtifactOutline {
 /** An artifact with all defaults: everything that the release's files say about its record. */
 export interface Artifact extends ArtifactOutline {
   data: RecordData;
-  /** What an imported record says differently. */
+  /** Fields that an imported record states differently. */
   verbatim?: Verbatim | undefined;
-  /** What the job that ingested it found in its bytes; not part of the record. */
+  /** Findings of the ingest job in its bytes; not part of the record. */
   inspected?: Inspected | undefined;
 }
 

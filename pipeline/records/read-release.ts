@@ -16,7 +16,7 @@ export interface ReadRelease<R extends OutlinedRelease = Release> {
   findings: Problem[];
 }
 
-/** What reading each release needs besides its files. */
+/** Input that reading each release needs besides its files. */
 export interface ReadingContext {
   /** The releases folder. */
   folder: string;

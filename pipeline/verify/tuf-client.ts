@@ -148,7 +148,7 @@ const readers = new Map<string, (bytes: Uint8Array) => { metadata: { signed: Any
   ["snapshot", readSnapshot],
 ]);
 
-/** Rejects metadata that no client should accept, whoever signed it. @throws RelcatError site-tampered */
+/** Rejects metadata that no client should accept, even if it is signed. @throws RelcatError site-tampered */
 function refuseUnfit(site: SiteReader, role: string, bytes: Uint8Array): void {
   const { signed } = (readers.get(role) ?? readTargets)(bytes).metadata;
   if (!Number.isSafeInteger(signed.version) || signed.version < 1)

@@ -135,7 +135,7 @@ const partsOf = ({ x509 }: Certificate): string[] => ((x509.subject as string | 
 /** RFC 4514 order: the last part first. */
 export const subjectOf = (certificate: Certificate): string => partsOf(certificate).reverse().join(",");
 
-/** Of several common names, the most specific one. */
+/** The most specific one of several common names. */
 export const commonNameOf = (certificate: Certificate): string => {
   const names = partsOf(certificate).filter((part) => part.startsWith("CN="));
   return names.at(-1)?.slice(3) ?? subjectOf(certificate);

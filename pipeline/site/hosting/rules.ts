@@ -1,7 +1,7 @@
 import { filterFields } from "../../selection/fields.ts";
 import { facetParameters } from "../facets.ts";
 
-/** A pattern that PCRE, RE2 and JavaScript read alike, without braces and backslashes, and what it stands for. */
+/** A pattern that PCRE, RE2 and JavaScript read alike, without braces and backslashes, and its meaning. */
 export type Rule = readonly [pattern: string, result: string];
 
 /** Represents a missing parameter; no raw value can contain it. */
