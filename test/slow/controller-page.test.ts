@@ -84,10 +84,10 @@ test.each([true, false])("the whole way in, with JavaScript: %s", async (javaScr
   await page.getByRole("button", { name: "Rename" }).click();
   expect(await page.locator("h1").textContent()).toContain(`${prefix} renamed`);
   await page.getByRole("link", { name: "API keys" }).click();
-  await page.getByLabel("Name, for whoever").fill(prefix);
+  await page.getByLabel("Name, shown in this list").fill(prefix);
   await page.getByRole("button", { name: "Create the key" }).click();
   expect(await page.locator("[data-copy=Secret]").textContent()).toMatch(/^rck_/);
-  await page.getByRole("link", { name: "I have it" }).click();
+  await page.getByRole("link", { name: "I have copied it" }).click();
   await page.getByRole("button", { name: "Revoke permanently" }).click();
   expect(await said(page)).toContain("The key is revoked");
   await page.getByRole("button", { name: "Sign out" }).click();
