@@ -63,6 +63,7 @@ export const codes = {
   "note-empty": 1,
   // an artifact
   "package-type-unknown": 1,
+  "package-metadata": 1,
   "operating-system-mismatch": 1,
   "platform-mismatch": 1,
   "platform-unnamed": 1,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { type FeedKey, type FeedSettings, feedsSchema } from "./feeds.ts";
 import {
   expects,
   flag,
@@ -172,6 +173,9 @@ export const configSchema = object({
     )
     .optional()
     .meta({ description: "Where the catalog is published." }),
+  feeds: feedsSchema.optional().meta({
+    description: "Package repositories that the site contains: apt, yum, helm, incus; default: none.",
+  }),
   signers: signersSchema.optional().meta({
     description: "Allowed signers of artifacts; without them no artifact is inspected.",
   }),
@@ -251,6 +255,9 @@ export interface Config {
   builder: Builder | undefined;
   /** By name, in written order. */
   sites: ReadonlyMap<string, SiteSettings>;
+  feeds: FeedSettings;
+  /** Keys that sign feeds; clients get all that are not retired. */
+  feedKeys: readonly FeedKey[];
   signers: readonly SignerFile[];
   /** Artifacts of these package types are inspected. Empty without signers. */
   policies: ReadonlyMap<string, Policy>;

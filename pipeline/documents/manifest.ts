@@ -17,6 +17,7 @@ import {
   url,
   version,
 } from "./fields.ts";
+import { documentSchema, packageMetadataSchema } from "./package-metadata.ts";
 import { inspectedSchema } from "./policy.ts";
 import { recordFields } from "./record-fields.ts";
 
@@ -50,6 +51,12 @@ export const artifactSchema = object({
   vendor: vendorSchema.optional().meta({ description: "Images only: sources and recipe of the build." }),
   attestation: attestationSchema.optional(),
   inspected: inspectedSchema.optional().meta({ description: "Result of relcat ingest's inspection." }),
+  package: packageMetadataSchema
+    .optional()
+    .meta({ description: "What the package states about itself, for package repositories." }),
+  documents: list(documentSchema)
+    .optional()
+    .meta({ description: "Files next to the artifact that say something about it." }),
   verbatim: z
     .record(z.string(), z.unknown(), expects("wrong-type", "an object of field: value"))
     .optional()

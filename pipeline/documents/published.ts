@@ -1,5 +1,7 @@
 import type { Config } from "./config.ts";
+import type { FeedName } from "./feeds.ts";
 import type { Note } from "./note.ts";
+import type { ArtifactDocument, PackageMetadata } from "./package-metadata.ts";
 import type { WireRecord } from "./package-record.ts";
 import type { RetractedRecord } from "./site.ts";
 
@@ -31,7 +33,14 @@ export interface PublishedPackage {
   url: string;
   /** In bytes; null: the manifest has no size. */
   size: number | null;
+  /** What the package states about itself. */
+  metadata?: PackageMetadata;
+  /** Files next to it. */
+  documents?: readonly ArtifactDocument[];
 }
+
+/** A release's rows in each feed that is on: plain data of the feed's own format. */
+export type FeedRows = Partial<Record<FeedName, readonly unknown[]>>;
 
 /** The public part of a release, without private records. */
 export interface PublishedRelease {
@@ -69,6 +78,7 @@ export interface ReleaseSlices {
   /** Each record as browsable JSON. */
   browsable(): readonly string[];
   facts(): ReleaseFacts;
+  feeds(): FeedRows;
 }
 
 /** The small slices of a release. */
@@ -111,7 +121,16 @@ interface Replacement {
 /** The part of the configuration that emitters may use. */
 export type SiteConfig = Pick<
   Config,
-  "product" | "baseUrl" | "authority" | "platforms" | "components" | "kinds" | "wire" | "packageTypes"
+  | "product"
+  | "baseUrl"
+  | "authority"
+  | "platforms"
+  | "components"
+  | "kinds"
+  | "wire"
+  | "packageTypes"
+  | "feeds"
+  | "feedKeys"
 >;
 
 /** Notes in display order: components and kinds as configured, without empty ones. */

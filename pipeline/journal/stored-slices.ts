@@ -1,4 +1,4 @@
-import type { ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
+import type { FeedRows, ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
 
 /** Keeps the slices of releases for the end of the build, so that memory holds none of them. */
 export interface SliceStore {
@@ -15,7 +15,7 @@ export const hasSlices = (store: SliceStore, key: string): boolean =>
 
 /** @param key digest of everything that the slices are made from */
 export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
-  const pages = [slices.facts(), slices.rows(), slices.browsable()];
+  const pages = [slices.facts(), slices.rows(), slices.browsable(), slices.feeds()];
   store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
   store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
 }
@@ -37,6 +37,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
     rows: () => whole(page<string[]>(1)),
     browsable: () => whole(page<string[]>(2)),
     facts: () => page<ReleaseFacts>(0),
+    feeds: () => page<FeedRows>(3),
   };
 }
 

@@ -74,6 +74,8 @@ function publishPackage(entry: Package, address: Address): PublishedPackage {
     file: artifact.file,
     url: artifact.url ?? address(record, artifact.file),
     size: artifact.size,
+    ...(artifact.metadata && { metadata: artifact.metadata }),
+    ...(artifact.documents && { documents: artifact.documents }),
   };
 }
 

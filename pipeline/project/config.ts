@@ -1,5 +1,6 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema, usualKey } from "../documents/config.ts";
+import { feedSettings } from "../documents/feeds.ts";
 import { defaultPlatforms } from "../documents/package-types.ts";
 import type { Policy } from "../documents/policy.ts";
 import { siteSettings } from "../documents/sites.ts";
@@ -22,8 +23,9 @@ function normalizeConfig(written: WrittenConfig): Config {
   // A written value replaces the default completely: `require: {}` requires nothing.
   const require: NonNullable<WrittenConfig["require"]> = written.require ?? strict;
   const types = packageTypes(written);
+  const product = written.product ?? "Releases";
   return {
-    product: written.product ?? "Releases",
+    product,
     baseUrl,
     artifactUrl: written.artifact_url ?? "{base_url}/files/{version}/{file}",
     authority: written.authority ?? new URL(baseUrl).hostname,
@@ -54,6 +56,8 @@ function normalizeConfig(written: WrittenConfig): Config {
     sites: new Map(
       Object.entries(written.sites ?? {}).map(([name, site]) => [name, siteSettings(name, site, baseUrl)]),
     ),
+    feeds: feedSettings(written.feeds ?? {}, product),
+    feedKeys: [],
     signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
       file,
       notBefore: from === undefined ? undefined : Date.parse(from),

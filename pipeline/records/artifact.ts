@@ -1,4 +1,5 @@
 import type { Note } from "../documents/note.ts";
+import type { ArtifactDocument, PackageMetadata } from "../documents/package-metadata.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { Inspected } from "../documents/policy.ts";
 import type { Place } from "../errors.ts";
@@ -27,6 +28,10 @@ export interface Artifact extends ArtifactOutline {
   data: RecordData;
   /** Fields that an imported record states differently. */
   verbatim?: Verbatim | undefined;
+  /** What the package states about itself; not part of the record. */
+  metadata?: PackageMetadata | undefined;
+  /** Files next to it that say something about it; not part of the record. */
+  documents?: readonly ArtifactDocument[] | undefined;
   /** Findings of the ingest job in its bytes; not part of the record. */
   inspected?: Inspected | undefined;
 }

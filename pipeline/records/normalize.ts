@@ -86,6 +86,8 @@ function normalizeArtifact(
     content,
     data,
     verbatim,
+    ...(written.package && { metadata: written.package }),
+    ...(written.documents && { documents: written.documents }),
     ...(written.inspected && { inspected: written.inspected }),
     contentHash: hashContent(asImported(contentOf(content, data), verbatim, [])),
   };

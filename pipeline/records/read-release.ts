@@ -5,7 +5,13 @@ import type { AuthoredFiles } from "../project/authored-files.ts";
 import type { ReleaseFiles } from "../project/discover.ts";
 import { readBytes, shapeRelease } from "../project/parse.ts";
 import { checkRelease } from "./check.ts";
-import { type ArtifactOutline, normalizeRelease, type OutlinedRelease, type Release } from "./normalize.ts";
+import {
+  type Artifact,
+  type ArtifactOutline,
+  normalizeRelease,
+  type OutlinedRelease,
+  type Release,
+} from "./normalize.ts";
 
 /** A release that was read, checked and normalized, before it has ids. */
 export interface ReadRelease<R extends OutlinedRelease = Release> {
@@ -46,9 +52,18 @@ export function readRelease(
 /** A release as far as later builds need it: without notes, data and inspections. */
 export function outlineOf({ release, problems, findings }: ReadRelease): ReadRelease<OutlinedRelease> {
   const { notes: _, artifacts, ...head } = release;
-  const outlines = artifacts.map(({ data: _, verbatim: __, inspected: ___, ...outline }) => outline);
+  const outlines = artifacts.map(asOutline);
   return { release: { ...head, artifacts: outlines }, problems, findings };
 }
+
+const asOutline = ({
+  data: _,
+  verbatim: __,
+  inspected: ___,
+  metadata: ____,
+  documents: _____,
+  ...outline
+}: Artifact) => outline;
 
 /** Finds places in manifests only for the few that a problem names, so that no source text stays in memory. */
 export function withPlaces(artifacts: readonly ArtifactOutline[], root: string, files: AuthoredFiles): void {

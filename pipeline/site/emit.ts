@@ -7,10 +7,11 @@ import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedFiles, feedLength } from "./feeds.ts";
+import { feedGroups } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
 import { latestFiles, type NewestPackage } from "./latest.ts";
+import { feedFiles, feedLength } from "./news-feeds.ts";
 import { jsonFile } from "./output.ts";
 import { assetFiles } from "./pages/assets.ts";
 import { pageGroups, releasePieces } from "./pages/list-pages.ts";
@@ -106,6 +107,10 @@ function* groupsAcrossReleases(
   if (config.hosts.size > 0)
     yield { name: "hosts", key: all, files: filesForHosts(releases, config, sources.templates) };
   yield { name: "indexes", key: all, files: indexFiles(releases, config) };
+  yield* feedGroups(
+    releases.map(({ slices }) => slices),
+    config,
+  );
   const pieces = releases.map((release) => releasePieces(release, config));
   yield* pageGroups(pieces, basis, config, templates);
 }

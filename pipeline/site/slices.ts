@@ -6,7 +6,8 @@ import type {
   SiteConfig,
 } from "../documents/published.ts";
 import { withoutData } from "../selection/record-index.ts";
-import { feedEntry } from "./feeds.ts";
+import { feedRows } from "./feeds/feeds.ts";
+import { feedEntry } from "./news-feeds.ts";
 import { artifactView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
 import type { Templates } from "./pages/templates.ts";
@@ -37,6 +38,7 @@ export function slicesOf(
       feed: isInFeeds ? feedEntry(release, config) : null,
       packages: packages.map(listedPackage),
     }),
+    feeds: () => feedRows(release, config),
   };
 }
 

@@ -13,7 +13,7 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "pipeline/journal": [] },
   {
     "pipeline/inspect": ["archives", "bytes", "images", "images/disks", "packages", "policy", "signatures"],
-    "pipeline/site": ["hosting", "pages", "stores"],
+    "pipeline/site": ["feeds", "hosting", "pages", "stores"],
   },
   { "pipeline/build.ts": [] },
   { "pipeline/deliver.ts": [] },

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
-import { feedEntry, feedFiles } from "../../pipeline/site/feeds.ts";
+import { feedEntry, feedFiles } from "../../pipeline/site/news-feeds.ts";
 import {
   configOf,
   hostile,

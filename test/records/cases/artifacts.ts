@@ -166,6 +166,13 @@ export const artifactCases: Case[] = [
     ],
   },
   {
+    behaviour: "metadata that no package format has is reported",
+    files: withInstaller({ package: { type: "snap" } }),
+    problems: [
+      '26.08.001/manifests/macos.json:29:17 error[package-metadata] artifacts[0].package.type is "snap", expected one of deb, rpm, helm, msi, pkg, archive, image',
+    ],
+  },
+  {
     behaviour: "a package signature outside rpm and deb is reported",
     files: withInstaller({ attestation: { signature: { signer: "Example" } } }),
     problems: [

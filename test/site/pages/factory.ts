@@ -43,6 +43,8 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
     ["feature", "Features"],
   ]),
   wire: { vendor: "vendor", cryptolib_post: "cryptolib_post" },
+  feeds: {},
+  feedKeys: [],
   ...changes,
 });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { feedEntry, feedFiles } from "../../../pipeline/site/feeds.ts";
+import { feedEntry, feedFiles } from "../../../pipeline/site/news-feeds.ts";
 import {
   configOf,
   dangers,

@@ -1,0 +1,68 @@
+import type { FeedName } from "./feeds.ts";
+
+/**
+ * How a host serves a file of a feed, and when `publish` writes it:
+ * - `immutable`: its path contains a hash of its bytes; written first, removed days after nothing refers to it.
+ * - `copy`: for clients that do not know the immutable path; written second.
+ * - `pointer`: what clients read first; written last.
+ */
+export interface FeedPath {
+  feed: FeedName;
+  path: RegExp;
+  role: "immutable" | "copy" | "pointer";
+  contentType: string;
+}
+
+const text = "text/plain; charset=utf-8";
+const bytes = "application/octet-stream";
+const json = "application/json";
+const xml = "application/xml";
+const gzip = "application/gzip";
+const key = "application/pgp-keys";
+const signature = "application/pgp-signature";
+const manifest = "application/vnd.oci.image.manifest.v1+json";
+
+/** Compressed indexes are sent as they are: no host adds Content-Encoding. The first match counts. */
+export const feedPaths: readonly FeedPath[] = [
+  { feed: "apt", path: /^dists\/.+\/by-hash\/SHA256\/[0-9a-f]{64}$/, role: "immutable", contentType: bytes },
+  { feed: "apt", path: /^dists\/[^/]+\/InRelease$/, role: "pointer", contentType: text },
+  { feed: "apt", path: /^dists\/[^/]+\/Release\.gpg$/, role: "pointer", contentType: signature },
+  { feed: "apt", path: /^dists\/[^/]+\/Release$/, role: "pointer", contentType: text },
+  { feed: "apt", path: /^dists\/.+\/Packages$/, role: "copy", contentType: text },
+  { feed: "apt", path: /^dists\/.+\/Packages\.gz$/, role: "copy", contentType: gzip },
+  { feed: "apt", path: /^dists\/.+\/Packages\.xz$/, role: "copy", contentType: "application/x-xz" },
+  { feed: "apt", path: /^[^/]+\.sources$/, role: "copy", contentType: text },
+  { feed: "yum", path: /^yum\/_b\/[0-9a-f]{64}\/.+\.gz$/, role: "immutable", contentType: gzip },
+  { feed: "yum", path: /^yum\/_b\/[0-9a-f]{64}\/.+\.asc$/, role: "immutable", contentType: signature },
+  { feed: "yum", path: /^yum\/_b\/[0-9a-f]{64}\/.+\.xml$/, role: "immutable", contentType: xml },
+  { feed: "yum", path: /^yum\/[^/]+\.mirrorlist$/, role: "pointer", contentType: text },
+  { feed: "yum", path: /^yum\/[^/]+\/repodata\/[0-9a-f]{64}-.+\.gz$/, role: "immutable", contentType: gzip },
+  { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/, role: "copy", contentType: signature },
+  { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml$/, role: "copy", contentType: xml },
+  { feed: "yum", path: /^[^/]+\.repo$/, role: "copy", contentType: text },
+  { feed: "helm", path: /^charts\/index\.yaml$/, role: "pointer", contentType: "application/yaml" },
+  { feed: "helm", path: /^v2\/.+\/blobs\/sha256:[0-9a-f]{64}$/, role: "immutable", contentType: bytes },
+  {
+    feed: "helm",
+    path: /^v2\/.+\/manifests\/sha256:[0-9a-f]{64}$/,
+    role: "immutable",
+    contentType: manifest,
+  },
+  { feed: "helm", path: /^v2\/.+\/manifests\/[^/]+$/, role: "copy", contentType: manifest },
+  { feed: "helm", path: /^v2\/.+\/tags\/list$/, role: "pointer", contentType: json },
+  { feed: "helm", path: /^v2\/(index\.json)?$/, role: "copy", contentType: json },
+  {
+    feed: "incus",
+    path: /^streams\/.+\.incus\.tar\.xz$/,
+    role: "immutable",
+    contentType: "application/x-xz",
+  },
+  { feed: "incus", path: /^streams\/v1\/images\.json$/, role: "copy", contentType: json },
+  { feed: "incus", path: /^streams\/v1\/index\.json$/, role: "pointer", contentType: json },
+  { feed: "apt", path: /^keys\/[0-9A-F]{40,64}\.asc$/, role: "immutable", contentType: key },
+  { feed: "apt", path: /^keys\/[^/]+\.asc$/, role: "copy", contentType: key },
+];
+
+/** @param path relative to the site's root */
+export const feedPath = (path: string): FeedPath | undefined =>
+  feedPaths.find((entry) => entry.path.test(path));

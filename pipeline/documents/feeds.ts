@@ -1,0 +1,137 @@
+import { z } from "zod";
+import { expects, flag, line, list, object, osVersion, tableBy, text } from "./fields.ts";
+import { type Architecture, architectureNames } from "./package-metadata.ts";
+
+/** Package repositories that relcat can emit, in the order of documentation and messages. */
+export const feedNames = ["apt", "yum", "helm", "incus"] as const;
+export type FeedName = (typeof feedNames)[number];
+
+/** A name that is a path segment and a field of apt and yum configuration. */
+const indexName = text("option-value", /^[a-z0-9][a-z0-9._-]{0,31}$/, "a name such as jammy or stable");
+const days = z.int(expects("option-value", "a number of days")).min(1).max(3650);
+const architecture = z.enum(
+  architectureNames.filter((name) => name !== "all"),
+  expects("option-value", `one of ${architectureNames.filter((name) => name !== "all").join(", ")}`),
+);
+
+const suiteSchema = z.union(
+  [
+    osVersion,
+    object({
+      version: osVersion.optional().meta({ description: "Takes debs whose OS versions include it." }),
+      match: line.optional().meta({ description: "Takes debs whose file name matches this glob." }),
+    }),
+  ],
+  expects("wrong-type", 'a version such as "22.04", or an object {version, match}'),
+);
+
+const aptSchema = object({
+  suites: tableBy(indexName, suiteSchema)
+    .optional()
+    .meta({ description: "Suites and the debs they take; default: stable, with every deb." }),
+  origin: line.optional().meta({ description: "Origin in Release files; default: the product." }),
+  label: line.optional().meta({ description: "Label in Release files; default: the origin." }),
+  architectures: list(architecture)
+    .optional()
+    .meta({ description: "Architectures if all debs are for `all`; default: amd64, arm64." }),
+  valid_days: days
+    .optional()
+    .meta({ description: "Days until apt refuses an index that was not renewed; default: 14." }),
+});
+
+const repoSchema = object({
+  match: line.optional().meta({ description: "Takes rpms whose file name matches this glob." }),
+});
+
+const yumSchema = object({
+  repos: tableBy(indexName, repoSchema)
+    .optional()
+    .meta({ description: "Repositories and the rpms they take; default: stable, with every rpm." }),
+  filelists: flag.optional().meta({ description: "Whether to list every file of every rpm." }),
+});
+
+const helmSchema = object({
+  oci: flag.optional().meta({ description: "Whether charts are also at oci://HOST/charts/NAME." }),
+});
+
+const incusSchema = object({
+  os: line.optional().meta({ description: "Operating system of the images; default: the product." }),
+});
+
+/** Section `feeds` of catalog.yaml; a feed that is absent is off. */
+export const feedsSchema = object({
+  apt: aptSchema.optional(),
+  yum: yumSchema.optional(),
+  helm: helmSchema.optional(),
+  incus: incusSchema.optional(),
+});
+
+export interface AptSuite {
+  name: string;
+  /** OS version that a deb's bounds must include. */
+  version: string | undefined;
+  match: string | undefined;
+}
+
+export interface AptSettings {
+  suites: readonly AptSuite[];
+  origin: string;
+  label: string;
+  /** If all debs are for `all`. */
+  architectures: readonly Architecture[];
+  validDays: number;
+}
+
+export interface YumSettings {
+  repos: readonly { name: string; match: string | undefined }[];
+  filelists: boolean;
+}
+
+/** An OpenPGP certificate that signs feeds, from the project's trust folder. */
+export interface FeedKey {
+  /** 40 or 64 uppercase hexadecimal characters. */
+  fingerprint: string;
+  /** The certificate in ASCII armor. */
+  armored: string;
+  /** An announced key signs nothing yet; a retired one is not offered to clients. */
+  state: "announced" | "signing" | "retired";
+}
+
+/** The feeds that are on, with all defaults. */
+export interface FeedSettings {
+  apt?: AptSettings;
+  yum?: YumSettings;
+  helm?: { oci: boolean };
+  incus?: { os: string };
+}
+
+/** Fills in defaults. */
+export function feedSettings(written: z.infer<typeof feedsSchema>, product: string): FeedSettings {
+  const { apt, yum, helm, incus } = written;
+  return {
+    ...(apt && { apt: aptSettings(apt, product) }),
+    ...(yum && {
+      yum: {
+        repos: Object.entries(yum.repos ?? { stable: {} }).map(([name, { match }]) => ({ name, match })),
+        filelists: yum.filelists ?? false,
+      },
+    }),
+    ...(helm && { helm: { oci: helm.oci ?? false } }),
+    ...(incus && { incus: { os: incus.os ?? product } }),
+  };
+}
+
+function aptSettings(written: z.infer<typeof aptSchema>, product: string): AptSettings {
+  const suites = Object.entries(written.suites ?? { stable: {} });
+  const origin = written.origin ?? product;
+  return {
+    suites: suites.map(([name, suite]) => {
+      const { version, match } = typeof suite === "string" ? { version: suite } : suite;
+      return { name, version, match };
+    }),
+    origin,
+    label: written.label ?? origin,
+    architectures: written.architectures ?? ["amd64", "arm64"],
+    validDays: written.valid_days ?? 14,
+  };
+}

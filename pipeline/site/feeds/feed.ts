@@ -1,0 +1,58 @@
+import type { FeedName } from "../../documents/feeds.ts";
+import type {
+  OutputGroup,
+  PublishedPackage,
+  PublishedRelease,
+  SiteConfig,
+} from "../../documents/published.ts";
+
+/**
+ * A package repository in the format of a package manager, assembled from the releases' records. All functions are
+ * pure. The build remembers `rows` of each release, so that an index is written again without reading releases.
+ */
+export interface Feed<Row = unknown> {
+  readonly name: FeedName;
+  /** @param release public records, without withdrawn ones */
+  part(release: PublishedRelease, config: SiteConfig): FeedPart<Row>;
+  /**
+   * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
+   * @param rows of all releases, newest release first
+   */
+  groups(rows: readonly Row[], config: SiteConfig): Iterable<OutputGroup>;
+}
+
+/** A release's part of a feed. */
+export interface FeedPart<Row> {
+  /** Plain data that JSON can express. */
+  rows: Row[];
+  /** Records of the feed's package formats that it cannot list. */
+  omitted: OmittedPackage[];
+}
+
+/** A record that a feed leaves out. */
+export interface OmittedPackage {
+  id: number;
+  file: string;
+  /** A clause that completes "is not in the feed, because …". */
+  reason: string;
+}
+
+/** The part of a package's row that its location decides. */
+export interface FeedLocation {
+  /** Below the site's root, decoded. */
+  path: string;
+  size: number;
+  sha256: string;
+}
+
+/**
+ * Location of a package in a feed.
+ * @returns a reason if the package has no size or no checksum, or is not below the site
+ */
+export function feedLocation(entry: PublishedPackage, baseUrl: string): FeedLocation | string {
+  const { url, size, record } = entry;
+  if (!url.startsWith(`${baseUrl}/`)) return "its file is not below the site";
+  if (size === null) return "its manifest has no size";
+  if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
+  return { path: decodeURIComponent(url.slice(baseUrl.length + 1)), size, sha256: record.checksum };
+}

@@ -1,0 +1,36 @@
+import type { FeedName } from "../../documents/feeds.ts";
+import type {
+  FeedRows,
+  OutputGroup,
+  PublishedRelease,
+  ReleaseSlices,
+  SiteConfig,
+} from "../../documents/published.ts";
+import type { Feed, OmittedPackage } from "./feed.ts";
+
+/** All feeds; a new one is a file next to this one and a row here. */
+const feeds: readonly Feed[] = [];
+
+const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
+
+/** A release's rows in each feed that is on. */
+export const feedRows = (release: PublishedRelease, config: SiteConfig): FeedRows =>
+  Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config).rows]));
+
+/** Records of a release that a feed of their format leaves out. */
+export const feedOmissions = (
+  release: PublishedRelease,
+  config: SiteConfig,
+): { feed: FeedName; omitted: OmittedPackage[] }[] =>
+  feedsOf(config).map((feed) => ({ feed: feed.name, omitted: feed.part(release, config).omitted }));
+
+/** @param releases newest first */
+export function* feedGroups(
+  releases: readonly Pick<ReleaseSlices, "feeds">[],
+  config: SiteConfig,
+): Generator<OutputGroup> {
+  for (const feed of feedsOf(config)) {
+    const rows = releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
+    yield* feed.groups(rows, config);
+  }
+}
