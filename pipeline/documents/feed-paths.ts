@@ -28,6 +28,7 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "apt", path: /^dists\/[^/]+\/InRelease$/, role: "pointer", contentType: text },
   { feed: "apt", path: /^dists\/[^/]+\/Release\.gpg$/, role: "pointer", contentType: signature },
   { feed: "apt", path: /^dists\/[^/]+\/Release$/, role: "pointer", contentType: text },
+  { feed: "apt", path: /^dists\/[^/]+\/Release\.undated$/, role: "copy", contentType: text },
   { feed: "apt", path: /^dists\/.+\/Packages$/, role: "copy", contentType: text },
   { feed: "apt", path: /^dists\/.+\/Packages\.gz$/, role: "copy", contentType: gzip },
   { feed: "apt", path: /^dists\/.+\/Packages\.xz$/, role: "copy", contentType: "application/x-xz" },

@@ -1,4 +1,5 @@
 import type { Config } from "../documents/config.ts";
+import { areFeedsSigned } from "../documents/feed-signing.ts";
 import type { OutputFile, OutputGroup, ReleaseSlices, RenderedRelease } from "../documents/published.ts";
 import { digestOf } from "../journal/digest.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
@@ -110,6 +111,10 @@ function* groupsAcrossReleases(
   yield* feedGroups(
     releases.map(({ slices }) => slices),
     config,
+    areFeedsSigned(
+      config,
+      releases.some(({ provisional }) => provisional),
+    ),
   );
   const pieces = releases.map((release) => releasePieces(release, config));
   yield* pageGroups(pieces, basis, config, templates);

@@ -17,8 +17,9 @@ export interface Feed<Row = unknown> {
   /**
    * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first
+   * @param isSigned whether `sign` signs the feed, as `documents/feed-signing.ts` has it; part of the groups' keys
    */
-  groups(rows: readonly Row[], config: SiteConfig): Iterable<OutputGroup>;
+  groups(rows: readonly Row[], config: SiteConfig, isSigned: boolean): Iterable<OutputGroup>;
 }
 
 /** A release's part of a feed. */

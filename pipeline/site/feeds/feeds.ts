@@ -28,9 +28,10 @@ export const feedOmissions = (
 export function* feedGroups(
   releases: readonly Pick<ReleaseSlices, "feeds">[],
   config: SiteConfig,
+  isSigned: boolean,
 ): Generator<OutputGroup> {
   for (const feed of feedsOf(config)) {
     const rows = releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
-    yield* feed.groups(rows, config);
+    yield* feed.groups(rows, config, isSigned);
   }
 }

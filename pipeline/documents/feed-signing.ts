@@ -1,0 +1,42 @@
+import type { Config } from "./config.ts";
+
+/**
+ * Whether `sign` signs a build's package feeds. If not, `build` writes them complete, and tells clients to expect no
+ * signature: `Trusted: yes` for apt, `repo_gpgcheck=0` for yum.
+ * @param isProvisional whether anything in the build is not permanent
+ */
+export const areFeedsSigned = (
+  { trust, feedKeys }: Pick<Config, "trust" | "feedKeys">,
+  isProvisional: boolean,
+): boolean =>
+  trust.profile !== "none" && !isProvisional && feedKeys.some(({ state }) => state === "signing");
+
+/**
+ * Release file as `build` writes it, without Date and Valid-Until, which `sign` puts before the line `SHA256:`.
+ * In a signed build `sign` owns Release itself, next to InRelease and Release.gpg.
+ */
+export const releaseBody = (suite: string, isSigned: boolean): string =>
+  `dists/${suite}/${isSigned ? "Release.undated" : "Release"}`;
+
+/**
+ * Index of a yum repository as `build` writes it. `sign` adds repomd.xml.asc next to it, and copies it with every file
+ * that its folder has into `yumFolder`. It dates the signature by `<revision>`, in seconds since 1970.
+ */
+export const repomdPath = (repo: string): string => `yum/${repo}/repodata/repomd.xml`;
+
+/** Names the repository's current folder; written by `build` only if the build is not signed. */
+export const mirrorlistPath = (repo: string): string => `yum/${repo}.mirrorlist`;
+
+export const mirrorlistText = (baseUrl: string, folder: string): string => `${baseUrl}/${folder}/\n`;
+
+/** All certificates that are not retired. */
+export const keysPath = (product: string): string => `keys/${feedSlug(product)}.asc`;
+
+export const certificatePath = (fingerprint: string): string => `keys/${fingerprint}.asc`;
+
+/** A product's name in the names of its `.sources`, `.repo` and key files. */
+export const feedSlug = (product: string): string =>
+  product
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, "-")
+    .replace(/^-|-$/g, "") || "repository";
