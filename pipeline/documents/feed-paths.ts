@@ -33,9 +33,9 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "apt", path: /^dists\/.+\/Packages\.gz$/, role: "copy", contentType: gzip },
   { feed: "apt", path: /^dists\/.+\/Packages\.xz$/, role: "copy", contentType: "application/x-xz" },
   { feed: "apt", path: /^[^/]+\.sources$/, role: "copy", contentType: text },
-  { feed: "yum", path: /^yum\/_b\/[0-9a-f]{64}\/.+\.gz$/, role: "immutable", contentType: gzip },
-  { feed: "yum", path: /^yum\/_b\/[0-9a-f]{64}\/.+\.asc$/, role: "immutable", contentType: signature },
-  { feed: "yum", path: /^yum\/_b\/[0-9a-f]{64}\/.+\.xml$/, role: "immutable", contentType: xml },
+  { feed: "yum", path: /^yum\/[0-9a-f]{64}\/repodata\/.+\.gz$/, role: "immutable", contentType: gzip },
+  { feed: "yum", path: /^yum\/[0-9a-f]{64}\/repodata\/.+\.asc$/, role: "immutable", contentType: signature },
+  { feed: "yum", path: /^yum\/[0-9a-f]{64}\/repodata\/.+\.xml$/, role: "immutable", contentType: xml },
   { feed: "yum", path: /^yum\/[^/]+\.mirrorlist$/, role: "pointer", contentType: text },
   { feed: "yum", path: /^yum\/[^/]+\/repodata\/[0-9a-f]{64}-.+\.gz$/, role: "immutable", contentType: gzip },
   { feed: "yum", path: /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/, role: "copy", contentType: signature },
@@ -63,6 +63,13 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "apt", path: /^keys\/[0-9A-F]{40,64}\.asc$/, role: "immutable", contentType: key },
   { feed: "apt", path: /^keys\/[^/]+\.asc$/, role: "copy", contentType: key },
 ];
+
+/**
+ * Folder of a signed yum repository, which its mirrorlist names. It is as deep as the copy at `yum/NAME`, because one
+ * relative URL of a package has to fit both.
+ * @param sha256 of repomd.xml followed by repomd.xml.asc
+ */
+export const yumFolder = (sha256: string): string => `yum/${sha256}`;
 
 /** @param path relative to the site's root */
 export const feedPath = (path: string): FeedPath | undefined =>
