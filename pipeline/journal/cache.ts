@@ -18,47 +18,48 @@ import { accessFailure } from "../system/access-failure.ts";
 import { isMissing } from "../system/files.ts";
 
 /**
- * Results of earlier runs, each under the digest of its input. Deleting the folder costs time and nothing else, and
- * nothing that goes wrong in it stops a run: what cannot be read is made anew, what cannot be written is not kept.
+ * Stores results of earlier runs, each under the digest of its input. The cache is optional: an entry that
+ * cannot be read is computed again, an entry that cannot be written is not stored, and no failure stops a
+ * run.
  */
 export interface Cache {
-  /** @returns the bytes that were kept under this key; undefined for damaged ones and those of another key */
+  /** @returns the bytes stored under this key; undefined if they are damaged or belong to another key */
   get(key: string): Uint8Array | undefined;
   put(key: string, bytes: Uint8Array): void;
-  /** An entry that is never in memory as a whole. */
+  /** Stores an entry without holding all of it in memory. */
   putPieces(key: string, pieces: Iterable<Uint8Array>): void;
-  /** The same, of pieces that come one by one. The caller ends it. */
+  /** Opens an entry to which pieces are added one by one. The caller must call `end`. */
   begin(key: string): GrowingEntry;
   remove(key: string): void;
-  /** Whether there is an entry, whatever it holds; it counts as asked for. */
+  /** Whether the entry exists, valid or not. Asking counts as use, so `prune` keeps the entry. */
   has(key: string): boolean;
-  /** The time as files get it here, in milliseconds since 1970; 0 when no file can be written. */
+  /** Current time of the cache's file system, in milliseconds since 1970; 0 if no file can be written. */
   clock(): number;
-  /** Removes what no run has made or asked for in the last 30 days. */
+  /** Removes entries that no run has written or used for 30 days. */
   prune(): void;
 }
 
-/** An entry that no other run sees before it is kept. */
+/** An entry that other runs cannot see until `keep` is called. */
 export interface GrowingEntry {
   add(piece: Uint8Array): void;
   keep(): void;
-  /** Removes what was not kept. */
+  /** Removes the entry unless `keep` was called. */
   end(): void;
 }
 
-/** Called with the first failure of a cache, in a sentence. */
+/** Called with a sentence, only for the first failure of a cache. */
 export type OnCacheFailure = (reason: string) => void;
 
 const oldest = 30 * 24 * 3_600_000;
 const digestLength = 32;
 
-/** Over the key too: an entry that is copied to another key's place is none. */
+/** Includes the key, so that an entry copied to another key is invalid there. */
 const keyedHash = (key: string) => createHash("sha256").update(`${key}\0`);
 
 /**
- * @param folder made when it does not exist
+ * @param folder created if it does not exist
  * @param now milliseconds since 1970
- * @returns undefined where nothing can be written: then nothing is kept
+ * @returns undefined if the folder is not writable; the run then uses no cache
  */
 export function cacheIn(
   folder: string,
@@ -66,7 +67,7 @@ export function cacheIn(
   now: number,
   onFailure: OnCacheFailure = () => {},
 ): Cache | undefined {
-  // Containers that share a cache may have the same process id.
+  // The process id is not enough, because containers that share a cache may have the same one.
   const own = `${pid}-${randomBytes(4).toString("hex")}`;
   const trials = trying(onFailure);
   const clock = () => trials.write(folder, () => timeOfNewFile(join(folder, `clock.${own}`)));
@@ -76,7 +77,7 @@ export function cacheIn(
   const begin = (key: string): GrowingEntry => {
     used.add(key);
     const path = place(key);
-    // Renamed into its place: another run sees it whole or not at all.
+    // The rename is atomic, so other runs see a whole entry or none.
     return growingEntry(key, path, `${path}.${own}`, trials);
   };
   const putPieces = (key: string, pieces: Iterable<Uint8Array>) => {
@@ -118,13 +119,19 @@ export function cacheIn(
 }
 
 interface Trials {
-  /** @returns undefined when there is no file, or it cannot be read */
+  /** @returns undefined if the file is missing or unreadable */
   read(path: string): Uint8Array | undefined;
-  /** @returns undefined after a failure, and for everything after the first: a full disk is not asked again */
+  /**
+   * @returns undefined after a failure. All later writes are skipped, because a full disk would fail each of
+   * them.
+   */
   write<T>(path: string, act: () => T): T | undefined;
 }
 
-/** File operations that fail without an error, but with one message for all of them. */
+/**
+ * File operations that never throw. Only the first failure is reported, because the others usually have the
+ * same cause.
+ */
 function trying(onFailure: OnCacheFailure): Trials {
   let [isTold, canWrite] = [false, true];
   const tell = ({ message, problems: [first] }: RelcatError) => {
@@ -161,7 +168,7 @@ function timeOfNewFile(path: string): number {
   return mtimeMs;
 }
 
-/** The digest comes before the pieces, and is known after them. */
+/** The digest is at the start of the file, but it is known only after the last piece. */
 function growingEntry(key: string, path: string, temporary: string, { write }: Trials): GrowingEntry {
   const hash = keyedHash(key);
   let file = write(path, () => {
@@ -193,7 +200,7 @@ function growingEntry(key: string, path: string, temporary: string, { write }: T
         try {
           renameSync(temporary, path);
         } catch (error) {
-          // Removed together with the folder.
+          // Someone deleted the cache folder in the meantime, which is allowed.
           if (!isMissing(error)) throw error;
         }
       });
@@ -203,13 +210,13 @@ function growingEntry(key: string, path: string, temporary: string, { write }: T
       try {
         rmSync(temporary, { force: true });
       } catch {
-        // Left behind; pruned with the entries that no run asks for.
+        // The file stays behind; a later run prunes it.
       }
     },
   };
 }
 
-/** Some file systems say only then that there is no space. */
+/** Some file systems report a full disk only when the file is closed. */
 function closing(file: number, path: string, write: Trials["write"]): void {
   try {
     closeSync(file);
@@ -225,7 +232,7 @@ function writeAt(file: number, bytes: Uint8Array, place: number): true {
   return true;
 }
 
-/** @returns undefined for an entry that was damaged or cut short, or is another key's */
+/** @returns undefined if the entry is damaged, incomplete or of another key */
 export function entryBytes(key: string, bytes: Uint8Array): Uint8Array | undefined {
   const payload = bytes.subarray(digestLength);
   const digest = keyedHash(key).update(payload).digest();

@@ -14,24 +14,26 @@ import {
 } from "node:zlib";
 import type { Encoding } from "../documents/hosting.ts";
 
-/** How much of a file is read and written at a time, in bytes. */
+/** Bytes of a file that are read and written at a time. */
 export const chunkSize = 1 << 20;
 
-/** Up to here a file is compressed in one piece, in bytes. */
+/** Largest file, in bytes, that is compressed in one piece. */
 export const little = 4 << 20;
 
 type Levels = Readonly<Record<Encoding, number>>;
 
 /**
- * Beyond these each level costs more than it saves: brotli 6 takes half as much time again as 5 for 1 % of a page, gzip 9
- * up to four times that of 6 for 3 %.
+ * Higher levels cost more than they save: brotli 6 takes 1.5 times as long as 5 and saves 1 % of a page, gzip
+ * 9 up to 4 times as long as 6 and saves 3 %.
  */
 const levels: Levels = { gz: 6, br: 5, zst: 3 };
 
-/** A large list is mostly digests: brotli 4 takes eight times as long over it as brotli 1, and saves 6 %. */
+/**
+ * A large list consists mostly of digests: brotli 4 takes eight times as long as brotli 1 and saves only 6 %.
+ */
 const largeLevels: Levels = { gz: 6, br: 1, zst: 1 };
 
-/** Compresses in libuv's pool. */
+/** Compresses in libuv's thread pool, while the main thread renders other files. */
 export const compress: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<Uint8Array>>> = {
   gz: (bytes) => promisify(gzip)(bytes, { level: levels.gz }),
   br: (bytes) =>
@@ -45,14 +47,14 @@ export const compress: Readonly<Record<Encoding, (bytes: Uint8Array) => Promise<
     promisify(zstdCompress)(bytes, { params: { [constants.ZSTD_c_compressionLevel]: levels.zst } }),
 };
 
-/** @throws Error for damaged bytes, and for those that decode to more than `most` bytes */
+/** @throws Error if the bytes are damaged or decode to more than `most` bytes */
 export const decompressors: Readonly<Record<Encoding, (bytes: Uint8Array, most: number) => Buffer>> = {
   gz: (bytes, most) => gunzipSync(bytes, { maxOutputLength: most }),
   br: (bytes, most) => brotliDecompressSync(bytes, { maxOutputLength: most }),
   zst: (bytes, most) => zstdDecompressSync(bytes, { maxOutputLength: most }),
 };
 
-/** Streams, because a larger file would not fit in memory as a whole. */
+/** Streams, because a large file would not fit in memory. */
 export const largeCompressors: Readonly<Record<Encoding, (size: number) => Transform>> = {
   gz: () => createGzip({ level: largeLevels.gz, chunkSize }),
   br: (size) =>

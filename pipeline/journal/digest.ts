@@ -1,6 +1,9 @@
 import { createHash } from "node:crypto";
 
-/** A digest of plain data, maps and sets included: equal for equal values in equal order, and for nothing else. */
+/**
+ * A digest of plain data, including maps and sets. Two values have the same digest only if they are equal and
+ * in equal order.
+ */
 export function digestOf(...values: readonly unknown[]): string {
   const hash = createHash("sha256");
   for (const value of values) hash.update(`${JSON.stringify(value, plain)}\n`);

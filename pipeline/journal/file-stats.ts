@@ -1,6 +1,6 @@
 import { lstatSync, type Stats } from "node:fs";
 
-/** The values that change whenever a file's bytes or a folder's entries do. */
+/** Values that change if a file's bytes or a folder's entries change. */
 export type Look = readonly [size: number, modified: number, changed: number, inode: number];
 
 export const lookOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Look => [size, mtimeMs, ctimeMs, ino];
@@ -8,39 +8,40 @@ export const lookOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Look => [size, m
 export const isSameLook = (a: Look, b: Look): boolean =>
   a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3];
 
-/** The look of a file that does not exist: equal to no other. */
+/** Look of a missing file; no existing file has it. */
 export const noLook: Look = [0, 0, 0, 0];
 
-/** @returns undefined when there is no such file, or it is a link */
+/** @returns undefined if the file does not exist or is a link */
 export function lookAt(path: string): Look | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   return stat && !stat.isSymbolicLink() ? lookOf(stat) : undefined;
 }
 
 /**
- * Whether a file may have changed after its look was taken without showing it: clocks of file systems tick, so a
- * file that changed shortly before `taken` may have changed again in the same tick (as in git's index).
+ * True if the file may have changed without a change of its look. Clocks of file systems tick, so a file that
+ * changed shortly before `taken` may have changed again within the same tick (git's index has the same
+ * problem).
  * @param taken milliseconds since 1970
  */
 export const isRecent = ([, modified, changed]: Look, taken: number): boolean =>
   Math.max(modified, changed) > taken - 2000;
 
-/** The same for files whose modification time is set by relcat, which may be in the future. */
+/** Ignores the modification time, which relcat sets itself and which may be in the future. */
 export const isRecentlyChanged = ([, , changed]: Look, taken: number): boolean => changed > taken - 2000;
 
-/** A file that a build made. */
+/** A file that a build wrote. */
 export interface MadeFile {
   path: string;
   sha256: string;
   size: number;
-  /** Taken right after the file was put into its place. */
+  /** Taken right after the file was moved into place. */
   look: Look;
 }
 
-/** Files that are made from the same things. */
+/** Files that are generated from the same input. */
 export interface MadeGroup {
   name: string;
-  /** Digest of everything that they are made from. */
+  /** Digest of everything that they are generated from. */
   key: string;
   files: readonly MadeFile[];
 }

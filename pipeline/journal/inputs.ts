@@ -2,15 +2,18 @@ import { readdirSync, statSync } from "node:fs";
 import { digestOf } from "../system/files.ts";
 import { isRecent, isSameLook, type Look, lookOf } from "./file-stats.ts";
 
-/** A file that a build may read; or a folder, whose path ends with a slash: an empty one may be a fault. */
+/**
+ * A file that a build may read. A folder has a path that ends with a slash; folders are included, because an
+ * empty one may be an error.
+ */
 export interface Input {
   path: string;
   look: Look;
-  /** Null if it was not needed. */
+  /** null: the digest was not needed. */
   sha256: string | null;
 }
 
-/** All inputs of a build, as they looked before it began. */
+/** All inputs of a build, as they were before it began. */
 export interface Inputs {
   /** Milliseconds since 1970. */
   taken: number;
@@ -20,14 +23,14 @@ export interface Inputs {
 const folderLook: Look = [0, 0, 0, 0];
 
 /**
- * @param taken from before anything is looked at: files that change later have a later time
- * @returns undefined where there is a link: the files behind it are not looked at
+ * @param taken a time before the first file is inspected, so that later changes have a later time
+ * @returns undefined if there is a link, because the files behind it are not inspected
  */
 export function lookAtInputs(folders: readonly string[], taken: number): Inputs | undefined {
   const rows: Input[] = [];
   if (!folders.every((folder) => lookBelow(folder, rows))) return undefined;
   for (const row of rows) {
-    // Bytes that change between this and the build are not those that were built.
+    // Hashed now, because the file may change again before the build reads it.
     if (!isFolder(row) && isRecent(row.look, taken)) row.sha256 = digestOf(row.path).sha256;
   }
   return { taken, rows };
@@ -35,7 +38,7 @@ export function lookAtInputs(folders: readonly string[], taken: number): Inputs 
 
 const isFolder = ({ path }: Input): boolean => path.endsWith("/");
 
-/** Hidden files are left out. @returns false where there is a link */
+/** Skips hidden files. @returns false if there is a link */
 function lookBelow(folder: string, rows: Input[]): boolean {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
@@ -53,7 +56,10 @@ function lookBelow(folder: string, rows: Input[]): boolean {
   return true;
 }
 
-/** Whether the inputs are those of an earlier build; what may have changed without showing it is hashed. */
+/**
+ * Compares with the inputs of an earlier build. A file that may have changed without a change of its look is
+ * hashed.
+ */
 export function areUnchanged(now: Inputs, before: Inputs): boolean {
   if (now.rows.length !== before.rows.length) return false;
   return now.rows.every((row, index) => {
@@ -64,7 +70,7 @@ export function areUnchanged(now: Inputs, before: Inputs): boolean {
   });
 }
 
-/** Digests of the files that did not change since an earlier build, by path. */
+/** Digests of files that have not changed since an earlier build, by path. */
 export function knownDigests(now: Inputs, before: Inputs | undefined): Map<string, string> {
   const old = new Map(before?.rows.map((row) => [row.path, row]));
   const known = new Map<string, string>();

@@ -4,11 +4,16 @@ import { entryBytes } from "./cache.ts";
 import type { Look, MadeFile, MadeGroup } from "./file-stats.ts";
 import type { Input, Inputs } from "./inputs.ts";
 
-/** How the inputs and outputs of the last build into a folder looked: all that a build reads that has nothing to do. */
+/**
+ * State of the inputs and outputs of the last build into a folder. A build that finds nothing changed reads
+ * only this file.
+ */
 export interface JournalFile {
   head: JournalHead;
   inputs: Inputs;
-  /** Folders of the site that hold folders: a link that takes the place of one shows there. */
+  /**
+   * Folders of the site that contain folders. Their looks change if someone replaces a subfolder by a link.
+   */
   folders: readonly (readonly [path: string, look: Look])[];
   /** The site's files; the group with an empty name has build.json and the compressed siblings. */
   groups: Iterable<MadeGroup>;
@@ -19,25 +24,24 @@ export interface JournalHead {
   call: string;
   /** The program alone. */
   program: string;
-  /** When the outputs were looked at, in milliseconds since 1970. */
+  /** Time at which the outputs were inspected, in milliseconds since 1970. */
   taken: number;
-  /** The command's own report, for the next build that finds nothing changed. */
+  /** Report of the command, which the next build prints again if it finds nothing changed. */
   report: unknown;
 }
 
-/** Name of the journal among the entries of the cache. */
+/** Key of the journal in the cache. */
 export const journalName = (cache: string, out: string): string =>
   `journal-${relative(resolve(cache, ".."), resolve(out))
     .replaceAll(/[^\w.]+/g, "-")
     .slice(-80)}`;
 
-/** Name of the second file of the journal: the releases' outlines. */
+/** Key of the journal's second file, which has the outlines of the releases. */
 export const outlinesName = (journal: string): string => `outlines-${journal}`;
 
 type InputRow = readonly [path: string, look: Look, sha256: string | null];
 type FileRow = readonly [path: string, sha256: string, size: number, look: Look];
 
-/** The lines of a journal file. */
 export function* journalLines({ head, inputs, folders, groups }: JournalFile): Generator<Uint8Array> {
   const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
   yield line(head);
@@ -47,7 +51,7 @@ export function* journalLines({ head, inputs, folders, groups }: JournalFile): G
     yield line([name, key, files.map(({ path, sha256, size, look }): FileRow => [path, sha256, size, look])]);
 }
 
-/** @returns undefined when there is none; a damaged one is none @throws what cannot be read */
+/** @returns undefined if the journal is missing or damaged @throws if its file cannot be read */
 export function readJournalFile(cache: string, name: string): JournalFile | undefined {
   let bytes: Uint8Array | undefined;
   try {
@@ -60,7 +64,7 @@ export function readJournalFile(cache: string, name: string): JournalFile | unde
   return bytes && parseJournal(bytes);
 }
 
-/** @throws when the lines are not those of a journal */
+/** @throws if the lines are not a journal */
 export function parseJournal(bytes: Uint8Array): JournalFile {
   const lines = linesOf(bytes);
   const next = <T>(): T => JSON.parse(lines.next().value ?? "");

@@ -24,11 +24,11 @@ import { hasSlices, type SliceStore } from "./stored-slices.ts";
 import type { Remembering } from "./unchanged-build.ts";
 import { untouchedFiles } from "./untouched.ts";
 
-/** A release as the journal has it. */
+/** A release as the journal stores it. */
 export interface RememberedRelease {
-  /** Digest of everything that its files and slices are made from. */
+  /** Digest of everything that its files and slices are generated from. */
   key: string;
-  /** Whether artifacts of it had no ledger line. */
+  /** True if artifacts of the release had no ledger line, so that its key includes the next free id. */
   hasNewIds: boolean;
   read: ReadRelease<OutlinedRelease>;
 }
@@ -37,15 +37,15 @@ export interface RememberedRelease {
 export interface NextRelease {
   files: ReleaseFiles;
   ledger: Ledger;
-  /** The id that the next artifact without a ledger line gets. */
+  /** Id for the next artifact without a ledger line. */
   nextId: number;
-  /** Whether it is among the releases that feeds have. */
+  /** True if the release is among the newest, which are in the feeds. */
   isNewest: boolean;
-  /** The name of the group of its files. */
+  /** Name of the group of its files. */
   group: string;
 }
 
-/** A release that is as the last build left it. */
+/** A release that has not changed since the last build. */
 export interface KeptRelease {
   key: string;
   read: ReadRelease<OutlinedRelease>;
@@ -55,7 +55,7 @@ export interface KeptRelease {
 /** The bytes of a release's files. */
 export interface ReleaseBytes {
   contents: readonly Uint8Array[];
-  /** Digest of everything that the release's files and slices are made from. */
+  /** Digest of everything that the release's files and slices are generated from. */
   keyOf(hasNewIds: boolean): string;
 }
 
@@ -66,29 +66,35 @@ export interface MadeSite {
   buildDocument: MadeFile;
 }
 
-/** The things that one build leaves for the next one. Nothing in it is trusted without a comparison. */
+/**
+ * Information that one build stores for the next. Nothing in it is trusted without a comparison with the
+ * actual files.
+ */
 export interface Journal {
-  /** Stores slices until the end of the build, and for the next one. */
+  /** Stores slices for the end of this build and for the next build. */
   slices: SliceStore;
   /** @param basis everything that all releases depend on */
   begin(basis: unknown): void;
-  /** The next release, if nothing about it has changed since the last build. */
+  /** The next release; undefined: it, or one of its files in the site, has changed since the last build. */
   release(next: NextRelease): Promise<KeptRelease | undefined>;
   read(next: NextRelease): Promise<ReleaseBytes>;
-  /** The group's files, if the same things made them and no one has changed them since. */
+  /** The group's files; undefined: they need to be generated again, or someone changed one of them. */
   group(name: string, key: string): MadeGroup | undefined;
-  /** A compressed sibling that no one has changed since it was made. */
+  /** A compressed sibling; undefined: it is missing, or someone changed it. */
   sibling(path: string): MadeFile | undefined;
   noteRelease(release: RememberedRelease): void;
-  /** After everything is in its place. @param report the command's own, for a build that finds nothing changed */
+  /**
+   * Called when all files are in place.
+   * @param report the command's report, for a later build that finds nothing changed
+   */
   save(made: MadeSite, report: unknown): void;
-  /** After an entry could not be used: the next build starts from nothing. */
+  /** Called if an entry could not be used; the next build then ignores the journal. */
   discard(): void;
-  /** Once, whether the build came to its end or not. */
+  /** Must be called once, even after a failure. */
   close(): void;
 }
 
-/** The group of files that no output group has: build.json and the compressed siblings. */
+/** Name of the group for files that are in no other group: build.json and the compressed siblings. */
 export const otherFiles = "";
 
 export interface JournalPlace {
@@ -99,7 +105,7 @@ export interface JournalPlace {
   onCacheFailure: OnCacheFailure;
 }
 
-/** @returns undefined where nothing can be written: then nothing is kept */
+/** @returns undefined if the cache is not writable; the build then works without a journal */
 export function openJournal(
   { folder, out, pid, clock, onCacheFailure }: JournalPlace,
   { cache: at, call, program, inputs }: Remembering,
@@ -202,7 +208,7 @@ function readJournal(
   }
 }
 
-/** Lines by version. */
+/** Outlines as JSON, by version. */
 function readOutlines(cache: Cache, name: string): Map<string, string> {
   const outlines = new Map<string, string>();
   for (const line of linesOf(cache.get(name) ?? new Uint8Array())) {
@@ -212,14 +218,17 @@ function readOutlines(cache: Cache, name: string): Map<string, string> {
   return outlines;
 }
 
-/** Folders that hold folders: for the others their files say enough, and there is one for each record. */
+/**
+ * Folders that contain folders. A folder that contains only files needs no entry, because its files have
+ * theirs; each record has such a folder.
+ */
 function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonly [string, Look])[] {
   const found = new Set<string>();
   for (const { files } of groups)
     for (const { path } of files)
       for (let folder = dirname(dirname(path)); !found.has(folder); folder = dirname(folder))
         found.add(folder);
-  // With a slash at its end, as the site's folder itself may be a link that its owner made.
+  // The slash resolves a link, because the owner may have made the site's folder a link.
   return [...found].map((folder) => {
     const path = folder === "." ? "/" : folder;
     // biome-ignore lint/plugin: a folder of files that the build made.

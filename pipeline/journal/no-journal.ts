@@ -5,7 +5,10 @@ import { pathsOfRelease } from "../project/parse.ts";
 import { type Cache, cacheIn } from "./cache.ts";
 import type { Journal } from "./journal.ts";
 
-/** For a build that neither uses nor leaves anything. @param work a temporary folder, which is made when the build needs it */
+/**
+ * A journal for a build that neither uses nor stores anything.
+ * @param work a temporary folder, created when it is needed
+ */
 export function noJournal(files: AuthoredFiles, work: string, pid: number): Journal {
   let store: Cache | undefined;
   const slices = (): Cache => {
@@ -26,7 +29,7 @@ export function noJournal(files: AuthoredFiles, work: string, pid: number): Jour
     release: async () => undefined,
     read: async (next) => ({
       contents: await files.readAll(pathsOfRelease(next.files)),
-      // No other build compares its key with this one.
+      // The version is enough, because no other build compares this key.
       keyOf: () => next.files.version,
     }),
     group: nothing,

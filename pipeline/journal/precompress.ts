@@ -6,15 +6,15 @@ import { little } from "./compressors.ts";
 import type { MadeFile } from "./file-stats.ts";
 import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
 
-/** A smaller file compressed saves no network packet. */
+/** Smallest size in bytes. Compressing a smaller file saves no network packet. */
 const smallest = 8192;
 
-/** Files that are compressed at a time: enough for libuv's pool, few enough for the memory. */
+/** Files compressed at a time: enough to keep libuv's pool busy, few enough to save memory. */
 const mostInProgress = 2;
 
 const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS$/;
 
-/** Whether a file of a site gets compressed siblings. */
+/** True if a file of a site gets compressed siblings. */
 export const hasSiblings = ({ path, size }: { path: string; size: number }): boolean =>
   size >= smallest && compressible.test(path) && !path.startsWith("hosting/");
 
@@ -25,11 +25,11 @@ export interface SiblingOptions {
   untouched(path: string): MadeFile | undefined;
 }
 
-/** A sibling on its way: its bytes are in a temporary file once `finish` has returned. */
+/** A sibling in progress. Its bytes are in a temporary file after `finish` has returned. */
 export interface EncodedSibling {
   encoding: Encoding;
   temporary: string;
-  /** Files with the same bytes share the temporary file. */
+  /** True if files with the same bytes share the temporary file. */
   isShared: boolean;
 }
 
@@ -46,25 +46,27 @@ export function placeEncoded(
 
 /** Compresses files in libuv's pool while the caller renders others. */
 export interface Encoder {
-  /** Begins the siblings that a file needs. @param file where its bytes are */
+  /** Starts to compress a file into the siblings that it needs. @param file path of its bytes */
   encode(
     source: { sha256: string; size: number },
     file: string,
     encodings: Iterable<Encoding>,
   ): EncodedSibling[];
-  /** Waits until another file may begin. */
+  /** Waits until another file may start. */
   room(): Promise<void>;
-  /** Waits for all. @throws RelcatError file-access */
+  /** Waits for all files. @throws RelcatError file-access */
   finish(): Promise<void>;
-  /** Waits for all, whatever becomes of them. */
+  /**
+   * Waits for all files. Ignores failures, because the build has finished or has failed for another reason.
+   */
   stop(): Promise<void>;
 }
 
-/** @param work a folder for the compressed files, in the same file system as the site */
+/** @param work a folder for the compressed files, on the same file system as the site */
 export function encoder(work: string): Encoder {
   const inProgress = new Set<Promise<void>>();
   const failures: unknown[] = [];
-  // The list has several addresses; its bytes are compressed once.
+  // The same list has several addresses; its bytes are compressed only once.
   const large = new Map<string, string>();
   let count = 0;
   const begin = (file: string, size: number, encoding: Encoding): string => {
@@ -99,7 +101,10 @@ export function encoder(work: string): Encoder {
   };
 }
 
-/** The siblings of a file of the site that must be made. @param untouched those that no one changed since they were made */
+/**
+ * Siblings that a file of the site still needs.
+ * @param untouched siblings that no one has changed since they were made
+ */
 export const missingSiblings = (
   folder: string,
   { path, size }: { path: string; size: number },

@@ -3,10 +3,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 /**
- * Tells this program from any other that would make other bytes: by its version, its files and the Node it runs on.
- * Names of bundled chunks are digests of their content.
- * @param version relcat's
- * @param node its version
+ * Identifies the program by its version, its files and its Node, because another program may generate other
+ * bytes. Names of bundled chunks are digests of their content, so these chunks are not read.
+ * @param version relcat's version
+ * @param node Node's version
  */
 export function programIdentity(version: string, node: string): string {
   return [version, node, import.meta.filename.endsWith(".ts") ? sourceDigest() : chunkNames()].join(" ");
@@ -20,7 +20,7 @@ const chunkNames = () =>
 
 let digest: string | undefined;
 
-/** Digest of the files that decide what a build makes. They are read once. */
+/** Digest of the files that affect what a build generates; computed only once. */
 function sourceDigest(): string {
   digest ??= digestBelow(join(import.meta.dirname, ".."));
   return digest;

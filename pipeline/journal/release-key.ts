@@ -1,23 +1,23 @@
 import { createHash } from "node:crypto";
 import type { Ledger } from "../ledger/ledger.ts";
 
-/** Everything that a release's files and slices are made from. */
+/** Everything that a release's files and slices are generated from. */
 interface ReleaseBasis {
   /** Digest of program, configuration, templates, schemas and selection. */
   basis: string;
   version: string;
-  /** SHA-256 of each of its files. */
+  /** SHA-256 of each file of the release. */
   files: readonly (readonly [path: string, sha256: string | undefined])[];
   ledger: Ledger;
-  /** The first id for artifacts without a ledger line; null where all have one. */
+  /** First id for artifacts without a ledger line; null: all have one. */
   newIds: number | null;
-  /** Whether feeds have it. */
+  /** True if the release is in the feeds. */
   isNewest: boolean;
 }
 
 export function releaseKey({ basis, version, files, ledger, newIds, isNewest }: ReleaseBasis): string {
   const entries = ledger.ofVersion(version);
-  // Pages of a withdrawn record name the one that replaces it.
+  // The page of a withdrawn record names its replacement, which may be in another release.
   const replacements = entries.map(({ retraction }) => {
     const id = retraction?.replaced_by ?? undefined;
     const add = id === undefined ? undefined : ledger.byId.get(id)?.add;

@@ -30,8 +30,8 @@ export async function encodeFile(
 }
 
 /**
- * Compresses a file of a site into its place next to it.
- * @param temporary a path in the same file system
+ * Compresses a file of a site and moves the result next to it.
+ * @param temporary a path on the same file system
  * @throws RelcatError file-access
  */
 export async function writeSibling(
@@ -49,9 +49,9 @@ export async function writeSibling(
 }
 
 /**
- * Moves compressed bytes into their place next to a file. A sibling is whole and has its file's time, or it does not
+ * Moves compressed bytes next to a file. A sibling is whole and has the time of its file, or it does not
  * exist.
- * @param temporary the compressed bytes, in the same file system
+ * @param temporary path of the compressed bytes, on the same file system
  */
 export function placeSibling(folder: string, path: string, encoding: Encoding, temporary: string): void {
   const file = join(folder, path);
@@ -64,7 +64,10 @@ export function placeSibling(folder: string, path: string, encoding: Encoding, t
   }
 }
 
-/** Whether a sibling is a file with its source's modification time, of which servers make validators. */
+/**
+ * True if a sibling has the modification time of its source. Servers derive validators from this time, so
+ * both must agree.
+ */
 export function hasTimeOf(folder: string, path: string, encoding: Encoding): boolean {
   const file = join(folder, path);
   const sibling = lstatSync(`${file}.${encoding}`, { throwIfNoEntry: false });
@@ -72,9 +75,9 @@ export function hasTimeOf(folder: string, path: string, encoding: Encoding): boo
 }
 
 /**
- * Whether a sibling decodes to its source's bytes. A large one is not decoded and does not count: to decode it takes
- * as long as to make it.
- * @param size of the source, in bytes
+ * True if a sibling decodes to the bytes of its source. False for a large one, because decoding it takes as
+ * long as making it again.
+ * @param size size of the source in bytes
  */
 export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
   if (size > little) return false;
@@ -83,16 +86,16 @@ export function decodesTo(folder: string, path: string, encoding: Encoding, size
   try {
     return decompressors[encoding](compressed, size).equals(readFileSync(file));
   } catch {
-    return false; // Damaged, or of more bytes than its source.
+    return false; // Damaged, or longer than its source.
   }
 }
 
-/** Whether a compressed file decodes to these bytes. One that would become longer is not decoded any further. */
+/** True if a compressed file decodes to these bytes. Decoding stops if the result becomes longer. */
 export function isSiblingOf(compressed: Uint8Array, encoding: Encoding, bytes: Uint8Array): boolean {
   try {
     return decompressors[encoding](compressed, Math.max(1, bytes.length)).equals(bytes);
   } catch {
-    return false; // Not compressed, cut off, or longer than the file.
+    return false; // Not compressed, incomplete, or longer than the file.
   }
 }
 
@@ -101,7 +104,10 @@ export function removeSibling(folder: string, path: string, encoding: Encoding):
   if (lstatSync(sibling, { throwIfNoEntry: false })) rmSync(sibling, { force: true });
 }
 
-/** Removes a file's compressed siblings: before its own bytes change, or when it goes. */
+/**
+ * Removes a file's compressed siblings. Called before the file changes or is removed, because a stale sibling
+ * would be served.
+ */
 export function removeSiblings(folder: string, path: string): void {
   for (const encoding of encodings) removeSibling(folder, path, encoding);
 }

@@ -1,6 +1,6 @@
 import type { FeedRows, ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
 
-/** Keeps the slices of releases for the end of the build, so that memory holds none of them. */
+/** Stores slices of releases until the end of the build, so that they use no memory. */
 export interface SliceStore {
   get(key: string): Uint8Array | undefined;
   put(key: string, bytes: Uint8Array): void;
@@ -13,14 +13,14 @@ const pagesEntry = (key: string) => `pages-${key}`;
 export const hasSlices = (store: SliceStore, key: string): boolean =>
   store.has(recordsEntry(key)) && store.has(pagesEntry(key));
 
-/** @param key digest of everything that the slices are made from */
+/** @param key digest of everything that the slices are generated from */
 export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
   const pages = [slices.facts(), slices.rows(), slices.browsable(), slices.feeds()];
   store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
   store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
 }
 
-/** @param count of the release's packages */
+/** @param count number of the release's packages */
 export function storedSlices(store: SliceStore, key: string, count: number): ReleaseSlices {
   const linesOf = (entry: string): string[] => {
     const bytes = store.get(entry);
@@ -41,7 +41,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
   };
 }
 
-/** Someone removed or changed an entry of the cache while the build ran, or it could not be written. */
+/** An entry of the cache could not be written, or someone changed or removed it during the build. */
 class SlicesLost extends Error {
   constructor(entry: string) {
     super(`the entry ${entry} is missing or damaged`);

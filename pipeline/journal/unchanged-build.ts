@@ -8,15 +8,15 @@ import { journalLines, journalName, readJournalFile } from "./journal-file.ts";
 
 export { programIdentity } from "./program.ts";
 
-/** The command line of a build, and where it runs. */
+/** Command line of a build, and the folders it uses. */
 export interface BuildCall {
-  /** All arguments: another word may mean another build. */
+  /** All arguments, because a different argument may mean a different build. */
   words: readonly string[];
-  /** Tells this program from any other, as `programIdentity` has it. */
+  /** From `programIdentity`. */
   program: string;
-  /** The folder where relcat is installed, with its templates and schemas. */
+  /** Folder where relcat is installed, with its templates and schemas. */
   own: string;
-  /** The releases folder, the site's, and the cache's. */
+  /** The releases folder. */
   folder: string;
   out: string;
   cache: string;
@@ -28,7 +28,7 @@ export interface BuildCall {
 
 /** Everything that a build needs to use its journal. */
 export interface Remembering {
-  /** The cache's folder. */
+  /** Folder of the cache. */
   cache: string;
   call: string;
   program: string;
@@ -39,15 +39,15 @@ export const callText = ({ words, program, own, folder, out }: BuildCall): strin
   JSON.stringify([program, own, words, folder, out]);
 
 /**
- * The report of the last build, if every input and output is as it was: decided by looks alone, before anything that
- * could build is loaded.
- * @returns undefined where something may have changed
+ * The report of the last build, if no input or output has changed. Compares looks only, and runs before the
+ * code that builds is loaded.
+ * @returns undefined if something may have changed
  */
 export function unchangedBuild(call: BuildCall): unknown {
   try {
     return reportOfUnchanged(call);
   } catch {
-    return undefined; // A journal that cannot be used, or a file that cannot be read, is the build's to report.
+    return undefined; // The build reports a journal or file that cannot be read.
   }
 }
 
@@ -68,7 +68,7 @@ function reportOfUnchanged(call: BuildCall): unknown {
   }
   const doubtful = changesSince(groups, call.out, last.head.taken);
   if (doubtful === undefined) return undefined;
-  // Files that have grown old need not be hashed again.
+  // Remembers the digests, so that the next run does not hash these files again.
   if (doubtful > 0 || inputs.rows.some(({ sha256 }) => sha256 !== null)) {
     const rows = inputs.rows.map((row, index) => ({
       ...row,
@@ -80,7 +80,7 @@ function reportOfUnchanged(call: BuildCall): unknown {
   return last.head.report;
 }
 
-/** @returns how many outputs had to be hashed; undefined when one has changed */
+/** @returns the number of outputs that had to be hashed; undefined if one has changed */
 function changesSince(groups: readonly MadeGroup[], out: string, taken: number): number | undefined {
   let hashed = 0;
   for (const { files } of groups) {
@@ -98,8 +98,9 @@ function changesSince(groups: readonly MadeGroup[], out: string, taken: number):
 }
 
 /**
- * The inputs of a build as they look before it.
- * @returns undefined where no journal can be kept: without a releases folder or a cache, and where links lead elsewhere
+ * The inputs of a build, as they are before it starts.
+ * @returns undefined if the build can keep no journal: without a releases folder or a cache, or if links lead
+ * elsewhere
  */
 export function beforeBuild(call: BuildCall): Remembering | undefined {
   if (!lstatSync(call.folder, { throwIfNoEntry: false })) return undefined;

@@ -5,13 +5,13 @@ import { realFolders } from "../system/real-folders.ts";
 import { isRecentlyChanged, isSameLook, lookAt, type MadeFile } from "./file-stats.ts";
 
 /**
- * Tells whether a file of a site is as an earlier build made it.
- * @param taken when the files were last looked at, in milliseconds since 1970
+ * Returns a test whether a file of a site is still as an earlier build left it.
+ * @param taken time at which the files were last inspected, in milliseconds since 1970
  */
 export function untouchedFiles(out: string, taken: number): (file: MadeFile) => boolean {
   const folders = realFolders(out);
   return ({ path, sha256, look }) => {
-    // The cache may be shared: another writer could name any file there.
+    // The cache may be shared, so another writer could name any file here.
     if (!isRelativePath(path) || !folders.holds(path)) return false;
     // biome-ignore lint/plugin: its text was checked, and no folder above it is a link.
     const file = join(out, path);
