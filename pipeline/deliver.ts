@@ -14,7 +14,6 @@ import type { BuiltSite } from "./site/built-site.ts";
 import { refuseForeignFolder, workFolder } from "./site/stores/foreign-folder.ts";
 import { withOutputLock } from "./system/lock.ts";
 
-/** Environment of a build. */
 export interface BuildSurroundings extends LedgerSurroundings {
   /** Undefined: the build neither uses nor writes a journal. */
   remembering?: Remembering | undefined;
@@ -26,8 +25,8 @@ export interface BuildSurroundings extends LedgerSurroundings {
 }
 
 /**
- * Builds the site of `folder` into `out`. Each file is whole or does not exist, leaves before indexes, files that the
- * last build made and this one does not make are removed, build.json last.
+ * Builds the site of `folder` into `out`. No file is ever incomplete. A file is placed before those that link
+ * to it, and build.json last. Files that this build no longer generates are removed.
  * @param at commit whose files are built, under today's ledger
  * @throws RelcatError with every problem of the input; folder-not-ours; lock-held; git-revision
  */
@@ -81,8 +80,8 @@ async function buildWithJournal(
     return journal && (await buildSite(request, journal));
   } catch (error) {
     if (error instanceof RelcatError) throw error;
-    // An entry that relcat did not write may have any form. If it was not the cause, the failure happens
-    // again.
+    // The cause may be a damaged cache entry, so the build runs again without the journal. Any other cause
+    // fails again there.
     journal?.discard();
     tell(`an entry in ${remembering.cache} cannot be used (${error})`);
     return undefined;

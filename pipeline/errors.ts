@@ -264,7 +264,7 @@ export class RelcatError extends Error {
   }
 }
 
-/** For the common case of one problem. */
+/** A shorter form, because most failures have one problem. */
 export function failure(
   code: Code,
   message: string,

@@ -14,13 +14,13 @@ import {
   upperHash,
 } from "./fields.ts";
 
-/** Nix store path of the build output (section 2.3, store). */
+/** Nix store path of the build output. */
 export const storeSchema = object({
   path: absolutePath.optional().meta({ description: "Filesystem path of the build output." }),
   size: size.optional().meta({ description: "Size of the build output in bytes." }),
 });
 
-/** Sources and recipe of an image (section 2.3, vendor). */
+/** Sources and recipe of an image. */
 export const vendorSchema = object({
   rev: revision.optional().meta({ description: "Source revision of the build." }),
   image: object({
@@ -45,7 +45,7 @@ const fileSignatureSchema = object({
   }),
 });
 
-/** Signer and self-check hash of an artifact (section 2.3, attestation). */
+/** Signer and self-check hash of an artifact. */
 export const attestationSchema = object({
   key_id: keyId
     .optional()

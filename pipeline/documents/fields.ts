@@ -10,7 +10,7 @@ export const expects = (code: Code, expected: string) => ({ error: `${code}|${ex
 export const text = (code: Code, pattern: RegExp, expected: string) =>
   z.string(expects(code, expected)).regex(pattern, expects(code, expected));
 
-/** `YY.MM.NNN`: two-digit year, month 01 to 12, three-digit sequence (source: section 2.1). */
+/** `YY.MM.NNN`: two-digit year, month 01 to 12, three-digit sequence. */
 export const version = text(
   "version-format",
   /^\d{2}\.(0[1-9]|1[0-2])\.\d{3}$/,
@@ -26,7 +26,7 @@ export const versionBound = text(
 
 export const date = z.iso.date(expects("date-format", "a calendar date YYYY-MM-DD"));
 
-/** ISO 8601, UTC, microseconds, `Z` (section 2.1, created_date). */
+/** ISO 8601 in UTC with microseconds and `Z`. */
 export const timestamp = text(
   "timestamp-format",
   /^\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])T([01]\d|2[0-3]):[0-5]\d:[0-5]\d\.\d{6}Z$/,

@@ -16,14 +16,14 @@ import {
   version,
 } from "./fields.ts";
 
-/** `data` of a record; missing parts are absent, never null (section 2.3). */
+/** `data` of a record; missing parts are absent, never null. */
 const recordDataSchema = object({
   store: storeSchema.optional(),
   vendor: vendorSchema.optional(),
   attestation: attestationSchema.optional(),
 });
 
-/** A package record: the 17 fields of section 2.1 in order, all present. */
+/** A package record with its 17 fields; all are always present, in this order. */
 export const packageRecordSchema = object({
   id: id.meta({ description: "Permanent record identifier." }),
   name: name.meta({ description: "File name or label of the artifact." }),

@@ -1,8 +1,8 @@
-/** Kinds of artifacts; images, clients and charts have different rules (section 2.3). */
+/** Kinds of artifacts; images, clients and charts have different rules. */
 export const kinds = ["client", "image", "chart"] as const;
 export type Kind = (typeof kinds)[number];
 
-/** A row of the package type table (section 2.2). */
+/** A row of the package type table. */
 export interface PackageType {
   operating_system: string;
   platform: number;
@@ -19,8 +19,8 @@ const row = (operating_system: string, platform: number, kind: Kind, description
 });
 
 /**
- * The table of section 2.2. Operating systems keep their case: `linux` for packages, `Linux` for images.
- * Changes affect published content, so they need a major version.
+ * The built-in table. Operating systems keep their case: `linux` for packages, `Linux` for images. Changes
+ * affect published content, so they need a major version.
  */
 export const defaultPackageTypes: Readonly<Record<string, PackageType>> = {
   helm: row("kubernetes", 8, "chart", "Kubernetes chart"),

@@ -1,4 +1,7 @@
-/** Fields of a record in order (source: section 2.1). They are apart from the schema because the edge worker reads them. */
+/**
+ * Fields of a record in published order. They are apart from the schema, because the edge worker reads them
+ * without zod.
+ */
 export const recordFields = [
   "id",
   "name",

@@ -2,7 +2,7 @@ import { Fault, type Verdict } from "../documents/verdict.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import type { Keys } from "./keys.ts";
 
-/** Signer in the form the catalog publishes (section 2.3 of the specification). */
+/** Signer in the form in which the catalog publishes it. */
 export interface Signature {
   signer: string;
   display: string;

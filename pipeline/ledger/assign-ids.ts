@@ -25,7 +25,7 @@ export interface Package<A extends ArtifactOutline = Artifact> {
   retraction: Retraction | null;
 }
 
-/** A due event without its date. */
+/** A pending event; `cut` adds its date. */
 export type PendingAdd = Omit<AddEvent, "at">;
 export type PendingRevise = Omit<ReviseEvent, "at">;
 
@@ -35,16 +35,15 @@ export interface IdentifiedRelease<R extends OutlinedRelease = Release> {
   packages: Package<R["artifacts"][number]>[];
 }
 
-/** An outline with its ids. */
 export type IdentifiedOutline = IdentifiedRelease<OutlinedRelease>;
 
-/** The verdict on all releases. */
+/** Result for all releases together. */
 export interface AssignedIds {
   /** Events that `cut` would append for these releases, in order. */
   pending: (PendingAdd | PendingRevise)[];
-  /** Artifacts without a line in releases that get no new ids now. */
+  /** Artifacts without a ledger line, in releases that get no new ids now. */
   leftOut: ArtifactOutline[];
-  /** Records of such releases that differ from their last line. */
+  /** Problems for records of such releases that differ from their last line. */
   notCut: Problem[];
   problems: Problem[];
 }
@@ -53,23 +52,23 @@ export interface Identified extends AssignedIds {
   releases: IdentifiedRelease[];
 }
 
-/** Whether artifacts of a version may get new ids and revisions; false: only the ledger counts. */
+/** True if artifacts of the version may get new ids and revisions; false: they keep what the ledger says. */
 export type Allocate = (version: string) => boolean;
 
-/** Assigns ids to releases, one after the other. */
+/** Assigns ids to releases one after another, so that no release stays in memory. */
 export interface IdAssignment {
-  /** The id that the next artifact without a ledger line gets. */
+  /** Id for the next artifact without a ledger line. */
   nextId(): number;
-  /** @param release the next one, ascending by version */
+  /** @param release the next release, ascending by version */
   next<R extends OutlinedRelease>(release: R): IdentifiedRelease<R>;
-  /** Called after the last release. */
+  /** Called once, after the last release. */
   finish(): AssignedIds;
 }
 
 /**
- * Assigns ids and dates: those of the ledger if there is a line, else the ids `cut` would give and midnight
- * of the release date. Published bytes and types never change (bytes-changed), public records never become
- * private, and every line needs its artifact (record-vanished).
+ * Assigns ids and dates: those of the ledger if there is a line, otherwise the id that `cut` would give and
+ * midnight of the release date. Published bytes and types never change (bytes-changed), public records never
+ * become private, and every line needs its artifact (record-vanished).
  */
 export function idAssignment(ledger: Ledger, allocate: Allocate): IdAssignment {
   const additions: PendingAdd[] = [];

@@ -9,10 +9,10 @@ import type { Ledger } from "./ledger.ts";
 export interface CatalogHead {
   folder: string;
   config: Config;
-  /** The place of an entry of the configuration. */
+  /** Location of an entry of the configuration. */
   configPlace: Located<unknown>["place"];
   ledger: Ledger;
-  /** Version folders that were skipped. */
+  /** Versions with a folder that were skipped. */
   openVersions: string[];
   /** Number of note fragments for the next release. */
   nextNotes: number;

@@ -2,7 +2,7 @@ import type { LedgerEvent } from "../documents/ledger.ts";
 import { throwErrors } from "../errors.ts";
 import { type Ledger, ledgerLine, readLedger } from "./ledger.ts";
 
-/** Lines to append, with the ledger they follow. */
+/** Lines to append, and the ledger before and after them. */
 export interface LedgerChange {
   events: readonly LedgerEvent[];
   /** The whole text before and after; `after` is written only if the file still equals `before`. */

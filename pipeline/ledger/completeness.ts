@@ -33,7 +33,10 @@ interface UsualJob {
   version: string;
 }
 
-/** Checks releases in ascending order; earlier ones tell which job supplies a missing artifact. */
+/**
+ * Checks releases in ascending order. Earlier releases show which job usually supplies an artifact, so a
+ * message can name the job whose manifest is missing.
+ */
 export interface CompletenessCheck {
   /**
    * @param severity of a missing artifact, an error if the release is about to be cut; undefined: not

@@ -29,7 +29,7 @@ export function decideCut({ identified, ledger }: Catalog, at: string): Cut {
   return { ...append(ledger, events), events, at };
 }
 
-/** @throws RelcatError version-unknown for each version without a folder */
+/** Refuses misspelt versions. @throws RelcatError version-unknown for each version without a folder */
 export function refuseUnknown(
   catalog: { folder: string; releases: readonly { version: string }[] },
   versions: readonly string[] = [],
@@ -51,7 +51,7 @@ export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions
   throwErrors(catalog.problems);
 
   const due = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));
-  // A named release without anything to cut lacks everything that is expected.
+  // A named release without new lines must be checked too, because everything may be missing from it.
   for (const version of named ?? []) if (!ledger.versions.has(version)) due.add(version);
   const completeness = completenessCheck(config);
   const severity = options.allowIncomplete ? "warning" : "error";

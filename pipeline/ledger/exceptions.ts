@@ -61,7 +61,10 @@ export function applyExceptions(
   return problems;
 }
 
-/** Violations of imported records must have an exception; if exceptions.yaml is missing, it was lost. */
+/**
+ * An import requires an exception for each violation. If an imported record has a violation without one,
+ * exceptions.yaml was lost, and the hint says so.
+ */
 export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, "ofVersion">): Finding[] {
   const rules: readonly string[] = exceptableRules;
   const isExceptable = ({ problem }: Finding) => rules.includes(problem.code);

@@ -37,7 +37,7 @@ const reasons = {
 export const whyNotCompared = ({ name, found: { kind } }: LedgerBase): string | undefined =>
   kind === "known" ? undefined : `The ledger was not compared with ${name}: ${reasons[kind]}`;
 
-/** In CI a setting can fetch the history. */
+/** In CI a setting can fetch the history, so a shallow clone there deserves a warning. */
 export const isShallowInCi = ({ found }: LedgerBase, { CI }: Readonly<Record<string, string | undefined>>) =>
   found.kind === "shallow" && CI === "true";
 
@@ -80,8 +80,8 @@ function startsWith({ pieces }: Pick<Ledger, "pieces">, { id, size }: LedgerBlob
 }
 
 /**
- * A fast-forward of a branch that had merged the base makes the branch its own first parent; its records then
- * follow the base's lines under new ids.
+ * True if the ledger has all records of another text. After a fast-forward of a branch that had merged the
+ * base, the branch is its own first parent, and its records follow the base's lines under new ids.
  */
 function hasRecordsOf({ byIdentity }: Pick<Ledger, "byIdentity">, text: string): boolean {
   const { ledger } = readLedger({ file: "", text });

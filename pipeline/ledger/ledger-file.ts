@@ -7,7 +7,6 @@ import type { Surroundings } from "../system/surroundings.ts";
 import { type LedgerChange, throwIfUnsound } from "./change.ts";
 import { type Ledger, readLedgerPieces, restore } from "./ledger.ts";
 
-/** Environment of commands that write the ledger. */
 export interface LedgerSurroundings extends Surroundings {
   /** Refuses a ledger that lost lines, before anything is written. Undefined: no comparison with git. */
   proveLedger?: ((ledger: Ledger) => Promise<void>) | undefined;
@@ -40,7 +39,8 @@ export function readLedgerNow(folder: string): Ledger {
 }
 
 /**
- * Replaces the ledger durably. The lock protects the text it was decided on; this verifies it nevertheless.
+ * Replaces the ledger durably. The lock excludes other runs of relcat but not editors, so the old text is
+ * compared again.
  */
 export function deliverLedger(folder: string, change: LedgerChange, dryRun = false): void {
   const file = `${folder}/ledger.jsonl`;

@@ -1,20 +1,20 @@
 import type { LedgerEvent } from "../documents/ledger.ts";
 import type { LinedText } from "./lined-text.ts";
 
-/** The events of a ledger's lines in order, each parsed when it is asked for. */
+/** Events of the ledger's lines, in order. A line is parsed only when its event is needed. */
 export interface LedgerEvents extends Iterable<LedgerEvent> {
   readonly length: number;
-  /** Those after the first `count`. */
+  /** The events after the first `count`. */
   slice(count: number): LedgerEvent[];
 }
 
 /**
- * Offsets of the lines of a ledger. A parsed event takes twice the memory of its line and is parsed in
- * microseconds, so none is kept.
+ * Offsets of the ledger's lines. Events are parsed again each time, because a parsed event takes twice the
+ * memory of its line and parsing takes microseconds.
  */
 export class LedgerLines implements LedgerEvents {
   private readonly text: LinedText;
-  /** By line; -1 where a line holds no event. */
+  /** Offset by line; -1 for a line without an event. */
   private readonly starts: number[] = [];
   private faulty = 0;
 
@@ -22,7 +22,7 @@ export class LedgerLines implements LedgerEvents {
     this.text = text;
   }
 
-  /** How many lines there are, with those that hold no event. */
+  /** Number of lines, including those without an event. */
   get count(): number {
     return this.starts.length;
   }
@@ -31,18 +31,18 @@ export class LedgerLines implements LedgerEvents {
     return this.starts.length - this.faulty;
   }
 
-  /** The next line. */
+  /** Adds the next line. */
   push(start: number, holdsEvent: boolean): void {
     this.starts.push(holdsEvent ? start : -1);
     if (!holdsEvent) this.faulty++;
   }
 
-  /** @param line from 1, one that holds an event */
+  /** @param line number of a line with an event, from 1 */
   textOf(line: number): string {
     return this.text.lineAt(this.starts[line - 1] ?? 0);
   }
 
-  /** @param line from 1, one that holds an event */
+  /** @param line number of a line with an event, from 1 */
   eventOf(line: number): LedgerEvent {
     return JSON.parse(this.textOf(line));
   }

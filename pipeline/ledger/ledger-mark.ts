@@ -2,10 +2,12 @@ import { createHash } from "node:crypto";
 import type { LedgerMark } from "../documents/site-state.ts";
 import type { Ledger } from "./ledger.ts";
 
-/** Mark of an empty ledger. */
 export const noLedger: LedgerMark = { lines: 0, sha256: createHash("sha256").digest("hex") };
 
-/** Public description of a ledger, which must not reveal the number of private records. */
+/**
+ * Public description of a ledger. It counts only public lines, because the number of private records is
+ * secret.
+ */
 export function ledgerMark(ledger: Pick<Ledger, "pieces" | "publicLines">): LedgerMark {
   const hash = createHash("sha256");
   for (const piece of ledger.pieces()) hash.update(piece);

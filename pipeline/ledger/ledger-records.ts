@@ -24,7 +24,7 @@ export interface Entry {
   line: number;
 }
 
-/** Records by id, in the order of their lines. Each call makes the entry anew. */
+/** Records by id, in the order of their lines. Each call builds the entry again from its lines. */
 export interface RecordsById {
   readonly size: number;
   has(id: number): boolean;
@@ -32,7 +32,7 @@ export interface RecordsById {
   values(): IteratorObject<Entry>;
 }
 
-/** Records by identity: see identity(). */
+/** Records by the result of identity(). */
 export interface RecordsByIdentity {
   has(identity: string): boolean;
   get(identity: string): Entry | undefined;
@@ -44,20 +44,22 @@ export const identity = (version: string, file: string) => `${version}/${file}`;
 /** An event of an existing record. */
 export type Change = ReviseEvent | RetractEvent | ReinstateEvent;
 
-/** The lines of a record besides the one that adds it. */
+/** Lines of a record after the one that adds it. */
 interface Changes {
-  /** The last revision, 0 where there is none. */
+  /** Line of the last revision; 0: none. */
   revised: number;
-  /** The last retraction, or what undid it; 0 where there is none. */
+  /** Line of the last retraction or reinstatement; 0: none. */
   withdrawn: number;
   count: number;
 }
 
-/** Maps records to their lines. A line is parsed when its entry is asked for. */
+/** Maps records to line numbers. Lines are parsed on demand; see LedgerLines. */
 export class LedgerRecords implements RecordsById {
   private readonly lines: LedgerLines;
   private readonly lineOfId = new Map<number, number>();
-  /** Under the hash of the identity, or the next number that was free. */
+  /**
+   * Line by hash of the identity. If two identities have the same hash, one of them has the next free number.
+   */
   private readonly lineOfHash = new Map<number, number>();
   private readonly linesOfVersion = new Map<string, number[]>();
   private readonly changes = new Map<number, Changes>();
@@ -96,7 +98,7 @@ export class LedgerRecords implements RecordsById {
     return new Set(this.linesOfVersion.keys());
   }
 
-  /** Lines about records that are public now, and about none. */
+  /** Number of lines that are not about a private record. */
   publicLines(): number {
     let count = this.lines.length;
     for (const id of this.hidden) count -= 1 + (this.changes.get(id)?.count ?? 0);
@@ -104,8 +106,8 @@ export class LedgerRecords implements RecordsById {
   }
 
   /**
-   * The event of the last line adds a record.
-   * @returns the one that has its id or its identity already; then nothing is added
+   * Adds the record of the last line, an add event.
+   * @returns the record that already has this id or identity; then nothing is added
    */
   add({ id, version, file, private: hidden }: AddEvent): Entry | undefined {
     const sameId = this.get(id);
@@ -122,7 +124,7 @@ export class LedgerRecords implements RecordsById {
     return undefined;
   }
 
-  /** The event of the last line changes a record that is there. */
+  /** Applies the event of the last line to an existing record. */
   change(event: Change): void {
     const { id } = event;
     const line = this.lines.count;
@@ -135,7 +137,7 @@ export class LedgerRecords implements RecordsById {
     }
   }
 
-  /** The record of an identity, and the hash under which it is or would be. */
+  /** The record with an identity, and the hash under which it is or would be stored. */
   private find(key: string): { hash: number; entry: Entry | undefined } {
     for (let hash = hashOf(key); ; hash = (hash + 1) | 0) {
       const line = this.lineOfHash.get(hash);
@@ -144,7 +146,7 @@ export class LedgerRecords implements RecordsById {
     }
   }
 
-  /** @param line that of the add event */
+  /** @param line line of the add event */
   private entryOf(line: number): Entry {
     const add = this.lines.eventOf(line) as AddEvent;
     const { revised, withdrawn } = this.changes.get(add.id) ?? unchanged;
@@ -169,7 +171,7 @@ const unchanged: Changes = { revised: 0, withdrawn: 0, count: 0 };
 
 const retractionOf = ({ reason, replaced_by, at }: RetractEvent): Retraction => ({ reason, replaced_by, at });
 
-/** FNV-1a: a few among hundreds of thousands of identities have the hash of another one. */
+/** FNV-1a. Among hundreds of thousands of identities a few have the same hash. */
 function hashOf(text: string): number {
   let hash = 0x811c9dc5;
   for (let index = 0; index < text.length; index++)

@@ -16,9 +16,9 @@ import { LinedText } from "./lined-text.ts";
 /** The ledger and its current state. */
 export interface Ledger {
   file: string;
-  /** Assembled on each call, because it may be long. */
+  /** Assembled on each call, so that a long text does not stay in memory. */
   readonly text: string;
-  /** The same, in pieces. */
+  /** The same text in pieces, which need less memory. */
   pieces(): Iterable<string>;
   events: LedgerEvents;
   byId: RecordsById;
@@ -28,7 +28,7 @@ export interface Ledger {
   /** Number of lines that are not about private records. */
   publicLines: number;
   nextId: number;
-  /** The newest `at` of lines that were not imported, "" if there are none. */
+  /** Newest `at` of the lines that were not imported; "" if there are none. */
   newest: string;
 }
 
@@ -47,7 +47,7 @@ export interface ReadLedger {
   problems: Problem[];
 }
 
-/** @param pieces of its text; each ends with a line, the last one where the ledger is sound */
+/** @param pieces of the ledger's text; each ends with a line feed, except the last one of a damaged ledger */
 export function readLedgerPieces(file: string, pieces: Iterable<string>): ReadLedger {
   const fold = new LedgerFold(file);
   for (const piece of pieces) fold.piece(piece);
@@ -62,7 +62,7 @@ class LedgerFold {
   private readonly text = new LinedText();
   private readonly lines: LedgerLines;
   private readonly records: LedgerRecords;
-  /** Lines that add no record: those that do are found by its id. */
+  /** Lines other than add events, to detect repetitions. A repeated add event is found by its id. */
   private readonly others = new Map<string, number>();
   private nextId = 1;
   private newest = "";

@@ -1,25 +1,28 @@
 import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib";
 import { lastNotGreater } from "../selection/binary-search.ts";
 
-/** Blocks that stay unpacked: who asks for a line asks for its neighbours, and for what was said of them later. */
+/**
+ * Number of blocks that stay decompressed. Neighbouring lines are usually read together, as are a line and
+ * its later changes.
+ */
 const unpackedAtOnce = 4;
 
 interface Block {
-  /** In characters of the whole. */
+  /** Offset in the whole text, in characters. */
   start: number;
   text: string | Uint8Array;
 }
 
 /**
- * A text out of which lines are asked for. One of several pieces is long, and kept compressed: a ledger of 250,000 records
- * would take 103 MB, and takes a fifth of it.
+ * A text from which single lines are read. Long texts arrive in several pieces and are stored compressed: a
+ * ledger of 250,000 records needs a fifth of its 103 MB.
  */
 export class LinedText {
   private readonly blocks: Block[] = [];
   private readonly unpacked = new Map<Block, string>();
   private length = 0;
 
-  /** @param piece ends with a line, unless it is the last @returns where it begins */
+  /** @param piece ends with a line feed, unless it is the last @returns its offset */
   append(piece: string): number {
     const [first] = this.blocks;
     if (typeof first?.text === "string") first.text = packed(first.text);
@@ -29,7 +32,6 @@ export class LinedText {
     return start;
   }
 
-  /** The whole, in pieces. */
   *pieces(): Generator<string> {
     for (const block of this.blocks) yield textOf(block);
   }
@@ -38,7 +40,7 @@ export class LinedText {
     return [...this.pieces()].join("");
   }
 
-  /** @param start where a line begins that ends */
+  /** @param start offset of a line that ends with a line feed */
   lineAt(start: number): string {
     const startOf = (index: number) => this.blocks[index]?.start ?? 0;
     const block = this.blocks[lastNotGreater(this.blocks.length, startOf, start)];
@@ -51,7 +53,7 @@ export class LinedText {
   private textNow(block: Block): string {
     if (typeof block.text === "string") return block.text;
     const text = this.unpacked.get(block) ?? textOf(block);
-    // Those that were asked for last stand at the end.
+    // Moved to the end, so that the least recently used block is dropped first.
     this.unpacked.delete(block);
     this.unpacked.set(block, text);
     const [oldest] = this.unpacked.keys();
@@ -60,7 +62,7 @@ export class LinedText {
   }
 }
 
-/** Higher levels do not compress lines of digests better. */
+/** Higher levels are slower and do not compress the digests in the lines any better. */
 const fast = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 
 const packed = (text: string): Uint8Array => zstdCompressSync(text, fast);

@@ -17,37 +17,40 @@ import { completenessCheck } from "./completeness.ts";
 import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./exceptions.ts";
 import { loadLedger } from "./ledger-file.ts";
 
-/** Selects the releases that count, and those that may get ids. */
+/** Selects the releases to use, and those that may get ids. */
 export interface Selection {
-  /** Only what has ledger lines: releases without one are left out, unread. */
+  /** True: releases without ledger lines are skipped without reading them. */
   released?: boolean;
   /**
-   * These versions as `cut` would make them: what other open releases hold gets no ids and is no problem.
-   * Without `released` they are read all the same, to compare with.
+   * Versions to treat as `cut` would. Other open releases get no ids, and their problems are ignored; without
+   * `released` they are still read, for comparisons.
    */
   versions?: readonly string[] | undefined;
-  /** Name of the site whose address counts. */
+  /** Name of the site whose base URL replaces that of the configuration. */
   site?: string | undefined;
 }
 
-/** A catalog whose releases are still to be read, one after the other. */
+/** A catalog whose releases are read one after another. */
 export interface OpenCatalog extends CatalogHead {
   files: AuthoredFiles;
-  /** The releases to read, ascending by version. */
+  /** Releases to read, ascending by version. */
   releases: readonly ReleaseFiles[];
-  /** The id that the next artifact without a ledger line gets. */
+  /** Id for the next artifact without a ledger line. */
   nextId(): number;
-  /** Gives the next release its ids, and remembers its problems. */
+  /** Assigns ids to the next release, and collects its problems. */
   identify<R extends OutlinedRelease>(read: ReadRelease<R>): IdentifiedRelease<R>;
-  /** Whether a release can be rendered: nothing in it is known to be wrong. */
+  /**
+   * True if no error was found so far, in this release or before it. After an error nothing more is rendered,
+   * because nothing will be placed.
+   */
   isSound(read: ReadRelease): boolean;
-  /** After the last release. */
+  /** Called once, after the last release. */
   finish(): Promise<{ ids: AssignedIds; problems: Problem[] }>;
 }
 
 /**
- * Reads a whole catalog into memory, with all problems collected: what `check` shows and `cut` decides on.
- * @param source where the files are read from, when not from the folder itself
+ * Reads a whole catalog into memory and collects all problems, for `check` and `cut`.
+ * @param source files to read instead of those in the folder
  */
 export async function loadCatalog(
   folder: string,
@@ -78,7 +81,7 @@ export const headOf = ({
   nextNotes,
 }: CatalogHead): CatalogHead => ({ folder, config, configPlace, ledger, openVersions, nextNotes });
 
-/** Reads everything but the releases: configuration, ledger and exceptions. */
+/** Reads everything except the releases: configuration, ledger and exceptions. */
 export async function openCatalog(
   folder: string,
   selection: Selection = {},
@@ -125,7 +128,7 @@ export async function openCatalog(
     identify(read) {
       const { version, complete } = read.release;
       const identified = ids.next(read.release);
-      // An unread manifest says nothing about completeness.
+      // The unread manifest may contain the missing artifact.
       missing.push(...completeness.next(identified, complete && counts(version) ? "warning" : undefined));
       if (!counts(version)) return identified;
       problems.push(...read.problems);
@@ -139,7 +142,7 @@ export async function openCatalog(
       const excepted = applyExceptions(exceptions.document, lost, openVersions);
       const noteProblems = isWhole ? await checkNextNotes(found, files, config) : [];
       const assigned = ids.finish();
-      // A ledger that cannot be trusted says nothing about records.
+      // With an invalid ledger, every record could appear as missing or new.
       const idProblems = ledgerProblems.length === 0 ? assigned.problems : [];
       const all = [problems, excepted, noteProblems, idProblems, missing].flat();
       return { ids: assigned, problems: all.filter((problem) => !isConsequence(problem)) };
@@ -154,7 +157,7 @@ function atSite(config: Config, name: string): Config {
   return { ...config, baseUrl: siteNamed(config, name).baseUrl };
 }
 
-/** A stray file in an open release, or next to the releases, does not stop a cut release. */
+/** A stray file in an open release, or next to the releases, must not block releases that are cut. */
 const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Discovered): Problem[] =>
   problems.filter(({ at }) => releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)));
 

@@ -27,7 +27,7 @@ export function publicPackages(
   return publicOf(release).map((entry) => ({ entry, published: publishPackage(entry, address) }));
 }
 
-/** The part of a release that pages and lists across releases need of each release at once. */
+/** The part of a release that stays in memory, because pages and lists across releases need it. */
 export function summarizeRelease(identified: IdentifiedOutline, ledger: Ledger): ReleaseSummary {
   return {
     ...headOf(identified, ledger),
@@ -59,7 +59,6 @@ const publicOf = <A extends ArtifactOutline>({ packages }: Packages<A>): Package
 const listed = <A extends ArtifactOutline>(release: Packages<A>): Package<A>[] =>
   publicOf(release).filter((entry) => !entry.retraction);
 
-/** True if it has no ledger line, or content that differs from the ledger. */
 export const isProvisional = ({ release, packages }: IdentifiedOutline, ledger: Ledger) =>
   !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
 
@@ -83,7 +82,7 @@ function publishPackage(entry: Package, address: Address): PublishedPackage {
 export const publishedRecord = (entry: Package): Readonly<Record<string, unknown>> =>
   asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
 
-/** The 17 fields in the order of section 2.1. */
+/** The 17 fields of a record in published order. */
 export function wireRecord({ id, created, modified, artifact }: Package): WireRecord {
   const { content } = artifact;
   return {
@@ -110,16 +109,16 @@ export function wireRecord({ id, created, modified, artifact }: Package): WireRe
 type AddressParts = Pick<WireRecord, "version" | "name" | "package_type" | "id" | "checksum">;
 type Address = (record: AddressParts, file: string) => string;
 
-/** Address of a file according to artifact_url. */
+/** Address of a file according to artifact_url of the configuration. */
 export const artifactUrl = (
   record: AddressParts,
   file: string,
   config: Pick<Config, "artifactUrl" | "baseUrl">,
 ): string => addressing(config)(record, file);
 
-/** Parses artifact_url once for many files. */
+/** Parses artifact_url only once, because a catalog has many files. */
 function addressing({ artifactUrl: template, baseUrl }: Pick<Config, "artifactUrl" | "baseUrl">): Address {
-  // Text and placeholders in turn.
+  // Even indexes are text, odd ones placeholders.
   const parts = template.split(/\{(\w+)\}/);
   return ({ version, name, package_type, id, checksum }, file) => {
     const values: Record<string, string> = { version, file, name, package_type, id: String(id), checksum };

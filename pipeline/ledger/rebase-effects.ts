@@ -4,14 +4,14 @@ import type { Entry, Retraction } from "./ledger-records.ts";
 /** An event of an existing record. */
 export type Change = Exclude<LedgerEvent, { event: "add" | "reserve" }>;
 
-/** State of a record that matters for merging events. */
+/** State of a record, as far as merging events needs it. */
 export interface RecordState {
   content: string;
   private: boolean;
   retraction: Retraction | null;
-  /** Date of its last event. */
+  /** Date of the record's last event. */
   at: string;
-  /** It got its id in this rebase, so no one else has changed it. */
+  /** True if the record gets its id in this rebase, so that no one else can have changed it. */
   own: boolean;
 }
 
@@ -31,7 +31,7 @@ export const newState = ({ content, private: hidden }: AddEvent, at: string): Re
   own: true,
 });
 
-/** State that results from an event. */
+/** Fields of the state that an event sets. */
 export function stateAfter(event: Change): Partial<RecordState> {
   if (event.event === "revise") return { content: event.content, private: event.private ?? false };
   if (event.event === "reinstate") return { retraction: null };
@@ -58,7 +58,7 @@ export function lastWords(
   return due.flatMap((event): LedgerEvent[] => {
     if (!isChange(event) || !isKnown(event.id)) return [event];
     if (last.get(topic(event)) !== event) return [];
-    // Only a reinstated record can be revised.
+    // A retracted record cannot be revised, so the revision must follow the reinstatement.
     const retraction = last.get(`retraction ${event.id}`);
     const isBack = retraction?.event === "reinstate" && isDue.has(retraction);
     if (event.event === "revise") return isBack ? [] : [event];
@@ -68,9 +68,10 @@ export function lastWords(
 }
 
 /**
- * The event if it still changes the record; "none": no change; "overtaken": the base has meanwhile withdrawn
- * or published the record, so the revision is not allowed.
- * @param answered whether it was made with knowledge of the base's retraction
+ * Decides what an event still does to the record: the event, if it changes the record; "none", if it changes
+ * nothing; "overtaken", if the base has withdrawn the record in the meantime, or made it public, so that our
+ * revision is not allowed.
+ * @param answered whether we knew of the base's retraction when we made the event
  */
 export function withEffect(
   event: Change,

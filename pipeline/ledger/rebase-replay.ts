@@ -47,7 +47,7 @@ export class Replay {
   private newest: string | undefined;
   private latest = "";
 
-  /** @param onto display name of the base */
+  /** @param onto name of the base in messages */
   constructor(base: Ledger, own: OwnLedger, onto: string, start: Start) {
     this.base = base;
     this.own = own;

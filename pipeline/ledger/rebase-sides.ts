@@ -9,7 +9,7 @@ const path = "ledger.jsonl";
 /** Option that selects another revision, for hints. */
 const option = "--onto";
 
-/** Two ledgers that git could not merge: that of HEAD, and the incoming one. */
+/** Two ledgers that git could not merge: that of HEAD and the incoming one. */
 interface Conflict {
   head: Side;
   other: Side;

@@ -15,11 +15,11 @@ export interface Side {
 
 /** Two diverged ledgers. */
 export interface Sides {
-  /** Its bytes stay. */
+  /** The ledger whose bytes stay. */
   onto: Side;
-  /** Its new lines are appended. */
+  /** The ledger whose new lines are appended. */
   ours: Side;
-  /** Their common ancestor: lines of it that `onto` removed must not come back. */
+  /** Text of the common ancestor. A line of it that `onto` removed must not come back. */
   shared: string;
 }
 
@@ -34,8 +34,8 @@ export interface Rebase extends LedgerChange {
 }
 
 /**
- * Merges two ledgers: the base's bytes, then our events with the next free ids and new dates. Retractions and
- * revisions of the base's records keep their ids, and are dropped if they change nothing.
+ * Merges two ledgers: the bytes of the base, then our events with the next free ids and new dates.
+ * Retractions and revisions of the base's records keep their ids, and are dropped if they change nothing.
  * @param before current text of the ledger, including conflict markers
  * @throws RelcatError bytes-changed if the base published an artifact with other bytes; rebase-conflict
  */

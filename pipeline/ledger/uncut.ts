@@ -7,8 +7,8 @@ import type { Ledger } from "./ledger.ts";
 import { deliverLedger, type LedgerSurroundings, readLedgerNow } from "./ledger-file.ts";
 
 /**
- * Removes the lines of the last cut if no one else has them.
- * @param base git revision whose lines are settled; "none": nothing is
+ * Removes the lines of the last cut, unless someone else has them already.
+ * @param base git revision whose lines are settled; "none": no line is settled
  */
 export async function uncut(
   folder: string,

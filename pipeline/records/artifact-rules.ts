@@ -12,7 +12,7 @@ const packageTypeKnown: ArtifactRule = function* ({ artifact, type, place, confi
   yield error("package-type-unknown", place(["package_type"]), message, hint);
 };
 
-/** The operating system is case-sensitive: `linux` and `Linux` are different values (section 2.2). */
+/** Case-sensitive, because `linux` (packages) and `Linux` (images) are different values. */
 const operatingSystemOfType: ArtifactRule = function* ({ artifact, type, place }) {
   const stated = artifact.operating_system;
   if (!type || stated === undefined || stated === type.operating_system) return;
@@ -37,7 +37,7 @@ const platformOfType: ArtifactRule = function* ({ artifact, type, place }) {
   );
 };
 
-/** Section 2.1, rule 2. */
+/** An artifact is one of the two variants, or it is not split. */
 const notBothVariants: ArtifactRule = function* ({ artifact, place }) {
   if (!artifact.gui_only || !artifact.headless) return;
   const message = "gui_only and headless are both true, expected at most one";
@@ -88,7 +88,7 @@ const partsRequired: ArtifactRule = function* ({ artifact, type, version, config
       hint(part),
     );
   }
-  // An empty attestation does not count.
+  // An empty attestation does not count, because it attests nothing.
   if (!require.attestation.includes(type.kind) || !isEmpty(artifact.attestation)) return;
   if (version < require.attestationFrom) return;
   const since = require.attestationFrom === "" ? "" : ` from ${require.attestationFrom} on`;
@@ -101,7 +101,7 @@ const isEmpty = (part: unknown): boolean =>
 
 const absence = (part: object | undefined) => (part === undefined ? "missing" : "empty");
 
-/** Only images have their own build output in the catalog (section 2.3). */
+/** In the catalog only images have a store path and sources of their own. */
 const partsOfImagesOnly: ArtifactRule = function* ({ artifact, type, place }) {
   if (!type || type.kind === "image") return;
   for (const part of ["store", "vendor"] as const) {
@@ -137,7 +137,7 @@ const revisionListed: ArtifactRule = function* ({ artifact, release, place }) {
   );
 };
 
-/** Rules for one artifact; their order is that of the messages. */
+/** All rules for one artifact, in the order in which their messages appear. */
 export const artifactRules: readonly ArtifactRule[] = [
   packageTypeKnown,
   operatingSystemOfType,

@@ -5,7 +5,10 @@ import type { Inspected } from "../documents/policy.ts";
 import type { Place } from "../errors.ts";
 import type { Verbatim } from "./verbatim.ts";
 
-/** An artifact as far as ids, completeness and the ledger are concerned: what a build keeps of it. */
+/**
+ * The part of an artifact that ids, completeness and the ledger need. A build keeps only this of every
+ * release.
+ */
 export interface ArtifactOutline {
   /** Identifies the artifact together with the version. */
   file: string;
@@ -15,11 +18,11 @@ export interface ArtifactOutline {
   size: number | null;
   /** The record without `data`. */
   content: Omit<RecordContent, "data">;
-  /** SHA-256 of the record's published JSON without id and dates, with sorted keys in `data`. */
+  /** SHA-256 of the record's published JSON, without id and dates, and with sorted keys in `data`. */
   contentHash: string;
   /** Its manifest, and its index in that manifest. */
   origin: { manifest: string; index: number };
-  /** Its position in that manifest. */
+  /** Location of the artifact in that manifest. */
   place(): Place;
 }
 
@@ -32,11 +35,11 @@ export interface Artifact extends ArtifactOutline {
   metadata?: PackageMetadata | undefined;
   /** Files next to it that say something about it; not part of the record. */
   documents?: readonly ArtifactDocument[] | undefined;
-  /** Findings of the ingest job in its bytes; not part of the record. */
+  /** Results of the inspection at ingest; not part of the record. */
   inspected?: Inspected | undefined;
 }
 
-/** A release as far as ids, completeness and the ledger are concerned. */
+/** The part of a release that ids, completeness and the ledger need. */
 export interface OutlinedRelease<A extends ArtifactOutline = ArtifactOutline> {
   version: string;
   folder: string;

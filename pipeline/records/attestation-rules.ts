@@ -1,7 +1,7 @@
 import { display } from "../project/document.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
-/** Section 2.1, checksum. */
+/** An attestation copied from another build would vouch for other bytes. */
 const checksumAgrees: ArtifactRule = function* ({ artifact, place }) {
   const attested = artifact.attestation?.sha256;
   if (attested === undefined || attested === artifact.sha256) return;
@@ -14,7 +14,7 @@ const checksumAgrees: ArtifactRule = function* ({ artifact, place }) {
   );
 };
 
-/** Images are attested only by their self-check (section 2.3). */
+/** An image is attested only by its self-check hash. */
 const imagesAttestSelfCheckOnly: ArtifactRule = function* ({ artifact, type, place }) {
   if (type?.kind !== "image") return;
   for (const key of Object.keys(artifact.attestation ?? {})) {
@@ -42,7 +42,7 @@ const keyIds = new Map([
   ["msi", { pattern: /^[0-9a-f]{40}$/, expected: "40 lowercase hexadecimal characters for an msi" }],
 ]);
 
-/** Section 2.3, attestation.key_id; other types have free text. */
+/** Only these types have a fixed format; key ids of other types are free text. */
 const keyIdOfType: ArtifactRule = function* ({ artifact, place }) {
   const keyId = artifact.attestation?.key_id;
   const rule = keyIds.get(artifact.package_type);
@@ -56,7 +56,7 @@ const keyIdOfType: ArtifactRule = function* ({ artifact, place }) {
   );
 };
 
-/** One hash per architecture on macOS, one hash elsewhere (section 2.3). */
+/** macOS files contain several architectures, so there is one hash for each; elsewhere there is one hash. */
 const selfCheckHashOfSystem: ArtifactRule = function* ({ artifact, type, place }) {
   const post = artifact.attestation?.cryptolib_post;
   if (!post || !type) return;

@@ -7,7 +7,7 @@ import { readable } from "./verbatim.ts";
 
 /**
  * Applies all rules to a release; a pure function of its files and the configuration.
- * @param whole the complete release, if `release` is a part of it
+ * @param whole the complete release, if `release` is only a part of it
  */
 export function checkRelease(release: ParsedRelease, config: Config, whole = release): Problem[] {
   const problems: Problem[] = [];

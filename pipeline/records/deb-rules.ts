@@ -2,9 +2,7 @@ import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
-/**
- * Section 2.1, rule 3: bounds distinguish debs that the same machine could install. A single deb needs none.
- */
+/** A bound distinguishes debs that the same machine could install, so a single deb needs none. */
 export const debsHaveOneBound: ArtifactRule = function* ({ artifact, release, place }) {
   if (artifact.package_type !== "deb") return;
   const [min, max] = [artifact.min_os_version ?? null, artifact.max_os_version ?? null];

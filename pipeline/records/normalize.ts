@@ -50,7 +50,6 @@ export function normalizeRelease(
 const count = ({ manifests }: ParsedRelease) =>
   manifests.reduce((sum, manifest) => sum + manifest.value.artifacts.length, 0);
 
-/** True for an artifact that is not public. */
 export const isPrivate = (content: ArtifactOutline["content"]) =>
   content.exclude_from_api || content.only_for_account !== null;
 
@@ -93,7 +92,7 @@ function normalizeArtifact(
   };
 }
 
-/** `data` with published key names, in the order of section 2.3's table. */
+/** `data` with its published key names, in published order. */
 function wireData(written: WrittenArtifact, wire: Config["wire"]): RecordData {
   const { store, vendor, attestation } = written;
   return compact({
@@ -142,7 +141,7 @@ function put(object: RecordData, key: string, value: unknown): void {
   else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
-/** The 14 fields that a release's files decide. */
+/** The 14 fields that come from a release's files; the ledger adds the id and the dates. */
 export const contentOf = (content: Artifact["content"], data: RecordData): RecordContent =>
   inOrder({ ...content, data });
 

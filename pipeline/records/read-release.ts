@@ -22,7 +22,7 @@ export interface ReadRelease<R extends OutlinedRelease = Release> {
   findings: Problem[];
 }
 
-/** Input that reading each release needs besides its files. */
+/** Input besides its files that reading a release needs. */
 export interface ReadingContext {
   /** The releases folder. */
   folder: string;
@@ -49,7 +49,7 @@ export function readRelease(
   };
 }
 
-/** A release as far as later builds need it: without notes, data and inspections. */
+/** Keeps only what later builds need of a release: no notes, data or inspections. */
 export function outlineOf({ release, problems, findings }: ReadRelease): ReadRelease<OutlinedRelease> {
   const { notes: _, artifacts, ...head } = release;
   const outlines = artifacts.map(asOutline);
@@ -65,7 +65,10 @@ const asOutline = ({
   ...outline
 }: Artifact) => outline;
 
-/** Finds places in manifests only for the few that a problem names, so that no source text stays in memory. */
+/**
+ * Locates artifacts in their manifests only when a problem needs it, so that source texts do not stay in
+ * memory.
+ */
 export function withPlaces(artifacts: readonly ArtifactOutline[], root: string, files: AuthoredFiles): void {
   for (const artifact of artifacts) {
     const { origin } = artifact;

@@ -5,7 +5,6 @@ import type { Code, Place, Problem } from "../errors.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import type { Path } from "../project/source.ts";
 
-/** An artifact with its context, for a rule. */
 export interface ArtifactInRelease {
   artifact: WrittenArtifact;
   file: string;
@@ -14,7 +13,7 @@ export interface ArtifactInRelease {
   version: string;
   release: ParsedRelease;
   config: Config;
-  /** Location of a field; of the artifact itself for []. */
+  /** Location of a field; [] is the artifact itself. */
   place(path: Path, part?: "key" | "value"): Place;
 }
 

@@ -30,7 +30,7 @@ function shapeProblems(field: string, value: unknown, { config }: ArtifactInRele
   return checkShape({ file: "", text: "" }, syntax, recordShape(config.wire)).problems;
 }
 
-/** Other rules report these two, because the entry contains them like written fields. */
+/** Other rules report these two fields already, because the entry contains them. */
 const differsFromType = (field: string, { artifact, type }: ArtifactInRelease) =>
   type !== undefined &&
   (field === "operating_system" || field === "platform") &&
@@ -70,7 +70,7 @@ const identityNotVerbatim: ArtifactRule = function* ({ artifact, place }) {
   }
 };
 
-/** Only an imported record may lack a checksum. */
+/** Only an imported record may lack a checksum, because its file may no longer be available. */
 const checksumKnown: ArtifactRule = function* ({ artifact, place }) {
   if (artifact.sha256 !== "unknown" || Object.hasOwn(artifact.verbatim ?? {}, "checksum")) return;
   const code: Code = "checksum-format";

@@ -118,7 +118,7 @@ export function readable(artifact: WrittenArtifact, wire: Wire): WrittenArtifact
   };
 }
 
-/** An unknown restriction makes the record private, to be safe. */
+/** An unknown restriction makes the record private, because publishing it could be a leak. */
 function visibility(verbatim: Fields): Partial<WrittenArtifact> {
   const { exclude_from_api: excluded, only_for_account: account } = verbatim;
   const asText = (value: unknown) =>

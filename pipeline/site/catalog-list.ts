@@ -12,8 +12,7 @@ interface Run {
 }
 
 /**
- * The whole list as a bare array: versions descending, then ids descending (source: section 4.1); also
- * ordered by id alone.
+ * The whole list as a bare array, by version descending, then by id descending. Also written by id alone.
  * @param releases newest first
  */
 export function listFiles(releases: readonly RenderedRelease[], baseUrl: string): OutputFile[] {

@@ -122,7 +122,7 @@ function textItem({ text, refs, security }: Note): string {
 
 /**
  * Groups notes by component and kind in configured order; the default is Server (Fixes, Features),
- * Documentation (Features), Meta Control Plane (Fixes) (source: section 9.3). Empty sections are omitted.
+ * Documentation (Features), Meta Control Plane (Fixes). Empty sections are omitted.
  */
 function noteSections(
   notes: readonly Note[],

@@ -5,8 +5,8 @@ import type { CryptolibPost, FileSignature, Inspection } from "../inspection.ts"
 type WrittenFileSignature = NonNullable<Attestation["file_signatures"]>[number];
 
 /**
- * Attestation fields of the catalog (section 2.3). Keys and signatures are published only if the verdict is
- * `ok`, because other claims are unverified. Images publish only their self-check.
+ * Attestation fields of the catalog. Keys and signatures are published only if the verdict is `ok`, because
+ * other claims are unverified. Images publish only their self-check.
  */
 export function attestationOf(
   { verdict, key_id, signature, file_signatures, cryptolib_post }: Inspection,
