@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// Plain JavaScript that even Node 12 reads, so that it can say which version relcat needs.
+// Plain JavaScript that even Node 12 can read, so that an old Node reports which version relcat needs.
 const source = new URL("./main.ts", import.meta.url);
 const bundled = new URL("../build/program/main.js", import.meta.url);
 
@@ -42,7 +42,7 @@ function start({ existsSync, readFileSync }, { fileURLToPath }) {
   const about = JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8"));
   const inRepository = existsSync(source);
   if (process.argv.length === 3 && process.argv[2] === "--version") {
-    // Scripts ask for the version often, also with other versions of Node.
+    // Answered without further checks, because scripts often ask for the version, with any version of Node.
     process.stdout.write(`${about.version}\n`);
   } else if (fits(process.versions.node.split(".").map(Number), about.engines.node)) {
     const folder = fileURLToPath(new URL("..", import.meta.url));

@@ -3,13 +3,13 @@ import type { Given } from "../terminal/as-given.ts";
 import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { count, fileSize, folderName, listed, shellWord } from "../terminal/words.ts";
 
-/** Everything that a build reports, as data: the next build that finds nothing changed reports it again. */
+/** Everything that a build reports, as data. A later build that finds nothing changed prints it again. */
 export interface BuildReport {
   document: BuildDocument;
   largeTables: { path: string; size: number }[];
   /** Problems with the comparison of the ledger, and why it was not compared. */
   guard: { warnings: Problem[]; unproved: string | undefined };
-  /** The command that usually comes next, if the site is permanent. */
+  /** The usual next command for a permanent site. */
   next: string | undefined;
   /** Options of the command line. */
   given: Given;
@@ -35,7 +35,7 @@ interface LeftOut {
   private: number;
 }
 
-/** The report of a build that found everything as the one before left it. */
+/** Report of a build that found nothing changed: the files written last time count as unchanged. */
 export const unchangedReport = ({ document, ...rest }: BuildReport): BuildReport => {
   const { written, unchanged } = document.files;
   return {
@@ -65,7 +65,7 @@ export async function showBuild({ document, largeTables, guard, next, given, qui
     );
 }
 
-/** In a clone of relcat itself the command is a script. */
+/** In a clone of relcat, users run npm scripts instead of the command. */
 function serveCommand(out: string, { environment, dist }: Host): string {
   const serve = environment.npm_lifecycle_event === "catalog" ? "npm run relcat -- serve" : "relcat serve";
   return out === dist ? serve : `${serve} --dir ${shellWord(out)}`;

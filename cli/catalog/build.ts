@@ -94,7 +94,7 @@ async function reportOf(
   };
 }
 
-/** A build opens its cache several times. */
+/** A build opens its cache several times, but one message is enough. */
 function sayingOnce(host: Host): (reason: string) => void {
   let isSaid = false;
   return (reason) => {
@@ -104,7 +104,7 @@ function sayingOnce(host: Host): (reason: string) => void {
   };
 }
 
-/** A site where nothing is permanent takes what is not signed. */
+/** A site without permanent content can be published unsigned. */
 function nextFor(name: string, out: string | undefined, { sites, trust }: Config): string {
   const isSigned = trust.profile !== "none" && sites.get(name)?.settles === true;
   const folder = out === undefined ? "" : ` --out ${shellWord(out)}`;
@@ -115,7 +115,7 @@ function timeOf(value: string, host: Host): number {
   return Date.parse(`${eventTime(host.clock, { name: "--now", value }, "").slice(0, 23)}Z`);
 }
 
-/** Private artifacts are counted, never named: what a build prints is often public. */
+/** Private artifacts are counted but not named, because the output of a build is often public. */
 function leftOut({ openVersions, identified }: BuiltSite["catalog"]): BuildReport["document"]["left_out"] {
   const open = identified.leftOut.filter(
     ({ content }) => !content.exclude_from_api && content.only_for_account === null,

@@ -43,13 +43,16 @@ export class LedgerGuard {
   /** @throws RelcatError ledger-rewritten if lines were removed or changed */
   readonly prove = async (ledger: Ledger): Promise<void> => throwErrors(await this.lostLines(ledger));
 
-  /** Problems of the CI setup, for `check`. */
+  /** Problems of the CI setup that only `check` reports. */
   async warnings(): Promise<Problem[]> {
     const base = await this.#base;
     return base && isShallowInCi(base, this.#host.environment) ? [shallowWarning(base)] : [];
   }
 
-  /** Why the ledger was not compared, in one line. @param ledger one without lines has nothing to lose */
+  /**
+   * Reason why the ledger was not compared, in one line.
+   * @param ledger if it is empty, a missing comparison does no harm and is not reported
+   */
   async #unproved(ledger?: Pick<Ledger, "events">): Promise<string | undefined> {
     const base = await this.#base;
     const why = base && whyNotCompared(base);
@@ -57,7 +60,7 @@ export class LedgerGuard {
     return (ledger?.events.length ?? 0) > 0 || base?.found.kind !== "no-repository" ? why : undefined;
   }
 
-  /** The warnings and the line, as data. */
+  /** The results of `warnings` and `sayUnproved` as data. */
   async findings(
     ledger?: Pick<Ledger, "events">,
   ): Promise<{ warnings: Problem[]; unproved: string | undefined }> {

@@ -36,7 +36,7 @@ export async function list(
   return exitStatus.done;
 }
 
-/** The whole catalog, or the one release that is asked for. */
+/** Reads only one release if the terms select one, because that is faster. */
 async function catalogFor(terms: readonly string[], { releases }: Host): Promise<ListedCatalog> {
   const [, version] = terms.map((term) => /^version=(\d.*)$/.exec(term)).find((match) => match) ?? [];
   const alone = version === undefined ? undefined : await readCutRelease(releases, version);

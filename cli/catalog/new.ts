@@ -26,7 +26,7 @@ export async function openRelease(
   return exitStatus.done;
 }
 
-/** `--notes` takes every word that follows it, a month too. */
+/** `--notes` takes all words that follow it, so the month may be among them. */
 function monthAmong(notes: readonly string[] = []): { month?: string; notes?: readonly string[] } {
   const month = notes.find((word) => /^\d{2}\.(0[1-9]|1[0-2])$/.test(word));
   const files = notes.filter((word) => word !== month);

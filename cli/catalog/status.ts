@@ -51,7 +51,7 @@ export async function status(
   return lost.length > 0 ? exitStatus.problems : exitStatus.done;
 }
 
-/** Null: nothing to do. */
+/** null: there is nothing to do. */
 type Next = { command: string | null; why: string };
 
 /** If everything is cut, the next step depends on the state of the settling sites. */

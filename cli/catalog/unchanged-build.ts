@@ -4,9 +4,9 @@ import type { Host } from "../terminal/host.ts";
 import { type BuildReport, showBuild, unchangedReport } from "./build-report.ts";
 
 /**
- * Reports a build that finds everything as it was.
- * @param report the host of the report, made when there is one
- * @returns false where there may be something to build
+ * Prints the report of the last build again if nothing changed since.
+ * @param reporting creates the host for the report, only if there is one
+ * @returns false if there may be something to build
  */
 export async function reportUnchangedBuild(host: Host, reporting: () => Host): Promise<boolean> {
   const call = buildCall(host, outOf(host));
@@ -16,21 +16,21 @@ export async function reportUnchangedBuild(host: Host, reporting: () => Host): P
   return true;
 }
 
-/** A wrong guess finds no journal of this command line. */
+/** A guess, because commander is not loaded yet. A wrong guess only leads to a full build. */
 function outOf({ words, dist }: Host): string {
   const index = words.findIndex((word) => word === "--out" || word === "-o");
   const joined = words.find((word) => word.startsWith("--out="))?.slice("--out=".length);
   return joined ?? (index === -1 ? dist : (words[index + 1] ?? dist));
 }
 
-/** They change how a report is shown, not what is built. */
+/** Options that change how a report is shown but not what is built. */
 const forms = ["--json", "--color", "--no-color"];
 
-/** @returns undefined where -C may lead to another folder */
+/** @returns undefined with -C, which may lead to another folder */
 export function buildCall(host: Host, out: string): BuildCall | undefined {
   if (host.words.some((word) => word.startsWith("-C"))) return undefined;
   const program = programIdentity(host.own.version, host.node);
-  // `npm run catalog` shows other commands in its hints than relcat.
+  // The script is part of the call, because `npm run catalog` prints other commands in its hints.
   const { npm_lifecycle_event: script, RELCAT_SITE: site = "" } = host.environment;
   const given = host.words.filter((word) => !forms.includes(word));
   const words = [...given, script === "catalog" ? "catalog" : "", site];

@@ -19,7 +19,7 @@ export async function configured(values: string, releases: string): Promise<Cand
   }
 }
 
-/** Shells expand what they are offered. */
+/** Removes special characters, because shells expand suggested words. */
 const words = (named: Iterable<readonly [name: string, about: string]>): Candidate[] =>
   [...named]
     .filter(([name]) => /^[\w.-]+$/.test(name))

@@ -6,7 +6,7 @@ export interface Candidate {
   about: string;
 }
 
-/** A record as the ledger has it. */
+/** State of a record in the ledger. */
 export interface Standing {
   id: string;
   version: string;
@@ -14,7 +14,10 @@ export interface Standing {
   isRetracted: boolean;
 }
 
-/** The records of the ledger, newest first. Only lines in relcat's own form: shells expand what they are offered. */
+/**
+ * Records of the ledger, newest first. Other than relcat's own form of lines is ignored, because shells
+ * expand suggested words.
+ */
 export function standings(releases: string): Standing[] {
   const text = readLedger(releases);
   const withdrawals = /^\{"event":"(retract|reinstate)","id":(\d+)/gm;
@@ -33,7 +36,7 @@ export function standings(releases: string): Standing[] {
 export const liveIds = (releases: string): Standing[] =>
   standings(releases).filter(({ isRetracted }) => !isRetracted);
 
-/** A longer list is not readable; a few typed digits narrow it down. */
+/** Longer lists are unreadable, and a few typed digits shorten them. */
 const most = 100;
 
 export function idCandidates(records: readonly Standing[], words: readonly string[]): Candidate[] {

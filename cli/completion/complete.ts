@@ -20,8 +20,8 @@ export type Values =
   | "filters";
 
 /**
- * `relcat __complete`, called by shells during completion: loads nothing of the pipeline unless catalog.yaml is needed, and
- * offers nothing on errors.
+ * `relcat __complete`, called by shells during completion. Loads the pipeline only if it needs catalog.yaml,
+ * and suggests nothing after an error.
  * @param words the command line so far
  */
 export async function complete(values: string, words: readonly string[], host: Host): Promise<number> {
@@ -68,7 +68,7 @@ const notCut = "not cut";
 const versionPattern = /^\d{2}\.\d{2}\.\d{3}$/;
 const whichPattern = /^(latest|\d{2}\.\d{2}(\.\d{3})?)$/;
 
-/** The versions in the ledger and of the folders, newest first, with their record counts. */
+/** Versions of the ledger and of the folders, newest first, with their number of records. */
 function versions(releases: string, folders: readonly string[]): Candidate[] {
   const counts = countBy(standings(releases).map(({ version }) => version));
   return [...new Set([...counts.keys(), ...folders])]
@@ -78,7 +78,7 @@ function versions(releases: string, folders: readonly string[]): Candidate[] {
     .map((value) => ({ value, about: about(counts.get(value), notCut) }));
 }
 
-/** The first argument of `download`: latest, the cut months, and the cut versions. */
+/** Values for the first argument of `download`: latest, then months and versions that are cut. */
 function which(releases: string): Candidate[] {
   const cut = versions(releases, []);
   const months = [...new Set(cut.map(({ value }) => value.slice(0, 5)))];
@@ -89,7 +89,7 @@ function which(releases: string): Candidate[] {
   ];
 }
 
-/** The package types in the ledger, or those of a version named earlier. */
+/** Package types in the ledger, or only those of a version that the command line names. */
 function packageTypes(releases: string, words: readonly string[]): Candidate[] {
   const records = standings(releases);
   const named = records.filter(({ version }) => words.includes(version));

@@ -34,7 +34,7 @@ const ofArgument: Readonly<Record<string, Values>> = {
   filter: "filters",
 };
 
-/** Commands whose versions are not just any. */
+/** Commands that accept only some versions. */
 const ofCommand: Readonly<Record<string, Values>> = {
   cut: "open-versions",
   uncut: "cut-versions",

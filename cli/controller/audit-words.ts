@@ -35,13 +35,13 @@ const failures: Readonly<Record<Failure, string>> = {
   braked: "too many attempts",
 };
 
-/** The action in words. A newer controller may have other codes: those are shown as they are. */
+/** The action in words. A newer controller may have other codes, which are shown unchanged. */
 export const actionWords = (code: string): string => actions[code as AuditCode] ?? code;
 
-/** A value of a change, in words where it is a code. */
+/** A changed value. Codes are translated into words. */
 export const valueWords = (code: string, member: string, value: string): string =>
   (code === "auth.failed" && member === "reason" && failures[value as Failure]) || value;
 
-/** The name of a member, such as `enforce_state`. */
+/** Name of a member, such as `enforce_state`, in words. */
 export const memberWords = (name: string): string =>
   name === "enforce_state" ? "state" : name.replaceAll("_", " ");

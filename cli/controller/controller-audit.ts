@@ -72,7 +72,7 @@ export function showAuditLog(
 
 const heading = ["ROW", "TIME (UTC)", "BY", "WHAT", "TARGET", "CHANGE"];
 
-/** In words; --json has the codes. */
+/** Shows words; --json shows the codes. */
 export const auditTable = (rows: readonly AuditRow[]): string =>
   rows.length === 0 ? "" : table([heading, ...rows.map(cellsOf)]);
 

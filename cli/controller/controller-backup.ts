@@ -41,7 +41,6 @@ export async function backUpController(
   return exitStatus.done;
 }
 
-/** `relcat controller restore` */
 export async function restoreController(
   file: string,
   { database }: { database: string },
@@ -75,7 +74,6 @@ function refusePostgres(database: string, line: string): void {
   );
 }
 
-/** `relcat controller migrate` */
 export async function migrateController({ database }: { database: string }, host: Host): Promise<number> {
   const steps = await explained(database, () =>
     migrateDatabase({ database, log: (message) => say(host, message) }),

@@ -24,7 +24,6 @@ interface NewKey extends Pick<Key, "id" | "name" | "scopes" | "expires_at"> {
 
 const day = (moment: string | null) => moment?.slice(0, 10) ?? "never";
 
-/** `relcat controller keys create` */
 export function createKey(
   options: ControllerPlace & { name?: string; scopes?: string[]; days?: number | "never" },
   host: Host,
@@ -54,7 +53,6 @@ function showSecret(made: NewKey, host: Host): number {
   return exitStatus.done;
 }
 
-/** `relcat controller keys list` */
 export function listKeys(options: ControllerPlace, host: Host): Promise<number> {
   return withApi(options, host, async (api) => {
     const keys = await readKeys(api);
@@ -101,7 +99,6 @@ async function requireKey(api: Api, word: string): Promise<Key> {
   );
 }
 
-/** `relcat controller keys revoke` */
 export function revokeKey(word: string, place: ControllerPlace, host: Host): Promise<number> {
   return withApi(place, host, async (api) => {
     const { id, name } = await requireKey(api, word);
@@ -115,7 +112,6 @@ export function revokeKey(word: string, place: ControllerPlace, host: Host): Pro
   });
 }
 
-/** `relcat controller keys disable` and `enable` */
 export function setDisabled(
   word: string,
   disabled: boolean,

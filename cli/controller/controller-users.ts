@@ -14,7 +14,6 @@ export interface User {
   status: string;
 }
 
-/** `relcat controller users add` */
 export async function addUser(
   email: string,
   options: ControllerPlace & { role: string; name?: string },
@@ -30,7 +29,6 @@ export async function addUser(
   });
 }
 
-/** `relcat controller users list` */
 export function listUsers(place: ControllerPlace, host: Host): Promise<number> {
   return withApi(place, host, async (api) => {
     const users = await readUsers(api);
@@ -79,7 +77,6 @@ export async function setPassword(word: string, place: ControllerPlace, host: Ho
   });
 }
 
-/** `relcat controller users disable`, `enable` and `role` */
 export function changeUser(
   word: string,
   change: { status: "Active" | "Disabled" } | { role: string },

@@ -8,7 +8,6 @@ import { count } from "../terminal/words.ts";
 import { deviceTable } from "./devices-list.ts";
 import { type Device, requireDevice, requireDevices } from "./devices-select.ts";
 
-/** `relcat devices rename` */
 export async function renameDevice(
   selector: string,
   name: string,
@@ -22,7 +21,6 @@ export async function renameDevice(
   return exitStatus.done;
 }
 
-/** `relcat devices assign` */
 export async function assignDevice(
   selector: string,
   options: Place & { user?: string; nobody?: true },

@@ -12,11 +12,10 @@ export interface ListOptions extends Place {
   search?: string;
 }
 
-/** `relcat devices list` */
 export async function listDevices(options: ListOptions, host: Host): Promise<number> {
   const { state, serial, search } = options;
   const devices = await readDevices(connect(options, host), { state, serial, q: search });
-  // In --json they are as the controller lists them, in the order in which they came.
+  // With --json, devices keep the order of the API, which is the order of creation.
   answer(host, { devices }, () =>
     devices.length === 0 ? "No device matches." : deviceTable(devices.toSorted(byName)),
   );
@@ -41,7 +40,6 @@ export const deviceTable = (devices: readonly Device[]): string =>
     ]),
   ]);
 
-/** `relcat devices show` */
 export async function showDevice(selector: string, place: Place, host: Host): Promise<number> {
   const device = await requireDevice(connect(place, host), selector);
   answer(host, { device }, () =>

@@ -18,7 +18,7 @@ export interface StateOptions extends Place {
 
 /** Maximum per request of the API. */
 export const portion = 1000;
-/** More devices than this need a confirmation. */
+/** Larger changes need a confirmation. */
 const handful = 5;
 
 export const documentOf = (state: State, changed: readonly Device[], more: object) => ({

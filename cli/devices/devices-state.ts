@@ -5,7 +5,6 @@ import { UsageError } from "../terminal/usage.ts";
 import { documentOf, doneText, move, type StateOptions } from "./devices-move.ts";
 import { readDevices, requireDevices, type State } from "./devices-select.ts";
 
-/** `relcat devices accept` and `reject` */
 export async function setStates(
   state: Exclude<State, "pending">,
   selectors: readonly string[],

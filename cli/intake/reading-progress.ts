@@ -41,7 +41,7 @@ export function showProgress<T>(
           : `\r${describe(progress, { columns, elapsed: time - start })}\x1b[K`,
       );
     },
-    /** Erases the line. */
+    /** Erases the progress line. */
     end(): void {
       if (drawn) output.write("\r\x1b[K");
     },
@@ -60,7 +60,7 @@ const percent = ({ done, total }: ReadingProgress) =>
 const line = (verb: string, progress: ReadingProgress) =>
   `${verb} ${harmless(progress.file)}: ${fileSize(progress.done)} of ${fileSize(progress.total)} (${percent(progress)})`;
 
-/** Columns that a file name gets before the gauge becomes wider than its least. */
+/** Columns reserved for the file name while the gauge is wider than its minimum. */
 const nameRoom = 21;
 
 function bar(progress: ReadingProgress, elapsed: number, columns: number): string {

@@ -62,7 +62,10 @@ export async function rotate(
 
 const signing = "relcat build --released and relcat sign";
 
-/** Puts the online key where `sign` looks for it; "" where catalog.yaml names a file or a program. */
+/**
+ * Shell text that exports the online key under the name that `sign` reads; "" if catalog.yaml names a file or
+ * a program instead.
+ */
 async function exported(key: string, { releases }: Host): Promise<string> {
   const { online } = (await loadConfiguration(releases, undefined)).trust;
   return "env" in online ? `export ${online.env}="$(cat ${shellWord(key)})", ` : "";
@@ -92,7 +95,6 @@ function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""
   } else if (written.length > 0) sayNext(host, `commit ${host.releases}/trust, ${before}then ${signing}`);
 }
 
-/** `relcat trust list` */
 export async function listTrust(host: Host): Promise<number> {
   const { roles, pending } = describeTrust(host.releases);
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);

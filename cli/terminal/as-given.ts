@@ -3,7 +3,7 @@ import { shellWord } from "./words.ts";
 
 /** Options of the running command that the next command needs too. */
 export interface Given {
-  /** -C */
+  /** Value of -C. */
   folder?: string | undefined;
   /** The site that was built, signed or published, and its output folder. */
   site?: string | undefined;

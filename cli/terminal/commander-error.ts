@@ -37,7 +37,7 @@ export function usageErrorOf({ message }: CommanderError, command: string): Usag
   return new UsageError(sentence, (command === "relcat" && pointerFor(unknown)) || hint);
 }
 
-/** A short word has few letters to get wrong, but they may be in another order. */
+/** A short word allows few wrong letters, but they may be in another order. */
 function isClose(word: string, name: string): boolean {
   const letters = (text: string) => [...text].sort().join("");
   return distance(word, name) <= (word.length <= 4 ? 1 : 2) || letters(word) === letters(name);

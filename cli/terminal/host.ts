@@ -43,7 +43,7 @@ export interface Host {
   sourceDateEpoch: string | undefined;
   /** Environment variables, including those of CI. */
   environment: Readonly<Record<string, string | undefined>>;
-  /** Asks for confirmation; undefined: no terminal. */
+  /** Asks for confirmation; undefined: no terminal, so no one can be asked. */
   confirm: ((question: string) => Promise<boolean>) | undefined;
   /**
    * Reads a line from the user, or the next line of standard input if that is not a terminal; undefined at
@@ -74,7 +74,7 @@ export function sayNext(host: Host, text: string): void {
   if (!host.quiet) sayCommand(host, `${host.messages.style("dim", "Next:")} ${text}`);
 }
 
-/** Ends a dry run, which says what the same command does without the option. */
+/** Ends a dry run with a hint at the real command. */
 export const sayNextAfterDryRun = (host: Host): void => sayNext(host, "the same without --dry-run");
 
 export const afterDryRun = (text: string, dryRun?: true): string =>

@@ -3,7 +3,7 @@ import { UsageError } from "./usage.ts";
 /** Line breaks, control characters and bidirectional marks would mislead readers of the reason. */
 const misleading = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}]/u;
 
-/** The value of --reason. @param hint what it is for @throws UsageError */
+/** Value of --reason. @param hint purpose of the reason @throws UsageError */
 export function reasonOf(text: string, hint: string): string {
   const reason = text.trim();
   const [found] = misleading.exec(reason) ?? [];

@@ -33,5 +33,5 @@ export const dryRun = ["-n, --dry-run", "show what would be done, and write noth
 
 export const yes = ["-y, --yes", "do not ask for confirmation"] as const;
 
-/** For commands that refuse a ledger which lost lines. */
+/** Option of commands that refuse a ledger if it lost lines. */
 export const noBase = ["--no-base", "do not compare the ledger with the one in git"] as const;

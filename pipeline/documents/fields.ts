@@ -108,7 +108,7 @@ export const id = z
 
 export const flag = z.boolean(expects("wrong-type", "true or false"));
 
-/** Account that may see a record; null: public. Its other type is not specified (section 2.1, Gaps). */
+/** Account that may see a record: text or a number; null: public. */
 export const account = z.union(
   [z.null(), line, z.int()],
   expects("account-format", "null, a non-empty text or a whole number"),

@@ -24,7 +24,7 @@ export interface CutRequest extends CutOptions {
 
 /** The commit of a cut. */
 export interface CutCommit {
-  /** Abbreviated. */
+  /** Abbreviated commit id. */
   id: string | undefined;
   /** Other uncommitted files of the folder, relative to it. */
   left: string[];

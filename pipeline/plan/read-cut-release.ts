@@ -4,15 +4,15 @@ import { openCatalog } from "../ledger/load-catalog.ts";
 import { pathsOfRelease } from "../project/parse.ts";
 import { readRelease } from "../records/read-release.ts";
 
-/** Input of a list of records. */
+/** Part of a catalog that a list of records needs. */
 export interface ListedCatalog {
   config: Config;
   identified: { releases: readonly IdentifiedRelease[] };
 }
 
 /**
- * One release, read without the others. A whole catalog of a thousand releases takes seconds to read.
- * @returns undefined if the others have to be read too: for provisional ids, or because something is wrong
+ * Reads one release without the others, because reading a catalog of a thousand releases takes seconds.
+ * @returns undefined if the other releases are needed too: for provisional ids, or because there is an error
  */
 export async function readCutRelease(folder: string, version: string): Promise<ListedCatalog | undefined> {
   const catalog = await openCatalog(folder);
@@ -23,7 +23,7 @@ export async function readCutRelease(folder: string, version: string): Promise<L
   const isCut = release.packages.every(({ standing }) => standing !== "new");
   if (!isCut || release.packages.length !== catalog.ledger.ofVersion(version).length) return undefined;
   const { problems } = await catalog.finish();
-  // Records of releases that are not read are missing for that reason alone.
+  // Records of the other releases are missing only because these were not read.
   const isSound = problems.every(({ code, severity }) => code === "record-vanished" || severity !== "error");
   return isSound ? { config: catalog.config, identified: { releases: [release] } } : undefined;
 }

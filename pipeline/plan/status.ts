@@ -7,7 +7,6 @@ export interface Counts {
   releases: number;
   /** All artifacts, including private ones. */
   artifacts: number;
-  /** Artifacts that are not published. */
   private: number;
   /** Note fragments waiting for the next release. */
   nextNotes: number;

@@ -10,7 +10,7 @@ export interface AuthoredFiles {
   folders(): string[];
   /** undefined: the file does not exist. */
   read(path: string): Uint8Array | undefined;
-  /** In the order of the paths. */
+  /** Contents in the order of the paths. */
   readAll(paths: readonly string[]): Promise<Uint8Array[]>;
 }
 

@@ -7,7 +7,6 @@ import type { ConfigRule } from "./config-rule.ts";
 import { display } from "./document.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
 
-/** Placeholders allowed in artifact_url. */
 const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;
 
 /** Content of one site must not become public at another. */

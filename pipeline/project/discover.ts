@@ -81,7 +81,7 @@ function placeNext(found: Discovered, path: string, rest: string[]): void {
   else unexpected(found, path, "next/notes/*.yaml");
 }
 
-/** Used only for signing. */
+/** Checks the place of a file that only signing uses. */
 function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
   if (rest.length === 0 && /^([1-9]\d*\.root|root\.pending|targets)\.json$/.test(name)) return;
   unexpected(found, path, "trust/*.root.json and trust/targets.json, as relcat trust writes them");

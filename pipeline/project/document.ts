@@ -53,7 +53,7 @@ export function readDocument<S extends z.ZodType>(source: Source, schema: S): Re
 /** One mistake can make every value of a list wrong; further problems are only counted. */
 const mostProblems = 500;
 
-/** Validates a parsed document. */
+/** Validates a parsed document; its problems have locations in the source. */
 export function checkShape<S extends z.ZodType>(source: Source, syntax: Syntax, schema: S): Read<z.infer<S>> {
   const place = (path: Path, part: "key" | "value" = "value") => ({
     ...placeAt(source, syntax.locate(path, part)),

@@ -20,7 +20,7 @@ export interface ParsedRelease {
   problems: Problem[];
 }
 
-/** Reads and validates one release's files; all problems are collected. */
+/** Reads and validates the files of one release, and collects all problems. */
 export async function parseRelease(
   root: string,
   files: ReleaseFiles,

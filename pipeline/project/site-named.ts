@@ -2,7 +2,7 @@ import type { Config } from "../documents/config.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { failure } from "../errors.ts";
 
-/** @throws RelcatError site-unknown */
+/** @throws RelcatError site-unknown if catalog.yaml has no site of that name */
 export function siteNamed({ sites }: Config, name: string): SiteSettings {
   const site = sites.get(name);
   if (site) return site;

@@ -28,18 +28,21 @@ export interface Sources {
   schemas: ReadonlyMap<string, string>;
 }
 
-/** Renders a site: files that depend on no release, files below one release, and files that span releases. */
+/**
+ * Renders a site in three parts: files that depend on no release, files of one release, and files that span
+ * releases.
+ */
 export interface SiteRenderer {
   /** Digest of configuration, templates and schemas. */
   basis: string;
   constants(): OutputGroup;
-  /** @param key digest of everything that the release is made from */
+  /** @param key digest of everything that the release is generated from */
   release(identified: IdentifiedRelease, key: string, isInFeeds: boolean): RenderedFiles;
   /** @param releases ascending by version */
   acrossReleases(releases: readonly RenderedRelease[]): Iterable<OutputGroup>;
 }
 
-/** A release's own files, and its part of those that span releases. */
+/** A release's own files, and its slices of the files that span releases. */
 export interface RenderedFiles {
   group: OutputGroup;
   slices: ReleaseSlices;
@@ -65,13 +68,13 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): 
   };
 }
 
-/** The name of the group of a release's own files. */
+/** Name of the group of a release's own files. */
 export const releaseGroup = (version: string) => `release ${version}`;
 
-/** Whether the release at this index is among the newest, which the feeds have. */
+/** True if the release at this index is among the newest, which are in the feeds. */
 export const isInFeeds = (index: number, count: number): boolean => index >= count - feedLength;
 
-/** Renders the site of releases in memory, file by file. */
+/** Renders the site in memory, file by file. */
 export function* emitSite(
   releases: readonly IdentifiedRelease[],
   ledger: Ledger,
@@ -96,7 +99,10 @@ function* constantFiles(config: Config, templates: Templates, { schemas }: Sourc
   yield openApiFile(schemas, config);
 }
 
-/** In order of the releases, newest first; files that link to all others come last. */
+/**
+ * @param releases newest first
+ * @returns groups in writing order; pages that link to all other files come last
+ */
 function* groupsAcrossReleases(
   releases: readonly RenderedRelease[],
   basis: string,

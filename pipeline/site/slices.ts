@@ -13,9 +13,9 @@ import { browsableRecord } from "./pages/browsable-json.ts";
 import type { Templates } from "./pages/templates.ts";
 
 /**
- * Renders a release's part of the files that span releases: plain text and data, a function of that release alone.
+ * Renders a release's part of the files that span releases: text and data that depend on this release alone.
  * Links in rows are written for pages two folders deep; see `relinked`.
- * @param isInFeeds whether it is among the newest releases, which the feeds have
+ * @param isInFeeds true if the release is among the newest, which are in the feeds
  */
 export function slicesOf(
   release: PublishedRelease,

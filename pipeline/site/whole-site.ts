@@ -8,16 +8,19 @@ import type { AuthoredFiles } from "../project/authored-files.ts";
 import { emitSite } from "./emit.ts";
 import { readSchemas, readTemplates } from "./stores/templates.ts";
 
-/** A site as a function of its catalog: nothing is written. */
+/** A site in memory. */
 export interface Site {
   config: Config;
-  /** Every file but build.json, rendered as it is asked for; once. */
+  /**
+   * Every file except build.json. Each is rendered when it is iterated over, so this can be iterated over
+   * only once.
+   */
   files: Iterable<OutputFile>;
 }
 
 /**
- * Renders a site in memory, to compare it with another one.
- * @throws RelcatError version-unknown; with every problem found, when one of them is an error
+ * Renders a site in memory, to compare it with another one; writes nothing.
+ * @throws RelcatError version-unknown; every problem of the input, if one of them is an error
  */
 export async function buildCatalog(
   folder: string,

@@ -50,7 +50,7 @@ async function selectedJson(
   return { status, headers: allHeaders(headers, length), body };
 }
 
-/** A query that is short is in the ETag as it is: nothing needs to be hashed, and nothing can collide. */
+/** A short query is part of the ETag unchanged, so that it needs no hash and cannot collide. */
 const longestKey = 200;
 
 async function tagOf(list: PackageList, query: ListQuery): Promise<string> {

@@ -48,7 +48,7 @@ async function readIfThere(path: string): Promise<Uint8Array | undefined> {
   }
 }
 
-/** `readFile` would copy a large file. */
+/** Unlike `readFile`, does not copy a large file in memory. */
 async function readExactly(path: string): Promise<Uint8Array> {
   await using file = await open(path);
   const { size } = await file.stat();

@@ -10,5 +10,5 @@ const collect: Collect | undefined = runInNewContext("globalThis.gc");
 export const releaseMemory = (): unknown =>
   collect?.({ type: "major", execution: "async", flavor: "last-resort" });
 
-/** The same for objects that were just created. */
+/** Collects only objects that were just created. */
 export const releaseNewMemory = (): unknown => collect?.({ type: "minor" });

@@ -14,7 +14,7 @@ export interface ApiDescription<Operation extends string> {
   >;
 }
 
-/** Builds an OpenAPI 3.1 description from routes; its server is the address it was downloaded from. */
+/** Builds an OpenAPI 3.1 description from routes. Its server is the address from which it was downloaded. */
 export function openApiOf<Operation extends string>(
   routes: readonly Route<Operation>[],
   { title, version, description, operations, securitySchemes }: ApiDescription<Operation>,

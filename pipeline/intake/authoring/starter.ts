@@ -99,7 +99,7 @@ kind: feature
 text: This is the first release in the catalog.
 `;
 
-/** The last two are folders that the guides build into. */
+/** The last two are output folders of the guides. */
 const gitignore = `dist/
 node_modules/
 .relcat-*

@@ -34,8 +34,8 @@ export function typeKey(type: string): string {
 }
 
 /**
- * Derives package types and platforms from the records. A type of the specification keeps its row if any
- * record agrees with it; otherwise the majority decides.
+ * Derives package types and platforms from the records. A built-in type keeps its row if any record agrees
+ * with it; otherwise the majority decides.
  */
 export function catalogRows(records: readonly LiveRecord[], fixed: FixedRows): CatalogRows {
   const rows: CatalogRows = { package_types: {}, platforms: {} };

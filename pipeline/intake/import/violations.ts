@@ -4,7 +4,7 @@ import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts"
 import { display } from "../../project/document.ts";
 import type { LiveRecord } from "./read-records.ts";
 
-/** A violation of the specification by an imported record. */
+/** A rule that an imported record breaks. */
 export interface Violation {
   id: number;
   version: string;

@@ -59,10 +59,10 @@ export interface Ingested {
 }
 
 /**
- * From what builds leave behind to a manifest: read → join → describe and check → measure → describe and check.
+ * Makes a manifest from build output: read → join → describe and check → measure → describe and check.
  * Decides everything and writes nothing; store-manifest.ts writes.
- * @param folder the releases folder; it may be absent where `elsewhere` is asked for
- * @throws RelcatError with every problem that can be found before files are read, then with the rest
+ * @param folder the releases folder; it may be missing if `elsewhere` is set
+ * @throws RelcatError with every problem that can be found before the files are read, then with the others
  */
 export async function ingestBuild(
   folder: string,

@@ -55,7 +55,7 @@ export interface Looking {
 
 /**
  * Locates the bytes of files. A file with neither bytes nor a digest is a problem.
- * @param artifacts folder that holds all of them as FILE or VERSION/FILE; digests are then not enough
+ * @param artifacts folder that must contain every file as FILE or VERSION/FILE; a digest is then not enough
  */
 export function locate(
   files: readonly JobFile[],
@@ -140,9 +140,9 @@ export interface Copy {
 type Read = MeasuredFile & Pick<Measured, "seen">;
 
 /**
- * Reads one file after the other.
- * @returns in the order of the copies
- * @throws RelcatError of the first that cannot be read, or that changed meanwhile
+ * Reads one file after another.
+ * @returns results in the order of the copies
+ * @throws RelcatError for the first file that is unreadable or changes while it is read
  */
 export async function readCopies<C extends Copy>(
   copies: readonly C[],

@@ -174,7 +174,7 @@ function resultOf(present: Uint8Array | undefined, bytes: Uint8Array): PostDecis
   return Buffer.compare(present, bytes) === 0 ? "unchanged" : "replaced";
 }
 
-/** @param isDated whether the release has a date, which takes the place of the cut date */
+/** @param isDated true if the release has a date, which replaces the date of the cut */
 function recordOf(entry: Package, isDated: boolean): Readonly<Record<string, unknown>> {
   const record = publishedRecord(entry);
   if (entry.standing !== "new") return record;

@@ -99,7 +99,7 @@ const answer = (matcher: string, status: number | string, body: string) => [
 const notFound = answer("", 404, bodies.notFound);
 const notAllowed = answer("method_other", 405, JSON.stringify({ detail: 'Method "{method}" not allowed.' }));
 
-/** Checks that every API address starts with, in this order. */
+/** Checks at the start of every API address, in this order. */
 const opening = (what: string, methods: string) => [
   ...header({ Allow: methods, Vary: vary.negotiated }),
   ...answer("format_bad", 404, bodies.notFound),

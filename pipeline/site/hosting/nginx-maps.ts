@@ -141,7 +141,7 @@ export function tableSizes({ downloads, latest }: Routing): string {
   return `#\n# A line "map_hash_max_size ${size};" above the first keeps nginx from warning about large tables.\n`;
 }
 
-/** For files whose names look compressed but are not. */
+/** Turns off encodings for files whose names look compressed but are not. */
 export const noCompression = (encodings: ReadonlySet<Encoding>): string[] => [
   "gzip_static off;",
   ...(encodings.has("br") ? ["brotli_static off;"] : []),

@@ -92,7 +92,7 @@ const settings = (route: "api" | "file", methods: string) => [
   'set $relcat_page "";',
 ];
 
-/** Checks that every API address starts with, in this order. */
+/** Checks at the start of every API address, in this order. */
 const opening = (what: string, methods: string) => [
   "default_type application/json;",
   ...settings("api", methods),

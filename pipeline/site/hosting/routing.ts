@@ -32,7 +32,6 @@ export interface Routing {
   otherLatest: readonly Rule[];
 }
 
-/** Inputs of the routing. */
 export interface RoutingSources {
   baseUrl: string;
   /** Newest release first. */
@@ -43,7 +42,7 @@ export interface RoutingSources {
   keys: readonly FacetKey[];
 }
 
-/** Never the name of a parameter value; fallback of rules. */
+/** Fallback of rules; no parameter value has this name. */
 export const unknownValue = "-";
 export const wholeList = "api/v1/package/index.json";
 

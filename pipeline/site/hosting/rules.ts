@@ -55,7 +55,7 @@ export const parameters = {
   ordering: "ordering",
 } as const;
 
-/** Parameters that filter the list, those that files can answer, and those of `latest/` only. */
+/** Parameters that filter the list, those among them that files can answer, and those of `latest/` only. */
 const filters: readonly string[] = [...filterFields, "line"];
 export const ready: readonly string[] = Object.values(facetParameters);
 export const variants: readonly string[] = ["gui_only", "headless"];
@@ -68,7 +68,7 @@ const parameter = (names: readonly string[]) => `(?:^|&)(?:${names.join("|")})(?
 /** A query with a filter that no file can answer. */
 export const otherFilter = parameter(filters.filter((name) => !ready.includes(name)));
 
-/** The same for `latest/`. */
+/** A query of `latest/` with a filter that no file can answer. */
 export const otherLatestFilter = parameter(filters.filter((name) => ![...ready, ...variants].includes(name)));
 
 /** A query of known parameters only. */
@@ -77,7 +77,7 @@ export const onlyKnown = `^&*(?:(?:${[...filters, ...settings].join("|")})(?:=[^
 /** A query that requests rejection of unknown parameters. */
 export const strictly = "(?:^|&)strict=(?:1|true)(?:&|$)";
 
-/** Notations of flags. */
+/** All forms in which a flag may be written. */
 export const flagRules: readonly Rule[] = [
   ["^&$", ""],
   ["^(?:1|true)$", "true"],

@@ -1,7 +1,6 @@
 import type { Config } from "../../documents/config.ts";
 import type { Routing } from "./routing.ts";
 
-/** Inputs of a host's files. */
 export interface HostSources {
   routing: Routing;
   encodings: Config["precompress"];

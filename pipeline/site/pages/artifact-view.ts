@@ -81,7 +81,7 @@ const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];
 export function sizeText(bytes: number): string {
   let value = bytes;
   let unit = 0;
-  // Avoids that 1,023.95 KiB is shown as 1024.0 KiB.
+  // Without this, 1,023.95 KiB would be shown as 1024.0 KiB.
   for (; value >= (unit === 0 ? 1024 : 1023.95) && unit < units.length - 1; unit++) value /= 1024;
   return `${unit === 0 ? value : value.toFixed(1)} ${units[unit]}`;
 }

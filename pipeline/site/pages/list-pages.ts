@@ -12,7 +12,8 @@ import type { Templates } from "./templates.ts";
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
 
 /**
- * Pages that span releases, assembled from each release's pieces. Those of past months keep their keys.
+ * Pages that span releases, assembled from the pieces of each release. Pages of past months keep their keys,
+ * so a new release does not render them again.
  * @param pieces newest first
  * @param basis digest of configuration and templates
  */

@@ -2,8 +2,8 @@ import type { RenderedRelease, SiteConfig } from "../../documents/published.ts";
 import { renderMarkdown } from "../markdown.ts";
 
 /**
- * A release's part of the pages that span releases: plain data, a function of that release alone.
- * Links in its HTML are written for pages two folders deep; see `relinked`.
+ * A release's part of the pages that span releases: plain data that depends on this release alone. Links in
+ * its HTML are written for pages two folders deep; see `relinked`.
  */
 export interface PagePieces {
   /** Digest of all inputs. */
@@ -24,7 +24,6 @@ export interface PagePieces {
   records(): readonly string[];
 }
 
-/** A release as pages that span releases show it. */
 export function releasePieces(release: RenderedRelease, config: SiteConfig): PagePieces {
   const { key, version, date, summary, provisional, packages, retracted, slices } = release;
   const retractedPlatforms = retracted.flatMap(

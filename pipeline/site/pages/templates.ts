@@ -75,7 +75,7 @@ function render<Name extends PageName>(
 ): string {
   return inTemplate(`${page}.hbs`, () => {
     const html = template?.(model) ?? "";
-    // A row becomes part of a page, which is checked as a whole.
+    // The page that contains the row is checked as a whole.
     return page === "row" ? html : visible(html);
   });
 }

@@ -16,9 +16,9 @@ export interface Counts {
 
 export interface Placing {
   counts: Counts;
-  /** All compressed siblings of the files that were placed. */
+  /** Compressed siblings of all placed files. */
   siblings: MadeFile[];
-  /** A file without siblings. */
+  /** Places a file that gets no siblings. */
   alone(file: RenderedFile): MadeFile;
   group(group: RenderedGroup): MadeGroup;
 }

@@ -31,7 +31,7 @@ export interface RenderedFile {
   size: number;
   /** Path of its bytes; undefined: the file in place is identical. */
   temporary: string | undefined;
-  /** The siblings that must be made anew. */
+  /** Siblings that must be compressed again. */
   siblings: readonly EncodedSibling[];
 }
 
@@ -44,7 +44,7 @@ export interface RenderedGroup {
 export interface Rendering {
   file(file: OutputFile): RenderedFile;
   group(group: OutputGroup): RenderedGroup;
-  /** Files in place, unchanged since an earlier build. */
+  /** A group whose files in place are unchanged since an earlier build. */
   kept(group: MadeGroup): RenderedGroup;
 }
 

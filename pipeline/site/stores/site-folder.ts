@@ -23,20 +23,21 @@ import { workFolder } from "./foreign-folder.ts";
 import { type Counts, placing } from "./place-files.ts";
 import { type RenderedGroup, rendering } from "./render-files.ts";
 
-/** Paths of new files, noted before the first of them exists. */
+/** List of new files, written before the first of them exists. */
 const pathList = "journal";
 
 /** A site's folder, opened for one build. */
 export interface SiteFolder {
-  /** A folder for the build's own temporary files. */
+  /** Folder for temporary files of the build. */
   work: string;
   /** Renders a group's files into the temporary folder. */
   render(group: OutputGroup): Promise<void>;
   /** Keeps an unchanged group of an earlier build. */
   keep(group: MadeGroup): void;
   /**
-   * Moves everything into place, in the order in which it was rendered, and removes files that are no longer made.
-   * @param buildDocument made from all files that were placed
+   * Moves all files into place in the order in which they were rendered, then removes files that this build
+   * no longer generates.
+   * @param buildDocument generates build.json from all placed files
    */
   place(buildDocument: (files: readonly MadeFile[]) => OutputFile): Promise<Placed>;
   /** Must be called once, even after a failure; removes all temporary files. */
@@ -99,7 +100,7 @@ export function openSiteFolder(folder: string, now: number, siblings: SiblingOpt
       await encoding.stop();
       if (state === "finished") return;
       clear(work);
-      // Until a build has finished, the list of paths is what says which files in place are relcat's.
+      // Until a build has finished, only the list of paths shows which files in place belong to relcat.
       if (state === "placing" || (state === "rendering" && startedBefore.length > 0)) return;
       rmSync(work, { recursive: true, force: true });
       if (isNew) rmdirSync(folder);
@@ -179,7 +180,7 @@ function removeFile(folder: string, at: RootFolder, path: RelativePath): void {
     try {
       rmdirSync(at(parent as RelativePath));
     } catch {
-      return; // Not empty or already gone; in both cases it stays.
+      return; // Not empty, or already removed; in both cases there is nothing to do.
     }
   }
 }

@@ -62,7 +62,7 @@ export interface Head {
   hash: string;
 }
 
-/** The hashed fields of a row, in order. */
+/** JSON of the hashed fields of a row, in order. */
 export const hashed = (row: Omit<AuditRow, "hash">): string =>
   JSON.stringify([
     row.seq,

@@ -11,7 +11,7 @@ import type { KeyRow, Schema } from "../store/schema.ts";
 
 const day = 24 * 3_600_000;
 
-/** Default scopes of a key (source: section 5, rule 3). */
+/** Scopes of a key that is created without any: enough to accept devices, and no more. */
 const usualScopes: readonly Scope[] = ["devices:read", "devices:state"];
 
 /** A key for lists, without its secret or digest. */

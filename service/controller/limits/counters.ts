@@ -15,7 +15,6 @@ export const windowStart = (window: number, now: number): number => Math.floor(n
 /** Random names must not exhaust memory. */
 const mostCounters = 20_000;
 
-/** For a single process. */
 export function localCounters(): Counters {
   const counts = new Map<string, { ends: number; count: number }>();
   const countOf = (key: string, now: number) => {
@@ -47,7 +46,7 @@ function makeRoom(counts: Map<string, { ends: number }>, now: number): void {
 
 const forgetAfter = 3_600_000;
 
-/** For all processes that use one database. */
+/** Stored in the database, because several processes share the limits. */
 export function sharedCounters({ read, note }: Database): Counters {
   let cleared = 0;
   return {

@@ -35,7 +35,7 @@ interface Site {
 
 let site: Site | undefined;
 
-/** Built for the first page: a controller without visitors reads no templates. */
+/** Built for the first page, so that a controller without visitors reads no templates. */
 function theSite(): Site {
   site ??= siteOf(readPageFiles());
   return site;
