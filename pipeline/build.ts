@@ -3,7 +3,7 @@ import { throwErrors } from "./errors.ts";
 import type { Journal } from "./journal/journal.ts";
 import { storedSlices, storeSlices } from "./journal/stored-slices.ts";
 import type { IdentifiedOutline } from "./ledger/assign-ids.ts";
-import { refuseUnknown } from "./ledger/cut.ts";
+import { refuseUnknownVersions } from "./ledger/cut.ts";
 import { ledgerMark } from "./ledger/ledger-mark.ts";
 import { type OpenCatalog, openCatalog } from "./ledger/load-catalog.ts";
 import { summarizeRelease } from "./ledger/publish-records.ts";
@@ -16,7 +16,6 @@ import { isInFeeds, releaseGroup, type SiteRenderer, siteRenderer } from "./site
 import { openSiteFolder, type SiteFolder } from "./site/stores/site-folder.ts";
 import { readSources } from "./site/stores/templates.ts";
 
-/** A build in progress. */
 interface Building {
   catalog: OpenCatalog;
   site: SiteRenderer;
@@ -25,15 +24,15 @@ interface Building {
 }
 
 /**
- * Each release is read, checked, normalized, identified and rendered into a temporary folder, then forgotten
- * except for its summary. Files that span releases are assembled at the end. Nothing in the site changes
- * before everything is rendered and valid.
+ * Reads, checks, normalizes, identifies and renders one release after another into a temporary folder, and
+ * keeps only a summary of each. Then assembles the files that span releases. The site changes only in
+ * `target.place`, when everything is rendered and valid. The caller holds the lock of the output folder.
  * @throws RelcatError with every problem of the input; version-unknown
  */
 export async function buildSite(request: BuildRequest, journal: Journal): Promise<BuiltSite> {
   const { folder, out, selection, earlier, clock } = request;
   const catalog = await openCatalog(folder, selection, earlier?.files);
-  refuseUnknown(catalog, selection.versions);
+  refuseUnknownVersions(catalog, selection.versions);
   const { config, ledger } = catalog;
   const site = siteRenderer(ledger, config, await readSources());
   journal.begin([site.basis, folder, selection]);
@@ -44,8 +43,8 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
     await target.render(site.constants());
     const releases: RenderedRelease[] = [];
     for (const [index, files] of catalog.releases.entries()) {
-      const isNewest = isInFeeds(index, catalog.releases.length);
-      releases.push(await addRelease(files, isNewest, building));
+      const inFeeds = isInFeeds(index, catalog.releases.length);
+      releases.push(await addRelease(files, inFeeds, building));
       request.onProgress?.({ done: releases.length, total: catalog.releases.length });
     }
 
@@ -77,7 +76,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
 /** Adds the next release: from the journal if nothing about it changed, otherwise from its files. */
 async function addRelease(
   files: ReleaseFiles,
-  isNewest: boolean,
+  inFeeds: boolean,
   building: Building,
 ): Promise<RenderedRelease> {
   const { catalog, site, target, journal } = building;
@@ -85,7 +84,7 @@ async function addRelease(
     files,
     ledger: catalog.ledger,
     nextId: catalog.nextId(),
-    isNewest,
+    inFeeds,
     group: releaseGroup(files.version),
   };
   const kept = await journal.release(input);
@@ -99,8 +98,9 @@ async function addRelease(
   const identified = catalog.identify(read);
   const hasNewIds = identified.packages.some(({ standing }) => standing === "new");
   const key = keyOf(hasNewIds);
+  // After an error nothing more is rendered, but every release is still checked.
   if (catalog.isSound(read)) {
-    const { group, slices } = site.release(identified, key, isNewest);
+    const { group, slices } = site.release(identified, key, inFeeds);
     await target.render(group);
     storeSlices(journal.slices, key, slices);
     journal.noteRelease({ key, hasNewIds, read: outlineOf(read) });

@@ -108,7 +108,7 @@ export interface FeedEntry {
 
 /** A release whose own files are rendered. */
 export interface RenderedRelease extends ReleaseSummary {
-  /** Digest of everything that its files and slices are made from. */
+  /** Digest of everything that its files and slices are generated from. */
   key: string;
   slices: ReleaseSlices;
 }

@@ -40,7 +40,7 @@ export interface NextRelease {
   /** Id for the next artifact without a ledger line. */
   nextId: number;
   /** True if the release is among the newest, which are in the feeds. */
-  isNewest: boolean;
+  inFeeds: boolean;
   /** Name of the group of its files. */
   group: string;
 }
@@ -124,14 +124,14 @@ export function openJournal(
   const note = (version: string, line: string) => noted.add(Buffer.from(`${version} ${line}\n`));
   const digests = new Map<string, string>();
   let basis = "";
-  const keyOf = ({ files: own, ledger, nextId, isNewest }: NextRelease, hasNewIds: boolean) =>
+  const keyOf = ({ files: own, ledger, nextId, inFeeds }: NextRelease, hasNewIds: boolean) =>
     releaseKey({
       basis,
       version: own.version,
       files: pathsOfRelease(own).map((path) => [path, digests.get(path)]),
       ledger,
       newIds: hasNewIds ? nextId : null,
-      isNewest,
+      inFeeds,
     });
   const group = (groupName: string, key: string) => {
     const found = groups.get(groupName);

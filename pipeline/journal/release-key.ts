@@ -12,10 +12,10 @@ interface ReleaseBasis {
   /** First id for artifacts without a ledger line; null: all have one. */
   newIds: number | null;
   /** True if the release is in the feeds. */
-  isNewest: boolean;
+  inFeeds: boolean;
 }
 
-export function releaseKey({ basis, version, files, ledger, newIds, isNewest }: ReleaseBasis): string {
+export function releaseKey({ basis, version, files, ledger, newIds, inFeeds }: ReleaseBasis): string {
   const entries = ledger.ofVersion(version);
   // The page of a withdrawn record names its replacement, which may be in another release.
   const replacements = entries.map(({ retraction }) => {
@@ -23,6 +23,6 @@ export function releaseKey({ basis, version, files, ledger, newIds, isNewest }: 
     const add = id === undefined ? undefined : ledger.byId.get(id)?.add;
     return add && [add.id, add.version, add.name];
   });
-  const parts = [basis, version, files, entries, replacements, newIds, isNewest];
+  const parts = [basis, version, files, entries, replacements, newIds, inFeeds];
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }

@@ -30,7 +30,7 @@ export function decideCut({ identified, ledger }: Catalog, at: string): Cut {
 }
 
 /** Refuses misspelt versions. @throws RelcatError version-unknown for each version without a folder */
-export function refuseUnknown(
+export function refuseUnknownVersions(
   catalog: { folder: string; releases: readonly { version: string }[] },
   versions: readonly string[] = [],
 ): void {
@@ -47,7 +47,7 @@ export function refuseUnknown(
 export function refuseCut(catalog: Catalog, { events }: Cut, options: CutOptions = {}): void {
   const { identified, config, ledger } = catalog;
   const named = options.versions && new Set(options.versions);
-  refuseUnknown(catalog, options.versions);
+  refuseUnknownVersions(catalog, options.versions);
   throwErrors(catalog.problems);
 
   const due = new Set(events.flatMap((event) => (event.event === "add" ? [event.version] : [])));

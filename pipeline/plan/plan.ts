@@ -1,7 +1,7 @@
 import type { Plan } from "../documents/plan.ts";
 import { throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
-import { type Cut, decideCut, refuseUnknown } from "../ledger/cut.ts";
+import { type Cut, decideCut, refuseUnknownVersions } from "../ledger/cut.ts";
 import { digest } from "../ledger/ledger.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { eventTime } from "../project/event-time.ts";
@@ -55,7 +55,7 @@ export async function planCatalog(
 ): Promise<Decided> {
   const { versions } = request;
   const catalog = await loadCatalog(folder, { versions });
-  refuseUnknown(catalog, versions);
+  refuseUnknownVersions(catalog, versions);
   if (catalog.problems.some((problem) => !isForbidden(problem) && problem.severity === "error")) {
     throwErrors(catalog.problems);
   }

@@ -2,7 +2,7 @@ import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
 import { throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
-import { refuseUnknown } from "../ledger/cut.ts";
+import { refuseUnknownVersions } from "../ledger/cut.ts";
 import { loadCatalog, type Selection } from "../ledger/load-catalog.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
 import { emitSite } from "./emit.ts";
@@ -28,7 +28,7 @@ export async function buildCatalog(
   source?: AuthoredFiles,
 ): Promise<{ site: Site; catalog: Catalog }> {
   const catalog = await loadCatalog(folder, selection, source);
-  refuseUnknown(catalog, selection.versions);
+  refuseUnknownVersions(catalog, selection.versions);
   const { config, identified, ledger, problems } = catalog;
   throwErrors(selection.released ? [...problems, ...identified.notCut] : problems);
   const sources = { templates: await readTemplates(), schemas: await readSchemas() };

@@ -28,7 +28,7 @@ const step = 50;
 export const withLock = <T>(folder: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(join(folder, lockFile), folder, pid, onWait, work);
 
-/** The same for a command that may be a dry run: that one needs no lock, and leaves no file of one behind. */
+/** Like withLock, except that a dry run takes no lock, so that it leaves no lock file behind. */
 export const withWriteLock = async <T>(
   folder: string,
   { dryRun, pid, onWait }: Pick<Surroundings, "dryRun" | "pid" | "onWait">,
@@ -36,8 +36,8 @@ export const withWriteLock = async <T>(
 ): Promise<T> => (dryRun ? work() : withLock(folder, pid, onWait, work));
 
 /**
- * The same for a folder that is copied to servers: the lock file is outside of it, and the same for all paths
- * to the folder. The folder need not exist.
+ * Like withLock, for an output folder, which may not exist yet. The lock file is outside of it, because the
+ * folder is copied to servers. All paths to the same folder give the same lock file.
  */
 export const withOutputLock = <T>(out: string, pid: number, onWait: OnWait, work: Work<T>): Promise<T> =>
   holding(outputLock(out), out, pid, onWait, work);
