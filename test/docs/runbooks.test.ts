@@ -114,7 +114,7 @@ test("rollback: the build before, held; a withdrawal under the hold; an end to i
   expect(behind.stderr).toContain(
     "error[build-retracted] that build offers what was withdrawn since: package 4",
   );
-  await follow(at, commands("rollback.md", "Go back behind a withdrawal"));
+  await follow(at, commands("rollback.md", "Go back to a build from before a withdrawal"));
   expect(title()).not.toContain("Mended");
   expect(offered(at)).toEqual([1, 2, 3]);
   await follow(at, commands("rollback.md", "See that it worked"));
