@@ -15,7 +15,7 @@ export function cloudflareFiles({ routing: { base }, templates }: HostSources): 
 
 const settings = (base: string) => `// Written by relcat. In the site's folder:
 //   npx wrangler deploy --config hosting/cloudflare/wrangler.jsonc --name YOUR-WORKER --route 'YOUR-HOST${base}/*'
-// hosting/ goes up with the site's files, and the worker, which sees every request first, hands none of it out.
+// hosting/ is uploaded with the site's files, but the worker sees every request first and serves nothing of it.
 {
   "name": "catalog",
   "main": "worker.js",
