@@ -58,7 +58,7 @@ export interface PublishedRelease {
   replacements: ReadonlyMap<number, Replacement>;
 }
 
-/** The part of a release that pages and lists across releases need of each release at once. */
+/** The part of a release that stays in memory, because pages and lists across releases need it. */
 export interface ReleaseSummary {
   version: string;
   date: string;
@@ -101,12 +101,12 @@ export interface FeedEntry {
   url: string;
   title: string;
   published: string;
-  /** Later than published when something was withdrawn. */
+  /** Later than `published` if something was withdrawn. */
   updated: string;
   html: string;
 }
 
-/** A release whose own files are rendered. */
+/** A release whose own files have been rendered. */
 export interface RenderedRelease extends ReleaseSummary {
   /** Digest of everything that its files and slices are generated from. */
   key: string;
