@@ -29,6 +29,6 @@ test("the page has every verdict that the fixtures have, each once", () => {
 test("the page has the limits of the code", () => {
   const gibibytes = (bytes: number) => `${bytes / 2 ** 30} GiB`;
   expect(page).toContain(
-    `may become ${gibibytes(limits.package)} in a package and ${gibibytes(limits.image)} in an image`,
+    `may unpack to ${gibibytes(limits.package)} in a package and ${gibibytes(limits.image)} in an image`,
   );
 });
