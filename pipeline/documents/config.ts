@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { type FeedKey, type FeedSettings, feedsSchema } from "./feeds.ts";
+import { type FeedKey, fingerprint } from "./feed-keys.ts";
+import { type FeedSettings, feedsSchema } from "./feeds.ts";
 import {
   expects,
   flag,
@@ -45,16 +46,27 @@ const title = (example: string) => table(line, `an object such as ${example}`);
 /** Environment variable that holds the online key, unless configured otherwise. */
 export const usualKey = "RELCAT_ONLINE_KEY";
 
+/** Environment variable that holds the OpenPGP keys, unless configured otherwise. */
+export const usualOpenPgpKey = "RELCAT_OPENPGP_KEY";
+
+const variable = object({ env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name") });
+const keyFile = object({ file: line });
+
 const signer = z.union(
   [
-    object({ env: text("option-value", /^[A-Za-z_][A-Za-z0-9_]*$/, "a variable's name") }),
-    object({ file: line }),
+    variable,
+    keyFile,
     object({
       exec: command,
       public: text("option-value", /^[A-Za-z0-9+/]{43}=$/, "the base64 of an Ed25519 key's 32 bytes"),
     }),
   ],
   expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: KEY}"),
+);
+
+const openPgpSigner = z.union(
+  [variable, keyFile, object({ exec: command, public: fingerprint })],
+  expects("wrong-type", "one of {env: NAME}, {file: PATH} and {exec: [PROGRAM, …], public: FINGERPRINT}"),
 );
 const profile = z.enum(trustProfiles, expects("option-value", `one of ${trustProfiles.join(", ")}`));
 
@@ -151,9 +163,18 @@ export const configSchema = object({
           online: signer.optional().meta({
             description: `Where the online key is; default: the variable ${usualKey}, as PEM.`,
           }),
+          openpgp: object({
+            key: z
+              .union([openPgpSigner, list(openPgpSigner)], expects("wrong-type", "a key or a list of keys"))
+              .meta({ description: "Where the keys are; during a rotation there are two." }),
+          })
+            .optional()
+            .meta({
+              description: `The keys that sign package repositories; default: the variable ${usualOpenPgpKey}, in ASCII armor.`,
+            }),
         }),
       ],
-      expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, online}`),
+      expects("wrong-type", `one of ${trustProfiles.join(", ")}, or an object {profile, online, openpgp}`),
     )
     .optional()
     .meta({ description: "Whether and how the site is signed; default: none." }),
@@ -203,6 +224,7 @@ export const configSchema = object({
 export { key as configKey };
 
 type SignerSpec = z.infer<typeof signer>;
+export type OpenPgpSignerSpec = z.infer<typeof openPgpSigner>;
 export type WrittenConfig = z.infer<typeof configSchema>;
 
 /** An artifact that a release must contain; absent fields are not compared. */
@@ -250,7 +272,13 @@ export interface Config {
   hosts: ReadonlySet<Host>;
   precompress: ReadonlySet<Encoding>;
   /** `folder`: working directory of an external signing program, the project's folder. */
-  trust: { profile: TrustProfile; online: SignerSpec; folder: string };
+  trust: {
+    profile: TrustProfile;
+    online: SignerSpec;
+    /** Keys that sign package repositories. */
+    openpgp: readonly OpenPgpSignerSpec[];
+    folder: string;
+  };
   /** Identity that vouches for the builds. */
   builder: Builder | undefined;
   /** By name, in written order. */

@@ -8,8 +8,7 @@ import type { Config } from "./config.ts";
 export const areFeedsSigned = (
   { trust, feedKeys }: Pick<Config, "trust" | "feedKeys">,
   isProvisional: boolean,
-): boolean =>
-  trust.profile !== "none" && !isProvisional && feedKeys.some(({ state }) => state === "signing");
+): boolean => trust.profile !== "none" && !isProvisional && feedKeys.some(({ state }) => state === "signing");
 
 /**
  * Release file as `build` writes it, without Date and Valid-Until, which `sign` puts before the line `SHA256:`.

@@ -87,15 +87,8 @@ export interface YumSettings {
   filelists: boolean;
 }
 
-/** An OpenPGP certificate that signs feeds, from the project's trust folder. */
-export interface FeedKey {
-  /** 40 or 64 uppercase hexadecimal characters. */
-  fingerprint: string;
-  /** The certificate in ASCII armor. */
-  armored: string;
-  /** An announced key signs nothing yet; a retired one is not offered to clients. */
-  state: "announced" | "signing" | "retired";
-}
+/** Days until apt refuses an index that was not renewed. */
+export const usualValidDays = 14;
 
 /** The feeds that are on, with all defaults. */
 export interface FeedSettings {
@@ -132,6 +125,6 @@ function aptSettings(written: z.infer<typeof aptSchema>, product: string): AptSe
     origin,
     label: written.label ?? origin,
     architectures: written.architectures ?? ["amd64", "arm64"],
-    validDays: written.valid_days ?? 14,
+    validDays: written.valid_days ?? usualValidDays,
   };
 }

@@ -3,6 +3,7 @@ import { noteSchema } from "../documents/note.ts";
 import type { Problem } from "../errors.ts";
 import { type AuthoredFiles, filesIn } from "../project/authored-files.ts";
 import { type Discovered, discover, type ReleaseFiles } from "../project/discover.ts";
+import { readFeedKeys } from "../project/feed-keys.ts";
 import { pathsOfRelease, readDocuments } from "../project/parse.ts";
 import { configIn } from "../project/project-folder.ts";
 import { readConfig } from "../project/read-config.ts";
@@ -96,7 +97,13 @@ export async function openCatalog(
     isConsequence,
     place,
   } = readConfig(`${folder}/catalog.yaml`, found.config === undefined ? undefined : files.read(found.config));
-  const written = configIn(folder, parsed);
+  // Today's certificates, for an earlier commit too: clients must not be offered a key that was retired since.
+  const { keys: feedKeys, problems: keyProblems } = readFeedKeys(
+    folder,
+    filesIn(folder),
+    source ? [] : found.certificates,
+  );
+  const written = configIn(folder, { ...parsed, feedKeys });
   const config = selection.site === undefined ? written : atSite(written, selection.site);
   const { ledger, problems: ledgerProblems } = loadLedger(found, files);
   const versions = new Set(selection.versions);
@@ -108,6 +115,7 @@ export async function openCatalog(
   const problems = [
     ...(isWhole ? found.problems : problemsOf(chosen, found)),
     ...configProblems,
+    ...keyProblems,
     ...ledgerProblems,
     ...exceptions.problems,
   ];

@@ -1,5 +1,5 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
-import { configSchema, usualKey } from "../documents/config.ts";
+import { configSchema, usualKey, usualOpenPgpKey } from "../documents/config.ts";
 import { feedSettings } from "../documents/feeds.ts";
 import { defaultPlatforms } from "../documents/package-types.ts";
 import type { Policy } from "../documents/policy.ts";
@@ -79,11 +79,14 @@ function normalizeConfig(written: WrittenConfig): Config {
 
 const oneDay = 86_400_000;
 
-/** A bare profile uses the default location of the key. */
+/** A bare profile uses the default locations of the keys. */
 function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
-  const { profile, online = { env: usualKey } } =
-    typeof written === "string" ? { profile: written } : written;
-  return { profile, online, folder: "." };
+  const {
+    profile,
+    online = { env: usualKey },
+    openpgp: { key } = { key: { env: usualOpenPgpKey } },
+  } = typeof written === "string" ? { profile: written } : written;
+  return { profile, online, openpgp: [key].flat(), folder: "." };
 }
 
 const defined = (object: Record<string, string | undefined>) =>

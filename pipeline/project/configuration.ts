@@ -4,6 +4,7 @@ import { readIfPresent, requireFolder } from "../system/files.ts";
 import { fetchDocument } from "../system/network/fetch-document.ts";
 import { refuseScheme } from "../system/read-input.ts";
 import { filesIn } from "./authored-files.ts";
+import { readFeedKeys } from "./feed-keys.ts";
 import { configIn } from "./project-folder.ts";
 import { readConfig } from "./read-config.ts";
 
@@ -36,8 +37,9 @@ export async function loadConfiguration(folder: string, given: string | undefine
     );
   // The file name's ending decides the format, so a query is removed.
   const { config, problems } = readConfig(isUrl ? file.replace(/[?#].*$/, "") : file, bytes);
-  throwErrors(problems);
-  return configIn(folder, config);
+  const { keys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder));
+  throwErrors([...problems, ...keyProblems]);
+  return configIn(folder, { ...config, feedKeys: keys });
 }
 
 /**

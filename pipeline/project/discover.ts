@@ -21,6 +21,8 @@ export interface Discovered {
   releases: ReleaseFiles[];
   /** Note fragments that are not yet part of a release. */
   next: string[];
+  /** Fingerprints of OpenPGP certificates. */
+  certificates: string[];
   problems: Problem[];
 }
 
@@ -37,6 +39,7 @@ export async function discover(folder: string, files: AuthoredFiles = filesIn(fo
     ledger: undefined,
     releases: [],
     next: [],
+    certificates: [],
     problems: [],
   };
   for (const path of await files.list()) {
@@ -81,10 +84,18 @@ function placeNext(found: Discovered, path: string, rest: string[]): void {
   else unexpected(found, path, "next/notes/*.yaml");
 }
 
-/** Checks the place of a file that only signing uses. */
+/** Checks the place of a file that signing uses, or of a certificate. */
 function placeTrust(found: Discovered, path: string, [name = "", ...rest]: string[]): void {
   if (rest.length === 0 && /^([1-9]\d*\.root|root\.pending|targets)\.json$/.test(name)) return;
-  unexpected(found, path, "trust/*.root.json and trust/targets.json, as relcat trust writes them");
+  const [, isKeyFile, fingerprint] =
+    /^openpgp\/(?:(keys\.json)|([0-9A-F]{40})\.asc)$/.exec([name, ...rest].join("/")) ?? [];
+  if (fingerprint !== undefined) found.certificates.push(fingerprint);
+  if (isKeyFile ?? fingerprint) return;
+  unexpected(
+    found,
+    path,
+    "trust/*.root.json, trust/targets.json, trust/openpgp/keys.json and trust/openpgp/FINGERPRINT.asc, as relcat trust writes them",
+  );
 }
 
 function placeInRelease(found: Discovered, release: ReleaseFiles, path: string, rest: string[]): void {

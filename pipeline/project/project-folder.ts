@@ -10,7 +10,9 @@ export function configIn(releases: string, config: Config): Config {
   if (folder === ".") return config;
   // biome-ignore lint/plugin: the project's own configuration names it, and may name any folder.
   const inProject = (path: string) => (isAbsolute(path) ? path : join(folder, path));
-  const { online } = config.trust;
+  const keyIn = <Spec extends object>(spec: Spec): Spec =>
+    "file" in spec ? { ...spec, file: inProject(String(spec.file)) } : spec;
+  const { online, openpgp } = config.trust;
   const sites = [...config.sites].map(([name, site]) => {
     const { place } = site;
     const there = place.kind === "dir" ? { ...place, folder: inProject(place.folder) } : place;
@@ -22,7 +24,8 @@ export function configIn(releases: string, config: Config): Config {
     trust: {
       ...config.trust,
       folder,
-      online: "file" in online ? { ...online, file: inProject(online.file) } : online,
+      online: keyIn(online),
+      openpgp: openpgp.map(keyIn),
     },
   };
 }

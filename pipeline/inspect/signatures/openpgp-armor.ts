@@ -1,3 +1,4 @@
+import { crc24 } from "../../documents/openpgp-armor.ts";
 import { malformed } from "../../documents/verdict.ts";
 import type { Uncovered } from "../inspection.ts";
 
@@ -84,14 +85,4 @@ function at(body: readonly Line[], index: number): number {
     left -= text.length;
   }
   return 0;
-}
-
-/** RFC 9580, section 6.1.1, in base64. */
-function crc24(bytes: Uint8Array): string {
-  let crc = 0xb704ce;
-  for (const byte of bytes) {
-    crc ^= byte << 16;
-    for (let bit = 0; bit < 8; bit++) crc = (crc << 1) ^ (crc & 0x800000 ? 0x1864cfb : 0);
-  }
-  return Buffer.from([crc >> 16, crc >> 8, crc]).toString("base64");
 }

@@ -7,6 +7,7 @@ import type {
   SiteConfig,
 } from "../../documents/published.ts";
 import type { Feed, OmittedPackage } from "./feed.ts";
+import { keyGroup } from "./keys.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
 const feeds: readonly Feed[] = [];
@@ -30,6 +31,7 @@ export function* feedGroups(
   config: SiteConfig,
   isSigned: boolean,
 ): Generator<OutputGroup> {
+  if (config.feeds.apt || config.feeds.yum) yield keyGroup(config);
   for (const feed of feedsOf(config)) {
     const rows = releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
     yield* feed.groups(rows, config, isSigned);

@@ -1,0 +1,83 @@
+import {
+  certificateTitle,
+  type FeedKey,
+  type FeedKeysDocument,
+  feedKeysFolder,
+  feedKeysSchema,
+} from "../documents/feed-keys.ts";
+import { armored, dearmored } from "../documents/openpgp-armor.ts";
+import type { Problem } from "../errors.ts";
+import type { AuthoredFiles } from "./authored-files.ts";
+import type { Located } from "./document.ts";
+import { readBytes } from "./parse.ts";
+
+/**
+ * Reads the OpenPGP certificates of a project. Whether a certificate can sign is checked when it does.
+ * @param folder the releases folder, for messages
+ * @param present fingerprints in the names of files, which must be listed
+ */
+export function readFeedKeys(
+  folder: string,
+  files: AuthoredFiles,
+  present: readonly string[] = [],
+): { keys: FeedKey[]; problems: Problem[] } {
+  const { keys, problems } = readListed(folder, files);
+  if (problems.length > 0) return { keys, problems };
+  const listed = new Set(keys.map(({ fingerprint }) => fingerprint));
+  const stray = present.filter((fingerprint) => !listed.has(fingerprint));
+  return { keys, problems: stray.map((fingerprint) => strayProblem(folder, fingerprint)) };
+}
+
+function readListed(folder: string, files: AuthoredFiles): { keys: FeedKey[]; problems: Problem[] } {
+  const path = `${feedKeysFolder}/keys.json`;
+  const bytes = files.read(path);
+  if (!bytes) return { keys: [], problems: [] };
+  const { document, problems } = readBytes(`${folder}/${path}`, bytes, feedKeysSchema);
+  if (!document) return { keys: [], problems };
+  const keys: FeedKey[] = [];
+  const faults: Problem[] = [...problems];
+  for (const [index, entry] of document.value.keys.entries()) {
+    const isKnown = keys.some(({ fingerprint }) => fingerprint === entry.fingerprint);
+    const read = isKnown ? "is listed twice" : certificate(entry.fingerprint, files);
+    if (typeof read === "string") faults.push(keyProblem(document, index, entry.fingerprint, read));
+    else keys.push({ ...entry, armored: read.armored });
+  }
+  return { keys, problems: faults };
+}
+
+/** @returns the certificate, without comments that a program put into its armor; or what is wrong with its file */
+function certificate(fingerprint: string, files: AuthoredFiles): { armored: string } | string {
+  const path = `${feedKeysFolder}/${fingerprint}.asc`;
+  const bytes = files.read(path);
+  if (!bytes) return `has no certificate, expected it in ${path}`;
+  const text = new TextDecoder().decode(bytes);
+  if (text.includes("PRIVATE KEY BLOCK"))
+    return `has a private key in ${path}, which would become public, expected the certificate alone`;
+  const [packets, ...others] = dearmored(certificateTitle, text);
+  if (!packets?.length || others.length > 0)
+    return `has no certificate in ${path}, expected one block in ASCII armor`;
+  return { armored: armored(certificateTitle, packets) };
+}
+
+function keyProblem(
+  { place }: Located<FeedKeysDocument>,
+  index: number,
+  fingerprint: string,
+  what: string,
+): Problem {
+  return {
+    code: "feed-key",
+    severity: "error",
+    message: `the OpenPGP key ${fingerprint} ${what}`,
+    hint: "relcat trust writes this folder: take it as git has it, or export the certificate again with gpg --armor --export.",
+    at: place(["keys", index, "fingerprint"], "value"),
+  };
+}
+
+const strayProblem = (folder: string, fingerprint: string): Problem => ({
+  code: "feed-key",
+  severity: "error",
+  message: "the certificate is not in keys.json, expected it there with its state",
+  hint: "Announce it with relcat trust rotate openpgp, or remove the file.",
+  at: { file: `${folder}/${feedKeysFolder}/${fingerprint}.asc`, line: 1, column: 1 },
+});
