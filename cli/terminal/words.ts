@@ -29,7 +29,11 @@ export function listed(items: readonly string[], limit = Number.POSITIVE_INFINIT
 export const folderName = (path: string): string =>
   `${path.replace(/(?<=.)\/+$/, "")}/`.replace(/^\/\/$/, "/");
 
-const numbersInText = new Intl.Collator("en", { numeric: true });
+let collator: Intl.Collator | undefined;
 
 /** Natural order: `package/2` before `package/10`. */
-export const naturally = (a: string, b: string): number => numbersInText.compare(a, b);
+export function naturally(a: string, b: string): number {
+  // Made when it is needed: its tables take longer to load than most commands run.
+  collator ??= new Intl.Collator("en", { numeric: true });
+  return collator.compare(a, b);
+}

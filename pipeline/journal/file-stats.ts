@@ -24,10 +24,14 @@ export function lookAt(path: string): Look | undefined {
  * @param taken milliseconds since 1970
  */
 export const isRecent = ([, modified, changed]: Look, taken: number): boolean =>
-  Math.max(modified, changed) > taken - 2000;
+  Math.max(modified, changed) > taken - settlingTime(changed);
 
 /** Ignores the modification time, which relcat sets itself and which may be in the future. */
-export const isRecentlyChanged = ([, , changed]: Look, taken: number): boolean => changed > taken - 2000;
+export const isRecentlyChanged = ([, , changed]: Look, taken: number): boolean =>
+  changed > taken - settlingTime(changed);
+
+/** In milliseconds: the coarsest clocks tick every two seconds, and the others at least every ten milliseconds. */
+const settlingTime = (changed: number): number => (changed % 1000 === 0 ? 2000 : 50);
 
 /** A file that a build wrote. */
 export interface MadeFile {

