@@ -1,5 +1,6 @@
 import { copyFileSync, constants as copying } from "node:fs";
 import { join } from "node:path";
+import { feedPath } from "../documents/feed-paths.ts";
 import { encodings as allEncodings, type Encoding } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
 import { little } from "./compressors.ts";
@@ -16,7 +17,7 @@ const compressible = /\.(?:json|html|css|js|svg|atom|md|txt)$|(?:^|\/)SHA256SUMS
 
 /** True if a file of a site gets compressed siblings. */
 export const hasSiblings = ({ path, size }: { path: string; size: number }): boolean =>
-  size >= smallest && compressible.test(path) && !path.startsWith("hosting/");
+  size >= smallest && compressible.test(path) && !path.startsWith("hosting/") && !feedPath(path);
 
 /** How siblings are made, and which are trusted. */
 export interface SiblingOptions {

@@ -10,10 +10,14 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { feedPath } from "../documents/feed-paths.ts";
 import { type Encoding, encodings } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
 import { piecesOf } from "../system/files.ts";
 import { chunkSize, compress, decompressors, largeCompressors, little } from "./compressors.ts";
+
+/** Encodings that a file may have siblings in. Package feeds have none: their `Packages.gz` is content of the site. */
+export const siblingEncodings = (path: string): readonly Encoding[] => (feedPath(path) ? [] : encodings);
 
 /** Compresses a file in libuv's pool. */
 export async function encodeFile(
@@ -109,5 +113,5 @@ export function removeSibling(folder: string, path: string, encoding: Encoding):
  * would be served.
  */
 export function removeSiblings(folder: string, path: string): void {
-  for (const encoding of encodings) removeSibling(folder, path, encoding);
+  for (const encoding of siblingEncodings(path)) removeSibling(folder, path, encoding);
 }

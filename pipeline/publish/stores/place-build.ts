@@ -1,11 +1,10 @@
 import { copyFileSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { isHashedAsset } from "../../documents/file-headers.ts";
-import { encodings } from "../../documents/hosting.ts";
 import { type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";
 import { failure } from "../../errors.ts";
-import { isSiblingOf, writeSibling } from "../../journal/siblings.ts";
+import { isSiblingOf, siblingEncodings, writeSibling } from "../../journal/siblings.ts";
 import { readIfPresent } from "../../system/files.ts";
 import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
@@ -60,7 +59,7 @@ async function placeSiblings(
   bytes: Uint8Array,
   isUnchanged: boolean,
 ): Promise<void> {
-  for (const encoding of encodings) {
+  for (const encoding of siblingEncodings(path)) {
     const name = relativePath(`${path}.${encoding}`);
     const to = target(name);
     const live = isUnchanged ? old?.(name) : undefined;

@@ -1,10 +1,9 @@
 import { lstatSync, readlinkSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
-import { encodings } from "../../documents/hosting.ts";
 import { relativePath } from "../../documents/relative-path.ts";
 import type { SiteIndex } from "../../documents/site-state.ts";
 import type { Damage, FileBytes, SurveyRequest } from "../../documents/site-store.ts";
-import { isSiblingOf } from "../../journal/siblings.ts";
+import { isSiblingOf, siblingEncodings } from "../../journal/siblings.ts";
 import { readIfPresent } from "../../system/files.ts";
 import { artifactsLink, type RootFolder, rootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
@@ -81,7 +80,7 @@ function faultsOf(
 
 function siblingFaults(build: RootFolder, path: string): Damage[] {
   const bytes = readIfPresent(build(relativePath(path))) ?? new Uint8Array();
-  return encodings.flatMap((encoding) => {
+  return siblingEncodings(path).flatMap((encoding) => {
     const sibling = relativePath(`${path}.${encoding}`);
     const compressed = readIfPresent(build(sibling));
     if (!compressed || isSiblingOf(compressed, encoding, bytes)) return [];
