@@ -1,5 +1,6 @@
 import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
+import { LongestFirst } from "./test/support/longest-first.ts";
 
 const isSlow = process.env.RELCAT_SLOW !== undefined;
 
@@ -28,6 +29,7 @@ export default defineConfig({
     hookTimeout: patience,
     expect: { poll: { timeout: patience / 2 } },
     pool: "forks",
+    sequence: { sequencer: LongestFirst },
     // One more than cores: some tests wait, for a retry or the end of a time limit.
     maxWorkers: availableParallelism() + 1,
   },

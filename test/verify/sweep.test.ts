@@ -70,7 +70,7 @@ describe("of all files, signatures and metadata of a site", () => {
     const unnoticed: string[] = [];
     for (const path of ["metadata/timestamp.json", "metadata/1.root.json"]) {
       const bytes = readFileSync(join(folder, path));
-      const step = often(3, 180);
+      const step = often(11, 180);
       const places = Array.from(bytes.keys()).filter((at) => at % step === bytes.length % step);
       unnoticed.push(...(await flippedUnnoticed(path, bytes, places, random)));
     }
