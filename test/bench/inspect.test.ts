@@ -12,64 +12,68 @@ import { report } from "../../bench/inspect/report.ts";
 import type { Cost } from "../../bench/publish/measure.ts";
 import { program as relcat, temporaryFolder } from "../support/run.ts";
 
-describe.skipIf(lacking(debianPackages) !== undefined)("a run over the smallest sizes", () => {
-  const sizes = { copies: 1, mebibytes: 32 };
-  const results = new Map<string, Map<string, Cost[]>>();
-  let text: string;
-  let lots: readonly Lot[];
-  let groups: readonly Group[];
+describe.skipIf(lacking(debianPackages) !== undefined)(
+  "a run over the smallest sizes",
+  { tags: ["long"] },
+  () => {
+    const sizes = { copies: 1, mebibytes: 32 };
+    const results = new Map<string, Map<string, Cost[]>>();
+    let text: string;
+    let lots: readonly Lot[];
+    let groups: readonly Group[];
 
-  /** Each entry once: as in the bench, a program that finds fault with a package, or fails, ends the run. */
-  beforeAll(async () => {
-    const made = await inspectionGroups(relcat, temporaryFolder(), sizes);
-    ({ groups, lots } = made);
-    for (const { title, entries } of groups) {
-      const measured = new Map<string, Cost[]>();
-      for (const entry of entries)
-        for (const [name, cost] of Object.entries(await entry.run(0))) measured.set(name, [cost]);
-      results.set(title, measured);
-    }
-    const read = await bytesRead(made.image);
-    text = report({ results, sizes, rounds: 1, lots, image: made.image, bytesRead: read, begun: 0 });
-  });
+    /** Each entry once: as in the bench, a program that finds fault with a package, or fails, ends the run. */
+    beforeAll(async () => {
+      const made = await inspectionGroups(relcat, temporaryFolder(), sizes);
+      ({ groups, lots } = made);
+      for (const { title, entries } of groups) {
+        const measured = new Map<string, Cost[]>();
+        for (const entry of entries)
+          for (const [name, cost] of Object.entries(await entry.run(0))) measured.set(name, [cost]);
+        results.set(title, measured);
+      }
+      const read = await bytesRead(made.image);
+      text = report({ results, sizes, rounds: 1, lots, image: made.image, bytesRead: read, begun: 0 });
+    });
 
-  test("measures something for every aim", () => {
-    expect(aimsTable(aims, results)).not.toContain("not measured");
-  });
+    test("measures something for every aim", () => {
+      expect(aimsTable(aims, results)).not.toContain("not measured");
+    });
 
-  test("has a table for each kind of package, for hashing and for an image", () => {
-    const titles = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
-    expect(titles).toEqual(["Aims", ...results.keys(), "What is inspected"]);
-    expect(results.size).toBe(8);
-    expect(text).toMatch(/^\| relcat inspect \| \d+\.\d{3} \| \d+\.\d{3} \| \d+ \| \d+\.\d\d \|$/m);
-  });
+    test("has a table for each kind of package, for hashing and for an image", () => {
+      const titles = [...text.matchAll(/^## (.*)$/gm)].map(([, title]) => title);
+      expect(titles).toEqual(["Aims", ...results.keys(), "What is inspected"]);
+      expect(results.size).toBe(8);
+      expect(text).toMatch(/^\| relcat inspect \| \d+\.\d{3} \| \d+\.\d{3} \| \d+ \| \d+\.\d\d \|$/m);
+    });
 
-  test("finds packages of every kind, small and large", () => {
-    expect(
-      [...text.matchAll(/^- (\w+: .*): (\d+) packages?,/gm)].map(([, title, count]) => [title, count]),
-    ).toEqual([
-      ["rpm: many that are small", "8"],
-      ["rpm: a few that are large", "3"],
-      ["deb: many that are small", "5"],
-      ["deb: a few that are large", "3"],
-      ["msi: many that are small", "5"],
-      ["msi: a few that are large", "1"],
-    ]);
-  });
+    test("finds packages of every kind, small and large", () => {
+      expect(
+        [...text.matchAll(/^- (\w+: .*): (\d+) packages?,/gm)].map(([, title, count]) => [title, count]),
+      ).toEqual([
+        ["rpm: many that are small", "8"],
+        ["rpm: a few that are large", "3"],
+        ["deb: many that are small", "5"],
+        ["deb: a few that are large", "3"],
+        ["msi: many that are small", "5"],
+        ["msi: a few that are large", "1"],
+      ]);
+    });
 
-  test("says that an image is read once, and what it ran with", () => {
-    expect(text).toMatch(/an image of 128 MiB, relcat reads 1\.\d{4} × its bytes/);
-    expect(text).toContain(`osslsigncode ${debianVersion("osslsigncode")}`);
-  });
+    test("says that an image is read once, and what it ran with", () => {
+      expect(text).toMatch(/an image of 128 MiB, relcat reads 1\.\d{4} × its bytes/);
+      expect(text).toContain(`osslsigncode ${debianVersion("osslsigncode")}`);
+    });
 
-  test("ends where a program finds fault with one package of many", async () => {
-    for (const { title, folder, files } of lots) {
-      truncateSync(join(folder, files.at(-1) ?? ""), 1000);
-      for (const entry of groups.find((group) => group.title === title)?.entries ?? [])
-        await expect(entry.run(0)).rejects.toThrow("Command failed");
-    }
-  });
-});
+    test("ends where a program finds fault with one package of many", async () => {
+      for (const { title, folder, files } of lots) {
+        truncateSync(join(folder, files.at(-1) ?? ""), 1000);
+        for (const entry of groups.find((group) => group.title === title)?.entries ?? [])
+          await expect(entry.run(0)).rejects.toThrow("Command failed");
+      }
+    });
+  },
+);
 
 describe("an aim", () => {
   const cost = (seconds: number, peak = 0): Cost => ({ wall: seconds, cpu: 2 * seconds, peak });

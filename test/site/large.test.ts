@@ -16,11 +16,11 @@ const pagesBelow = (folder: string) =>
 
 const count = (html: string, pattern: RegExp) => html.match(pattern)?.length ?? 0;
 
-test("10,000 records are one JSON document", () => {
+test("10,000 records are one JSON document", { tags: ["long"] }, () => {
   expect(jsonOf(tree, "api/v1/package/index.json")).toHaveLength(10_000);
 });
 
-test("no list shows more than 500 of them on one page", () => {
+test("no list shows more than 500 of them on one page", { tags: ["long"] }, () => {
   const lists = ["index.html", ...pagesBelow("page/"), ...pagesBelow("platforms/")];
   for (const path of lists) {
     const html = textOf(tree, path);
@@ -34,7 +34,7 @@ test("no list shows more than 500 of them on one page", () => {
   }
 });
 
-test("each of them is on one page of a month, and on one of the browsable list", () => {
+test("each of them is on one page of a month, and on one of the browsable list", { tags: ["long"] }, () => {
   const ids = (pages: string[], pattern: RegExp) =>
     pages
       .flatMap((path) => [...textOf(tree, path).matchAll(pattern)].map(([, id]) => Number(id)))
@@ -44,7 +44,9 @@ test("each of them is on one page of a month, and on one of the browsable list",
   expect(ids(pagesBelow("api/v1/package/"), /&quot;id&quot;: <a [^>]*>(\d+)</g)).toEqual(all);
 });
 
-test("home leads to every page of the list, and a month of many pages leads to its parts", () => {
+test("home leads to every page of the list, and a month of many pages leads to its parts", {
+  tags: ["long"],
+}, () => {
   const linked = (page: string) =>
     elements(textOf(tree, page)).flatMap((element) => attribute(element, "href") ?? []);
   const folders = pagesBelow("page/").map((path) => path.replace(/index\.html$/, ""));
