@@ -86,6 +86,7 @@ export const codes = {
   "config-package-type": 1,
   "config-url": 1,
   "feed-key": 1,
+  "feed-signer": 1,
   template: 1,
   // inspection
   "policy-refused": 1,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type FeedKey, fingerprint } from "./feed-keys.ts";
-import { type FeedSettings, feedsSchema } from "./feeds.ts";
+import { type FeedSettings, feedsSchema, type RpmSigner } from "./feeds.ts";
 import {
   expects,
   flag,
@@ -286,6 +286,8 @@ export interface Config {
   feeds: FeedSettings;
   /** Keys that sign feeds; clients get all that are not retired. */
   feedKeys: readonly FeedKey[];
+  /** Loaded only if the yum feed is on. */
+  rpmSigners: readonly RpmSigner[];
   signers: readonly SignerFile[];
   /** Artifacts of these package types are inspected. Empty without signers. */
   policies: ReadonlyMap<string, Policy>;

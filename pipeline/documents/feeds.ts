@@ -90,6 +90,14 @@ export interface YumSettings {
 /** Days until apt refuses an index that was not renewed. */
 export const usualValidDays = 14;
 
+/** An OpenPGP certificate of `signers:`, under which rpms may be signed. */
+export interface RpmSigner {
+  /** 16 lowercase hexadecimal characters each; the primary key's first. */
+  keyIds: readonly string[];
+  /** The certificate in ASCII armor. */
+  armored: string;
+}
+
 /** The feeds that are on, with all defaults. */
 export interface FeedSettings {
   apt?: AptSettings;

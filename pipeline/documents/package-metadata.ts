@@ -41,6 +41,7 @@ const rpmSchema = object({
   version: line,
   release: line,
   arch,
+  native_arch: line.meta({ description: "The architecture as rpm names it, such as i686 or noarch." }),
   summary: freeText,
   description: freeText,
   url: freeText.optional(),

@@ -131,6 +131,7 @@ export type SiteConfig = Pick<
   | "packageTypes"
   | "feeds"
   | "feedKeys"
+  | "rpmSigners"
 >;
 
 /** Notes in display order: components and kinds as configured, without empty ones. */

@@ -7,6 +7,7 @@ import { readFeedKeys } from "../project/feed-keys.ts";
 import { pathsOfRelease, readDocuments } from "../project/parse.ts";
 import { configIn } from "../project/project-folder.ts";
 import { readConfig } from "../project/read-config.ts";
+import { readRpmSigners } from "../project/rpm-signers.ts";
 import { siteNamed } from "../project/site-named.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, readRelease } from "../records/read-release.ts";
@@ -103,7 +104,8 @@ export async function openCatalog(
     filesIn(folder),
     source ? [] : found.certificates,
   );
-  const written = configIn(folder, { ...parsed, feedKeys });
+  const { rpmSigners, problems: signerProblems } = await readRpmSigners(parsed, files, place);
+  const written = configIn(folder, { ...parsed, feedKeys, rpmSigners });
   const config = selection.site === undefined ? written : atSite(written, selection.site);
   const { ledger, problems: ledgerProblems } = loadLedger(found, files);
   const versions = new Set(selection.versions);
@@ -116,6 +118,7 @@ export async function openCatalog(
     ...(isWhole ? found.problems : problemsOf(chosen, found)),
     ...configProblems,
     ...keyProblems,
+    ...signerProblems,
     ...ledgerProblems,
     ...exceptions.problems,
   ];

@@ -58,6 +58,7 @@ function normalizeConfig(written: WrittenConfig): Config {
     ),
     feeds: feedSettings(written.feeds ?? {}, product),
     feedKeys: [],
+    rpmSigners: [],
     signers: (written.signers ?? []).map(({ file, not_before: from, not_after: to }) => ({
       file,
       notBefore: from === undefined ? undefined : Date.parse(from),

@@ -22,6 +22,9 @@ export const escapeHtml = (text: string): string =>
 /** Inline user text, isolated so that its direction marks cannot reorder the text around it. */
 export const bdi = (text: string): string => `<bdi>${escapeHtml(text)}</bdi>`;
 
+/** The text with replacements for the characters that XML 1.0 forbids. */
+export const withoutForbidden = (text: string): string =>
+  visible(withLineFeeds(text.toWellFormed())).replace(/[\uFFFE\uFFFF]/g, "\uFFFD");
+
 /** Text for an XML 1.0 element or quoted attribute, without characters that XML forbids. */
-export const escapeXml = (text: string): string =>
-  escapeHtml(visible(withLineFeeds(text.toWellFormed())).replace(/[\uFFFE\uFFFF]/g, "\uFFFD"));
+export const escapeXml = (text: string): string => escapeHtml(withoutForbidden(text));

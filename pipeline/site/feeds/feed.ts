@@ -15,6 +15,11 @@ export interface Feed<Row = unknown> {
   /** @param release public records, without withdrawn ones */
   part(release: PublishedRelease, config: SiteConfig): FeedPart<Row>;
   /**
+   * Records that the feed leaves out because it lists another one.
+   * @param rows of all releases
+   */
+  omitted?(rows: readonly Row[], config: SiteConfig): OmittedPackage[];
+  /**
    * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first
    * @param isSigned whether `sign` signs the feed, as `documents/feed-signing.ts` has it; part of the groups' keys

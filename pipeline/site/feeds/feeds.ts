@@ -8,9 +8,10 @@ import type {
 } from "../../documents/published.ts";
 import type { Feed, OmittedPackage } from "./feed.ts";
 import { keyGroup } from "./keys.ts";
+import { yumFeed } from "./yum.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
-const feeds: readonly Feed[] = [];
+const feeds: readonly Feed[] = [yumFeed as Feed];
 
 const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 
@@ -18,12 +19,19 @@ const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name })
 export const feedRows = (release: PublishedRelease, config: SiteConfig): FeedRows =>
   Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config).rows]));
 
-/** Records of a release that a feed of their format leaves out. */
+/** Records that a feed of their format leaves out. @param releases newest first */
 export const feedOmissions = (
-  release: PublishedRelease,
+  releases: readonly PublishedRelease[],
   config: SiteConfig,
 ): { feed: FeedName; omitted: OmittedPackage[] }[] =>
-  feedsOf(config).map((feed) => ({ feed: feed.name, omitted: feed.part(release, config).omitted }));
+  feedsOf(config).map((feed) => {
+    const parts = releases.map((release) => feed.part(release, config));
+    const others = feed.omitted?.(
+      parts.flatMap(({ rows }) => rows),
+      config,
+    );
+    return { feed: feed.name, omitted: [...parts.flatMap(({ omitted }) => omitted), ...(others ?? [])] };
+  });
 
 /** @param releases newest first */
 export function* feedGroups(

@@ -193,4 +193,27 @@ export const configCases: Case[] = [
       'catalog.yaml:5:19 error[wrong-type] package_types.flatpak.platform is "17", expected a positive whole number',
     ],
   },
+  {
+    behaviour: "certificates that clients of yum repositories cannot get are reported",
+    files: {
+      ...config({
+        feeds: { yum: {} },
+        signers: ["lost.asc", "../outside.asc", "signers/bad.asc", "signers/empty.asc"].map((file) => ({
+          file,
+        })),
+      }),
+      "signers/empty.asc": "certificate",
+      "signers/bad.asc": "-----BEGIN PGP PUBLIC KEY BLOCK-----\n\nAAAA\n-----END PGP PUBLIC KEY BLOCK-----\n",
+    },
+    problems: [
+      "catalog.yaml:7:15 error[feed-signer] there is no file lost.asc, expected one for clients of the yum repositories" +
+        "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
+      "catalog.yaml:10:15 warning[feed-signer] clients of yum repositories do not get the certificates in ../outside.asc, which is not in this folder" +
+        "\n  Move it to signers/ next to catalog.yaml; then clients can check the signatures of rpms too.",
+      "catalog.yaml:13:15 error[feed-signer] signers/bad.asc holds no certificate that can be read, expected one for clients of the yum repositories" +
+        "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
+      "catalog.yaml:16:15 error[feed-signer] signers/empty.asc holds no certificate that can be read, expected one for clients of the yum repositories" +
+        "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
+    ],
+  },
 ];

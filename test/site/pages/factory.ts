@@ -45,6 +45,7 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   wire: { vendor: "vendor", cryptolib_post: "cryptolib_post" },
   feeds: {},
   feedKeys: [],
+  rpmSigners: [],
   ...changes,
 });
 

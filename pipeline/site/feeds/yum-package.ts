@@ -1,0 +1,66 @@
+import type { RpmEntry, RpmMetadata } from "../../documents/package-metadata.ts";
+import type { FeedLocation } from "./feed.ts";
+import { element, parent } from "./yum-xml.ts";
+
+/** Element `package` of primary.xml, with the elements and their order as createrepo_c writes them. */
+export function primaryPackage(rpm: RpmMetadata, location: FeedLocation): string {
+  return parent("package", { type: "rpm" }, [
+    element("name", {}, rpm.name),
+    element("arch", {}, rpm.native_arch),
+    version(rpm),
+    element("checksum", { type: "sha256", pkgid: "YES" }, location.sha256),
+    element("summary", {}, rpm.summary),
+    element("description", {}, rpm.description),
+    element("packager", {}, rpm.packager),
+    element("url", {}, rpm.url),
+    element("time", { file: rpm.build_time, build: rpm.build_time }),
+    element("size", { package: location.size, installed: rpm.size.installed, archive: rpm.size.archive }),
+    element("location", { href: relativePath(location.path) }),
+    format(rpm),
+  ]);
+}
+
+/** Element `package` of filelists.xml. */
+export const filelistsPackage = (rpm: RpmMetadata, { sha256 }: FeedLocation): string =>
+  parent("package", { pkgid: sha256, name: rpm.name, arch: rpm.native_arch }, [
+    version(rpm),
+    ...rpm.files.map(fileElement),
+  ]);
+
+const version = ({ epoch, version, release }: RpmMetadata): string =>
+  element("version", { epoch, ver: version, rel: release });
+
+function format(rpm: RpmMetadata): string {
+  const [start, end] = rpm.header_range;
+  return parent("format", {}, [
+    element("rpm:license", {}, rpm.license),
+    element("rpm:vendor", {}, rpm.vendor),
+    element("rpm:group", {}, rpm.group),
+    element("rpm:buildhost", {}, rpm.buildhost),
+    element("rpm:sourcerpm", {}, rpm.sourcerpm),
+    element("rpm:header-range", { start, end }),
+    ...dependencies.flatMap((kind) => dependencyList(kind, rpm[kind])),
+    ...rpm.files.filter(({ path }) => isPrimary(path)).map(fileElement),
+  ]);
+}
+
+const dependencies = [
+  ...(["provides", "requires", "conflicts", "obsoletes"] as const),
+  ...(["suggests", "enhances", "recommends", "supplements"] as const),
+] as const;
+
+const dependencyList = (kind: string, entries: readonly RpmEntry[]): string[] =>
+  entries.length === 0 ? [] : [parent(`rpm:${kind}`, {}, entries.map(dependency))];
+
+const dependency = ({ name, flags, epoch, version: ver, release: rel, pre }: RpmEntry): string =>
+  element("rpm:entry", { name, flags, epoch, ver, rel, pre: pre ? 1 : undefined });
+
+const fileElement = ({ path, type }: RpmMetadata["files"][number]): string =>
+  element("file", type === "file" ? {} : { type }, path);
+
+/** Files that other packages may require by path without filelists.xml. */
+const isPrimary = (path: string): boolean =>
+  path.startsWith("/etc/") || path.includes("bin/") || path === "/usr/lib/sendmail";
+
+/** From `yum/NAME/`: zypper ignores `xml:base`, so it is relative. dnf and zypper percent-encode it themselves. */
+const relativePath = (path: string): string => `../../${path}`;
