@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { type BigIntStats, closeSync, fstatSync, openSync, read, readSync, statSync } from "node:fs";
 import { basename } from "node:path";
-import { setImmediate } from "node:timers/promises";
 import { promisify } from "node:util";
 import { failure } from "../errors.ts";
 import { accessFailure } from "./access-failure.ts";
@@ -17,14 +16,8 @@ export interface FileSource extends ByteSource {
   close(): void;
 }
 
-/**
- * `ahead` reads a chunk while the previous one is processed, for a process that has the CPU to itself;
- * `in-turn` needs less CPU in total, if another thread is busy too.
- */
-export type Pace = "ahead" | "in-turn";
-
 /** @throws RelcatError file-access */
-export function fileSource(path: string, pace: Pace = "ahead"): FileSource {
+export function fileSource(path: string): FileSource {
   const descriptor = attempt(path, () => openSync(path, "r"));
   const before = fstatSync(descriptor, { bigint: true });
   const at = { name: basename(path), size: Number(before.size) };
@@ -56,8 +49,7 @@ export function fileSource(path: string, pace: Pace = "ahead"): FileSource {
       if (bytes.length > 0) await take(bytes, 0);
       return;
     }
-    const read = pace === "ahead" ? readAhead : readInTurn;
-    const done = await read(descriptor, at.size, take).catch((error) => {
+    const done = await readAhead(descriptor, at.size, take).catch((error) => {
       throw asAccessFailure(path, error);
     });
     if (done !== at.size) throw changed(path);
@@ -123,31 +115,6 @@ async function readAhead(descriptor: number, total: number, take: Take): Promise
   } finally {
     await reading.catch(() => {}); // Awaited only so that its failure does not end the process.
     for (const buffer of [full, spare]) release(buffer);
-  }
-}
-
-/** Fits into the cache of one CPU core. */
-const turnSize = 256 * 1024;
-const turnsInARow = 16;
-
-/**
- * Reads to the end or to the first missing byte.
- * @returns number of bytes read
- */
-async function readInTurn(descriptor: number, total: number, take: Take): Promise<number> {
-  const buffer = Buffer.allocUnsafeSlow(turnSize);
-  let done = 0;
-  try {
-    for (let turn = 1; ; turn++) {
-      const count = readSync(descriptor, buffer, 0, turnSize, done);
-      if (count === 0 || done > total) return done;
-      const taken = take(buffer.subarray(0, count), done);
-      if (taken) await taken;
-      done += count;
-      if (turn % turnsInARow === 0) await setImmediate(); // Lets messages of other threads through.
-    }
-  } finally {
-    release(buffer);
   }
 }
 

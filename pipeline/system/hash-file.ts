@@ -1,4 +1,4 @@
-import { fileSource, type Pace } from "./file-source.ts";
+import { fileSource } from "./file-source.ts";
 
 export interface Measure {
   sha256: string;
@@ -12,8 +12,8 @@ export type OnBytes = (done: number, total: number) => void;
  * SHA-256 and size of a file, using the memory of at most two chunks.
  * @throws RelcatError file-changed if the file changes during reading; file-access
  */
-export async function hashFile(path: string, onBytes: OnBytes = () => {}, pace?: Pace): Promise<Measure> {
-  const file = fileSource(path, pace);
+export async function hashFile(path: string, onBytes: OnBytes = () => {}): Promise<Measure> {
+  const file = fileSource(path);
   try {
     await file.each((chunk, at) => onBytes(at + chunk.length, file.size));
     return { sha256: await file.sha256(), size: file.size };
