@@ -14,18 +14,24 @@ import { readTree, type Tree } from "./tree.ts";
 const switches =
   "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking --disable-component-update --disable-sync";
 
-/** Milliseconds: a machine that is busy elsewhere is no failure. */
-const patience = 300_000;
+/** A machine that is busy elsewhere starts a browser slowly. */
+const maxStartMilliseconds = 300_000;
+/** Playwright waits this long for a missing label or address before the test fails. */
+const maxStepMilliseconds = 30_000;
 
 export const startBrowser = (): Promise<Browser> =>
-  chromium.launch({ executablePath: "/usr/bin/chromium", args: switches.split(" "), timeout: patience });
+  chromium.launch({
+    executablePath: "/usr/bin/chromium",
+    args: switches.split(" "),
+    timeout: maxStartMilliseconds,
+  });
 
 export async function openContext(
   browser: Browser,
   options: BrowserContextOptions = {},
 ): Promise<BrowserContext> {
   const context = await browser.newContext(options);
-  context.setDefaultTimeout(patience);
+  context.setDefaultTimeout(maxStepMilliseconds);
   return context;
 }
 
