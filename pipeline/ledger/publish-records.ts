@@ -1,6 +1,7 @@
 import type { Config } from "../documents/config.ts";
 import type { WireRecord } from "../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, ReleaseSummary } from "../documents/published.ts";
+import { inOrder } from "../documents/record-fields.ts";
 import type { RetractedRecord } from "../documents/site.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
 import { asImported } from "../records/verbatim.ts";
@@ -83,28 +84,14 @@ export const publishedRecord = (entry: Package): Readonly<Record<string, unknown
   asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
 
 /** The 17 fields of a record in published order. */
-export function wireRecord({ id, created, modified, artifact }: Package): WireRecord {
-  const { content } = artifact;
-  return {
+export const wireRecord = ({ id, created, modified, artifact }: Package): WireRecord =>
+  inOrder({
     id,
-    name: content.name,
-    version: content.version,
-    description: content.description,
-    checksum: content.checksum,
-    operating_system: content.operating_system,
-    min_os_version: content.min_os_version,
-    max_os_version: content.max_os_version,
-    package_type: content.package_type,
+    ...artifact.content,
     created_date: created,
     modified_date: modified,
     data: artifact.data,
-    exclude_from_api: content.exclude_from_api,
-    gui_only: content.gui_only,
-    headless: content.headless,
-    platform: content.platform,
-    only_for_account: content.only_for_account,
-  };
-}
+  });
 
 type AddressParts = Pick<WireRecord, "version" | "name" | "package_type" | "id" | "checksum">;
 type Address = (record: AddressParts, file: string) => string;
