@@ -6,7 +6,7 @@ import { type Discovered, discover, type ReleaseFiles } from "../project/discove
 import { readFeedKeys } from "../project/feed-keys.ts";
 import { pathsOfRelease, readDocuments } from "../project/parse.ts";
 import { configIn } from "../project/project-folder.ts";
-import { readConfig } from "../project/read-config.ts";
+import { type ReadConfig, readConfig } from "../project/read-config.ts";
 import { readRpmSigners } from "../project/rpm-signers.ts";
 import { siteNamed } from "../project/site-named.ts";
 import type { OutlinedRelease } from "../records/normalize.ts";
@@ -17,6 +17,7 @@ import { type Allocate, type AssignedIds, type IdentifiedRelease, idAssignment }
 import type { Catalog, CatalogHead } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
 import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./exceptions.ts";
+import type { Ledger } from "./ledger.ts";
 import { loadLedger } from "./ledger-file.ts";
 
 /** Selects the releases to use, and those that may get ids. */
@@ -92,69 +93,122 @@ export async function openCatalog(
   if (!source) requireFolder(folder);
   const files = source ?? filesIn(folder);
   const found = await discover(folder, files);
-  const {
-    config: parsed,
-    problems: configProblems,
-    isConsequence,
-    place,
-  } = readConfig(`${folder}/catalog.yaml`, found.config === undefined ? undefined : files.read(found.config));
-  // Today's certificates, for an earlier commit too: clients must not be offered a key that was retired since.
-  const { keys: feedKeys, problems: keyProblems } = readFeedKeys(
-    folder,
-    filesIn(folder),
-    source ? [] : found.certificates,
-  );
-  const { rpmSigners, problems: signerProblems } = await readRpmSigners(parsed, files, place);
-  const written = configIn(folder, { ...parsed, feedKeys, rpmSigners });
-  const config = selection.site === undefined ? written : atSite(written, selection.site);
-  const { ledger, problems: ledgerProblems } = loadLedger(found, files);
-  const versions = new Set(selection.versions);
-  const isWhole = !selection.released && selection.versions === undefined;
-  const counts = (version: string) => isWhole || ledger.versions.has(version) || versions.has(version);
-  const chosen = found.releases.filter((release) => counts(release.version));
-  const openVersions = found.releases.map((release) => release.version).filter((version) => !counts(version));
+  const certificates = source ? [] : found.certificates;
+  const configuration = await readConfiguration(found, files, certificates, selection.site);
+  const loaded = loadLedger(found, files);
   const exceptions = readExceptions(found, files);
-  const problems = [
-    ...(isWhole ? found.problems : problemsOf(chosen, found)),
-    ...configProblems,
-    ...keyProblems,
-    ...signerProblems,
-    ...ledgerProblems,
-    ...exceptions.problems,
-  ];
-  const findings: Finding[] = [];
-  const missing: Problem[] = [];
-  const ids = idAssignment(ledger, allocation(selection, versions));
-  const completeness = completenessCheck(config);
+  const scope = scopeOf(selection, found, loaded.ledger);
   return {
     folder,
     files,
-    config,
-    configPlace: place,
-    ledger,
-    openVersions,
+    config: configuration.config,
+    configPlace: configuration.place,
+    ledger: loaded.ledger,
+    openVersions: scope.openVersions,
     nextNotes: found.next.length,
-    releases: selection.released ? chosen : found.releases,
+    releases: scope.releases,
+    ...reviewer({ found, files, configuration, loaded, exceptions, scope }),
+  };
+}
+
+/**
+ * The configuration with the project's certificates, and with the base URL of one site.
+ * @throws RelcatError site-unknown
+ */
+async function readConfiguration(
+  { folder, config: path }: Discovered,
+  files: AuthoredFiles,
+  certificates: readonly string[],
+  site: string | undefined,
+): Promise<ReadConfig> {
+  const read = readConfig(`${folder}/catalog.yaml`, path === undefined ? undefined : files.read(path));
+  // Today's certificates, for an earlier commit too: clients must not be offered a key that was retired since.
+  const { keys: feedKeys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder), certificates);
+  const { rpmSigners, problems: signerProblems } = await readRpmSigners(read.config, files, read.place);
+  const config = configIn(folder, { ...read.config, feedKeys, rpmSigners });
+  return {
+    ...read,
+    config: site === undefined ? config : { ...config, baseUrl: siteNamed(config, site).baseUrl },
+    problems: [...read.problems, ...keyProblems, ...signerProblems],
+  };
+}
+
+/** The releases to read, those to use, and those that may get ids. */
+interface Scope {
+  /** True if no release is skipped; notes for the next release are then checked too. */
+  isWhole: boolean;
+  counts(version: string): boolean;
+  allocate: Allocate;
+  releases: readonly ReleaseFiles[];
+  openVersions: string[];
+  /** Problems with the names and places of files. */
+  problems: Problem[];
+}
+
+function scopeOf({ released, versions }: Selection, found: Discovered, ledger: Ledger): Scope {
+  const isWhole = !released && versions === undefined;
+  const named = new Set(versions);
+  const allocate = (version: string) => isWhole || named.has(version);
+  const counts = (version: string) => allocate(version) || ledger.versions.has(version);
+  const chosen = found.releases.filter(({ version }) => counts(version));
+  return {
+    isWhole,
+    counts,
+    allocate,
+    releases: released ? chosen : found.releases,
+    openVersions: found.releases.map(({ version }) => version).filter((version) => !counts(version)),
+    problems: isWhole ? found.problems : problemsOf(chosen, found),
+  };
+}
+
+interface CatalogParts {
+  found: Discovered;
+  files: AuthoredFiles;
+  configuration: ReadConfig;
+  loaded: ReturnType<typeof loadLedger>;
+  exceptions: ReturnType<typeof readExceptions>;
+  scope: Scope;
+}
+
+/** Identifies releases one after the other, and collects the problems of all of them. */
+function reviewer({
+  found,
+  files,
+  configuration,
+  loaded,
+  exceptions,
+  scope,
+}: CatalogParts): Pick<OpenCatalog, "nextId" | "identify" | "isSound" | "finish"> {
+  const { config, isConsequence } = configuration;
+  const problems = [scope, configuration, loaded, exceptions].flatMap((part) => part.problems);
+  const findings: Finding[] = [];
+  const missing: Problem[] = [];
+  const ids = idAssignment(loaded.ledger, scope.allocate);
+  const completeness = completenessCheck(config);
+  return {
     nextId: ids.nextId,
     identify(read) {
       const { version, complete } = read.release;
+      const counts = scope.counts(version);
       const identified = ids.next(read.release);
       // The unread manifest may contain the missing artifact.
-      missing.push(...completeness.next(identified, complete && counts(version) ? "warning" : undefined));
-      if (!counts(version)) return identified;
+      missing.push(...completeness.next(identified, complete && counts ? "warning" : undefined));
+      if (!counts) return identified;
       problems.push(...read.problems);
       findings.push(...read.findings.map((problem) => ({ version, problem })));
       return identified;
     },
-    isSound: ({ problems: own, findings: found }) =>
-      !hasErrors(problems) && !hasErrors(own) && (exceptions.document !== undefined || !hasErrors(found)),
+    isSound: (read) =>
+      !hasErrors(problems) &&
+      !hasErrors(read.problems) &&
+      (exceptions.document !== undefined || !hasErrors(read.findings)),
     async finish() {
-      const lost = found.exceptions === undefined ? acceptedOnce(findings, ledger) : findings;
-      const excepted = applyExceptions(exceptions.document, lost, openVersions);
-      const noteProblems = isWhole ? await checkNextNotes(found, files, config) : [];
+      const lost = found.exceptions === undefined ? acceptedOnce(findings, loaded.ledger) : findings;
+      const excepted = applyExceptions(exceptions.document, lost, scope.openVersions);
+      const noteProblems = scope.isWhole ? await checkNextNotes(found, files, config) : [];
       const assigned = ids.finish();
       // With an invalid ledger, every record could appear as missing or new.
-      const idProblems = ledgerProblems.length === 0 ? assigned.problems : [];
+      const idProblems = loaded.problems.length === 0 ? assigned.problems : [];
       const all = [problems, excepted, noteProblems, idProblems, missing].flat();
       return { ids: assigned, problems: all.filter((problem) => !isConsequence(problem)) };
     },
@@ -163,19 +217,9 @@ export async function openCatalog(
 
 const hasErrors = (problems: readonly Problem[]) => problems.some(({ severity }) => severity === "error");
 
-/** @throws RelcatError site-unknown */
-function atSite(config: Config, name: string): Config {
-  return { ...config, baseUrl: siteNamed(config, name).baseUrl };
-}
-
 /** A stray file in an open release, or next to the releases, must not block releases that are cut. */
 const problemsOf = (releases: readonly ReleaseFiles[], { folder, problems }: Discovered): Problem[] =>
   problems.filter(({ at }) => releases.some(({ version }) => at?.file.startsWith(`${folder}/${version}/`)));
-
-function allocation({ released, versions }: Selection, chosen: ReadonlySet<string>): Allocate {
-  if (released || versions !== undefined) return (version) => chosen.has(version);
-  return () => true;
-}
 
 async function checkNextNotes(found: Discovered, files: AuthoredFiles, config: Config): Promise<Problem[]> {
   const reads = await readDocuments(found.folder, found.next, noteSchema, files);
