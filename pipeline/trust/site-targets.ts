@@ -1,0 +1,82 @@
+import type { BuildDocument, ReleaseDocument } from "../documents/site.ts";
+import { sha256 } from "./metadata.ts";
+import { isHosting } from "./site-files.ts";
+
+/** A built site. */
+export interface BuiltFiles {
+  build: BuildDocument;
+  buildBytes: Uint8Array;
+  /** Reads a file of the build. */
+  read: (path: string) => Uint8Array;
+}
+
+/** A file that signing adds to a site. */
+export interface SignedFile {
+  path: string;
+  bytes: Uint8Array;
+}
+
+/** The document of one release. */
+export interface BuiltRelease {
+  version: string;
+  document: ReleaseDocument;
+  bytes: Uint8Array;
+}
+
+const releasePath = /^api\/v1\/release\/(\d{2}\.\d{2}\.\d{3})\/index\.json$/;
+
+export function releasesOf({ build, read }: BuiltFiles): BuiltRelease[] {
+  return Object.keys(build.files).flatMap((path) => {
+    const version = releasePath.exec(path)?.[1];
+    if (version === undefined) return [];
+    const bytes = read(path);
+    return [{ version, bytes, document: JSON.parse(new TextDecoder().decode(bytes)) }];
+  });
+}
+
+/** Paths below `catalog/` and `releases/VERSION/`, as TUF names them. */
+export function targetsOf(
+  { build, buildBytes, read }: BuiltFiles,
+  releases: readonly BuiltRelease[],
+  signatures: readonly SignedFile[],
+): SignedFile[] {
+  const owners = new Map(releases.flatMap(({ version, document }) => ownPaths(version, document)));
+  const listed = new Map<string | undefined, Record<string, { sha256: string; size: number }>>();
+  const put = (path: string, known: { sha256: string; size: number }) => {
+    const owner = owners.get(path) ?? versionOf(path);
+    const own = listed.get(owner) ?? {};
+    own[path] = known;
+    listed.set(owner, own);
+  };
+  for (const [path, known] of Object.entries(build.files)) if (!isHosting(path)) put(path, known);
+  for (const { path, bytes } of [...signatures, { path: "build.json", bytes: buildBytes }]) {
+    put(path, { sha256: sha256(bytes), size: bytes.length });
+  }
+  const filesOf = (version: string | undefined) => listText(listed.get(version) ?? {});
+  return [
+    { path: "catalog/index.json", bytes: read("api/v1/package/index.json") },
+    { path: "catalog/latest.json", bytes: read("api/v1/latest.json") },
+    { path: "catalog/files.json", bytes: filesOf(undefined) },
+    ...releases.flatMap(({ version, bytes }) => [
+      { path: `releases/${version}/release.json`, bytes },
+      { path: `releases/${version}/files.json`, bytes: filesOf(version) },
+    ]),
+  ];
+}
+
+/** A release owns the record paths of its ids. */
+function ownPaths(version: string, { packages, retracted }: ReleaseDocument): [string, string][] {
+  const record = (id: number, name: string): [string, string] => [`api/v1/package/${id}/${name}`, version];
+  return [
+    ...packages.map(({ id }) => record(id, "index.json")),
+    ...retracted.map(({ id }) => record(id, "gone.json")),
+  ];
+}
+
+const versionOf = (path: string): string | undefined =>
+  /^(?:api\/v1\/release|releases)\/(\d{2}\.\d{2}\.\d{3})\//.exec(path)?.[1];
+
+function listText(files: Record<string, { sha256: string; size: number }>): Uint8Array {
+  const sorted = Object.fromEntries(Object.entries(files).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return new TextEncoder().encode(`${JSON.stringify({ schema_version: 1, files: sorted })}\n`);
+}
