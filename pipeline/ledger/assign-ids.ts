@@ -1,6 +1,6 @@
 import type { AddEvent, ReviseEvent } from "../documents/ledger.ts";
 import type { Place, Problem } from "../errors.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import {
   type Artifact,
   type ArtifactOutline,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { type AddEvent, type LedgerEvent, ledgerEventSchema } from "../documents/ledger.ts";
 import type { Code, Place, Problem } from "../errors.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import type { Source } from "../project/source.ts";
 import { type LedgerEvents, LedgerLines } from "./ledger-lines.ts";
 import {

@@ -1,6 +1,6 @@
 import type { AddEvent, LedgerEvent } from "../documents/ledger.ts";
 import type { Problem } from "../errors.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import { laterThan } from "../project/event-time.ts";
 import type { Ledger } from "./ledger.ts";
 import { identity } from "./ledger-records.ts";

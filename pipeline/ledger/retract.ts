@@ -1,7 +1,7 @@
 import { line } from "../documents/fields.ts";
 import type { ReinstateEvent, RetractEvent } from "../documents/ledger.ts";
 import { type Problem, throwErrors } from "../errors.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import { eventTime } from "../project/event-time.ts";
 import { requireFolder } from "../system/files.ts";
 import { withWriteLock } from "../system/lock.ts";

@@ -3,7 +3,7 @@ import { failure, type Place, type Problem } from "../errors.ts";
 import { bytesChanged, recordPrivate, recordVanished } from "../ledger/assign-ids.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { checkGrowth, compareGrowth } from "../ledger/growth.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import type { Baseline } from "./baseline.ts";
 import type { RecordChanges } from "./compare-records.ts";
 import { problemRow } from "./problem-row.ts";

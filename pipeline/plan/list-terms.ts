@@ -1,6 +1,6 @@
 import type { Config } from "../documents/config.ts";
 import { failure } from "../errors.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";
 import { filterFields, isField } from "../selection/fields.ts";
 import type { Row } from "../selection/record-index.ts";

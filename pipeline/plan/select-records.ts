@@ -2,7 +2,7 @@ import { matchesGlob } from "node:path";
 import { failure } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Entry } from "../ledger/ledger-records.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 
 /** Records to withdraw: by id, or the matching ones of a version. */
 export type RecordChoice =

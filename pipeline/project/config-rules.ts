@@ -4,7 +4,7 @@ import { packageType as packageTypePattern, url as urlPattern } from "../documen
 import { defaultPackageTypes, defaultPlatforms, kinds, platformFolder } from "../documents/package-types.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import type { ConfigRule } from "./config-rule.ts";
-import { display } from "./document.ts";
+import { display } from "./display.ts";
 import { expectedTypes, ingestTypes, policyTypes } from "./type-name-rules.ts";
 
 const urlPlaceholders = ["base_url", "version", "file", "name", "package_type", "id", "checksum"] as const;

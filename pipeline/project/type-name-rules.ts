@@ -1,6 +1,6 @@
 import { defaultPackageTypes, resolveAlias } from "../documents/package-types.ts";
 import type { ConfigRule } from "./config-rule.ts";
-import { display } from "./document.ts";
+import { display } from "./display.ts";
 import { packageTypes } from "./package-table.ts";
 import { unknownTypeHint } from "./unknown-type.ts";
 

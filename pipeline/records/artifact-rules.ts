@@ -1,4 +1,4 @@
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { debsHaveOneBound } from "./deb-rules.ts";

@@ -1,4 +1,4 @@
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
 /** An attestation copied from another build would vouch for other bytes. */

@@ -1,5 +1,5 @@
 import type { Place, Problem } from "../errors.ts";
-import { display } from "../project/document.ts";
+import { display } from "../project/display.ts";
 import type { Artifact } from "./artifact.ts";
 
 /**

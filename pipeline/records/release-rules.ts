@@ -1,7 +1,8 @@
 import type { Config } from "../documents/config.ts";
 import type { WrittenNote } from "../documents/note.ts";
 import type { Problem } from "../errors.ts";
-import { display, type Located } from "../project/document.ts";
+import { display } from "../project/display.ts";
+import type { Located } from "../project/document.ts";
 import { componentKey, inlineText, kindKey } from "./notes.ts";
 import { error, type ReleaseRule, warning } from "./report.ts";
 

@@ -1,5 +1,6 @@
 import type { Code, Problem } from "../errors.ts";
-import { checkShape, display } from "../project/document.ts";
+import { display } from "../project/display.ts";
+import { checkShape } from "../project/document.ts";
 import { type ArtifactInRelease, type ArtifactRule, error } from "./report.ts";
 import { outOfOrder, recordShape } from "./verbatim.ts";
 

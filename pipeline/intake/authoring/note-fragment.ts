@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import type { Config } from "../../documents/config.ts";
 import { noteSchema } from "../../documents/note.ts";
 import { failure } from "../../errors.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 
 /** A note from the command line. */
 export interface NewNote {

@@ -2,7 +2,7 @@ import { url as urlPattern } from "../../documents/fields.ts";
 import { failure, type Problem } from "../../errors.ts";
 import { identity } from "../../ledger/ledger-records.ts";
 import { useConfig } from "../../project/config.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import { inParallel } from "../../system/in-parallel.ts";
 import { isSafeStep } from "../../system/network/download-request.ts";
 import { findRedirect, type Redirection, type RetryPolicy } from "../../system/network/fetch.ts";

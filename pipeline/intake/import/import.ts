@@ -6,7 +6,7 @@ import type { LedgerChange } from "../../ledger/change.ts";
 import { ledgerLine } from "../../ledger/ledger.ts";
 import type { Entry } from "../../ledger/ledger-records.ts";
 import { takenWireNames } from "../../project/config-rules.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import { isPrivate } from "../../records/normalize.ts";
 import { catalogRows } from "./catalog-rows.ts";
 import { type CatalogChanges, catalogYaml } from "./catalog-yaml.ts";

@@ -1,6 +1,6 @@
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { failure } from "../../errors.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 
 /** An imported record's manifest entry, with its id. */
 export interface Entry {

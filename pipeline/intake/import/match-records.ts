@@ -2,7 +2,7 @@ import type { Code, Problem } from "../../errors.ts";
 import type { Package } from "../../ledger/assign-ids.ts";
 import { type Entry, identity } from "../../ledger/ledger-records.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import { contentOf } from "../../records/record-content.ts";
 import { typeKey } from "./catalog-rows.ts";
 import { ledgerDates, verbatimDates } from "./dates.ts";

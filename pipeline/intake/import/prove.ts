@@ -3,7 +3,7 @@ import { assignIds, type Package } from "../../ledger/assign-ids.ts";
 import type { LedgerChange } from "../../ledger/change.ts";
 import { readLedger } from "../../ledger/ledger.ts";
 import { publishedRecord } from "../../ledger/publish-records.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import { isImported } from "./manifests.ts";
 import type { Match } from "./match-records.ts";
 import type { LiveRecord } from "./read-records.ts";

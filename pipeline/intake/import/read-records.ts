@@ -1,7 +1,7 @@
 import { id, version } from "../../documents/fields.ts";
 import { isObject } from "../../documents/is-object.ts";
 import { failure, type Problem, throwErrors } from "../../errors.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import { parseJson } from "../../project/json.ts";
 import { maxDepth, placeAt, type Source, type Syntax, SyntaxProblem } from "../../project/source.ts";
 

@@ -3,7 +3,7 @@ import { exceptableRules } from "../../documents/exceptions.ts";
 import type { Problem } from "../../errors.ts";
 import type { Finding } from "../../ledger/exceptions.ts";
 import { identity } from "../../ledger/ledger-records.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import type { Artifact, Release } from "../../records/normalize.ts";
 import type { Existing } from "./existing.ts";
 import { isImported } from "./manifests.ts";

@@ -1,7 +1,7 @@
 import type { Exception } from "../../documents/exceptions.ts";
 import type { Code, Problem } from "../../errors.ts";
 import { boundsOf, byException, type Finding } from "../../ledger/exceptions.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import type { LiveRecord } from "./read-records.ts";
 
 /** A rule that an imported record breaks. */

@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import type { Config } from "../../documents/config.ts";
-import { giveWhole, isShortened } from "../../project/document.ts";
+import { giveWhole, isShortened } from "../../project/display.ts";
 import { readFiles } from "../../system/files.ts";
 import { lookAt, readHead, type Sight } from "../../system/input-files.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "./evidence.ts";

@@ -1,5 +1,5 @@
 import { failure } from "../../errors.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,7 +1,7 @@
 import { posix } from "node:path";
 import type { Config, IngestRule } from "../../documents/config.ts";
 import type { Problem } from "../../errors.ts";
-import { display } from "../../project/document.ts";
+import { display } from "../../project/display.ts";
 import { type At, problem } from "./evidence.ts";
 
 /** The first `ingest:` rule in catalog.yaml whose glob matches the file name, case-sensitively. */

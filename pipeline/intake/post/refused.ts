@@ -1,5 +1,5 @@
 import type { Problem } from "../../errors.ts";
-import { fieldName } from "../../project/document.ts";
+import { fieldName } from "../../project/display.ts";
 import type { Path } from "../../project/source.ts";
 
 /** unreadable: not JSON; conflict: valid, but contradicts existing data. */

@@ -1,6 +1,6 @@
 import { basename, dirname, join } from "node:path/posix";
 import { type Problem, throwErrors } from "../../../errors.ts";
-import { giveWhole, isShortened } from "../../../project/document.ts";
+import { giveWhole, isShortened } from "../../../project/display.ts";
 import { decode, placeAt, type Source } from "../../../project/source.ts";
 import { readFiles } from "../../../system/files.ts";
 import { type At, problem, wholeFile } from "../evidence.ts";
