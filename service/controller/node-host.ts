@@ -9,7 +9,7 @@ import type { Actor, Head } from "./audit/audit-log.ts";
 import { type LogVerdict, verifyLog } from "./audit/verify-log.ts";
 import { hashPassword } from "./auth/passwords.ts";
 import { type Answer, type Call, writeAs } from "./call.ts";
-import { contracts } from "./contract.ts";
+import { contracts } from "./contracts.ts";
 import type { Controller } from "./controller.ts";
 import { handlers } from "./handlers.ts";
 import { Refused } from "./problems.ts";

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, test } from "vitest";
-import { contracts } from "../../service/controller/contract.ts";
+import { contracts } from "../../service/controller/contracts.ts";
 import { type ControllerOperation, controllerRoutes } from "../../service/controller/routes.ts";
 import { type Asker, askers, fromElsewhere, proxied } from "./access-principals.ts";
 import { type Person, type Row, table } from "./access-table.ts";

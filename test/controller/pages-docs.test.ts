@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from "vitest";
-import { contracts } from "../../service/controller/contract.ts";
+import { contracts } from "../../service/controller/contracts.ts";
 import { bodyExamples } from "../../service/controller/pages/docs-examples.ts";
 import { type ControllerOperation, controllerRoutes } from "../../service/controller/routes.ts";
 import { type Page, visitor } from "./pages-support.ts";

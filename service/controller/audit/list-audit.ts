@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { Answer, Call } from "../call.ts";
-import type { auditQuerySchema, auditSchema } from "../documents.ts";
 import type { AuditRow } from "../store/schema.ts";
+import type { auditQuerySchema, auditSchema } from "./audit-documents.ts";
 
 type Query = z.infer<typeof auditQuerySchema>;
 

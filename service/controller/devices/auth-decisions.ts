@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { type Answer, at, type Call, canonicalId, nameOf, type Writing, write } from "../call.ts";
-import type { decisionsRequestSchema } from "../documents.ts";
 import { invalid, Refused } from "../problems.ts";
 import type { SerialRow } from "../store/schema.ts";
+import type { decisionsRequestSchema } from "./device-documents.ts";
 import { readDeviceRow, serialKey } from "./device-rows.ts";
 
 type Request = z.infer<typeof decisionsRequestSchema>;

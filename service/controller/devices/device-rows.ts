@@ -1,8 +1,8 @@
 import { type Expression, type Kysely, type RawBuilder, sql } from "kysely";
-import type { Device } from "../documents.ts";
 import type { DatabaseKind } from "../store/database.ts";
 import { prepared } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
+import type { Device } from "./device-documents.ts";
 
 export { serialKey } from "./serials.ts";
 

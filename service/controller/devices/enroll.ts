@@ -3,9 +3,9 @@ import type { z } from "zod";
 import type { Actor } from "../audit/audit-log.ts";
 import { digestOf, isSameDigest, newSecret } from "../auth/secrets.ts";
 import { type Answer, at, type Call, type Writing, write } from "../call.ts";
-import type { DeviceState, enrollRequestSchema } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import type { DeviceRow, SerialRow } from "../store/schema.ts";
+import type { DeviceState, enrollRequestSchema } from "./device-documents.ts";
 import { serialKey } from "./device-rows.ts";
 
 type Request = z.infer<typeof enrollRequestSchema>;

@@ -3,8 +3,8 @@ import { type Expression, sql } from "kysely";
 import type { z } from "zod";
 import { digestOf } from "../auth/secrets.ts";
 import { type Answer, type Call, principalOf } from "../call.ts";
-import type { deviceQuerySchema } from "../documents.ts";
 import { invalid } from "../problems.ts";
+import type { deviceQuerySchema } from "./device-documents.ts";
 import { devicesAsText, serialKey } from "./device-rows.ts";
 
 type Query = z.infer<typeof deviceQuerySchema>;

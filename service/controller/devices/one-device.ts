@@ -1,8 +1,8 @@
 import type { z } from "zod";
 import { type Answer, type Call, canonicalId, type Writing, write } from "../call.ts";
-import type { assignRequestSchema, deviceChangeSchema } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import type { DeviceRow } from "../store/schema.ts";
+import type { assignRequestSchema, deviceChangeSchema } from "./device-documents.ts";
 import { deviceOf, findDeviceText, readDeviceRow } from "./device-rows.ts";
 
 const unknown = () => new Refused("not-found", "There is no such device.");

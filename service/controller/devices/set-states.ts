@@ -1,10 +1,10 @@
 import { type Kysely, sql } from "kysely";
 import type { AuditEntry } from "../audit/audit-log.ts";
 import { type Answer, at, type Call, canonicalId, nameOf, write } from "../call.ts";
-import type { DeviceState, StateItem, StateRequest } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import { itemsOf, prepared, valuesOf } from "../store/prepared.ts";
 import type { DeviceRow, Schema } from "../store/schema.ts";
+import type { DeviceState, StateItem, StateRequest } from "./device-documents.ts";
 
 type Found = Pick<DeviceRow, "ordinal" | "id" | "state" | "version" | "serial" | "serial_key">;
 type Item = StateRequest["devices"][number];

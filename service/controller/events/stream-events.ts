@@ -2,12 +2,12 @@ import type { UnderlyingDefaultSource } from "node:stream/web";
 import type { z } from "zod";
 import { caching } from "../../http/answers.ts";
 import { refusalOf } from "../access.ts";
+import type { eventsQuerySchema } from "../audit/audit-documents.ts";
 import { deviceCodes } from "../audit/audit-log.ts";
 import { told } from "../audit/list-audit.ts";
 import { isStillGood } from "../auth/authenticate.ts";
 import { type Answer, type Call, principalOf } from "../call.ts";
-import { contracts } from "../contract.ts";
-import type { eventsQuerySchema } from "../documents.ts";
+import { contracts } from "../contracts.ts";
 import { invalid, Refused } from "../problems.ts";
 import type { AuditRow } from "../store/schema.ts";
 

@@ -2,9 +2,9 @@ import { randomUUID } from "node:crypto";
 import type { z } from "zod";
 import { digestOf, newSecret } from "../auth/secrets.ts";
 import { type Answer, at, type Call, nameOf, principalOf, type Writing, write } from "../call.ts";
-import type { keyChangeSchema, keyRequestSchema, rotateRequestSchema } from "../documents.ts";
 import { Refused } from "../problems.ts";
 import type { KeyRow } from "../store/schema.ts";
+import type { keyChangeSchema, keyRequestSchema, rotateRequestSchema } from "./key-documents.ts";
 import { keyOf, makeKey, newKeyOf, readKey } from "./key-rows.ts";
 
 type KeyRequest = z.infer<typeof keyRequestSchema>;

@@ -5,9 +5,9 @@ import { scopesOf } from "../auth/authenticate.ts";
 import { digestOf, newSecret } from "../auth/secrets.ts";
 import { at } from "../call.ts";
 import type { Controller } from "../controller.ts";
-import type { keyRequestSchema, keySchema, newKeySchema } from "../documents.ts";
 import { invalid } from "../problems.ts";
 import type { KeyRow, Schema } from "../store/schema.ts";
+import type { keyRequestSchema, keySchema, newKeySchema } from "./key-documents.ts";
 
 const day = 24 * 3_600_000;
 

@@ -3,8 +3,8 @@ import { jsonBody, type ServerAnswer, type ServerRequest } from "../../http/requ
 import { type Principal, refusalOf, rightsOf, type User } from "../access.ts";
 import { apiPath, type ControllerApp } from "../app.ts";
 import type { Caller } from "../call.ts";
-import { contracts } from "../contract.ts";
-import type { Device } from "../documents.ts";
+import { contracts } from "../contracts.ts";
+import type { Device } from "../devices/device-documents.ts";
 import { Refused } from "../problems.ts";
 import { type ControllerOperation, controllerRoutes } from "../routes.ts";
 

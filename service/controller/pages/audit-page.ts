@@ -1,6 +1,6 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../http/request.ts";
-import type { auditSchema } from "../documents.ts";
+import type { auditSchema } from "../audit/audit-documents.ts";
 import { fieldOf } from "./form.ts";
 import { page, type SignedIn } from "./visit.ts";
 import { labelOf, momentOf } from "./words.ts";

@@ -1,5 +1,5 @@
 import type { ServerAnswer } from "../../http/request.ts";
-import type { Device, DeviceState } from "../documents.ts";
+import type { Device, DeviceState } from "../devices/device-documents.ts";
 import { Refused } from "../problems.ts";
 import { may } from "./ask.ts";
 import { type AuditEntry, entryOf } from "./audit-page.ts";

@@ -1,5 +1,5 @@
 import type { ServerAnswer } from "../../http/request.ts";
-import { type DeviceState, deviceStates, type StateRequest } from "../documents.ts";
+import { type DeviceState, deviceStates, type StateRequest } from "../devices/device-documents.ts";
 import { Refused } from "../problems.ts";
 import { may } from "./ask.ts";
 import { choices, listAddress } from "./devices-page.ts";

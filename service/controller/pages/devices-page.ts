@@ -1,5 +1,5 @@
 import type { ServerAnswer } from "../../http/request.ts";
-import { type Device, type DeviceState, deviceStates } from "../documents.ts";
+import { type Device, type DeviceState, deviceStates } from "../devices/device-documents.ts";
 import { may } from "./ask.ts";
 import { page, type SignedIn } from "./visit.ts";
 import { counted, lengthOf, momentOf, numberOf, sinceOf } from "./words.ts";

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Method } from "../../http/routes.ts";
 import type { Access } from "../access.ts";
-import { type Contract, contracts } from "../contract.ts";
+import type { Contract } from "../contract.ts";
+import { contracts } from "../contracts.ts";
 import * as documents from "../documents.ts";
 import { type ProblemKind, Refused } from "../problems.ts";
 import { type ControllerOperation, controllerRoutes } from "../routes.ts";

@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../http/request.ts";
 import { keyScopes, rightsOf, type Scope } from "../access.ts";
-import type { keySchema, newKeySchema } from "../documents.ts";
+import type { keySchema, newKeySchema } from "../keys/key-documents.ts";
 import { may } from "./ask.ts";
 import { fieldOf, numberIn } from "./form.ts";
 import { page, type SignedIn } from "./visit.ts";

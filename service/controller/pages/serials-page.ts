@@ -1,6 +1,10 @@
 import type { z } from "zod";
 import type { ServerAnswer } from "../../http/request.ts";
-import { type decisionsAnswerSchema, type decisionsSchema, enforcedStates } from "../documents.ts";
+import {
+  type decisionsAnswerSchema,
+  type decisionsSchema,
+  enforcedStates,
+} from "../devices/device-documents.ts";
 import { Refused } from "../problems.ts";
 import { may } from "./ask.ts";
 import { fieldOf } from "./form.ts";

@@ -8,9 +8,9 @@ import { requireSameSite } from "../auth/same-site.ts";
 import { digestOf, newSession } from "../auth/secrets.ts";
 import { type Answer, at, type Call, originOf, principalOf, write } from "../call.ts";
 import { deviceOf } from "../devices/device-rows.ts";
-import type { loginRequestSchema, meChangeSchema } from "../documents.ts";
 import { invalid, Refused, tooMany } from "../problems.ts";
 import type { UserRow } from "../store/schema.ts";
+import type { loginRequestSchema, meChangeSchema } from "./user-documents.ts";
 import {
   comparable,
   endSessions,

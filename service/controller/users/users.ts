@@ -4,9 +4,9 @@ import { mayDecideOn, type Role } from "../access.ts";
 import { userOfRow } from "../auth/authenticate.ts";
 import { hashPassword } from "../auth/passwords.ts";
 import { type Answer, at, type Call, canonicalId, principalOf, type Writing, write } from "../call.ts";
-import type { upsertRequestSchema } from "../documents.ts";
 import { invalid, Refused } from "../problems.ts";
 import type { UserRow } from "../store/schema.ts";
+import type { upsertRequestSchema } from "./user-documents.ts";
 import {
   comparable,
   endSessions,

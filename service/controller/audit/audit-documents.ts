@@ -1,0 +1,51 @@
+import { z } from "zod";
+import { line, moment, text } from "../fields.ts";
+
+export const auditQuerySchema = z.strictObject({
+  target: line(255).optional().meta({ description: "Id of a device, user or key." }),
+  code: line(64).optional(),
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .optional()
+    .meta({ description: "Only rows after this seq." }),
+  before: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .optional()
+    .meta({ description: "Only rows before this seq, newest first." }),
+  limit: z
+    .string()
+    .regex(/^([1-9]\d{0,2}|1000)$/)
+    .optional()
+    .meta({ description: "1 to 1000; default: 100." }),
+});
+export const auditSchema = z
+  .strictObject({
+    audit_log: z.array(
+      z.strictObject({
+        seq: z.int(),
+        at: moment,
+        actor: z.strictObject({
+          kind: text,
+          id: text.nullable(),
+          name: text.nullable(),
+          ip: text.nullable(),
+        }),
+        request_id: text.nullable(),
+        code: text,
+        target: z.strictObject({ kind: text, id: text }).nullable(),
+        before: z.looseObject({}).nullable(),
+        after: z.looseObject({}).nullable(),
+        hash: text,
+      }),
+    ),
+  })
+  .meta({ id: "AuditLog" });
+export const eventsQuerySchema = z.strictObject({
+  after: z
+    .string()
+    .regex(/^\d{1,15}$/)
+    .optional()
+    .meta({ description: "Events after this id; default: from now on." }),
+});

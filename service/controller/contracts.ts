@@ -1,0 +1,52 @@
+import { auditQuerySchema, auditSchema, eventsQuerySchema } from "./audit/audit-documents.ts";
+import type { Contract } from "./contract.ts";
+import { deviceContracts } from "./devices/device-contracts.ts";
+import { okSchema } from "./documents.ts";
+import { keyContracts } from "./keys/key-contracts.ts";
+import type { ControllerOperation } from "./routes.ts";
+import { userContracts } from "./users/user-contracts.ts";
+
+/** The contract of every operation. */
+export const contracts: Record<ControllerOperation, Contract> = {
+  health: {
+    summary: "Health check",
+    access: "anyone",
+    rate: "api",
+    success: { status: 200, description: "The server is up.", schema: okSchema },
+  },
+  ...deviceContracts,
+  ...keyContracts,
+  ...userContracts,
+  listAudit: {
+    summary: "Read the audit log",
+    access: { scope: "audit:read" },
+    rate: "api",
+    query: auditQuerySchema,
+    success: {
+      status: 200,
+      description: "Rows, newest first unless `after` is given.",
+      schema: auditSchema,
+    },
+  },
+  streamEvents: {
+    summary: "Stream device events",
+    description: "Server-sent events; Last-Event-ID and `after` continue where a client stopped.",
+    access: { scope: "devices:read" },
+    rate: "api",
+    query: eventsQuerySchema,
+    success: { status: 200, description: "An endless stream.", type: "text/event-stream" },
+    problems: ["busy"],
+  },
+  readOpenApi: {
+    summary: "This OpenAPI description",
+    access: "anyone",
+    rate: "api",
+    success: { status: 200, description: "OpenAPI 3.1.", type: "application/json" },
+  },
+  readDocs: {
+    summary: "This API as a page",
+    access: "anyone",
+    rate: "api",
+    success: { status: 200, description: "A page.", type: "text/html" },
+  },
+};

@@ -1,0 +1,149 @@
+import { z } from "zod";
+import { line, moment, text } from "../fields.ts";
+
+export const deviceStates = ["pending", "accepted", "rejected"] as const;
+export type DeviceState = (typeof deviceStates)[number];
+
+export const deviceSchema = z
+  .strictObject({
+    id: z.uuid(),
+    name: text.nullable(),
+    state: z.enum(deviceStates),
+    serial: text.nullable(),
+    public_key: text.meta({ description: "Ed25519, base64 of the 32 bytes." }),
+    ipv6: text.nullable(),
+    device_type: text.nullable(),
+    device_os: text.nullable(),
+    controller_id: text.nullable(),
+    owned_by_org: text.nullable(),
+    assigned_to_user: text.nullable(),
+    last_seen: moment.nullable(),
+    last_seen_version: text.nullable(),
+    version: z.int().meta({ description: "Increases with every change; for if_version." }),
+    created_at: moment,
+    state_changed_at: moment,
+    state_changed_by: text.nullable(),
+    state_reason: text.nullable(),
+  })
+  .meta({ id: "Device" });
+export type Device = z.infer<typeof deviceSchema>;
+
+export const deviceMapSchema = z
+  .strictObject({ devices: z.record(z.uuid(), deviceSchema) })
+  .meta({ id: "Devices", description: "By id, in order of creation." });
+
+export const deviceQuerySchema = z.strictObject({
+  state: z.enum(deviceStates).optional(),
+  serial: line(255).optional().meta({ description: "Exact match, ignoring case and surrounding spaces." }),
+  q: line(255).optional().meta({ description: "Part of a name, a serial number or an id." }),
+  limit: z
+    .string()
+    .regex(/^([1-9]\d{0,2}|1000)$/)
+    .optional()
+    .meta({ description: "Page size, 1 to 1000." }),
+  cursor: line(200).optional().meta({ description: "From the Link header of the previous page." }),
+});
+
+const reason = line(500).meta({ description: "Reason for the history." });
+
+export const stateRequestSchema = z
+  .object({
+    devices: z
+      .array(
+        z.object({
+          id: line(64),
+          state: z.enum(deviceStates),
+          reason: reason.optional(),
+          if_version: z.int().nonnegative().optional(),
+        }),
+      )
+      .min(1)
+      .max(1000),
+    dry_run: z.boolean().optional(),
+  })
+  .meta({ id: "DeviceStateRequest" });
+export type StateRequest = z.infer<typeof stateRequestSchema>;
+
+const stateResult = z.strictObject({
+  id: text,
+  state: z.enum(deviceStates),
+  previous_state: z.enum(deviceStates),
+  changed: z.boolean(),
+  version: z.int(),
+});
+const failedItem = z.strictObject({
+  id: text,
+  error: z.enum(["not-found", "version-conflict", "limit-reached"]),
+  detail: text,
+});
+export const stateItemSchema = z.union([stateResult, failedItem]);
+export type StateItem = z.infer<typeof stateItemSchema>;
+
+export const stateAnswerSchema = z
+  .strictObject({ devices: z.array(stateItemSchema), changed: z.int(), dry_run: z.literal(true).optional() })
+  .meta({ id: "DeviceStateAnswer", description: "In the order of the request." });
+
+export const deviceChangeSchema = z.object({ name: line(255).nullable() }).meta({ id: "DeviceChange" });
+export const assignRequestSchema = z
+  .object({ device_id: line(64), user_id: line(64).nullable().optional() })
+  .meta({ id: "AssignRequest", description: "Without a user, the device is not assigned." });
+
+export const enforcedStates = ["accepted", "rejected", "retain"] as const;
+export const decisionsRequestSchema = z
+  .object({
+    auth_decisions: z
+      .array(
+        z.object({
+          serial: line(255),
+          enforce_state: z.enum([...enforcedStates, "none"]),
+          device_id: line(64).nullable().optional(),
+        }),
+      )
+      .min(1)
+      .max(1000),
+    include_rejected: z
+      .boolean()
+      .optional()
+      .meta({ description: "Also accept rejected serial numbers; otherwise a list skips them." }),
+  })
+  .meta({ id: "AuthDecisionsRequest", description: "none removes a decision." });
+export const decisionsSchema = z
+  .strictObject({
+    auth_decisions: z.array(
+      z.strictObject({
+        serial: text,
+        enforce_state: z.enum(enforcedStates),
+        device_id: text.nullable(),
+        source: z.enum(["decision", "rejection"]),
+        created_at: moment,
+      }),
+    ),
+  })
+  .meta({ id: "AuthDecisions", description: "Decision for the first contact with a serial number." });
+export const decisionsAnswerSchema = decisionsSchema
+  .extend({
+    left_out: z
+      .strictObject({ rejected: z.int(), serials: z.array(text) })
+      .optional()
+      .meta({
+        description: "Number of skipped rejected serial numbers, and three of them; absent if none.",
+      }),
+  })
+  .meta({ id: "AuthDecisionsAnswer", description: "Current decisions about these serial numbers." });
+
+export const nonceSchema = z.strictObject({ nonce: text, expires_at: moment }).meta({ id: "Nonce" });
+export const enrollRequestSchema = z
+  .strictObject({
+    public_key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/, "expected the base64 of 32 bytes"),
+    name: line(255).nullable().optional(),
+    serial: line(255).nullable().optional(),
+    device_type: line(64).nullable().optional(),
+    device_os: line(64).nullable().optional(),
+    version: line(64).nullable().optional(),
+    nonce: line(200),
+    proof: z.string().regex(/^[A-Za-z0-9+/]{86}==$/, "expected the base64 of 64 bytes"),
+  })
+  .meta({ id: "EnrollRequest" });
+export const enrollAnswerSchema = z
+  .strictObject({ id: z.uuid(), state: z.enum(deviceStates), token: text.optional() })
+  .meta({ id: "EnrollAnswer", description: "An accepted device is given its token once." });

@@ -1,0 +1,15 @@
+import { z } from "zod";
+
+export const text = z.string();
+export const moment = z.iso
+  .datetime({ precision: 3 })
+  .meta({ description: "ISO 8601, UTC, with milliseconds." });
+export const line = (maxLength: number) =>
+  z
+    .string()
+    .min(1)
+    .max(maxLength)
+    .refine(
+      (value) => !/[\p{Cc}\u2028\u2029]/u.test(value) && value.isWellFormed(),
+      "has control characters",
+    );

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { roles } from "../access.ts";
+import { deviceSchema } from "../devices/device-documents.ts";
+import { line, text } from "../fields.ts";
+
+export const userSchema = z
+  .strictObject({
+    id: z.uuid(),
+    name: text.nullable(),
+    email: text.nullable(),
+    username: text.nullable(),
+    role: z.enum(roles),
+    status: z.enum(["Active", "Disabled"]),
+    authz_devices: z.boolean(),
+    authz_policies: z.boolean(),
+    authz_control_panel: z.boolean(),
+    authz_control_plane: z.boolean(),
+    authz_users: z.boolean(),
+  })
+  .meta({ id: "User" });
+export const userMapSchema = z.record(z.uuid(), userSchema).meta({ id: "Users", description: "By id." });
+export const userAnswerSchema = z.strictObject({ user: userSchema }).meta({ id: "UserAnswer" });
+export const meSchema = z
+  .strictObject({ user: userSchema, devices: z.record(z.uuid(), deviceSchema) })
+  .meta({ id: "Me" });
+/** NIST SP 800-63B: require length, not character classes. */
+const password = z.string().min(12).max(1024);
+const email = z.email().max(255);
+export const loginRequestSchema = z
+  .object({
+    email: line(255).optional(),
+    email_or_username: line(255).optional(),
+    password: z.string().min(1).max(1024),
+  })
+  .meta({ id: "LoginRequest", description: "One of email and email_or_username." });
+export const meChangeSchema = z
+  .object({
+    name: line(255).nullable().optional(),
+    username: line(64).nullable().optional(),
+    password: password.optional(),
+    current_password: z.string().max(1024).optional(),
+  })
+  .meta({ id: "MeChange" });
+export const upsertRequestSchema = z
+  .object({
+    id: line(64).optional().meta({ description: "Id of the user to change, or the UUID v4 of a new user." }),
+    email: email.nullable().optional(),
+    name: line(255).nullable().optional(),
+    username: line(64).nullable().optional(),
+    role: z.enum(roles).optional(),
+    status: z.enum(["Active", "Disabled"]).optional(),
+    authz_devices: z.boolean().optional(),
+    authz_policies: z.boolean().optional(),
+    authz_control_panel: z.boolean().optional(),
+    authz_control_plane: z
+      .boolean()
+      .optional()
+      .meta({ description: "Alias of authz_control_panel; send one of them, or both with the same value." }),
+    authz_users: z.boolean().optional(),
+    password: password.optional(),
+  })
+  .meta({
+    id: "UserRequest",
+    description:
+      "Changes the user with this id, or creates one. A user has an email address, a user name, or both.",
+  });
