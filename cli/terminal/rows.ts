@@ -20,6 +20,9 @@ export const row = (parent: CommandUnknownOpts, name: string, description: strin
 
 export const siteOption = (about: string) => new Option("--site <name>", about).env("RELCAT_SITE");
 
+export const formatOption = <const T extends readonly string[]>(preset: T[number], choices: T) =>
+  new Option("--format <format>", "how to print").choices(choices).default(preset);
+
 export const siteArgument = ["[site]", "name of the site in catalog.yaml; default: $RELCAT_SITE"] as const;
 
 /** The site of a command that takes it as its argument. */
