@@ -44,8 +44,7 @@ const atOnce = 500;
 const moment = "2026-01-01T00:00:00.000Z";
 
 /** As requests.lua names it. */
-export const idOf = (number: number): string =>
-  `00000000-0000-4000-8000-${number.toString(16).padStart(12, "0")}`;
+const idOf = (number: number): string => `00000000-0000-4000-8000-${number.toString(16).padStart(12, "0")}`;
 
 function device(number: number): Omit<DeviceRow, "ordinal"> {
   const serial = `C02${number.toString(36).toUpperCase().padStart(8, "0")}`;

@@ -1,10 +1,17 @@
-import { type BuiltSite, build, type Config, eventTime, exitStatus } from "../../pipeline/index.ts";
+import {
+  type BuildProgress,
+  type BuiltSite,
+  build,
+  type Config,
+  eventTime,
+  exitStatus,
+} from "../../pipeline/index.ts";
 import { beforeBuild } from "../../pipeline/journal/unchanged-build.ts";
+import { showProgress } from "../intake/reading-progress.ts";
 import { type Host, say, surroundings } from "../terminal/host.ts";
 import { tally } from "../terminal/render.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { shellWord } from "../terminal/words.ts";
-import { showBuilding } from "./build-progress.ts";
 import { type BuildReport, showBuild } from "./build-report.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "./ledger-guard.ts";
 import { buildCall } from "./unchanged-build.ts";
@@ -125,4 +132,14 @@ function leftOut({ openVersions, identified }: BuiltSite["catalog"]): BuildRepor
     artifacts: open.map(({ content, file }) => ({ version: content.version, file })),
     private: identified.leftOut.length - open.length,
   };
+}
+
+/** Shows the progress of a build, at a terminal only, because a log needs only the result. */
+export function showBuilding({ messages, quiet }: Pick<Host, "messages" | "quiet">, now: () => number) {
+  const shown = { messages, quiet: quiet || messages.columns === undefined };
+  return showProgress<BuildProgress>(
+    shown,
+    now,
+    ({ done, total }) => `Building releases: ${done} of ${total}`,
+  );
 }

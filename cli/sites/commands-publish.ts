@@ -1,7 +1,6 @@
 import { Argument, type CommandUnknownOpts, Option } from "@commander-js/extra-typings";
-import { asVersion, collected } from "../terminal/arguments.ts";
+import { asBuild, asDuration, asSampleSize, asVersion, collected } from "../terminal/arguments.ts";
 import { noBase, type Run, row, siteArgument, siteOf, siteOption, yes } from "../terminal/rows.ts";
-import { asBuild, asDuration, asSampleSize } from "./verify-options.ts";
 
 const keysFolder = "folder with the private keys";
 

@@ -95,7 +95,7 @@ export interface Journal {
 }
 
 /** Name of the group for files that are in no other group: build.json and the compressed siblings. */
-export const otherFiles = "";
+const otherFiles = "";
 
 export interface JournalPlace {
   folder: string;

@@ -35,7 +35,7 @@ export interface Remembering {
   inputs: Inputs;
 }
 
-export const callText = ({ words, program, own, folder, out }: BuildCall): string =>
+const callText = ({ words, program, own, folder, out }: BuildCall): string =>
   JSON.stringify([program, own, words, folder, out]);
 
 /**

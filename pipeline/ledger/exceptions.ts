@@ -97,7 +97,7 @@ function judge(
 }
 
 /** Rules across entries, which the schema cannot express. */
-export function checkExceptions(document: Located<Exception[]>): Problem[] {
+function checkExceptions(document: Located<Exception[]>): Problem[] {
   return document.value.flatMap((exception, index) => {
     const [first, last] = boundsOf(exception);
     if (first <= last) return [];

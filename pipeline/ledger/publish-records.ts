@@ -60,7 +60,7 @@ const publicOf = <A extends ArtifactOutline>({ packages }: Packages<A>): Package
 const listed = <A extends ArtifactOutline>(release: Packages<A>): Package<A>[] =>
   publicOf(release).filter((entry) => !entry.retraction);
 
-export const isProvisional = ({ release, packages }: IdentifiedOutline, ledger: Ledger) =>
+const isProvisional = ({ release, packages }: IdentifiedOutline, ledger: Ledger) =>
   !ledger.versions.has(release.version) || packages.some((entry) => entry.standing !== "cut");
 
 function publishPackage(entry: Package, address: Address): PublishedPackage {
@@ -84,7 +84,7 @@ export const publishedRecord = (entry: Package): Readonly<Record<string, unknown
   asImported(wireRecord(entry), entry.artifact.verbatim, entry.importedDates);
 
 /** The 17 fields of a record in published order. */
-export const wireRecord = ({ id, created, modified, artifact }: Package): WireRecord =>
+const wireRecord = ({ id, created, modified, artifact }: Package): WireRecord =>
   inOrder({
     id,
     ...artifact.content,

@@ -40,7 +40,7 @@ export interface LocalInput {
 }
 
 /** @throws RelcatError build-changed, naming the first file that differs from the build or its signature */
-export function localBuild({ folder, build, signed, read, isBucket }: LocalInput): LocalBuild {
+function localBuild({ folder, build, signed, read, isBucket }: LocalInput): LocalBuild {
   const id = sha256(build.bytes);
   const known: SignedAdditions["files"] = {
     ...build.document.files,

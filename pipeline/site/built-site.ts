@@ -4,7 +4,6 @@ import type { Problem } from "../errors.ts";
 import type { AssignedIds } from "../ledger/assign-ids.ts";
 import type { CatalogHead } from "../ledger/catalog.ts";
 import { headOf } from "../ledger/load-catalog.ts";
-import { largeTables } from "./hosting/table-size.ts";
 import type { Placed } from "./stores/site-folder.ts";
 
 /** A finished site, with the input it was built from. */
@@ -26,7 +25,7 @@ export interface Delivery {
   removed: number;
   bytes: number;
   /** Files of hosting/ that approach the size limit of their host. */
-  largeTables: { path: string; size: number }[];
+  largeTables: Table[];
 }
 
 interface Parts {
@@ -51,3 +50,20 @@ export function describeSite({ catalog, ids, problems, releases, placed }: Parts
     delivery: { written, unchanged, removed, bytes, largeTables: tables },
   };
 }
+
+/** CloudFront's limit is 5 MB; the warning comes while there is time to choose another host. */
+const maxTableBytes = 4_000_000;
+
+interface Table {
+  path: string;
+  size: number;
+}
+
+/** Tables of hosting/ that approach a host's limit. */
+export const largeTables = (files: readonly Table[]): Table[] =>
+  files
+    .filter(
+      ({ path, size }) =>
+        path.startsWith("hosting/") && /\.(?:json|map|caddy)$/.test(path) && size > maxTableBytes,
+    )
+    .map(({ path, size }) => ({ path, size }));

@@ -117,7 +117,7 @@ export function readIfPresent(path: string): Uint8Array | undefined {
  * Fills a buffer from an offset of an open file.
  * @returns number of bytes read, less than the buffer's size at the end of the file
  */
-export function readInto(buffer: Uint8Array, descriptor: number, place: number): number {
+function readInto(buffer: Uint8Array, descriptor: number, place: number): number {
   let filled = 0;
   for (let read = -1; filled < buffer.length && read !== 0; filled += read)
     read = readSync(descriptor, buffer, filled, buffer.length - filled, place + filled);

@@ -6,7 +6,7 @@ import { repository } from "../support/run.ts";
 /** Imports of each file: paths of source files, or names of modules. Types count. */
 export type Imports = ReadonlyMap<string, readonly string[]>;
 
-export function sourceFiles(): string[] {
+function sourceFiles(): string[] {
   return ["pipeline", "service", "cli"].flatMap((folder) =>
     readdirSync(join(repository, folder), { recursive: true, encoding: "utf8" })
       .filter((path) => path.endsWith(".ts"))

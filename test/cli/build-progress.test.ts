@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { showBuilding } from "../../cli/catalog/build-progress.ts";
+import { showBuilding } from "../../cli/catalog/build.ts";
 import { type BuildProgress, build } from "../../pipeline/index.ts";
 import { project, smallCatalog } from "../support/project.ts";
 

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import { type Role, type Scope, keyScopes as scopes } from "../../service/controller/access.ts";
 import { type Person, people } from "./access-table.ts";
 import { basic, type TestController, type TestUser } from "./support.ts";
@@ -111,5 +110,3 @@ export function fromElsewhere(): Record<string, string> {
 
 /** Makes the test's own connections count as a proxy. */
 export const proxied = { trustedProxies: ["127.0.0.1"] };
-
-export const unknownId = () => randomUUID();

@@ -14,7 +14,7 @@ export interface Visitor {
 }
 type Fields = Record<string, string | readonly string[]>;
 
-export const asForm = (fields: Fields): string =>
+const asForm = (fields: Fields): string =>
   String(
     new URLSearchParams(
       Object.entries(fields).flatMap(([name, value]) => [value].flat().map((each) => [name, each as string])),

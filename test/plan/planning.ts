@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { type Plan, type PlanRequest, planCatalog } from "../../pipeline/index.ts";
 import { artifact, type Files, type Project, project, release, smallCatalog } from "../support/project.ts";
 
-export const clock = Date.parse("2026-10-01T12:00:00.000Z");
+const clock = Date.parse("2026-10-01T12:00:00.000Z");
 export const at = "2026-10-01T12:00:00.000000Z";
 
 /** smallCatalog, with local `main` as the settled revision. */

@@ -72,7 +72,7 @@ const text = fc.oneof(
 const scalar = fc.oneof(text, fc.constantFrom(null, true, false, 0, 1, -1, 1.5, 1e21, 1e-7, 2 ** 53));
 
 /** Values shaped like documents: objects of lists of objects, three or four levels of them. */
-export const documentValue = fc.letrec((tie) => ({
+const documentValue = fc.letrec((tie) => ({
   value: fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("list"), tie("object")),
   list: fc.array(tie("value"), { maxLength: 4 }),
   object: fc.dictionary(fc.constantFrom(...keys), tie("value"), { maxKeys: 4, noNullPrototype: true }),
@@ -213,7 +213,7 @@ const headed = fc
   });
 
 /** Block texts that hold whatever is delicate elsewhere: sound, with slips, and under wrong headers or indentation. */
-export const blockTexts = fc.oneof(
+const blockTexts = fc.oneof(
   inBlocks,
   withSlips(inBlocks),
   fc.array(headed, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("")),

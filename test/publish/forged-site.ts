@@ -19,7 +19,7 @@ export const folderStorage = (www: string): Storage => ({
   write: (path, bytes) => writeFileSync(join(www, path), bytes),
 });
 
-export const bucketStorage = ({ bucket }: S3Fake): Storage => ({
+const bucketStorage = ({ bucket }: S3Fake): Storage => ({
   read: (path) => bucket.objects.get(`${prefix}${path}`)?.bytes ?? Buffer.alloc(0),
   write: (path, bytes) => {
     const headers = bucket.objects.get(`${prefix}${path}`)?.headers ?? {};

@@ -113,7 +113,7 @@ export function act(action: Action, to: string, clock?: Clock, onStep?: (step: P
 }
 
 /** Stops a publisher before a step, with all that it does at once, until it is let go. */
-export function stopAt(target: PublishStep) {
+function stopAt(target: PublishStep) {
   const reached = Promise.withResolvers<void>();
   const resumed = Promise.withResolvers<void>();
   let isStopped = false;

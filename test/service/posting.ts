@@ -5,7 +5,7 @@ import { manifest, type Releases, releases } from "../support/catalog.ts";
 import { type Answer, ask, type Running, serveFolder, threeRecords } from "./origin.ts";
 
 /** Password and token of every test. */
-export const token = "pw";
+const token = "pw";
 export const basic = `Basic ${Buffer.from(`alice:${token}`).toString("base64")}`;
 /** The release that posts are for. */
 export const open = "26.03.001";

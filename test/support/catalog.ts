@@ -38,7 +38,7 @@ export interface Releases {
 }
 
 /** The clock of every test; `at` gives another time. */
-export const clock = Date.parse("2026-10-01T12:00:00.000Z");
+const clock = Date.parse("2026-10-01T12:00:00.000Z");
 
 export const surroundings = (at?: string): Surroundings => ({
   clock,
@@ -85,7 +85,7 @@ function writeOne(path: string, content: Files[string]): void {
 export const json = (value: unknown) => `${JSON.stringify(value, null, 2)}\n`;
 
 /** `place severity[code] message`, and the hint on a line of its own; paths start below the folder. */
-export function show({ at, severity, code, message, hint }: Problem, folder: string): string {
+function show({ at, severity, code, message, hint }: Problem, folder: string): string {
   const place = at ? `${at.file}:${at.line}:${at.column} ` : "";
   const text = `${place}${severity}[${code}] ${message}${hint ? `\n  ${hint}` : ""}`;
   return text.replaceAll(new RegExp(`${folder}/(?=\\S)`, "g"), "").replaceAll(folder, "releases");

@@ -20,7 +20,6 @@ export const octets = (bytes: Uint8Array): Buffer => der(0x04, bytes);
 export const bits = (bytes: Uint8Array, unused = 0): Buffer => der(0x03, Buffer.from([unused]), bytes);
 export const context = (number: number, ...parts: readonly Uint8Array[]): Buffer =>
   der(0xa0 | number, ...parts);
-export const nothing = der(0x05);
 export const yes = der(0x01, Buffer.from([0xff]));
 export const text = (value: string): Buffer => der(0x0c, Buffer.from(value));
 

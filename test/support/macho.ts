@@ -3,7 +3,7 @@ import type { Identity } from "./certificates.ts";
 import { octets, oid, sequence } from "./der.ts";
 import { attribute, digestOids, type Signing, signedData } from "./signed-data.ts";
 
-export const archs = { x86_64: [0x1000007, 3], arm64: [0x100000c, 0], arm64e: [0x100000c, 2] } as const;
+const archs = { x86_64: [0x1000007, 3], arm64: [0x100000c, 0], arm64e: [0x100000c, 2] } as const;
 
 export interface Program {
   arch?: keyof typeof archs;
@@ -86,7 +86,7 @@ function codeSignature(program: Buffer, signing: CodeSigning): Buffer {
   ]);
 }
 
-export function superBlob(parts: readonly (readonly [number, Buffer])[]): Buffer {
+function superBlob(parts: readonly (readonly [number, Buffer])[]): Buffer {
   const index = Buffer.alloc(4 + 8 * parts.length);
   index.writeUInt32BE(parts.length, 0);
   let at = 8 + index.length;

@@ -4,7 +4,7 @@ import type { Identity } from "./certificates.ts";
 import { compoundFile, type Member, type Wishes } from "./compound-file.ts";
 import type { digestOids, Signing } from "./signed-data.ts";
 
-export const installerClass = Buffer.from("84100c0000000000c000000000000046", "hex");
+const installerClass = Buffer.from("84100c0000000000c000000000000046", "hex");
 
 const letters = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz._";
 

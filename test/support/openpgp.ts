@@ -82,7 +82,7 @@ export const signed = async (
 ): Promise<Buffer> => framed((await signaturePacket(key, bytes, changes)).write());
 
 /** A signature as text. */
-export const armored = (bytes: Uint8Array): string =>
+const armored = (bytes: Uint8Array): string =>
   `-----BEGIN PGP SIGNATURE-----\n\n${Buffer.from(bytes)
     .toString("base64")
     .replace(/.{1,64}/g, "$&\n")}-----END PGP SIGNATURE-----\n`;

@@ -76,7 +76,7 @@ const failedItem = z.strictObject({
   error: z.enum(["not-found", "version-conflict", "limit-reached"]),
   detail: text,
 });
-export const stateItemSchema = z.union([stateResult, failedItem]);
+const stateItemSchema = z.union([stateResult, failedItem]);
 export type StateItem = z.infer<typeof stateItemSchema>;
 
 export const stateAnswerSchema = z

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { indexRecords, type Row } from "../../../pipeline/selection/record-index.ts";
+import { largeTables } from "../../../pipeline/site/built-site.ts";
 import { facetFiles, facetKeys, facetQuery } from "../../../pipeline/site/facets.ts";
 import { facetPath } from "../../../pipeline/site/facets-paths.ts";
-import { largeTables } from "../../../pipeline/site/hosting/table-size.ts";
 import { plainRelease, releases } from "../../support/catalog.ts";
 import { largeCatalog } from "../../support/live-catalog.ts";
 import { readTree } from "../../support/tree.ts";

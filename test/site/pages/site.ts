@@ -15,7 +15,7 @@ import {
   wordsOf,
 } from "./factory.ts";
 
-export const config = configOf();
+const config = configOf();
 
 /** The pages that span releases. */
 export function pagesOf(
