@@ -1,4 +1,4 @@
-import { type Code, failure, type RelcatError } from "../errors.ts";
+import { failure, type RelcatError } from "../errors.ts";
 
 /** Explanation and hint for common error codes of the operating system. */
 const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>> = {
@@ -17,11 +17,11 @@ const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>>
  * Describes a file-system error in a sentence and keeps it as the cause.
  * @param message such as `cannot read FILE`
  */
-export function accessFailure(message: string, error: unknown, code: Code = "file-access"): RelcatError {
+export function accessFailure(message: string, error: unknown): RelcatError {
   const { code: name = String(error) } = error as NodeJS.ErrnoException;
   const fallback = [undefined, "Check the path, its permissions and the free space."] as const;
   const [reason, hint] = reasons[name] ?? fallback;
   const verb = message.startsWith("cannot read") ? "read" : "written";
   const words = reason === undefined ? ` (${name})` : `: ${reason.replace("VERB", verb)}`;
-  return failure(code, message + words, hint, undefined, error);
+  return failure("file-access", message + words, hint, undefined, error);
 }

@@ -126,13 +126,13 @@ function fileServer(encodings: ReadonlySet<Encoding>, status?: number): string[]
 const publicly = header({ "Cache-Control": caching.public });
 
 /** @param file relative to the site's root */
-const serve = (file: string, encodings: ReadonlySet<Encoding>, status?: number) => [
+const serve = (file: string, encodings: ReadonlySet<Encoding>) => [
   ...publicly,
   ...header({ "Cache-Control": caching.none }, "@relcat_negotiated_page"),
   `rewrite * /${file}`,
   is("policy", "[.]html$"),
   ...header({ "Content-Security-Policy": contentSecurityPolicy }, "@relcat_policy"),
-  ...fileServer(encodings, status),
+  ...fileServer(encodings),
 ];
 
 function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlySet<Encoding>): string[] {
