@@ -88,6 +88,9 @@ export const codes = {
   "feed-key": 1,
   "feed-signer": 1,
   template: 1,
+  // package feeds
+  "suite-mixed": 1,
+  "feed-duplicate": 1,
   // inspection
   "policy-refused": 1,
   "inspection-missing": 1,

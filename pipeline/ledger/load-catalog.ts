@@ -17,6 +17,7 @@ import { type Allocate, type AssignedIds, type IdentifiedRelease, idAssignment }
 import type { Catalog, CatalogHead } from "./catalog.ts";
 import { completenessCheck } from "./completeness.ts";
 import { acceptedOnce, applyExceptions, type Finding, readExceptions } from "./exceptions.ts";
+import { feedCheck } from "./feed-check.ts";
 import type { Ledger } from "./ledger.ts";
 import { loadLedger } from "./ledger-file.ts";
 
@@ -185,6 +186,7 @@ function reviewer({
   const missing: Problem[] = [];
   const ids = idAssignment(loaded.ledger, scope.allocate);
   const completeness = completenessCheck(config);
+  const feeds = feedCheck(config, configuration.place);
   return {
     nextId: ids.nextId,
     identify(read) {
@@ -193,6 +195,7 @@ function reviewer({
       const identified = ids.next(read.release);
       // The unread manifest may contain the missing artifact.
       missing.push(...completeness.next(identified, complete && counts ? "warning" : undefined));
+      feeds.next(identified);
       if (!counts) return identified;
       problems.push(...read.problems);
       findings.push(...read.findings.map((problem) => ({ version, problem })));
@@ -209,7 +212,7 @@ function reviewer({
       const assigned = ids.finish();
       // With an invalid ledger, every record could appear as missing or new.
       const idProblems = loaded.problems.length === 0 ? assigned.problems : [];
-      const all = [problems, excepted, noteProblems, idProblems, missing].flat();
+      const all = [problems, excepted, noteProblems, idProblems, missing, feeds.finish()].flat();
       return { ids: assigned, problems: all.filter((problem) => !isConsequence(problem)) };
     },
   };

@@ -3,6 +3,7 @@ import type { ArtifactDocument, PackageMetadata } from "../documents/package-met
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { Inspected } from "../documents/policy.ts";
 import type { Place } from "../errors.ts";
+import type { RepositoryName } from "./repository-name.ts";
 import type { Verbatim } from "./verbatim.ts";
 
 /**
@@ -20,6 +21,8 @@ export interface ArtifactOutline {
   content: Omit<RecordContent, "data">;
   /** SHA-256 of the record's published JSON, without id and dates, and with sorted keys in `data`. */
   contentHash: string;
+  /** The name under which a package repository lists it. */
+  repository?: RepositoryName | undefined;
   /** Its manifest, and its index in that manifest. */
   origin: { manifest: string; index: number };
   /** Location of the artifact in that manifest. */

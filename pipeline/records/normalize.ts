@@ -11,6 +11,7 @@ import type { ParsedRelease } from "../project/parse.ts";
 import type { Artifact, ArtifactOutline, Release } from "./artifact.ts";
 import { mergeArtifacts } from "./merge.ts";
 import { normalizeNotes } from "./notes.ts";
+import { repositoryName } from "./repository-name.ts";
 import { asImported, readable, verbatimOf } from "./verbatim.ts";
 
 export type { Artifact, ArtifactOutline, OutlinedRelease, Release } from "./artifact.ts";
@@ -41,7 +42,9 @@ export function normalizeRelease(
       parsed.notes.map((note) => note.value),
       config,
     ),
-    artifacts,
+    artifacts: artifacts.map((artifact) =>
+      Object.assign(artifact, { repository: repositoryName(artifact.metadata) }),
+    ),
     complete: parsed.problems.length === 0 && claims.length === count(parsed),
   };
   return { release, problems };

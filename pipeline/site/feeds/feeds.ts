@@ -6,12 +6,13 @@ import type {
   ReleaseSlices,
   SiteConfig,
 } from "../../documents/published.ts";
+import { aptFeed } from "./apt.ts";
 import type { Feed, OmittedPackage } from "./feed.ts";
 import { keyGroup } from "./keys.ts";
 import { yumFeed } from "./yum.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
-const feeds: readonly Feed[] = [yumFeed as Feed];
+const feeds: readonly Feed[] = [aptFeed as Feed, yumFeed as Feed];
 
 const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 

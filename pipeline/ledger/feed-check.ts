@@ -1,0 +1,123 @@
+import type { Config } from "../documents/config.ts";
+import type { AptSuite, FeedSettings } from "../documents/feeds.ts";
+import type { Problem } from "../errors.ts";
+import { display } from "../project/display.ts";
+import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";
+import { foreignBound, isInSuite, isUbuntu } from "../selection/feed-indexes.ts";
+import { yumReposOf } from "../selection/yum-repos.ts";
+import type { IdentifiedOutline } from "./assign-ids.ts";
+import type { CatalogHead } from "./catalog.ts";
+
+/** Finds packages that a package repository cannot keep apart, among all releases. */
+export interface FeedCheck {
+  /** @param release the next one, ascending by version */
+  next(release: IdentifiedOutline): void;
+  /** After the last release. */
+  finish(): Problem[];
+}
+
+/** A public record of a format that repositories have. */
+interface Listed {
+  id: number;
+  isNew: boolean;
+  version: string;
+  artifact: ArtifactOutline;
+}
+
+/** @param place of an entry in catalog.yaml */
+export function feedCheck({ feeds }: Config, place: CatalogHead["configPlace"]): FeedCheck {
+  const byName = new Map<string, Listed[]>();
+  const foreign = new Map<AptSuite, ForeignBounds>();
+  return {
+    next({ release: { version }, packages }) {
+      if (!feeds.apt && !feeds.yum) return;
+      for (const { id, standing, retraction, artifact } of packages) {
+        const { repository } = artifact;
+        if (!repository || retraction || isPrivate(artifact.content)) continue;
+        const listed = byName.get(repository.name) ?? [];
+        listed.push({ id, isNew: standing === "new", version, artifact });
+        byName.set(repository.name, listed);
+        if (repository.format !== "deb") continue;
+        for (const suite of feeds.apt?.suites ?? []) noteForeign(foreign, suite, artifact, version);
+      }
+    },
+    finish: () => [
+      ...Array.from(foreign, ([suite, found]) => mixedSuite(suite, found, place)),
+      ...[...byName.values()].flatMap((listed) => duplicates(listed, feeds)),
+    ],
+  };
+}
+
+/** Bounds that cannot be compared with a suite's version. */
+interface ForeignBounds {
+  bound: string;
+  file: string;
+  version: string;
+  count: number;
+}
+
+function noteForeign(
+  found: Map<AptSuite, ForeignBounds>,
+  suite: AptSuite,
+  artifact: ArtifactOutline,
+  version: string,
+): void {
+  const bound = foreignBound(suite, recordOf(artifact));
+  if (bound === undefined) return;
+  const first = found.get(suite) ?? { bound, file: artifact.file, version, count: 0 };
+  found.set(suite, { ...first, count: first.count + 1 });
+}
+
+const recordOf = ({ file, content }: ArtifactOutline) => ({ ...content, file });
+
+function mixedSuite(
+  { name, version: wanted = "" }: AptSuite,
+  { bound, file, version, count }: ForeignBounds,
+  place: CatalogHead["configPlace"],
+): Problem {
+  const system = isUbuntu(wanted) ? "not a version of Ubuntu" : "a version of Ubuntu";
+  const more = count > 1 ? `, and so are bounds of ${count - 1} more` : "";
+  return {
+    code: "suite-mixed",
+    severity: "error",
+    message: `the suite ${name} takes debs whose OS versions include ${wanted}, but the bound ${bound} of ${display(file)} in ${version} is ${system}${more}`,
+    hint: `Bounds do not name a system, so say which files the suite takes: ${name}: { version: "${wanted}", match: "*_NAME_*" }.`,
+    at: place(["feeds", "apt", "suites", name]),
+  };
+}
+
+/** Published files stay; `status` says which of them is listed. */
+function duplicates(listed: readonly Listed[], feeds: FeedSettings): Problem[] {
+  return listed.flatMap((entry, index) => {
+    if (!entry.isNew) return [];
+    // Of two new files the later one is reported.
+    const others = listed.filter((other, at) => other !== entry && (!other.isNew || at < index));
+    for (const other of others) {
+      const [own, its] = [entry, other].map(({ artifact }) => indexesOf(artifact, feeds));
+      const shared = own?.find((name) => its?.includes(name));
+      if (shared !== undefined) return [duplicate(entry, other, shared)];
+    }
+    return [];
+  });
+}
+
+/** Lists of packages that would contain an artifact, as messages name them. */
+function indexesOf(artifact: ArtifactOutline, { apt, yum }: FeedSettings): string[] {
+  if (artifact.repository?.format === "rpm")
+    return yum ? yumReposOf(artifact.file, yum).map((name) => `the repository ${name}`) : [];
+  const suites = apt?.suites.filter((suite) => isInSuite(suite, recordOf(artifact))) ?? [];
+  return suites.map(({ name }) => `the suite ${name}`);
+}
+
+function duplicate({ artifact }: Listed, other: Listed, index: string): Problem {
+  const { file, repository } = artifact;
+  return {
+    code: "feed-duplicate",
+    severity: "error",
+    message: `${display(file)} is ${repository?.name}, and so is ${display(other.artifact.file)} of ${other.version} (id ${other.id}); ${index} would list both`,
+    hint:
+      "Package managers cannot tell them apart. Give the package a higher version, leave out a file that is published " +
+      "already, or let `match` in catalog.yaml take one of the two.",
+    at: artifact.place(),
+  };
+}

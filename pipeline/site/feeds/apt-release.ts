@@ -1,0 +1,52 @@
+import { releaseBody } from "../../documents/feed-signing.ts";
+import type { AptSettings } from "../../documents/feeds.ts";
+import type { OutputFile } from "../../documents/published.ts";
+import { textFile } from "../output.ts";
+import type { AptIndex } from "./apt-indexes.ts";
+
+/** The `Release` of a suite. If it is signed, `sign` adds the dates. */
+export function releaseFile(
+  suite: string,
+  indexes: readonly AptIndex[],
+  { origin, label }: Pick<AptSettings, "origin" | "label">,
+  isSigned: boolean,
+): OutputFile {
+  const lines = [
+    `Origin: ${origin}`,
+    `Label: ${label}`,
+    `Suite: ${suite}`,
+    `Codename: ${suite}`,
+    "Acquire-By-Hash: yes",
+    `Architectures: ${indexes.map(({ architecture }) => architecture).join(" ")}`,
+    "Components: main",
+    "SHA256:",
+    ...indexes.flatMap(({ forms }) =>
+      forms.map(({ path, bytes, sha256 }) => ` ${sha256} ${bytes.length} ${path}`),
+    ),
+  ];
+  return textFile(releaseBody(suite, isSigned), `${lines.join("\n")}\n`);
+}
+
+/** A field of `Release` that machines select packages by. */
+export interface ChangedOrigin {
+  field: "Origin" | "Label";
+  live: string;
+  next: string;
+}
+
+/**
+ * Fields that unattended-upgrades and pinning match on: with another value, machines ask their administrator and get no
+ * updates until then.
+ * @param live the `Release` or `InRelease` that is published
+ * @param next the one that would replace it
+ */
+export const changedOrigin = (live: string, next: string): ChangedOrigin[] =>
+  (["Origin", "Label"] as const).flatMap((field) => {
+    const [before, after] = [fieldOf(live, field), fieldOf(next, field)];
+    return before === undefined || after === undefined || before === after
+      ? []
+      : [{ field, live: before, next: after }];
+  });
+
+const fieldOf = (release: string, field: string): string | undefined =>
+  new RegExp(`^${field}:[ \\t]*(.*?)[ \\t]*$`, "m").exec(release)?.[1];
