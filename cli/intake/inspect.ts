@@ -22,7 +22,11 @@ export async function inspect(
   const reading = showReading(host, () => performance.now());
   const surroundings = { clock: host.clock, onProgress: reading.onProgress };
   const inspected = await inspectFiles({ files, keys, selfCheck }, surroundings).finally(reading.end);
-  const artifacts = inspected.map(({ file, inspection }) => ({ file, ...inspection }));
+  const artifacts = inspected.map(({ file, inspection, metadata }) => ({
+    file,
+    ...inspection,
+    package: metadata,
+  }));
   answer(host, { artifacts }, () => describe(inspected, host.data));
   const bad = inspected.filter(({ inspection }) => inspection.verdict !== "ok");
   if (!host.json)

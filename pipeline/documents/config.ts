@@ -16,6 +16,7 @@ import {
   versionBound,
 } from "./fields.ts";
 import { type Encoding, encodings, type Host, hosts } from "./hosting.ts";
+import { architecture } from "./package-metadata.ts";
 import { type Kind, kinds, type PackageType } from "./package-types.ts";
 import { type Policy, policySchema, versionMapSchema } from "./policy.ts";
 import { type SignerFile, signersSchema } from "./signers.ts";
@@ -125,6 +126,7 @@ export const configSchema = object({
       package_type: packageType,
       description: freeText.optional(),
       ...variant,
+      arch: architecture.optional().meta({ description: "Architecture of a file that does not state one." }),
     }),
   )
     .optional()

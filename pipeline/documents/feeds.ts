@@ -1,10 +1,18 @@
 import { z } from "zod";
 import { expects, flag, line, list, object, osVersion, tableBy, text } from "./fields.ts";
-import { type Architecture, architectureNames } from "./package-metadata.ts";
+import { type Architecture, architectureNames, type PackageMetadata } from "./package-metadata.ts";
 
 /** Package repositories that relcat can emit, in the order of documentation and messages. */
 export const feedNames = ["apt", "yum", "helm", "incus"] as const;
 export type FeedName = (typeof feedNames)[number];
+
+/** The feed that lists packages of this format and package type. */
+export function feedOf(format: PackageMetadata["type"], packageType: string): FeedName | undefined {
+  if (format === "deb") return "apt";
+  if (format === "rpm") return "yum";
+  if (format === "helm") return "helm";
+  return format === "image" && /^(?:qcow|qcow-efi|incus)$/.test(packageType) ? "incus" : undefined;
+}
 
 /** A name that is a path segment and a field of apt and yum configuration. */
 const indexName = text("option-value", /^[a-z0-9][a-z0-9._-]{0,31}$/, "a name such as jammy or stable");

@@ -1,5 +1,7 @@
 import { z } from "zod";
+import { controlFault, parseParagraph } from "./control-paragraph.ts";
 import { expects, flag, freeText, line, list, object, sha256, size, text } from "./fields.ts";
+import type { Kind } from "./package-types.ts";
 
 /** Architectures as Debian names them; `all` is for packages that run on every machine. */
 export const architectureNames = [
@@ -10,47 +12,73 @@ export const architectureNames = [
 /** Upper limit for `package` of an artifact, as JSON. */
 export const maxMetadataBytes = 256 * 1024;
 
-const arch = z.enum(architectureNames, expects("option-value", `one of ${architectureNames.join(", ")}`));
+/** Excludes what XML 1.0 cannot express, because the indexes of rpm are XML. */
+const forXml = (text: z.ZodString, refused: RegExp, expected: string) =>
+  text
+    .max(maxMetadataBytes, expects("text-format", expected))
+    .refine((value) => !refused.test(value), expects("text-format", expected));
+const xmlText = forXml(freeText, /[^\P{Cc}\t\n\r]|[\ufffe\uffff]/u, "text without control characters");
+const xmlLine = forXml(line, /[\ufffe\uffff]/, "one line of text, not empty and without control characters");
+
+export const architecture = z.enum(
+  architectureNames,
+  expects("option-value", `one of ${architectureNames.join(", ")}`),
+);
+const arch = architecture;
 const whole = z.int(expects("wrong-type", "a whole number")).min(0);
 
-/** deb-control(5): the paragraph as it is in the package, without the fields that a repository adds. */
-const debSchema = object({ type: z.literal("deb"), arch, control: freeText });
+const unfit = (expected: string) => ({ code: "custom" as const, message: `package-metadata|${expected}` });
+
+/** deb-control(5): the paragraph as it is in the package, without final line feeds. */
+const debSchema = object({
+  type: z.literal("deb"),
+  arch,
+  control: freeText.superRefine((control, { addIssue }) => {
+    const fault = controlFault(control);
+    if (fault) addIssue(unfit(`the control paragraph of a package; this one ${fault}`));
+  }),
+}).superRefine(({ arch, control }, { addIssue }) => {
+  const fields = parseParagraph(control);
+  const stated = typeof fields === "string" ? undefined : fields.get("architecture");
+  if (stated !== undefined && stated !== arch)
+    addIssue({ ...unfit(`${stated}, as the control paragraph says`), path: ["arch"] });
+});
 
 const rpmFlags = z.enum(["EQ", "LT", "GT", "LE", "GE"], expects("option-value", "EQ, LT, GT, LE or GE"));
 
 /** A dependency of an rpm. `epoch`, `version` and `release` are present if `flags` is. */
 const rpmEntry = object({
-  name: freeText,
+  name: xmlLine,
   flags: rpmFlags.optional(),
-  epoch: freeText.optional(),
-  version: freeText.optional(),
-  release: freeText.optional(),
+  epoch: xmlLine.optional(),
+  version: xmlLine.optional(),
+  release: xmlLine.optional(),
   pre: flag.optional(),
 });
 
 const rpmFile = object({
-  path: freeText,
+  path: xmlLine,
   type: z.enum(["file", "dir", "ghost"], expects("option-value", "file, dir or ghost")),
 });
 
 /** The header of an rpm, as far as a repository's `primary.xml` repeats it. */
 const rpmSchema = object({
   type: z.literal("rpm"),
-  name: line,
+  name: xmlLine,
   epoch: whole,
-  version: line,
-  release: line,
+  version: xmlLine,
+  release: xmlLine,
   arch,
-  native_arch: line.meta({ description: "The architecture as rpm names it, such as i686 or noarch." }),
-  summary: freeText,
-  description: freeText,
-  url: freeText.optional(),
-  packager: freeText.optional(),
-  license: freeText.optional(),
-  vendor: freeText.optional(),
-  group: freeText.optional(),
-  buildhost: freeText.optional(),
-  sourcerpm: freeText.optional(),
+  native_arch: xmlLine.meta({ description: "The architecture as rpm names it, such as i686 or noarch." }),
+  summary: xmlText,
+  description: xmlText,
+  url: xmlText.optional(),
+  packager: xmlText.optional(),
+  license: xmlText.optional(),
+  vendor: xmlText.optional(),
+  group: xmlText.optional(),
+  buildhost: xmlText.optional(),
+  sourcerpm: xmlText.optional(),
   build_time: whole.meta({ description: "Seconds since 1970." }),
   size: object({ installed: size, archive: size }),
   header_range: z.tuple([size, size]).meta({ description: "Offsets of the header in the file." }),
@@ -68,8 +96,29 @@ const rpmSchema = object({
 /** Chart.yaml as an object. */
 const chartSchema = object({
   type: z.literal("helm"),
-  chart: z.record(z.string(), z.unknown(), expects("wrong-type", "the chart's Chart.yaml as an object")),
+  chart: z
+    .looseObject({ name: line, version: line }, expects("wrong-type", "the chart's Chart.yaml as an object"))
+    .superRefine((chart, { addIssue }) => {
+      const fault = valueFault(chart, mostNesting);
+      if (fault) addIssue(unfit(`the chart's Chart.yaml as an object; this one ${fault}`));
+    }),
 });
+
+/** Far more than the fields of Chart.yaml need, and less than a manifest may have. */
+const mostNesting = 16;
+
+/** A clause that says why a value cannot be repeated as JSON. */
+function valueFault(value: unknown, depth: number): string | undefined {
+  if (typeof value === "string" && !value.isWellFormed()) return "has half of a surrogate pair";
+  if (value === null || typeof value !== "object") return undefined;
+  if (depth === 0) return `is nested more than ${mostNesting} levels deep`;
+  for (const [key, inner] of Object.entries(value)) {
+    const fault = key === "__proto__" ? "has the key __proto__" : valueFault(key, 1);
+    const found = fault ?? valueFault(inner, depth - 1);
+    if (found) return found;
+  }
+  return undefined;
+}
 
 const msiSchema = object({
   type: z.literal("msi"),
@@ -142,6 +191,25 @@ export type PkgMetadata = z.infer<typeof pkgSchema>;
 export type ImageMetadata = z.infer<typeof imageSchema>;
 export type PackageMetadata = z.infer<typeof packageMetadataSchema>;
 export type ArtifactDocument = z.infer<typeof documentSchema>;
+
+/** Package types whose files have one format; other clients may have any but that of images. */
+const formats: Readonly<Record<string, PackageMetadata["type"]>> = {
+  rpm: "rpm",
+  deb: "deb",
+  msi: "msi",
+  pkg: "pkg",
+  xz: "archive",
+};
+
+const clientFormats = ["deb", "rpm", "msi", "pkg", "archive"] as const;
+
+/** Formats of metadata that an artifact of this package type can have. */
+export function expectedFormats(packageType: string, kind: Kind): readonly PackageMetadata["type"][] {
+  if (kind === "image") return ["image"];
+  if (kind === "chart") return ["helm"];
+  const format = Object.hasOwn(formats, packageType) ? formats[packageType] : undefined;
+  return format ? [format] : clientFormats;
+}
 
 /** The architecture, if the package states one. */
 export const architectureOf = (metadata: PackageMetadata | undefined): Architecture | undefined =>

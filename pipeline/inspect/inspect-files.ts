@@ -1,11 +1,15 @@
 import { join } from "node:path";
+import type { PackageMetadata } from "../documents/package-metadata.ts";
+import { Fault } from "../documents/verdict.ts";
 import { failure, type Problem, throwErrors } from "../errors.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import { listFiles, readFiles } from "../system/files.ts";
 import { lookAt } from "../system/input-files.ts";
+import { architectureInName } from "./architecture.ts";
 import { inspectArtifact } from "./inspect.ts";
 import type { Inspection } from "./inspection.ts";
 import { type Keys, readKeys } from "./keys.ts";
+import { readMetadata } from "./metadata.ts";
 import { openWithNeighbours } from "./sibling-files.ts";
 
 export type { FileSignature, Inspection } from "./inspection.ts";
@@ -28,6 +32,8 @@ export interface InspectedFile {
   /** The path as the caller gave it. */
   file: string;
   inspection: Inspection;
+  /** What the package states about itself; null: nothing, or nothing that can be read. */
+  metadata: PackageMetadata | null;
 }
 
 /**
@@ -44,7 +50,7 @@ export async function inspectFiles(
   const inspected: InspectedFile[] = [];
   for (const file of files) {
     const onBytes = (done: number, total: number) => onProgress({ file, done, total });
-    inspected.push({ file, inspection: await inspectFile(file, { keys, now: clock, selfCheck }, onBytes) });
+    inspected.push({ file, ...(await inspectFile(file, { keys, now: clock, selfCheck }, onBytes)) });
   }
   return inspected;
 }
@@ -73,12 +79,30 @@ async function inspectFile(
   path: string,
   options: Omit<Parameters<typeof inspectArtifact>[1], "beside">,
   onBytes: (done: number, total: number) => void,
-): Promise<Inspection> {
+): Promise<Omit<InspectedFile, "file">> {
   const { file, beside, close } = openWithNeighbours(path);
   try {
-    return await inspectArtifact(watched(file, onBytes), { ...options, beside });
+    const inspection = await inspectArtifact(watched(file, onBytes), { ...options, beside });
+    return await withMetadata(file, inspection);
   } finally {
     close();
+  }
+}
+
+async function withMetadata(
+  source: ByteSource,
+  inspection: Inspection,
+): Promise<Omit<InspectedFile, "file">> {
+  const kind = "virtual_size" in inspection.facts || inspection.type === "incus" ? "image" : "client";
+  const arch = inspection.type === "tar" ? architectureInName(source.name) : undefined;
+  if (arch) return { inspection, metadata: { type: "archive", arch } };
+  try {
+    const metadata = await readMetadata(source, { kind, filelists: false, inspection });
+    return { inspection, metadata: metadata ?? null };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    const note = `its package metadata cannot be read: ${error.message}`;
+    return { inspection: { ...inspection, notes: [...inspection.notes, note] }, metadata: null };
   }
 }
 

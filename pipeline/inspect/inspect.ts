@@ -1,14 +1,30 @@
+import type { PackageMetadata } from "../documents/package-metadata.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "./inspection.ts";
 import { isMachO } from "./packages/macho.ts";
 
-interface Format {
+/** Reads what a package states about itself, without checking signatures. @throws Fault */
+export type MetadataReader = (
+  source: ByteSource,
+  options: MetadataOptions,
+) => Promise<PackageMetadata | undefined> | PackageMetadata | undefined;
+
+export interface MetadataOptions {
+  /** Limit on decompressed size, in bytes. */
+  limit: number;
+  /** Whether to list every file of an rpm. */
+  filelists: boolean;
+}
+
+export interface Format {
   /** Matches the first bytes. A format without it is recognized by name alone. */
   isIt?: (head: Buffer) => boolean;
   /** Matches the end of the lower-case file name. */
   named: RegExp;
   /** Imports lazily, so that one format does not load the readers of the others. */
   open(): Promise<Reader>;
+  /** Absent for a format that states nothing about a package. */
+  metadata?: { type: PackageMetadata["type"]; open(): Promise<MetadataReader> };
 }
 
 const startsWith = (magic: string) => (head: Buffer) => head.toString("latin1").startsWith(magic);
@@ -17,26 +33,49 @@ const headSize = 16;
 const formats: readonly Format[] = [
   // Provenance looks like any signed text, and a chart like any archive, so their names are matched first.
   { named: /\.prov$/, open: async () => (await import("./packages/helm.ts")).inspectProvenance },
-  { named: /\.tgz$/, open: async () => (await import("./packages/helm.ts")).inspectChart },
+  {
+    named: /\.tgz$/,
+    open: async () => (await import("./packages/helm.ts")).inspectChart,
+    metadata: {
+      type: "helm",
+      open: async () => (await import("./packages/helm-chart.ts")).chartMetadata,
+    },
+  },
   {
     isIt: startsWith("\xed\xab\xee\xdb"),
     named: /\.rpm$/,
     open: async () => (await import("./packages/rpm.ts")).inspectRpm,
+    metadata: {
+      type: "rpm",
+      open: async () => (await import("./packages/rpm-metadata.ts")).rpmMetadata,
+    },
   },
   {
     isIt: startsWith("!<arch>\n"),
     named: /\.deb$/,
     open: async () => (await import("./packages/deb.ts")).inspectDeb,
+    metadata: {
+      type: "deb",
+      open: async () => (await import("./packages/deb-metadata.ts")).debMetadata,
+    },
   },
   {
     isIt: startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     named: /\.msi$/,
     open: async () => (await import("./packages/msi.ts")).inspectMsi,
+    metadata: {
+      type: "msi",
+      open: async () => (await import("./packages/msi-metadata.ts")).msiMetadata,
+    },
   },
   {
     isIt: startsWith("xar!"),
     named: /\.pkg$/,
     open: async () => (await import("./packages/pkg.ts")).inspectPkg,
+    metadata: {
+      type: "pkg",
+      open: async () => (await import("./packages/pkg-metadata.ts")).pkgMetadata,
+    },
   },
   {
     isIt: startsWith("MZ"),
@@ -78,7 +117,7 @@ export async function inspectArtifact(
 }
 
 /** @returns undefined for disks, archives (one reader distinguishes them) and unknown files */
-function formatOf(source: ByteSource): Format | undefined {
+export function formatOf(source: ByteSource): Format | undefined {
   const head = Buffer.from(source.read(0, Math.min(headSize, source.size)));
   const name = source.name.toLowerCase();
   return (

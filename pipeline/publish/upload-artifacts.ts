@@ -174,7 +174,8 @@ async function readAll(
     path,
     name: path,
     size,
-    look: look && ((opened: FileWithNeighbours) => look({ path, file, index }, opened)),
+    look:
+      look && (async (opened: FileWithNeighbours) => ({ seen: await look({ path, file, index }, opened) })),
   }));
   const read = await readCopies(copies, onReading);
   return new Map<string, ReadFile>(

@@ -2,6 +2,7 @@ import { display } from "../project/display.ts";
 import { unknownTypeHint } from "../project/unknown-type.ts";
 import { attestationRules } from "./attestation-rules.ts";
 import { debsHaveOneBound } from "./deb-rules.ts";
+import { metadataRules } from "./metadata-rules.ts";
 import { type ArtifactRule, error, warning } from "./report.ts";
 import { verbatimRules } from "./verbatim-rules.ts";
 
@@ -150,6 +151,7 @@ export const artifactRules: readonly ArtifactRule[] = [
   partsRequired,
   partsOfImagesOnly,
   ...attestationRules,
+  ...metadataRules,
   ...verbatimRules,
   derivationOfStorePath,
   revisionListed,

@@ -13,8 +13,13 @@ export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifa
   for (const claim of [...claims].sort(inAllocationOrder)) {
     const same = byFile.get(claim.file);
     if (same) {
-      if (fingerprint(same) !== fingerprint(claim)) problems.push(conflict(same, claim));
-      else same.inspected ??= claim.inspected;
+      if (fingerprint(same) !== fingerprint(claim) || contradicts(same, claim))
+        problems.push(conflict(same, claim));
+      else {
+        same.inspected ??= claim.inspected;
+        same.metadata ??= claim.metadata;
+        same.documents ??= claim.documents;
+      }
       continue;
     }
     const folded = fold(claim.file);
@@ -25,6 +30,18 @@ export function mergeArtifacts(claims: readonly Artifact[]): { artifacts: Artifa
   }
   return { artifacts: [...byFile.values()], problems };
 }
+
+const contradicts = (a: Artifact, b: Artifact): boolean => !isSame(sharedFacts(a, b), sharedFacts(b, a));
+
+/** Facts of a claim that the other has too; a job may lack them. */
+const sharedFacts = (claim: Artifact, other: Artifact) => ({
+  ...(other.metadata && claim.metadata && { package: claim.metadata }),
+  ...(other.documents && claim.documents && { documents: claim.documents }),
+});
+
+/** Compares values of JSON; the order of keys is irrelevant. */
+export const isSame = (a: unknown, b: unknown): boolean =>
+  JSON.stringify(a) === JSON.stringify(b) || differingLeaves(leaves(a), leaves(b)).length === 0;
 
 /** Case-insensitive or normalizing file systems would keep only one of two such files. */
 const fold = (file: string) => file.normalize("NFC").toLowerCase();
@@ -43,7 +60,8 @@ export function inAllocationOrder(a: Artifact, b: Artifact): number {
     nullable(a.content.max_os_version, b.content.max_os_version) ||
     text(a.file, b.file) ||
     // Conflicting claims about one file need only a deterministic order.
-    text(fingerprint(a), fingerprint(b))
+    text(fingerprint(a), fingerprint(b)) ||
+    Number(b.metadata !== undefined) - Number(a.metadata !== undefined)
   );
 }
 
@@ -63,9 +81,7 @@ const derived = ["description", "operating_system", "platform"];
 
 /** Fields in which two claims differ, including the leaves of `data`, with both values. */
 function differences(a: Artifact, b: Artifact): string[] {
-  const [left = new Map(), right = new Map()] = [a, b].map(({ content, data, verbatim, url, size }) => {
-    return leaves({ ...content, data, ...verbatim?.fields, url, size });
-  });
+  const [left, right] = [leaves(described(a, b)), leaves(described(b, a))];
   const fields = differingLeaves(left, right);
   const written = fields.includes("package_type")
     ? fields.filter((field) => !derived.includes(field))
@@ -77,10 +93,17 @@ function differences(a: Artifact, b: Artifact): string[] {
   return told.sort();
 }
 
+const described = (claim: Artifact, other: Artifact) => {
+  const { content, data, verbatim, url, size } = claim;
+  return { ...content, data, ...verbatim?.fields, url, size, ...sharedFacts(claim, other) };
+};
+
 /** Sorted paths with different leaves. An empty object does not count next to its parts. */
 export function differingLeaves(a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>): string[] {
   const paths = [...new Set([...a.keys(), ...b.keys()])];
-  const isBranch = (path: string) => paths.some((other) => other.startsWith(`${path}.`));
+  const isEmpty = (path: string) => [a.get(path), b.get(path)].some((leaf) => leaf === "{}" || leaf === "[]");
+  const isBranch = (path: string) =>
+    isEmpty(path) && paths.some((other) => other.startsWith(path === "" ? "" : `${path}.`) && other !== path);
   return paths.filter((path) => a.get(path) !== b.get(path) && !isBranch(path)).sort();
 }
 
@@ -101,11 +124,15 @@ export function leaves(value: unknown, path = "", into = new Map<string, string>
   return into;
 }
 
+const mostFields = 12;
+
 function conflict(...claims: [Artifact, Artifact]): Problem {
   const [[there, first], [at, second]] = claims
     .map((claim) => [claim.place(), claim] as const)
     .sort(([x], [y]) => text(`${x.file}:${x.line}`, `${y.file}:${y.line}`)) as [Placed, Placed];
-  const fields = differences(first, second).join(", ");
+  const all = differences(first, second);
+  const more = all.length > mostFields ? ` and ${all.length - mostFields} more` : "";
+  const fields = `${all.slice(0, mostFields).join(", ")}${more}`;
   const message = `${display(first.file)} is described differently in ${there.file}:${there.line}: ${fields}`;
   const hint = "One file has one description: correct or remove one of the two.";
   return { code: "artifact-conflict", severity: "error", message, hint, at };

@@ -95,6 +95,7 @@ test("every fixture is reported once, in the given order, and nothing else", asy
     "facts",
     "notes",
     "uncovered",
+    "package",
   ]);
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
 });

@@ -1,12 +1,11 @@
-import { gzipSync } from "node:zlib";
 import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
 import { inspectDeb } from "../../pipeline/inspect/packages/deb.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
+import { archive, type Member, packed } from "../support/deb.ts";
 import { keysWith, newKey, signed } from "../support/openpgp.ts";
-import { tar } from "../support/tar.ts";
 
 let key: PrivateKey;
 let keys: Keys;
@@ -15,20 +14,7 @@ beforeAll(async () => {
   keys = await keysWith(key);
 });
 
-type Member = readonly [name: string, content: string | Uint8Array];
-
-/** An ar archive. */
-function archive(members: readonly Member[]): Buffer {
-  const parts = members.flatMap(([name, content]) => {
-    const size = String(content.length).padEnd(10);
-    const header = `${name.padEnd(16)}${"0".padEnd(12)}${"0".padEnd(6).repeat(2)}${"100644".padEnd(8)}${size}\`\n`;
-    return [header, content, "\n".repeat(content.length % 2)];
-  });
-  return Buffer.concat(["!<arch>\n", ...parts].map((part) => Buffer.from(part as string)));
-}
-
 const control = "Package: agent\nVersion: 1:1.2.3-1\nArchitecture: amd64\nDescription: short\n and long\n";
-const packed = (files: Record<string, string | Uint8Array>) => gzipSync(tar(files));
 const version: Member = ["debian-binary", "2.0\n"];
 const controlTar: Member = ["control.tar.gz", packed({ "./control": control, "./md5sums": "" })];
 const dataTar: Member = ["data.tar.gz", packed({ "./usr/bin/agent": "agent" })];

@@ -25,6 +25,11 @@ export const integers = (tag: number, ...values: number[]): RpmTag => {
   for (const [index, value] of values.entries()) bytes.writeUInt32BE(value, index * 4);
   return { tag, type: 4, count: values.length, bytes };
 };
+export const shorts = (tag: number, ...values: number[]): RpmTag => {
+  const bytes = Buffer.alloc(values.length * 2);
+  for (const [index, value] of values.entries()) bytes.writeUInt16BE(value, index * 2);
+  return { tag, type: 3, count: values.length, bytes };
+};
 export const binary = (tag: number, bytes: Uint8Array): RpmTag => ({
   tag,
   type: 7,
@@ -43,7 +48,7 @@ export function rpmHeader(
 ): Buffer {
   let store = Buffer.alloc(0);
   const index: Index = tags.map(({ tag, type, count, bytes }) => {
-    const fill = type === 4 ? -store.length & 3 : 0;
+    const fill = type === 4 ? -store.length & 3 : type === 3 ? store.length & 1 : 0;
     store = Buffer.concat([store, Buffer.alloc(fill), bytes]);
     return [tag, type, store.length - bytes.length, count];
   });

@@ -1,6 +1,10 @@
+import { parseParagraph } from "../../documents/control-paragraph.ts";
 import { malformed } from "../../documents/verdict.ts";
+import { type ByteSource, partOf } from "../../system/byte-source.ts";
 import type { Compression } from "../archives/decompress.ts";
 import { type PackedTar, textInTar } from "../archives/packed-tar.ts";
+import { readSmall } from "../bytes/small-file.ts";
+import type { Member } from "./deb-archive.ts";
 
 const compressions = new Map<string, Compression>([
   ["", "none"],
@@ -12,20 +16,25 @@ const compressions = new Map<string, Compression>([
 ]);
 
 /** Compression by the suffix of a member such as `data.tar.xz` (deb(5)); undefined: another member. */
-export function compressionOfMember(name: string, stem: string): Compression | undefined {
+function compressionOfMember(name: string, stem: string): Compression | undefined {
   return name.startsWith(`${stem}.tar`) ? compressions.get(name.slice(stem.length + 4)) : undefined;
 }
 
 /** Far more than scripts and lists next to the control file need. */
 const mostControlBytes = 64 << 20;
 
-/**
- * Reads the control file (deb-control(5)).
- * @throws Fault malformed; whatever decompress throws
- */
-export async function readControl(packed: PackedTar) {
+/** The control file (deb-control(5)) without its final line feeds. @throws Fault; whatever decompress throws */
+export async function controlText(packed: PackedTar): Promise<string> {
   const text = await textInTar(packed, mostControlBytes, /^control$/, "the control file");
-  const fields = fieldsOf(text);
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  return text.slice(0, end);
+}
+
+/** @throws Fault malformed; whatever decompress throws */
+export async function readControl(packed: PackedTar) {
+  const fields = parseParagraph(await controlText(packed));
+  if (typeof fields === "string") throw malformed(`its control file ${fields}`);
   const [name, version, architecture] = ["package", "version", "architecture"].map((field) =>
     fields.get(field),
   );
@@ -34,19 +43,34 @@ export async function readControl(packed: PackedTar) {
   return { name, version, architecture };
 }
 
-/**
- * Parses one paragraph: names are case-insensitive, and a line that starts with white space continues a field
- * (deb822(5)).
- */
-function fieldsOf(text: string): Map<string, string> {
-  const fields = new Map<string, string>();
-  for (const line of text.replace(/\n+$/, "").split("\n")) {
-    if (/^[ \t]/.test(line)) continue;
-    const [, name, value = ""] = line.match(/^([!-9;-~]+):[ \t]*(.*?)[ \t]*$/) ?? [];
-    if (!name)
-      throw malformed(`its control file has the line ${JSON.stringify(line)}, expected "Field: value"`);
-    if (fields.has(name.toLowerCase())) throw malformed(`its control file has ${name} twice`);
-    fields.set(name.toLowerCase(), value);
-  }
-  return fields;
+/** Members of a package. */
+export interface DebContents {
+  control: PackedTar;
+  data: PackedTar;
+  /** What a signature covers: debian-binary, control and data. */
+  joined: readonly Member[];
+}
+
+export const signatureName = /^_gpg[a-z]+$/;
+
+/** A package has three members in fixed order, and only signatures may follow. @throws Fault malformed */
+export function contentsOf(source: ByteSource, members: readonly Member[]): DebContents {
+  const [version, control, data, ...signatures] = members;
+  const packed = (member: Member | undefined, stem: string): PackedTar | undefined => {
+    const compression = member && compressionOfMember(member.name, stem);
+    return compression && { source: partOf(source, member.at, member.size, member.name), compression };
+  };
+  const [controlTar, dataTar] = [packed(control, "control"), packed(data, "data")];
+  const names = members.map(({ name }) => name);
+  const isOther =
+    signatures.some(({ name }) => !signatureName.test(name)) || new Set(names).size < names.length;
+  if (version?.name !== "debian-binary" || !controlTar || !dataTar || isOther)
+    throw malformed(
+      `it has ${names.join(", ")}, expected debian-binary, control.tar.*, data.tar.* and then signatures, each once`,
+    );
+  const format = Buffer.from(readSmall(partOf(source, version.at, version.size, version.name))).toString(
+    "latin1",
+  );
+  if (!/^2\.\d+\n/.test(format)) throw malformed(`it has the format ${JSON.stringify(format)}, expected 2.0`);
+  return { control: controlTar, data: dataTar, joined: members.slice(0, 3) };
 }

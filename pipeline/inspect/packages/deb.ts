@@ -1,6 +1,6 @@
-import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
+import { Fault, type Verdict } from "../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../system/byte-source.ts";
-import { type PackedTar, readPackedTar } from "../archives/packed-tar.ts";
+import { readPackedTar } from "../archives/packed-tar.ts";
 import { hashRanges } from "../bytes/hash-ranges.ts";
 import { readSmall } from "../bytes/small-file.ts";
 import { type InspectOptions, type Reader, settled, type Uncovered } from "../inspection.ts";
@@ -11,7 +11,7 @@ import { claimedSignature, type Found } from "../signatures/openpgp-claim.ts";
 import { isCleartext } from "../signatures/openpgp-cleartext.ts";
 import type { OpenPgpSignature } from "../signatures/openpgp-signature.ts";
 import { type Member, readArchive } from "./deb-archive.ts";
-import { compressionOfMember, readControl } from "./deb-contents.ts";
+import { contentsOf, readControl, signatureName } from "./deb-contents.ts";
 
 /** Debian packages signed with debsigs: `_gpgorigin` signs the concatenation of the first three members. */
 export const inspectDeb: Reader = async (source, options) => {
@@ -22,7 +22,7 @@ export const inspectDeb: Reader = async (source, options) => {
     const members = readArchive(source);
     found.uncovered = members.flatMap(uncoveredOf);
     const signatures = await signaturesOf(source, members, options, found);
-    const { control, data, joined } = refuseOtherMembers(source, members);
+    const { control, data, joined } = contentsOf(source, members);
     const verifiers = signatures.map((signature) => verifierOf(signature, "binary", options));
     await hashRanges(
       source,
@@ -40,7 +40,6 @@ export const inspectDeb: Reader = async (source, options) => {
   return isRead ? withSelfCheck(inspection, finder) : inspection;
 };
 
-const signatureName = /^_gpg[a-z]+$/;
 const origin = "_gpgorigin";
 
 /**
@@ -77,29 +76,4 @@ async function signaturesOf(
     signatures.push(await claimedSignature(bytes, { base: at, what: name, style: "gpg", options, found }));
   }
   return signatures;
-}
-
-/** A package has three members in fixed order, and only signatures may follow. @throws Fault malformed */
-function refuseOtherMembers(
-  source: ByteSource,
-  members: readonly Member[],
-): { control: PackedTar; data: PackedTar; joined: readonly Member[] } {
-  const [version, control, data, ...signatures] = members;
-  const packed = (member: Member | undefined, stem: string): PackedTar | undefined => {
-    const compression = member && compressionOfMember(member.name, stem);
-    return compression && { source: partOf(source, member.at, member.size, member.name), compression };
-  };
-  const [controlTar, dataTar] = [packed(control, "control"), packed(data, "data")];
-  const names = members.map(({ name }) => name);
-  const isOther =
-    signatures.some(({ name }) => !signatureName.test(name)) || new Set(names).size < names.length;
-  if (version?.name !== "debian-binary" || !controlTar || !dataTar || isOther)
-    throw malformed(
-      `it has ${names.join(", ")}, expected debian-binary, control.tar.*, data.tar.* and then signatures, each once`,
-    );
-  const format = Buffer.from(readSmall(partOf(source, version.at, version.size, version.name))).toString(
-    "latin1",
-  );
-  if (!/^2\.\d+\n/.test(format)) throw malformed(`it has the format ${JSON.stringify(format)}, expected 2.0`);
-  return { control: controlTar, data: dataTar, joined: members.slice(0, 3) };
 }

@@ -1,12 +1,12 @@
 import { createHash } from "node:crypto";
 import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { textInTar } from "../archives/packed-tar.ts";
 import { hashWhole } from "../bytes/hash-ranges.ts";
 import { readSmall } from "../bytes/small-file.ts";
 import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import type { Found } from "../signatures/openpgp-claim.ts";
 import { verifiedText } from "../signatures/openpgp-cleartext.ts";
+import { chartText } from "./helm-chart.ts";
 import { type Chart, type Provenance, readChartFile, readProvenance } from "./helm-provenance.ts";
 
 /** Inspects a provenance file together with the chart that it signs. */
@@ -73,7 +73,5 @@ async function provenChart(chart: ByteSource, signed: Provenance, options: Inspe
   return { name, version };
 }
 
-async function chartInside(source: ByteSource, { limit }: InspectOptions): Promise<Chart> {
-  const text = await textInTar({ source, compression: "gzip" }, limit, /^[^/]+\/Chart\.yaml$/, "Chart.yaml");
-  return readChartFile(text, "Chart.yaml");
-}
+const chartInside = async (source: ByteSource, { limit }: InspectOptions): Promise<Chart> =>
+  readChartFile(await chartText(source, limit), "Chart.yaml");

@@ -1,6 +1,6 @@
 import { Fault, malformed, type Verdict } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
-import { openCompoundFile, type Storage, type Stream } from "../archives/compound-file.ts";
+import type { Storage, Stream } from "../archives/compound-file.ts";
 import { placesOf } from "../bytes/byte-runs.ts";
 import { type Found, type Inspection, type InspectOptions, settled, type Uncovered } from "../inspection.ts";
 import { selfCheckFinder } from "../self-check.ts";
@@ -10,14 +10,12 @@ import { readSignedData } from "../signatures/cms.ts";
 import { signatureOf } from "../signatures/cms-trust.ts";
 import { refuseWorst } from "../verdicts.ts";
 import { readMsiContents } from "./msi-contents.ts";
+import { openInstaller, summaryName } from "./msi-database.ts";
 import { contentDigest, metadataDigest, signatureNames } from "./msi-digest.ts";
 import { type MsiTables, msiTables } from "./msi-tables.ts";
 import { uncoveredEntries } from "./msi-uncovered.ts";
 
 const what = "its signature";
-
-/** Class id of an installer's root: {000C1084-0000-0000-C000-000000000046}. */
-const installerClass = "84100c0000000000c000000000000046";
 
 /** More than any signature with timestamps. */
 const longestSignature = 1 << 22;
@@ -27,9 +25,7 @@ export async function inspectMsi(source: ByteSource, options: InspectOptions): P
   const finder = selfCheckFinder(options.selfCheck);
   const found: Found = {};
   const inspected = await settled("msi", found, async () => {
-    const { root, uncovered } = openCompoundFile(source);
-    if (root.entry.classId.toString("hex") !== installerClass)
-      throw new Fault("unsupported-format", `${source.name} is a compound file, and no installer package`);
+    const { root, uncovered } = openInstaller(source);
     refuseUnknownNames(root);
     const tables = msiTables(root);
     found.facts = factsOf(tables);
@@ -45,7 +41,7 @@ export async function inspectMsi(source: ByteSource, options: InspectOptions): P
 
 const systemNames: readonly string[] = [
   ...Object.values(signatureNames),
-  "\u0005SummaryInformation",
+  summaryName,
   "\u0005DocumentSummaryInformation",
 ];
 

@@ -8,8 +8,8 @@ import type { Fact } from "../inspection.ts";
 
 /** Reads the Distribution and each component's PackageInfo. @throws Fault malformed */
 export async function pkgFacts(xar: Xar): Promise<Record<string, Fact>> {
-  const [distribution] = await documents(xar, "Distribution", ["installer-gui-script", "installer-script"]);
-  const components = (await documents(xar, "PackageInfo", ["pkg-info"])).map(({ attributes }) => ({
+  const { distribution, packages } = await readPkgDocuments(xar);
+  const components = packages.map(({ attributes }) => ({
     identifier: attributes.identifier ?? null,
     version: attributes.version ?? null,
   }));
@@ -22,6 +22,12 @@ export async function pkgFacts(xar: Xar): Promise<Record<string, Fact>> {
     version: product.version ?? (others.length === 0 ? (first ?? null) : null),
     components,
   };
+}
+
+/** @throws Fault malformed */
+export async function readPkgDocuments(xar: Xar) {
+  const [distribution] = await documents(xar, "Distribution", ["installer-gui-script", "installer-script"]);
+  return { distribution, packages: await documents(xar, "PackageInfo", ["pkg-info"]) };
 }
 
 function documents(xar: Xar, name: string, roots: readonly string[]): Promise<XmlElement[]> {

@@ -4,7 +4,7 @@ import type { HashedRange } from "../bytes/hash-ranges.ts";
 import type { InspectOptions } from "../inspection.ts";
 import { digestNumbered, verifierOf } from "../signatures/openpgp.ts";
 import { claimedSignature, type Found } from "../signatures/openpgp-claim.ts";
-import { integersOf, textOf } from "./rpm-header.ts";
+import { integersOf, longOf, textOf } from "./rpm-header.ts";
 import { type RpmLayout, signatureTags } from "./rpm-layout.ts";
 
 /** A check that finishes after its hash has read its range of the file. */
@@ -84,15 +84,10 @@ function digestCheck(range: { from: number; to: number }, algorithm: string, exp
 /** @throws Fault bad-digest */
 export function refuseOtherSize({ signatures, main, size }: RpmLayout): void {
   const expected =
-    integersOf(signatures, signatureTags.size)[0] ??
-    longOf(signatures.tags.get(signatureTags.longSize)?.bytes);
+    integersOf(signatures, signatureTags.size)[0] ?? longOf(signatures, signatureTags.longSize);
   if (expected !== undefined && expected !== size - main.from)
     throw new Fault(
       "bad-digest",
       `header and payload have ${size - main.from} bytes, the package says ${expected}`,
     );
 }
-
-/** @param bytes a 64-bit integer */
-export const longOf = (bytes: Buffer | undefined): number | undefined =>
-  bytes && Number(bytes.readBigUInt64BE());

@@ -162,9 +162,28 @@ export function textOf(header: RpmHeader, tag: number): string | undefined {
 }
 
 /** 32-bit integers; empty if the tag is missing. @throws Fault malformed, if it has another type */
-export function integersOf({ tags }: RpmHeader, tag: number): number[] {
+export function integersOf(header: RpmHeader, tag: number): number[] {
+  const value = numbersAt(header, tag, rpmTypes.int32);
+  return Array.from({ length: value?.count ?? 0 }, (_, index) => value?.bytes.readUInt32BE(index * 4) ?? 0);
+}
+
+/** As integersOf, for 16 bits. */
+export function shortsOf(header: RpmHeader, tag: number): number[] {
+  const value = numbersAt(header, tag, rpmTypes.int16);
+  return Array.from({ length: value?.count ?? 0 }, (_, index) => value?.bytes.readUInt16BE(index * 2) ?? 0);
+}
+
+/** The first of 64-bit integers; undefined if the tag is missing. @throws Fault malformed */
+export function longOf(header: RpmHeader, tag: number): number | undefined {
+  const value = numbersAt(header, tag, rpmTypes.int64);
+  return value && Number(value.bytes.readBigUInt64BE());
+}
+
+function numbersAt({ tags }: RpmHeader, tag: number, type: RpmType): RpmValue | undefined {
   const value = tags.get(tag);
-  if (!value) return [];
-  if (value.type !== rpmTypes.int32) throw malformed(`tag ${tag} holds no integers of 32 bits`);
-  return Array.from({ length: value.count }, (_, index) => value.bytes.readUInt32BE(index * 4));
+  if (value && value.type !== type) {
+    const bits = (sizes.get(type) ?? 0) * 8;
+    throw malformed(`tag ${tag} holds no integers of ${bits} bits`);
+  }
+  return value;
 }

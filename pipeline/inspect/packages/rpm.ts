@@ -7,9 +7,9 @@ import { type FileSignature, type Reader, settled } from "../inspection.ts";
 import { type SelfCheckFinder, selfCheckFinder } from "../self-check.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import type { Found } from "../signatures/openpgp-claim.ts";
-import { digestChecks, isPayloadCovered, longOf, refuseOtherSize, signatureChecks } from "./rpm-checks.ts";
+import { digestChecks, isPayloadCovered, refuseOtherSize, signatureChecks } from "./rpm-checks.ts";
 import { fileSignaturesOf } from "./rpm-file-signatures.ts";
-import { integersOf, type RpmHeader, textOf } from "./rpm-header.ts";
+import { integersOf, longOf, type RpmHeader, textOf } from "./rpm-header.ts";
 import { type RpmLayout, readRpmLayout, signatureTags } from "./rpm-layout.ts";
 
 /** Packages of rpm 4: header and payload signatures, digests, IMA signatures of files, and the content. */
@@ -89,8 +89,7 @@ async function readRpmPayload(
   const unpacked = await decompress(payload, compression, limit, cpio.write);
   cpio.end();
   const expected =
-    integersOf(signatures, signatureTags.payloadSize)[0] ??
-    longOf(signatures.tags.get(signatureTags.longArchiveSize)?.bytes);
+    integersOf(signatures, signatureTags.payloadSize)[0] ?? longOf(signatures, signatureTags.longArchiveSize);
   if (expected !== undefined && expected !== unpacked)
     throw new Fault("bad-digest", `the payload unpacks to ${unpacked} bytes, the package says ${expected}`);
 }

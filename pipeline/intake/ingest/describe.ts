@@ -11,6 +11,7 @@ import { type Fields, overlay } from "./fields.ts";
 import type { Job } from "./join.ts";
 import type { JobFile } from "./join-files.ts";
 import type { Measured } from "./measure.ts";
+import { type PackageClaims, packageOf } from "./package-of.ts";
 import { provenanceOf } from "./provenance.ts";
 import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
 
@@ -57,12 +58,24 @@ export function describeFile(
       ...(inspection && type && attestationOf(inspection, package_type, type)),
     },
   };
+  const { metadata, problems: untrue } = packageOf(file, {
+    packageType: package_type,
+    kind: type?.kind ?? "client",
+    read: measured?.found?.package,
+    bytes: measured ? bytesOf(measured) : "unread",
+    stated: fields.package,
+    arch: fields.arch,
+  });
+  const documents = measured?.found?.documents ?? fields.documents;
   const sha256 = measured?.sha256 ?? fields.sha256 ?? fields.attestation?.sha256 ?? unknownDigest;
-  const artifact = {
-    ...overlay(fields, facts),
+  const { arch: _, package: __, documents: ___, ...kept } = overlay(fields, facts);
+  const artifact: WrittenArtifact = {
+    ...kept,
     name: fields.name ?? fields.file ?? file.name,
     package_type,
     sha256,
+    ...(metadata && { package: metadata }),
+    ...(documents && { documents }),
   };
   if (artifact.name !== file.name) artifact.file ??= file.name;
   if (artifact.file === artifact.name) delete artifact.file;
@@ -70,9 +83,16 @@ export function describeFile(
   else if (isEmpty(artifact.attestation)) delete artifact.attestation;
   return {
     artifact,
-    problems: [...problems, ...contradictions(file, fields, facts, inspection !== undefined, context)],
+    problems: [
+      ...problems,
+      ...contradictions(file, fields, facts, inspection !== undefined, context),
+      ...untrue,
+    ],
   };
 }
+
+const bytesOf = ({ found }: Measured): PackageClaims["bytes"] =>
+  found ? (found.isUnreadable ? "unreadable" : "read") : "absent";
 
 /** Only images have a source revision in the catalog, so a missing one is an error. */
 function imageProvenance(file: JobFile, fields: Fields, { job, config, revision }: Description) {

@@ -1,15 +1,17 @@
 import type { z } from "zod";
 import { sha256 } from "../../documents/fields.ts";
 import { artifactSchema, type WrittenArtifact } from "../../documents/manifest.ts";
+import { architecture } from "../../documents/package-metadata.ts";
 
 /** Fields of a manifest's artifact, all optional: for sidecars, rules and --set. */
 export const fieldsSchema = artifactSchema
-  .omit({ verbatim: true, absent: true, inspected: true })
-  .extend({ sha256 })
+  .omit({ verbatim: true, absent: true, inspected: true, package: true, documents: true })
+  .extend({ sha256, arch: architecture })
   .partial()
   .meta({ title: "Fields of an artifact" });
-/** Only a finished manifest contains an inspection result, from its own ingest. */
-export type Fields = z.infer<typeof fieldsSchema> & Pick<WrittenArtifact, "inspected">;
+/** Only a finished manifest contains what its own ingest read from the bytes. */
+export type Fields = z.infer<typeof fieldsSchema> &
+  Pick<WrittenArtifact, "inspected" | "package" | "documents">;
 
 const isPlain = (value: unknown): value is Record<string, unknown> =>
   value !== null && typeof value === "object" && !Array.isArray(value);

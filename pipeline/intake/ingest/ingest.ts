@@ -9,7 +9,15 @@ import { type Description, describeFile } from "./describe.ts";
 import { readSumFiles, unusedSums } from "./formats/sums.ts";
 import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
-import { type Looking, locate, type Measured, measure, type Present, type Progress } from "./measure.ts";
+import {
+  type ClaimInspector,
+  type Looking,
+  locate,
+  type Measured,
+  measure,
+  type Present,
+  type Progress,
+} from "./measure.ts";
 import { mergeEvidence } from "./merge-evidence.ts";
 import { readRelease, requireRelease } from "./release-folder.ts";
 import { type Environment, statedRevision } from "./revision.ts";
@@ -92,7 +100,8 @@ export async function ingestBuild(
   const unused = unusedSums(request.sums ?? [], sums, names);
   const stated = check(new Map());
   throwErrors([...unused, ...missing, ...stated.problems]);
-  const look = await lookFor(folder, request, config, stated.manifest, surroundings.clock);
+  const inspect = await inspectorFor(folder, request, config, stated.manifest, surroundings.clock);
+  const look = lookInto(stated.manifest, config, inspect);
   const { measured, problems: found } = await measure(present, surroundings.onProgress, look);
   const { manifest, problems } = check(measured);
   throwErrors([...found, ...problems]);
@@ -102,24 +111,37 @@ export async function ingestBuild(
     text: manifestText(manifest),
     fileName: manifestFileName(job, manifest),
     leftOut: [...new Set(evidence.leftOut)].sort(),
-    isLookedInto: look !== undefined,
+    isLookedInto: inspect !== undefined,
     warnings: [...found, ...problems],
   };
 }
 
-/** Loads the inspection code only if there are signers. */
-async function lookFor(
+/** Loads the code that checks signatures only if there are signers. */
+async function inspectorFor(
   folder: string,
   request: IngestRequest,
   config: Config,
   manifest: Manifest,
   now: number,
-): Promise<Looking | undefined> {
+): Promise<ClaimInspector | undefined> {
   if (config.policies.size === 0) return undefined;
   const { policyInspector } = await import("./apply-policy.ts");
-  const into = await policyInspector(config, catalogFile(folder, request.config), manifest, now);
-  const held = manifest.artifacts.filter(({ package_type }) => config.policies.has(package_type));
-  return { into, files: new Set(held.map(({ file, name }) => file ?? name)) };
+  return policyInspector(config, catalogFile(folder, request.config), manifest, now);
+}
+
+/** Inspects a file if its package type has a policy, and reads what its package states. */
+function lookInto({ artifacts }: Manifest, config: Config, inspect: ClaimInspector | undefined): Looking {
+  const types = new Map(artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]));
+  return async (file, opened) => {
+    const packageType = types.get(file.name) ?? "";
+    const kind = config.packageTypes.get(packageType)?.kind;
+    if (!kind) return {};
+    const seen = await inspect?.(file, opened);
+    const { readPackage } = await import("./read-package.ts");
+    const { name, at } = file;
+    const inspection = seen?.inspection;
+    return { seen, found: await readPackage(opened, { name, packageType, kind, at, config, inspection }) };
+  };
 }
 
 /** Reads all inputs except downloadable files, which may be large. */

@@ -10,6 +10,7 @@ import { agree } from "./agree.ts";
 import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
 import type { Sum } from "./formats/sums.ts";
 import { type JobFile, oneFile } from "./join-files.ts";
+import type { PackageFound } from "./read-package.ts";
 
 /** Progress over all files. */
 export interface Progress {
@@ -34,6 +35,8 @@ export interface Measured {
   size: number | undefined;
   /** Inspection result, if inspected. */
   seen?: Seen | undefined;
+  /** What the bytes state about the package. */
+  found?: PackageFound | undefined;
 }
 
 /** Facts from the bytes, and problems found in them. */
@@ -46,12 +49,11 @@ export interface Seen {
 /** Inspects a file, or returns undefined to skip it. */
 export type ClaimInspector = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
 
-/** Configuration of inspection. */
-export interface Looking {
-  into: ClaimInspector;
-  /** Names of the files to inspect. */
-  files: ReadonlySet<string>;
-}
+/** Facts from reading a file's bytes. */
+export type Looked = Pick<Measured, "seen" | "found">;
+
+/** Reads facts from the bytes of a file. */
+export type Looking = (file: Claimed, opened: FileWithNeighbours) => Promise<Looked>;
 
 /**
  * Locates the bytes of files. A file with neither bytes nor a digest is a problem.
@@ -108,7 +110,11 @@ export async function measure(
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
   const toRead = present.flatMap(({ file, copies }) =>
-    copies.map((copy) => ({ ...copy, name: file.name, look: lookerOf(file, look) })),
+    copies.map((copy) => ({
+      ...copy,
+      name: file.name,
+      look: look && ((opened: FileWithNeighbours) => look(file, opened)),
+    })),
   );
   const read = Map.groupBy(await readCopies(toRead, onProgress), ({ name }) => name);
   for (const { file, copies, size, sum } of present) {
@@ -116,16 +122,13 @@ export async function measure(
     if (sum) claims.push({ value: sum.sha256, at: sum.at });
     const found = read.get(file.name) ?? [];
     claims.push(...found.map(({ path, sha256 }) => ({ value: sha256, at: wholeFile(path) })));
-    const seen = found.find((each) => each.seen)?.seen;
+    const [{ seen, found: facts } = {}] = found;
     const digest = agree(`SHA-256 of ${file.name}`, claims, problems, oneFile);
-    if (digest) measured.set(file.name, { sha256: digest.value, size, seen });
-    problems.push(...(seen?.problems ?? []));
+    if (digest) measured.set(file.name, { sha256: digest.value, size, seen, found: facts });
+    problems.push(...(seen?.problems ?? []), ...(facts?.problems ?? []));
   }
   return { measured, problems };
 }
-
-const lookerOf = (file: JobFile, look: Looking | undefined) =>
-  look?.files.has(file.name) ? (opened: FileWithNeighbours) => look.into(file, opened) : undefined;
 
 export interface Copy {
   path: string;
@@ -134,10 +137,10 @@ export interface Copy {
   /** Expected size in bytes, from an earlier stat. */
   size: number;
   /** Inspects the file; without it, the file is only hashed. */
-  look: ((opened: FileWithNeighbours) => Promise<Seen | undefined>) | undefined;
+  look: ((opened: FileWithNeighbours) => Promise<Looked>) | undefined;
 }
 
-type Read = MeasuredFile & Pick<Measured, "seen">;
+type Read = MeasuredFile & Looked;
 
 /**
  * Reads one file after another.
@@ -166,6 +169,7 @@ const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { siz
 async function readHere({ path, size, look }: Copy, onBytes: (bytes: number) => void): Promise<Read> {
   let told = 0;
   const tell = (done: number) => {
+    if (done <= told) return; // A reader may pass over the file again.
     onBytes(done - told);
     told = done;
   };
@@ -178,13 +182,22 @@ async function readHere({ path, size, look }: Copy, onBytes: (bytes: number) => 
 async function readCopy(
   path: string,
   onBytes: (done: number) => void,
-  look: (opened: FileWithNeighbours) => Promise<Seen | undefined>,
+  look: (opened: FileWithNeighbours) => Promise<Looked>,
 ): Promise<Read> {
   const opened = openWithNeighbours(path);
+  const { file } = opened;
+  let isPassed = false;
+  const each: typeof file.each = async (take) => {
+    await file.each((chunk, at) => {
+      onBytes(at + chunk.length);
+      return take(chunk, at);
+    });
+    isPassed = true;
+  };
   try {
-    const seen = await look(opened);
-    if (!seen) await opened.file.each((chunk, at) => onBytes(at + chunk.length));
-    return { sha256: await opened.file.sha256(), size: opened.file.size, seen };
+    const looked = await look({ ...opened, file: { ...file, each } });
+    if (!isPassed) await each(() => {});
+    return { ...looked, sha256: await file.sha256(), size: file.size };
   } finally {
     opened.close();
   }

@@ -4,11 +4,13 @@ import { lookAt } from "../../system/input-files.ts";
 import { ruleFor } from "./rules.ts";
 
 /**
- * The file that a detached signature covers, if signatures are read; undefined: not a signature, or an
- * artifact itself.
+ * The file that a detached signature covers; undefined: not a signature, or an artifact itself. The provenance
+ * of a chart is always read, other signatures only if there are signers.
  */
 export function signedFileOf(path: string, config: Pick<Config, "policies" | "ingest">): string | undefined {
   const signed = path.replace(/\.(?:asc|prov)$/, "");
-  const isRead = config.policies.size > 0 && signed !== path && !ruleFor(basename(path), config);
+  const isProvenance = path.endsWith(".prov");
+  const isRead =
+    (isProvenance || config.policies.size > 0) && signed !== path && !ruleFor(basename(path), config);
   return isRead && lookAt(signed).kind === "file" ? basename(signed) : undefined;
 }

@@ -45,7 +45,7 @@ export async function artifactOf(inputs: readonly string[], more: Partial<Ingest
   return artifacts[0];
 }
 
-/** Problems of inputs as text: place, code, message, hint. */
+/** Errors of inputs as text: place, code, message, hint. */
 export async function problemsOf(
   inputs: readonly string[],
   more: Partial<IngestRequest> = {},
@@ -54,7 +54,8 @@ export async function problemsOf(
     await ingestImage(inputs, more);
   } catch (error) {
     if (!(error instanceof RelcatError)) throw error;
-    return error.problems.map(({ at, code, message, hint }) =>
+    const errors = error.problems.filter(({ severity }) => severity === "error");
+    return errors.map(({ at, code, message, hint }) =>
       [
         `${at ? `${at.file}:${at.line}:${at.column} ` : ""}${code}: ${message}`,
         ...(hint ? [`→ ${hint}`] : []),

@@ -1,8 +1,17 @@
 import type { z } from "zod";
+import { isObject } from "../../../documents/is-object.ts";
 
 interface Node {
   _zod: {
-    def: { type: string; shape?: Record<string, Node>; element?: Node; innerType?: Node; options?: Node[] };
+    def: {
+      type: string;
+      shape?: Record<string, Node>;
+      catchall?: Node;
+      element?: Node;
+      innerType?: Node;
+      options?: Node[];
+      discriminator?: string;
+    };
   };
 }
 
@@ -21,8 +30,12 @@ export function elementOfSchema(schema: z.ZodType): z.ZodType | undefined {
   return inner(schema as unknown as Node)._zod.def.element as unknown as z.ZodType | undefined;
 }
 
-/** Orders the keys of objects as in their schema, at every depth; absent keys stay absent. */
-export function inSchemaOrder<T>(value: T, schema: z.ZodType): T {
+/**
+ * Orders the keys of objects as in their schema, at every depth; absent keys stay absent. Keys that the
+ * schema leaves open come last.
+ */
+export function inSchemaOrder<T>(value: T, any: z.ZodType): T {
+  const schema = branchOf(value, any);
   const fields = fieldsOfSchema(schema);
   const element = elementOfSchema(schema);
   if (Array.isArray(value)) return value.map((item) => (element ? inSchemaOrder(item, element) : item)) as T;
@@ -31,5 +44,19 @@ export function inSchemaOrder<T>(value: T, schema: z.ZodType): T {
     const part: unknown = Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
     return part === undefined ? [] : [[key, inSchemaOrder(part, field)]];
   });
-  return Object.fromEntries(entries) as T;
+  const others = isOpen(schema) ? Object.entries(value).filter(([key]) => !Object.hasOwn(fields, key)) : [];
+  return Object.fromEntries([...entries, ...others]) as T;
+}
+
+const isOpen = (schema: z.ZodType): boolean =>
+  inner(schema as unknown as Node)._zod.def.catchall?._zod.def.type === "unknown";
+
+/** The branch of a union that the value's discriminator selects. */
+function branchOf(value: unknown, schema: z.ZodType): z.ZodType {
+  const { options, discriminator } = inner(schema as unknown as Node)._zod.def;
+  if (!options || discriminator === undefined || !isObject(value)) return schema;
+  const branches = options as unknown as z.ZodType[];
+  const selects = (branch: z.ZodType) =>
+    fieldsOfSchema(branch)?.[discriminator]?.safeParse(value[discriminator]).success;
+  return branches.find(selects) ?? schema;
 }

@@ -1,0 +1,100 @@
+import {
+  type Architecture,
+  architectureOf,
+  expectedFormats,
+  type PackageMetadata,
+} from "../../documents/package-metadata.ts";
+import type { Kind } from "../../documents/package-types.ts";
+import type { Problem } from "../../errors.ts";
+import { architectureInName } from "../../inspect/architecture.ts";
+import { differingLeaves, leaves, shortly } from "../../records/merge.ts";
+import { type Claimed, problem } from "./evidence.ts";
+
+export interface PackageClaims {
+  packageType: string;
+  kind: Kind;
+  /** Read from the bytes. */
+  read: PackageMetadata | undefined;
+  /** unread: not yet; absent: they are not here; unreadable: their metadata cannot be read. */
+  bytes: "unread" | "absent" | "read" | "unreadable";
+  /** Stated by a finished manifest. */
+  stated: PackageMetadata | undefined;
+  /** Stated by a rule, a sidecar or --set. */
+  arch: Architecture | undefined;
+}
+
+/**
+ * The metadata of an artifact. The bytes decide the architecture if they state one; otherwise rules and --set
+ * do, then the finished manifest, then the file name.
+ */
+export function packageOf(
+  file: Claimed,
+  claims: PackageClaims,
+): { metadata: PackageMetadata | undefined; problems: Problem[] } {
+  const { read, stated, arch: named, bytes } = claims;
+  const arch = architectureOf(read) ?? named ?? architectureOf(stated) ?? architectureInName(file.name);
+  const isPlain =
+    bytes !== "unreadable" && expectedFormats(claims.packageType, claims.kind).includes("archive");
+  const metadata = withArchitecture(read ?? stated, arch, isPlain);
+  const problems = read && stated ? contradictions(file, stated, read) : [];
+  if (bytes !== "unread" && named !== undefined && architectureOf(metadata) !== named)
+    problems.push(otherArchitecture(file, named, metadata));
+  return { metadata, problems };
+}
+
+/** @param isPlain whether a file that states nothing can have an architecture */
+function withArchitecture(
+  metadata: PackageMetadata | undefined,
+  arch: Architecture | undefined,
+  isPlain: boolean,
+): PackageMetadata | undefined {
+  if (arch === undefined) return metadata;
+  switch (metadata?.type) {
+    case undefined:
+      return isPlain ? { type: "archive", arch } : undefined;
+    case "pkg":
+    case "image":
+    case "archive":
+      return { ...metadata, arch };
+    default:
+      return metadata;
+  }
+}
+
+/** Members that may come from the configuration rather than from the bytes. */
+const configured: readonly string[] = ["arch", "incus"];
+
+function contradictions(file: Claimed, stated: PackageMetadata, read: PackageMetadata): Problem[] {
+  const [claim, fact] = [leaves(stated), leaves(read)];
+  const isOpen = (field: string) => {
+    const member = field.split(".", 1).join("");
+    return configured.includes(member) && !Object.hasOwn(read, member);
+  };
+  const fields = differingLeaves(claim, fact).filter((field) => !isOpen(field));
+  if (fields.length === 0) return [];
+  const shown = fields
+    .slice(0, 3)
+    .map((field) => `${field} ${shortly(claim.get(field))} ↔ ${shortly(fact.get(field))}`);
+  const more = fields.length > 3 ? ` and ${fields.length - 3} more` : "";
+  const message = `package of ${file.name} is stated differently than in its bytes: ${shown.join(", ")}${more}`;
+  const at = file.finished ? () => file.finished?.place(["package"]) ?? file.at() : file.at;
+  return [problem("ingest-conflict", at, message, "Correct or leave out what the manifest states.")];
+}
+
+function otherArchitecture(
+  file: Claimed,
+  named: Architecture,
+  metadata: PackageMetadata | undefined,
+): Problem {
+  const actual = architectureOf(metadata);
+  const message =
+    actual !== undefined
+      ? `arch of ${file.name} is stated as ${named}, but is ${actual}`
+      : `arch of ${file.name} is stated as ${named}, but ${metadata?.type === "helm" ? "a chart has no architecture" : "its metadata was not read"}`;
+  return problem(
+    "ingest-conflict",
+    file.at,
+    message,
+    "Leave out arch in --set, in the sidecar or in the rule of ingest:.",
+  );
+}

@@ -1,0 +1,88 @@
+import { hash } from "node:crypto";
+import type { Config } from "../../documents/config.ts";
+import { feedOf } from "../../documents/feeds.ts";
+import {
+  type ArtifactDocument,
+  expectedFormats,
+  type PackageMetadata,
+} from "../../documents/package-metadata.ts";
+import type { Kind } from "../../documents/package-types.ts";
+import { Fault } from "../../documents/verdict.ts";
+import type { Problem } from "../../errors.ts";
+import { readSmall } from "../../inspect/bytes/small-file.ts";
+import type { Inspection } from "../../inspect/inspection.ts";
+import { metadataFormat, readMetadata } from "../../inspect/metadata.ts";
+import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
+import { type At, problem } from "./evidence.ts";
+
+/** Facts from a package's bytes that do not depend on its signature. */
+export interface PackageFound {
+  package?: PackageMetadata | undefined;
+  documents?: ArtifactDocument[] | undefined;
+  /** True if the bytes have a format that states metadata, which could not be read. */
+  isUnreadable?: boolean;
+  problems: Problem[];
+}
+
+export interface PackageRequest {
+  name: string;
+  packageType: string;
+  kind: Kind;
+  at: At;
+  config: Pick<Config, "feeds">;
+  /** An inspection of the same bytes. */
+  inspection?: Inspection | undefined;
+}
+
+/** Reads what a package states about itself. Unreadable metadata is a warning, or an error if a feed needs it. */
+export async function readPackage(
+  opened: FileWithNeighbours,
+  request: PackageRequest,
+): Promise<PackageFound> {
+  const { packageType, kind, config, inspection } = request;
+  const { file } = opened;
+  const format = metadataFormat(file, kind);
+  if (!format) return { problems: [] };
+  try {
+    const expected = expectedFormats(packageType, kind);
+    if (!expected.includes(format))
+      throw new Fault("unsupported-format", `its bytes are ${format}, expected ${expected.join(" or ")}`);
+    const filelists = config.feeds.yum?.filelists ?? false;
+    const metadata = await readMetadata(file, { kind, filelists, inspection });
+    const documents = format === "helm" ? await provenanceOf(opened, request.name) : undefined;
+    return { package: metadata, documents, problems: [] };
+  } catch (error) {
+    if (!(error instanceof Fault)) throw error;
+    return { isUnreadable: true, problems: [unreadable(error.message, format, request)] };
+  }
+}
+
+/** The provenance file next to a chart. @throws Fault bad-digest, if it is that of another chart */
+async function provenanceOf(
+  { file, beside }: FileWithNeighbours,
+  name: string,
+): Promise<ArtifactDocument[] | undefined> {
+  const source = beside(`${file.name}.prov`);
+  if (!source) return undefined;
+  const bytes = readSmall(source);
+  if (!Buffer.from(bytes).includes(`sha256:${await file.sha256()}`))
+    throw new Fault("bad-digest", `${source.name} next to it does not contain its SHA-256`);
+  const sha256 = hash("sha256", bytes);
+  return [{ kind: "signature", format: "helm-prov", file: `${name}.prov`, sha256, size: source.size }];
+}
+
+function unreadable(
+  reason: string,
+  format: PackageMetadata["type"],
+  { name, packageType, at, config }: PackageRequest,
+): Problem {
+  const feed = feedOf(format, packageType);
+  const isOn = feed !== undefined && config.feeds[feed] !== undefined;
+  const message = `${name} gets no package metadata: ${reason}`;
+  if (!isOn) {
+    const hint = "It can be released, but package repositories cannot list it.";
+    return { ...problem("package-metadata", at, message, hint), severity: "warning" };
+  }
+  const hint = `Repair it, so that ${feed} can list it, or take ${feed} out of feeds: in catalog.yaml.`;
+  return problem("package-metadata", at, message, hint);
+}

@@ -1,0 +1,23 @@
+import { expectedFormats, maxMetadataBytes } from "../documents/package-metadata.ts";
+import { type ArtifactRule, error } from "./report.ts";
+
+const metadataOfType: ArtifactRule = function* ({ artifact, type, place }) {
+  if (!type || !artifact.package) return;
+  const expected = expectedFormats(artifact.package_type, type.kind);
+  if (expected.includes(artifact.package.type)) return;
+  const message = `package is that of ${artifact.package.type}, expected ${expected.join(" or ")} for the package type ${artifact.package_type}`;
+  yield error("package-metadata", place(["package", "type"]), message, again);
+};
+
+const metadataIsBounded: ArtifactRule = function* ({ artifact, place }) {
+  if (!artifact.package) return;
+  const size = Buffer.byteLength(JSON.stringify(artifact.package));
+  if (size <= maxMetadataBytes) return;
+  const message = `package has ${size} bytes as JSON, expected ${maxMetadataBytes} at most`;
+  yield error("package-metadata", place(["package"]), message, again);
+};
+
+const again = "Let relcat ingest write it, or leave it out.";
+
+/** Rules for what a package states about itself. */
+export const metadataRules: readonly ArtifactRule[] = [metadataOfType, metadataIsBounded];

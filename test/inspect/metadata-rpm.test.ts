@@ -1,0 +1,227 @@
+import { describe, expect, test } from "vitest";
+import type { RpmMetadata } from "../../pipeline/documents/package-metadata.ts";
+import { readMetadata } from "../../pipeline/inspect/metadata.ts";
+import { bytesSource } from "../../pipeline/system/byte-source.ts";
+import { integers, named, type RpmTag, rpmPackage, shorts, text, texts } from "../support/rpm.ts";
+
+async function read(tags: readonly RpmTag[], more: { filelists?: boolean; signature?: RpmTag[] } = {}) {
+  const { filelists = false, signature = [] } = more;
+  const source = bytesSource(rpmPackage(sorted(tags), signature), "agent.rpm");
+  return (await readMetadata(source, { kind: "client", filelists })) as RpmMetadata;
+}
+
+const sorted = (tags: readonly RpmTag[]) => [...tags].sort((a, b) => a.tag - b.tag);
+
+type Dependency = readonly [name: string, flags?: number, version?: string];
+const dependencies = ([names, flags, versions]: readonly number[], ...all: Dependency[]): RpmTag[] => [
+  texts(names ?? 0, ...all.map(([name]) => name)),
+  integers(flags ?? 0, ...all.map(([, flag = 0]) => flag)),
+  texts(versions ?? 0, ...all.map(([, , version = ""]) => version)),
+];
+const requires = (...all: Dependency[]) => dependencies([1049, 1048, 1050], ...all);
+const provides = (...all: Dependency[]) => dependencies([1047, 1112, 1113], ...all);
+
+type File = readonly [path: string, mode?: number, flags?: number];
+const files = (...all: File[]): RpmTag[] => [
+  shorts(1030, ...all.map(([, mode = 0o100644]) => mode)),
+  integers(1037, ...all.map(([, , flags = 0]) => flags)),
+  integers(1116, ...all.map((_, index) => index)),
+  texts(1117, ...all.map(([path]) => path.slice(path.lastIndexOf("/") + 1))),
+  texts(1118, ...all.map(([path]) => path.slice(0, path.lastIndexOf("/") + 1))),
+];
+
+test("the header is read, and what it lacks is left out", async () => {
+  expect(await read(named)).toEqual({
+    ...{
+      type: "rpm",
+      name: "agent",
+      epoch: 0,
+      version: "1.2.3",
+      release: "1",
+      arch: "amd64",
+      native_arch: "x86_64",
+    },
+    ...{ summary: "", description: "", build_time: 0, size: { installed: 0, archive: 0 } },
+    ...{ header_range: [expect.any(Number), expect.any(Number)], files: [] },
+    ...{ provides: [], requires: [], conflicts: [], obsoletes: [] },
+    ...{ recommends: [], suggests: [], supplements: [], enhances: [] },
+  });
+  const all = await read(
+    [
+      ...named,
+      integers(1003, 7),
+      texts(1004, "short", "kurz"),
+      text(1005, "long\n\ttext"),
+      integers(1006, 1_700_000_000),
+      text(1007, "host"),
+      integers(1009, 4000),
+      text(1020, "https://release.example/"),
+    ],
+    { signature: [integers(1007, 5000)] },
+  );
+  expect(all).toMatchObject({
+    ...{ epoch: 7, summary: "short", description: "long\n\ttext", build_time: 1_700_000_000 },
+    ...{ buildhost: "host", url: "https://release.example/", size: { installed: 4000, archive: 5000 } },
+  });
+});
+
+test.each([
+  ["x86_64", "amd64"],
+  ["x86_64_v3", "amd64"],
+  ["aarch64", "arm64"],
+  ["armv7hl", "armhf"],
+  ["i686", "i386"],
+  ["ppc64le", "ppc64el"],
+  ["riscv64", "riscv64"],
+  ["s390x", "s390x"],
+  ["noarch", "all"],
+])("the architecture %s is %s", async (native, arch) => {
+  const tags = [...named.filter(({ tag }) => tag !== 1022), text(1022, native)];
+  expect(await read(tags)).toMatchObject({ arch, native_arch: native });
+});
+
+test("source packages have no metadata", async () => {
+  expect(await read([...named, integers(1106, 1)])).toBeUndefined();
+});
+
+describe("dependencies", () => {
+  test("have a comparison with epoch, version and release", async () => {
+    const { provides: found } = await read([
+      ...named,
+      ...provides(
+        ["a"],
+        ["b", 8, "1"],
+        ["c", 10, "2:1.0-3"],
+        ["d", 12, ":1-2-3"],
+        ["e", 2, "1"],
+        ["f", 4, "1"],
+      ),
+    ]);
+    expect(found).toEqual([
+      { name: "a" },
+      { name: "b", flags: "EQ", epoch: "0", version: "1" },
+      { name: "c", flags: "LE", epoch: "2", version: "1.0", release: "3" },
+      { name: "d", flags: "GE", epoch: "0", version: "1", release: "2-3" },
+      { name: "e", flags: "LT", epoch: "0", version: "1" },
+      { name: "f", flags: "GT", epoch: "0", version: "1" },
+    ]);
+  });
+
+  test("on rpm itself, repeated ones and own ones are left out; those of scripts are marked", async () => {
+    const { requires: found } = await read([
+      ...named,
+      ...provides(["own"], ["own-newer", 8, "2"]),
+      ...files(["/usr/bin/agent"], ["/usr/share/agent"]),
+      ...requires(
+        ...([["rpmlib(CompressedFileNames)", 10, "3.0"], ["own"], ["own-newer", 12, "3"]] as const),
+        ...([["/bin/sh", 1 << 9], ["/bin/sh", 1 << 10], ["twice"], ["twice"]] as const),
+        ...([["/usr/bin/agent"], ["/usr/share/agent"], ["(a if b)"]] as const),
+      ),
+    ]);
+    expect(found).toEqual([
+      { name: "own-newer", flags: "GE", epoch: "0", version: "3" },
+      { name: "/bin/sh", pre: true },
+      { name: "twice" },
+      { name: "/usr/share/agent" },
+      { name: "(a if b)" },
+    ]);
+  });
+
+  test("on symbols of the C library are one, the highest, at the end", async () => {
+    const symbols = ["(GLIBC_2.4)", "(GLIBC_2.34)", "()", "(GLIBC_2.2.5)", "(GLIBC_PRIVATE)"];
+    const { requires: found } = await read([
+      ...named,
+      ...requires(...symbols.map((symbol) => [`libc.so.6${symbol}(64bit)`] as const), ["zlib"]),
+    ]);
+    expect(found).toEqual([{ name: "zlib" }, { name: "libc.so.6(GLIBC_2.34)(64bit)" }]);
+  });
+});
+
+test("files are those of primary.xml, or all on request", async () => {
+  const tags = [
+    ...named,
+    ...files(
+      ["/usr/bin/agent"],
+      ["/etc/agent", 0o040755],
+      ["/etc/agent/run", 0o100644, 1 << 6],
+      ["/usr/lib/sendmail"],
+      ["/usr/share/agent"],
+    ),
+  ];
+  const primary = [
+    { path: "/usr/bin/agent", type: "file" },
+    { path: "/etc/agent", type: "dir" },
+    { path: "/etc/agent/run", type: "ghost" },
+    { path: "/usr/lib/sendmail", type: "file" },
+  ];
+  expect((await read(tags)).files).toEqual(primary);
+  const every = [...primary, { path: "/usr/share/agent", type: "file" }];
+  expect((await read(tags, { filelists: true })).files).toEqual(every);
+});
+
+describe("a header is refused", () => {
+  const other = (tag: number, value: string) => [
+    ...named.filter((each) => each.tag !== tag),
+    text(tag, value),
+  ];
+  const latin = { ...text(1004, "x"), bytes: Buffer.from("\xe4\0", "latin1") };
+  test.each<[string, readonly RpmTag[], string]>([
+    [
+      "with a control character in the summary",
+      [...named, text(1004, "\x07")],
+      "its summary is not text without control characters",
+    ],
+    ["with an escape in the description", [...named, text(1005, "\x1b[2J")], "its description is not text"],
+    [
+      "with a noncharacter, which XML cannot express",
+      [...named, text(1005, "\uffff")],
+      "its description is not text",
+    ],
+    ["with two lines in the name", other(1000, "agent\nother"), "its name is not one line of text"],
+    ["with a tab in the version", other(1001, "1\t2"), "its version is not one line of text"],
+    [
+      "with two lines in a dependency",
+      [...named, ...requires(["a\nb"])],
+      "its requires.0.name is not one line of text",
+    ],
+    [
+      "with two lines in a path",
+      [...named, ...files(["/usr/bin/a\nb"])],
+      "its files.0.path is not one line of text",
+    ],
+    ["with text that is not UTF-8", [...named, latin], "tag 1004 is not UTF-8"],
+    ["with an unknown architecture", other(1022, "mips"), 'its architecture is "mips"'],
+    [
+      "without a release",
+      named.filter(({ tag }) => tag !== 1002),
+      "does not say name, version, release and architecture",
+    ],
+    [
+      "with fewer flags than names",
+      [...named, texts(1049, "a", "b"), integers(1048, 0), texts(1050, "", "")],
+      "tag 1049 has 2 names, tag 1048 1 flags",
+    ],
+    [
+      "with a bad epoch in a dependency",
+      [...named, ...requires(["a", 8, "x:1"])],
+      'a dependency has the version "x:1"',
+    ],
+    [
+      "with a file in no folder",
+      [...named, ...files(["/usr/bin/a"]).map((each) => (each.tag === 1116 ? integers(1116, 9) : each))],
+      'folder, mode and flags of the file "a"',
+    ],
+    [
+      "with a description of ten megabytes",
+      [...named, text(1005, "x".repeat(10 << 20))],
+      "bytes as JSON, expected 262144 at most",
+    ],
+    [
+      "with millions of names",
+      [...named, { ...texts(1117), count: 1 << 21, bytes: Buffer.alloc(1 << 21) }],
+      "tag 1117 has 2097152 texts",
+    ],
+  ])("%s", async (_, tags, reason) => {
+    await expect(read(tags)).rejects.toThrow(reason);
+  });
+});

@@ -1,0 +1,178 @@
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { pathOf } from "../../support/artifacts.ts";
+import { debPackage } from "../../support/deb.ts";
+import { type Project, project } from "../../support/project.ts";
+
+const version = "26.11.001";
+const release = ["ingest", "--release", version];
+
+/** A project without signers. @param files files in out/ */
+function made(files: Readonly<Record<string, Uint8Array | string>>, catalog: object = {}): Project {
+  const found = project({
+    "releases/catalog.yaml": { require: {}, ...catalog },
+    [`releases/${version}/release.yaml`]: { version, date: "2026-11-21" },
+  });
+  mkdirSync(join(found.folder, "out"));
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(found.folder, "out", name), content);
+  return found;
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: manifests of every shape
+type Artifact = any;
+
+async function artifactsOf(project: Project, ...args: string[]): Promise<Record<string, Artifact>> {
+  const { stdout, stderr } = await project.run(...release, "--out", "-", ...args, "out");
+  if (stdout === "") throw new Error(stderr);
+  const { artifacts } = JSON.parse(stdout) as { artifacts: Artifact[] };
+  return Object.fromEntries(artifacts.map((artifact) => [artifact.file ?? artifact.name, artifact]));
+}
+
+const fixture = (file: string) => readFileSync(pathOf(file));
+const packages = {
+  "agent.deb": fixture("deb/unsigned-xz.deb"),
+  "agent.rpm": fixture("rpm/unsigned-xz.rpm"),
+  "agent.msi": fixture("msi/unsigned.msi"),
+  "agent.pkg": fixture("pkg/unsigned.pkg"),
+};
+
+test("without signers, packages say what they are", async () => {
+  const project = made({ ...packages, "agent-linux-aarch64.tar.xz": "x" }, xz);
+  const found = await artifactsOf(project);
+  expect(found["agent.deb"].package).toMatchObject({ type: "deb", arch: "amd64" });
+  expect(found["agent.deb"].package.control).toMatch(/^Package: acme-agent\nVersion: 2:1.2.3-1\n/);
+  expect(found["agent.rpm"].package).toMatchObject({
+    ...{ type: "rpm", name: "acme-agent", epoch: 2, version: "1.2.3", release: "1", arch: "amd64" },
+    files: expect.arrayContaining([{ path: "/usr/bin/acme-agent", type: "file" }]),
+  });
+  expect(found["agent.msi"].package).toEqual({
+    ...{
+      type: "msi",
+      product_name: "Acme Agent",
+      manufacturer: "Example Release AG",
+      product_version: "1.2.3",
+    },
+    product_code: "{5B1B0A1C-6C62-4E63-9A5A-0E8D1D3F0001}",
+    upgrade_code: "{5B1B0A1C-6C62-4E63-9A5A-0E8D1D3F0002}",
+    ...{ arch: "i386", scope: "machine" },
+  });
+  expect(found["agent.pkg"].package).toEqual({
+    type: "pkg",
+    identifier: "com.example.acme",
+    version: "1.2.3",
+  });
+  expect(found["agent-linux-aarch64.tar.xz"].package).toEqual({ type: "archive", arch: "arm64" });
+});
+
+const xz = { ingest: [{ match: "*.tar.xz", package_type: "xz" }] };
+
+test("what is written is read again, and no record changes by it", async () => {
+  const project = made(packages);
+  expect(await project.run(...release, "out")).toMatchObject({ exitCode: 0 });
+  expect(await project.run("check")).toMatchObject({ exitCode: 0 });
+  const [name = ""] = project.list(`releases/${version}/manifests`);
+  const file = join(project.folder, `releases/${version}/manifests`, name);
+  await project.run("build");
+  const list = () => readFileSync(join(project.folder, "dist/api/v1/package/index.json"), "utf8");
+  const before = list();
+  const manifest = JSON.parse(readFileSync(file, "utf8"));
+  for (const artifact of manifest.artifacts) delete artifact.package;
+  writeFileSync(file, JSON.stringify(manifest));
+  await project.run("build");
+  expect(list()).toBe(before);
+});
+
+test("a chart keeps Chart.yaml and its provenance", async () => {
+  const project = made({});
+  for (const name of ["acme-1.2.3.tgz", "acme-1.2.3.tgz.prov"])
+    cpSync(pathOf(`helm/${name}`), join(project.folder, "out", name));
+  const { "acme-1.2.3.tgz": chart } = await artifactsOf(project);
+  expect(chart.package).toMatchObject({ type: "helm", chart: { name: "acme", version: "1.2.3" } });
+  const provenance = readFileSync(pathOf("helm/acme-1.2.3.tgz.prov"));
+  expect(chart.documents).toEqual([
+    {
+      ...{ kind: "signature", format: "helm-prov", file: "acme-1.2.3.tgz.prov" },
+      ...{ sha256: expect.stringMatching(/^[0-9a-f]{64}$/), size: provenance.length },
+    },
+  ]);
+});
+
+describe("an architecture that the file does not state", () => {
+  const plain = { "agent.tar.xz": "x" };
+  test("comes from a rule or from --set", async () => {
+    const rule = { ingest: [{ match: "*.tar.xz", package_type: "xz", arch: "s390x" }] };
+    const byRule = await artifactsOf(made(plain, rule));
+    expect(byRule["agent.tar.xz"].package).toEqual({ type: "archive", arch: "s390x" });
+    const bySet = await artifactsOf(made(plain, rule), "--set", "arch=arm64");
+    expect(bySet["agent.tar.xz"].package).toEqual({ type: "archive", arch: "arm64" });
+  });
+
+  test("is not there if the file name has several", async () => {
+    const found = await artifactsOf(made({ "agent-amd64-arm64.tar.xz": "x" }, xz));
+    expect(found["agent-amd64-arm64.tar.xz"].package).toBeUndefined();
+  });
+
+  test("must be one that relcat knows, and must not contradict the package", async () => {
+    const unknown = await made(plain, xz).run(...release, "--set", "arch=mips", "out");
+    expect(unknown.stderr).toContain('--set arch is "mips", expected one of amd64, arm64, armhf');
+    const wrong = await made({ "agent.deb": packages["agent.deb"] }).run(
+      ...release,
+      "--set",
+      "arch=arm64",
+      "out",
+    );
+    expect(wrong.stderr).toContain(
+      "error[ingest-conflict] arch of agent.deb is stated as arm64, but is amd64",
+    );
+  });
+});
+
+describe("metadata that cannot be read", () => {
+  const bad = { "agent.deb": debPackage("Package: agent\nVersion: 1\nArchitecture: amd64\nSHA256: x\n") };
+  const reason = "its control file has the field SHA256, which only the index of a repository has";
+
+  test("is a warning, and there is no package", async () => {
+    const project = made(bad);
+    const { stderr, exitCode } = await project.run(...release, "out");
+    expect([exitCode, stderr]).toEqual([
+      0,
+      expect.stringContaining(`warning[package-metadata] agent.deb gets no package metadata: ${reason}`),
+    ]);
+    expect((await artifactsOf(project))["agent.deb"].package).toBeUndefined();
+  });
+
+  test("is an error if the feed for it is on", async () => {
+    const { stderr, exitCode } = await made(bad, { feeds: { apt: {} } }).run(...release, "out");
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining(`error[package-metadata] agent.deb gets no package metadata: ${reason}`),
+    ]);
+    expect(stderr).toContain(
+      "hint: Repair it, so that apt can list it, or take apt out of feeds: in catalog.yaml.",
+    );
+    expect(await made(bad, { feeds: { yum: {} } }).run(...release, "out")).toMatchObject({ exitCode: 0 });
+  });
+
+  test("of another format than the package type is one of them", async () => {
+    const project = made({ "agent.deb": packages["agent.rpm"] });
+    expect((await project.run(...release, "out")).stderr).toContain("its bytes are rpm, expected deb");
+  });
+});
+
+test("a finished manifest keeps its metadata, which must be that of the bytes", async () => {
+  const project = made({ "agent.deb": packages["agent.deb"] });
+  await project.run(...release, "--out", "first.json", "out");
+  const file = join(project.folder, "first.json");
+  const written = JSON.parse(readFileSync(file, "utf8"));
+  const again = await project.run(...release, "--out", "-", "first.json");
+  expect(JSON.parse(again.stdout)).toEqual(written);
+  written.artifacts[0].package.control = written.artifacts[0].package.control.replace("libc6", "libc7");
+  writeFileSync(file, JSON.stringify(written));
+  const { stderr, exitCode } = await project.run(...release, "--out", "-", "first.json", "out");
+  expect(exitCode).toBe(1);
+  expect(stderr).toContain(
+    "error[ingest-conflict] package of agent.deb is stated differently than in its bytes: control",
+  );
+});
