@@ -34,7 +34,7 @@ export function rpmDependencies(main: RpmHeader, files: ReadonlySet<string>): Rp
     .map(({ entry, isPre }) => ({ ...entry, ...(isPre && { pre: true }) }));
   return {
     provides: provided,
-    requires: highestLibcOnly([...new Map(required.map((entry) => [JSON.stringify(entry), entry])).values()]),
+    requires: highestLibcOnly(required.filter(differsFromLast())),
     conflicts: entries(others.conflicts),
     obsoletes: entries(others.obsoletes),
     recommends: entries(others.recommends),
@@ -45,6 +45,16 @@ export function rpmDependencies(main: RpmHeader, files: ReadonlySet<string>): Rp
 }
 
 const keyOf = (entry: RpmEntry) => JSON.stringify(entry);
+
+/** As createrepo_c: an entry is compared with the last one of its name only. */
+function differsFromLast(): (entry: RpmEntry) => boolean {
+  const last = new Map<string, string>();
+  return (entry) => {
+    const isOther = last.get(entry.name) !== keyOf(entry);
+    last.set(entry.name, keyOf(entry));
+    return isOther;
+  };
+}
 
 /** Bits of `flags`: a comparison, and whether scripts of the installation need the dependency. */
 const comparisons = new Map<number, NonNullable<RpmEntry["flags"]>>([
