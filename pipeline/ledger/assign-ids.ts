@@ -228,7 +228,7 @@ function becamePrivate(artifact: ArtifactOutline, entry: Entry): Problem[] {
 
 export function recordPrivate({ id, file }: Pick<Published, "id" | "file">, at?: Place): Problem {
   const message = `${display(file)} is public as id ${id} and cannot become private`;
-  const hint = `Withdraw it where everybody sees it: relcat retract ${id} --reason …`;
+  const hint = `Withdraw it where everyone sees it: relcat retract ${id} --reason …`;
   return { code: "record-private", severity: "error", message, hint, ...(at && { at }) };
 }
 

@@ -170,7 +170,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
     "build-unsigned",
     `${local.folder} was signed long ago: its ${role} has ended on ${expires}`,
     role === "targets"
-      ? "Whoever has the targets key renews it: relcat trust sign"
+      ? "The holder of the targets key renews it: relcat trust sign"
       : `Sign it again: relcat sign --site ${site}`,
   );
 }

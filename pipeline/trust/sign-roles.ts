@@ -99,7 +99,7 @@ function refuseUndelegated({ trust }: RolesRequest, contents: ReadonlyMap<string
   throw failure(
     "role-undelegated",
     `no role is responsible for ${missing.join(", ")} yet`,
-    "Whoever has the targets key signs for more years: relcat trust sign",
+    "The holder of the targets key signs for more years: relcat trust sign",
   );
 }
 

@@ -142,5 +142,5 @@ async function encodingFault(url: string): Promise<string | undefined> {
   if (status !== 200) return `is missing for clients that take gzip or br (${status})`;
   return encoding === undefined
     ? undefined
-    : `is sent as ${encoding} to clients that take gzip or br, expected its own bytes for everybody`;
+    : `is sent as ${encoding} to clients that take gzip or br, expected its own bytes for everyone`;
 }

@@ -33,7 +33,7 @@ const expiredMetadata = (site: SiteReader, role: string, cause: unknown) =>
   failure(
     "site-expired",
     `${site.place}: the ${role} metadata has expired`,
-    "Whoever publishes it must sign it anew; or your clock is wrong.",
+    "Its publisher must sign it again; or your clock is wrong.",
     undefined,
     cause,
   );

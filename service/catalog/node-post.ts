@@ -141,7 +141,7 @@ function refusal(error: unknown, { log }: PostOptions, headers: Headers): Server
   if (!(error instanceof RelcatError)) throw error;
   log(error.message);
   if (error.code === "lock-held") {
-    return detail(503, "Somebody else is writing to the releases.", { ...headers, "Retry-After": "5" });
+    return detail(503, "Someone else is writing to the releases.", { ...headers, "Retry-After": "5" });
   }
   return detail(503, "The catalog's own files must be mended first; the server's log says more.", headers);
 }

@@ -73,7 +73,7 @@ export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/api_keys/:id/rotate/", "API Key's Rotation", "A new secret for a key.", { POST: "rotateApiKey" }),
   route("/user/login/", "Login", "Opens a session.", { POST: "login" }),
   route("/user/logout/", "Logout", "Ends a session.", { POST: "logout" }),
-  route("/user/me/", "Own User", "Whoever is signed in.", { GET: "readMe", POST: "changeMe" }),
+  route("/user/me/", "Own User", "The signed-in user.", { GET: "readMe", POST: "changeMe" }),
   route("/user/tokens/", "Own Tokens", "Tokens of the signed-in user, for /latest/.", {
     GET: "listTokens",
     POST: "createToken",

@@ -55,7 +55,7 @@ describe("what cannot be is refused", () => {
       'error[user-unmatched] no user has the email address, name or id "nobody"\n  hint: relcat controller users list shows them all.',
       1,
     ],
-    [users("add", ownerEmail), "error[request-conflict] somebody else has this email address", 3],
+    [users("add", ownerEmail), "error[request-conflict] someone else has this email address", 3],
     [
       users("add", "x@example.com", "--role", "King"),
       'error[usage] "King" does not fit --role <role>\n  hint: Allowed choices are Owner, FullAdministrator, LimitedAdministrator, User.',

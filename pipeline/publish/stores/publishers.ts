@@ -36,7 +36,7 @@ function userName(): string {
   try {
     return userInfo().username;
   } catch {
-    return "somebody"; // A container's user id may have no name.
+    return "someone"; // A container's user id may have no name.
   }
 }
 

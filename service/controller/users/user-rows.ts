@@ -35,8 +35,8 @@ export async function requireUnique(
   throw new Refused(
     "conflict",
     email !== null && other.email === email
-      ? "Somebody else has this email address."
-      : "Somebody else has this user name.",
+      ? "Someone else has this email address."
+      : "Someone else has this user name.",
   );
 }
 

@@ -66,7 +66,7 @@ export const changeCases: Case[] = [
     action: cutThen((catalog) => catalog.write(withClient({ exclude_from_api: true })), check),
     problems: [
       '26.08.001/manifests/client.json:4:5 error[record-private] "tool_26.08.001_amd64.deb" is public as id 1 and cannot become private' +
-        "\n  Withdraw it where everybody sees it: relcat retract 1 --reason …",
+        "\n  Withdraw it where everyone sees it: relcat retract 1 --reason …",
     ],
   },
   {
