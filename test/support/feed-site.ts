@@ -1,0 +1,87 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import { basename, join } from "node:path";
+import { execa } from "execa";
+import { afterFile } from "./after-file.ts";
+import { freePort } from "./port.ts";
+import { type Project, project } from "./project.ts";
+import { temporaryFolder } from "./run.ts";
+
+/** A published project behind nginx, and a proxy in front of nginx that can interfere. */
+export interface FeedSite {
+  project: Project;
+  url: string;
+  /** Ingests, uploads and cuts a release. */
+  release(version: string, files: readonly string[], rest?: object): Promise<void>;
+  publish(): Promise<void>;
+  /** A file as clients get it. */
+  text(path: string): Promise<string>;
+  /** Called before a request is answered; undefined: not. */
+  before: ((path: string) => Promise<void>) | undefined;
+  /** Changes the bytes of an answer; undefined: not. */
+  change: ((path: string, bytes: Buffer) => Buffer) | undefined;
+}
+
+/** @param catalog sections of catalog.yaml */
+export async function feedSite(catalog: object): Promise<FeedSite> {
+  const [front, back] = [await freePort(), await freePort()];
+  const url = `http://127.0.0.1:${front}/base`;
+  const made = project({
+    "releases/catalog.yaml": {
+      product: "Acme",
+      require: {},
+      base_url: url,
+      sites: { test: { url: "dir:www", settles: false } },
+      ...catalog,
+    },
+  });
+  const site: FeedSite = {
+    project: made,
+    url,
+    async release(version, files, rest = {}) {
+      made.write(`releases/${version}/release.yaml`, { version, date: "2026-08-19", ...rest });
+      const manifest = `releases/${version}/manifests/build.json`;
+      await made.succeed("ingest", "--release", version, "--out", manifest, ...files);
+      await made.succeed("upload", "--site", "test", "--manifest", manifest, ...files);
+      await made.succeed("cut", version);
+    },
+    async publish() {
+      await made.succeed("build", "--released", "--site", "test");
+      await made.succeed("publish", "test");
+    },
+    text: async (path) => (await fetch(`${url}/${path}`)).text(),
+    before: undefined,
+    change: undefined,
+  };
+  await startNginx(join(made.folder, "www"), back);
+  const server = createServer(async (request, response) => {
+    const path = (request.url ?? "").replace(/^\/base\//, "");
+    await site.before?.(path);
+    const answer = await fetch(`http://127.0.0.1:${back}${request.url}`);
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    const type = answer.headers.get("content-type") ?? "";
+    response.writeHead(answer.status, { "content-type": type }).end(site.change?.(path, bytes) ?? bytes);
+  });
+  await new Promise<void>((resolve) => server.listen(front, "127.0.0.1", resolve));
+  afterFile(() => server.close());
+  return site;
+}
+
+async function startNginx(www: string, port: number): Promise<void> {
+  const home = temporaryFolder();
+  writeFileSync(
+    join(home, "nginx.conf"),
+    `user root; pid ${home}/nginx.pid; error_log ${home}/error.log; events {}
+http { access_log off; server { listen 127.0.0.1:${port}; location /base/ { alias ${www}/current/; } } }\n`,
+  );
+  await execa("nginx", ["-p", home, "-c", join(home, "nginx.conf")]);
+  afterFile(() => process.kill(Number(readFileSync(join(home, "nginx.pid"), "utf8")), "SIGQUIT"));
+}
+
+/** Id of a published file. */
+export async function idOf(site: FeedSite, file: string): Promise<number> {
+  const records = JSON.parse(await site.text("api/v1/package/index.json")) as { id: number; name: string }[];
+  const found = records.find(({ name }) => name === basename(file));
+  if (!found) throw new Error(`no record of ${file}`);
+  return found.id;
+}
