@@ -147,6 +147,7 @@ export const codes = {
   "role-undelegated": 1,
   "too-many-targets": 1,
   "versions-exhausted": 1,
+  "feed-unsigned": 1,
   "build-unproved": 6,
   // verify
   "root-missing": 2,

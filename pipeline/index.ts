@@ -5,6 +5,7 @@
 
 export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
+export type { FeedKeyState } from "./documents/feed-keys.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
 export type { Note } from "./documents/note.ts";
@@ -94,6 +95,14 @@ export { requireFolder } from "./system/files.ts";
 export { requireTarget, writeText } from "./system/folders.ts";
 export type { Surroundings } from "./system/surroundings.ts";
 export { watchFolder } from "./system/watch-folder.ts";
+export { type FeedKeyEnd, feedKeyEnds } from "./trust/feeds/key-ends.ts";
+export type { RotationStep } from "./trust/feeds/key-states.ts";
+export {
+  beginFeedKeys,
+  type FeedKeyDelivery,
+  type NewFeedKey,
+  rotateFeedKey,
+} from "./trust/feeds/site-feed-keys.ts";
 export { type SignDelivery, signSite } from "./trust/sign-site.ts";
 export {
   beginSiteTrust,

@@ -3,6 +3,8 @@ import {
   type Config,
   catalogStatus,
   exitStatus,
+  type FeedKeyEnd,
+  feedKeyEnds,
   loadCatalog,
   type ReleaseStatus,
   type SiteStatus,
@@ -38,13 +40,15 @@ export async function status(
     errors,
     warnings,
     policies: [...catalog.config.policies.keys()].sort(),
+    openpgp: await feedKeyEnds(catalog.config.feedKeys),
     next,
     ...(!offline && { sites }),
   };
-  const inspected = inspection(document.policies);
-  answer(host, document, () =>
-    describe({ releases, counts, errors, warnings, next }, sites, inspected, host),
-  );
+  const settings = [
+    inspection(document.policies),
+    ...repositoryKeys(document.openpgp, catalog.config).map((line) => asGiven(line, host.given)),
+  ];
+  answer(host, document, () => describe({ releases, counts, errors, warnings, next }, sites, settings, host));
   // If the ledger lost lines, permanent releases would appear open.
   host.messages.write(renderProblems(lost, host));
   await guard.report(catalog.ledger);
@@ -81,10 +85,22 @@ const inspection = (policies: readonly string[]): string =>
     ? "no artifact is inspected: catalog.yaml names no signers"
     : `inspected before they are cut: ${listed(policies)}`;
 
+/** Keys of package repositories that are not retired. */
+function repositoryKeys(keys: readonly FeedKeyEnd[], { feeds }: Config): string[] {
+  const offered = keys.filter(({ state }) => state !== "retired");
+  const isNeeded = feeds.apt !== undefined || feeds.yum !== undefined;
+  const lines = offered.map(({ fingerprint, state, since, ends }) => {
+    const until = ends === null ? "" : `, it ends on ${ends.slice(0, 10)}`;
+    return `the OpenPGP key ${fingerprint} is ${state} since ${since.slice(0, 10)}${until}`;
+  });
+  if (!isNeeded || offered.some(({ state }) => state === "signing")) return lines;
+  return [...lines, "no OpenPGP key signs the apt and yum repositories: relcat trust init KEYS --openpgp"];
+}
+
 function describe(
   { releases, counts, errors, warnings, next }: Omit<CatalogStatus, "next"> & { next: Next },
   sites: readonly SiteStatus[],
-  inspected: string,
+  settings: readonly string[],
   host: Host,
 ): string {
   const rows = releases.map((release) => [release.version, release.standing, release.date, details(release)]);
@@ -96,7 +112,7 @@ function describe(
     ...(rows.length > 0 ? [table(rows)] : ["no releases yet"]),
     ...(sites.length > 0 ? [table(sites.map((site) => siteRow(site, host)))] : []),
     `${count(counts.nextNotes, "note")} for the next release, ${problems}`,
-    inspected,
+    ...settings,
     `${host.data.style("dim", "Next:")} ${next.command === null ? "nothing to do" : asGiven(next.command, host.given)} (${next.why})`,
   ].join("\n");
 }

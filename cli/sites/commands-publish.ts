@@ -3,6 +3,10 @@ import { asBuild, asDuration, asSampleSize, asVersion, collected } from "../term
 import { noBase, type Run, row, siteArgument, siteOf, siteOption, yes } from "../terminal/rows.ts";
 
 const keysFolder = "folder with the private keys";
+const certificateOption = [
+  "--certificate <file>",
+  "of openpgp: certificate of a key that a program holds; none is made",
+] as const;
 
 /** Commands for signing, publishing and withdrawing a site, in the order of their help. */
 export function addPublishing(program: CommandUnknownOpts, run: Run): void {
@@ -115,22 +119,43 @@ function addTrust(program: CommandUnknownOpts, run: Run): void {
     .command("trust")
     .description("Manage signing keys: create, replace, renew and list them.");
   row(trust, "init", "Create the keys, and the first root metadata.", "relcat trust init ~/relcat-keys")
-    .argument("<keys>", "new folder for the private keys, outside any git repository")
+    .argument("[keys]", "new folder for the private keys, outside any git repository")
     .addOption(
       new Option("--profile <profile>", "simple: one root key; full: two of three root keys")
         .choices(["simple", "full"] as const)
         .default("simple" as const),
     )
+    .option("--openpgp", "create the key of apt and yum repositories, and nothing else")
+    .option(...certificateOption)
     .option("--now <time>", "time from which expiry is counted; default: the clock")
-    .action((keys, options) =>
-      run(async (host) => (await import("./trust.ts")).initTrust(keys, options, host)),
+    .action((keys, { openpgp, certificate, ...options }) =>
+      run(async (host) =>
+        openpgp
+          ? (await import("./trust-openpgp.ts")).initOpenPgp({ keys, certificate }, options, host)
+          : (await import("./trust.ts")).initTrust(keys, options, host),
+      ),
     );
   row(trust, "rotate", "Replace a key.", "relcat trust rotate online --keys ~/relcat-keys")
-    .addArgument(new Argument("<role>", "role of the key").choices(["root", "targets", "online"] as const))
-    .requiredOption("--keys <folder>", keysFolder)
+    .addArgument(
+      new Argument("<role>", "role of the key").choices(["root", "targets", "online", "openpgp"] as const),
+    )
+    .option("--keys <folder>", keysFolder)
     .option("--replace <id>", "start of the root key's id, if there are several")
+    .addOption(
+      new Option(
+        "--step <step>",
+        "of openpgp: announce makes the next key known, sign lets both sign, retire ends the old one",
+      ).choices(["announce", "sign", "retire"] as const),
+    )
+    .option(...certificateOption)
     .option("--now <time>", "time from which expiry is counted; default: the clock")
-    .action((role, options) => run(async (host) => (await import("./trust.ts")).rotate(role, options, host)));
+    .action((role, { step, certificate, keys, ...options }) =>
+      run(async (host) =>
+        role === "openpgp"
+          ? (await import("./trust-openpgp.ts")).rotateOpenPgp(step, { keys, certificate }, options, host)
+          : (await import("./trust.ts")).rotate(role, { keys, ...options }, host),
+      ),
+    );
   row(
     trust,
     "sign",

@@ -4,7 +4,7 @@ import { asGiven } from "../terminal/as-given.ts";
 import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
-import { timeOf } from "./trust.ts";
+import { timeOf } from "./signing-time.ts";
 
 export interface SignCommandOptions extends LedgerGuardOptions {
   out?: string;

@@ -11,6 +11,8 @@ import {
 import { answer, type Host, say, sayCommand, sayNext } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
+import { timeOf } from "./signing-time.ts";
+import { describeFeedKey, listFeedKeys } from "./trust-openpgp.ts";
 
 interface Dated {
   now?: string;
@@ -18,10 +20,11 @@ interface Dated {
 
 /** `relcat trust init`: creates the keys and explains the consequences of losing each. */
 export async function initTrust(
-  keys: string,
+  folder: string | undefined,
   { profile, now }: Dated & { profile: "simple" | "full" },
   host: Host,
 ): Promise<number> {
+  const keys = requireFolder(folder, "relcat trust init ~/relcat-keys");
   const done = await beginSiteTrust(host.releases, { keys, profile }, timeOf(now, host));
   answer(host, { ...done }, () => `Made ${listed(done.keys)}.`);
   say(
@@ -45,12 +48,18 @@ export async function initTrust(
   return exitStatus.done;
 }
 
+function requireFolder(keys: string | undefined, example: string): string {
+  if (keys !== undefined) return keys;
+  throw new UsageError("the folder of the private keys is missing", `Name it: ${example}`);
+}
+
 /** `relcat trust rotate`: replaces a role's key. */
 export async function rotate(
   role: RotatedRole,
-  { keys, replace: replaced, now }: Dated & { keys: string; replace?: string },
+  { keys: folder, replace: replaced, now }: Dated & { keys: string | undefined; replace?: string },
   host: Host,
 ): Promise<number> {
+  const keys = requireFolder(folder, `relcat trust rotate ${role} --keys KEYS`);
   const done = await rotateKey(host.releases, { role, keys, replaced }, timeOf(now, host));
   answer(host, { ...done }, () => `Made ${listed(done.keys)}; wrote ${listed(done.written)}.`);
   if (role === "online")
@@ -99,29 +108,18 @@ export async function listTrust(host: Host): Promise<number> {
   const { roles, pending } = describeTrust(host.releases);
   const days = (expires: string) => Math.floor((Date.parse(expires) - host.clock) / 86_400_000);
   const rows = roles.map((role) => ({ ...role, days_left: days(role.expires) }));
-  answer(host, { roles: rows, pending }, () =>
-    rows
-      .map(({ role, version, threshold, keys, expires, days_left }) => {
+  const feedKeys = await listFeedKeys(host);
+  answer(host, { roles: rows, pending, openpgp: feedKeys }, () =>
+    [
+      ...rows.map(({ role, version, threshold, keys, expires, days_left }) => {
         const need = keys.length > 1 ? `${threshold} of ${keys.length}` : "";
         const ids = keys.map((id) => id.slice(0, 16)).join(" ");
         return `${role.padEnd(10)} version ${version}, until ${expires.slice(0, 10)} (${count(days_left, "day")})  ${need} ${ids}`;
-      })
-      .join("\n"),
+      }),
+      ...feedKeys.map((key) => describeFeedKey(key, host)),
+    ].join("\n"),
   );
   if (pending !== undefined)
     sayCommand(host, `root.pending.json, version ${pending}, waits for signatures: relcat trust sign`);
   return exitStatus.done;
-}
-
-const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z$/;
-
-/** Signing time; any time is allowed, because expiry is counted from it. @param now the value of --now */
-export function timeOf(now: string | undefined, host: Host): number {
-  if (now === undefined) return host.clock;
-  const time = moment.test(now) ? Date.parse(now) : Number.NaN;
-  if (!Number.isNaN(time)) return time;
-  throw new UsageError(
-    `--now is ${JSON.stringify(now)}, expected a time in UTC`,
-    "Such as 2026-09-14T08:00:00Z",
-  );
 }

@@ -5,6 +5,8 @@ import { failure, type RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith } from "../ledger/ledger-mark.ts";
 import { shellWord } from "../project/shell-word.ts";
+import { refuseUnsignedFeeds } from "../trust/feeds/sign-feeds.ts";
+import { suiteEnds } from "../trust/feeds/suite-ends.ts";
 import { metadataPath, readSnapshot, readTargets, readTimestamp, sha256 } from "../trust/metadata.ts";
 import { timestampPath } from "../trust/site-files.ts";
 import type { LocalBuild } from "./local-build.ts";
@@ -30,6 +32,7 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
       "Build only cut releases: relcat build --released",
     );
   }
+  refuseUnsignedFeeds(build);
   if (ownMachine.test(URL.parse(site.baseUrl)?.hostname ?? "")) {
     throw failure(
       "build-other-site",
@@ -162,6 +165,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
       const part = readTargets(local.read(metadataPath(role, version)));
       return [role, part.metadata.signed.expires] as const;
     }),
+    ...suiteEnds(local.files, local.read),
   ] as const;
   const ended = ends.find(([, expires]) => Date.parse(expires) <= now);
   if (!ended) return;

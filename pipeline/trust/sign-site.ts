@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Config } from "../documents/config.ts";
+import { usualValidDays } from "../documents/feeds.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
@@ -10,13 +11,16 @@ import { type RootFolder, rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
 import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
+import { feedsToSign, signFeeds } from "./feeds/sign-feeds.ts";
+import { suiteEnds } from "./feeds/suite-ends.ts";
 import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata } from "./live-metadata.ts";
 import { metadataPath, type SignedRoot, type SignedTargets, sha256 } from "./metadata.ts";
 import { parsedAs } from "./parsed-state.ts";
 import { decideSigning } from "./sign.ts";
-import { isHosting, isSigned } from "./site-files.ts";
+import { isAddition, isHosting, isSigned, timestampPath } from "./site-files.ts";
 import type { SignedFile } from "./site-targets.ts";
 import { requireTrust } from "./site-trust.ts";
+import { openFeedSigners } from "./stores/feed-signers.ts";
 import { metadataAt } from "./stores/metadata-source.ts";
 import { openSigner } from "./stores/signer.ts";
 
@@ -35,7 +39,7 @@ export interface SignDelivery {
   written: number;
   unchanged: number;
   removed: number;
-  /** Earliest expiry of all metadata. */
+  /** Earliest expiry of all metadata and package repositories. */
   expires: string;
 }
 
@@ -81,7 +85,7 @@ export function requireSigning({ trust }: Config): void {
  * Signs a build that was already verified, by the checkout or by our own signatures.
  * @param proved SHA-256 of its build.json
  * @throws RelcatError folder-missing, build-changed, build-provisional, trust-missing, key-unusable,
- * key-untrusted, versions-exhausted, lock-held
+ * key-untrusted, feed-key, feed-unsigned, versions-exhausted, lock-held
  */
 export async function signProved(
   releases: string,
@@ -99,10 +103,13 @@ export async function signProved(
   const live = source === undefined ? nothingLive : await readLiveMetadata(source, root);
   return withOutputLock(out, surroundings.pid, surroundings.onWait, async () => {
     const { document: build, bytes: buildBytes } = readWholeBuild(out, proved);
+    const read = (path: string) => requireBuilt(out, path, build);
+    const sources = [...(source ? [source] : []), metadataAt(out)];
     const files = await decideSigning({
       build,
       buildBytes,
-      read: (path) => requireBuilt(out, path, build),
+      read,
+      feeds: await signedFeeds(config, build, read, sources, options),
       trust,
       live: newer(await readLiveMetadata(metadataAt(out), root), live),
       online,
@@ -113,6 +120,23 @@ export async function signProved(
     });
     return deliver(out, sha256(buildBytes), files);
   });
+}
+
+/** @param sources where earlier signatures are: at the site, and in the folder */
+async function signedFeeds(
+  config: Config,
+  build: BuildDocument,
+  read: (path: string) => Uint8Array,
+  sources: readonly MetadataSource[],
+  { environment, now }: SignOptions,
+): Promise<SignedFile[]> {
+  const feeds = feedsToSign(build);
+  if (feeds.suites.length + feeds.repos.length === 0) return [];
+  const signers = await openFeedSigners(config, environment, now);
+  const earlier = async (path: string) =>
+    (await Promise.all(sources.map((source) => source.read(path)))).filter((bytes) => bytes !== undefined);
+  const validDays = config.feeds.apt?.validDays ?? usualValidDays;
+  return signFeeds({ ...feeds, build, read, earlier, signers, validDays, now });
 }
 
 /** The later of unpublished local metadata and the live metadata. */
@@ -173,12 +197,7 @@ export function readSignedList(out: string): SignedList | undefined {
   return bytes && parsedAs(signedListSchema, () => bytes, file, "Remove it, and sign again: relcat sign");
 }
 
-/** True for paths that signing adds. */
-const isAddition = (path: string): boolean =>
-  isSigned(path) ||
-  /^(allowed_signers|metadata\/timestamp[.]json|releases\/[^/]+\/(SHA256SUMS[.]sig|provenance[.]json))$/.test(
-    path,
-  );
+const isOfSigning = (path: string): boolean => isAddition(path) || isSigned(path) || path === timestampPath;
 
 /** Order: targets, metadata, timestamp.json, the list of signed files. */
 function deliver(out: string, build: string, files: readonly SignedFile[]): SignDelivery {
@@ -198,7 +217,7 @@ function deliver(out: string, build: string, files: readonly SignedFile[]): Sign
   }
   for (const path of Object.keys(before?.files ?? {})) {
     // The earlier list may be forged, so only paths that signing adds are removed.
-    if (Object.hasOwn(listed, path) || !isAddition(path)) continue;
+    if (Object.hasOwn(listed, path) || !isOfSigning(path)) continue;
     const file = at(relativePath(path));
     if (!exists(file)) continue;
     removeFile(file);
@@ -214,5 +233,7 @@ function earliest(files: readonly SignedFile[]): string {
   const ends = files
     .filter(({ path }) => path.startsWith("metadata/"))
     .map(({ bytes }) => JSON.parse(new TextDecoder().decode(bytes)).signed.expires as string);
-  return ends.sort()[0] ?? "";
+  const bytesOf = new Map(files.map(({ path, bytes }) => [path, bytes]));
+  const suites = suiteEnds(files, (path) => bytesOf.get(path) ?? new Uint8Array());
+  return [...ends, ...suites.map(([, end]) => end)].sort()[0] ?? "";
 }

@@ -14,6 +14,8 @@ import {
 import { allowedSigner, sshSignature } from "./ssh-signature.ts";
 
 export interface SignRequest extends BuiltFiles, RolesRequest {
+  /** Files that signing adds to package repositories. */
+  feeds: readonly SignedFile[];
   /** Identity in signatures of checksum files, such as releases@example.com. */
   principal: string;
   /** Identity that vouches for the builds; without it, there is no provenance. */
@@ -31,7 +33,7 @@ export async function decideSigning(request: SignRequest): Promise<SignedFile[]>
   refuseProvisional(request.build);
   refuseUntrusted(request);
   const releases = releasesOf(request);
-  const signatures = await signReleases(request, releases);
+  const signatures = [...(await signReleases(request, releases)), ...request.feeds];
   const targets = targetsOf(request, releases, signatures);
   const roles = await signRoles(request, targets);
   const parts = new Map([["targets", request.trust.targets], ...roles]);

@@ -20,6 +20,18 @@ const isImmutable = (path: string) =>
 export const isSigned = (path: string): boolean =>
   /^metadata\/\d+\.[^/]+\.json$|^targets\/(.+\/)?[0-9a-f]{64}\.[^/]+$/.test(path);
 
+/** True for paths that signing adds outside of metadata/ and targets/. */
+export const isAddition = (path: string): boolean => additions.some((pattern) => pattern.test(path));
+
+const additions = [
+  /^allowed_signers$/,
+  /^releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json)$/,
+  /^dists\/[^/]+\/(InRelease|Release|Release\.gpg)$/,
+  /^yum\/[^/]+\/repodata\/repomd\.xml\.asc$/,
+  /^yum\/[0-9a-f]{64}\/repodata\/[^/]+$/,
+  /^yum\/[^/]+\.mirrorlist$/,
+];
+
 type Known = Readonly<Record<string, { sha256: string; size: number }>>;
 
 /**

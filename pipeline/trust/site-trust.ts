@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { rootKeys, type TrustProfile } from "../documents/trust.ts";
 import { failure } from "../errors.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
-import { isInRepository } from "../system/git/git.ts";
+import { refuseExposed } from "./exposed-keys.ts";
 import { keyId, type Signer } from "./keys.ts";
 import { beginTrust, changeKeys, keysOf, signOffline, type TrustChange, yearsFrom } from "./renewal.ts";
 import { folderSigners, newKeyPem, signerOfPem } from "./stores/signer.ts";
@@ -66,16 +66,6 @@ export async function beginSiteTrust(
 
 const rootNames = (count: number): string[] =>
   count === 1 ? ["root"] : Array.from({ length: count }, (_, index) => `root-${index + 1}`);
-
-/** A private key inside a work tree could be committed by accident. */
-async function refuseExposed(folder: string): Promise<void> {
-  if (!(await isInRepository(folder))) return;
-  throw failure(
-    "key-exposed",
-    `${folder} is in a git work tree, expected a folder that is never committed`,
-    "Such as ~/.config/relcat/keys, or a stick that is taken out.",
-  );
-}
 
 /** Starts with the year of the first release. */
 function years(releases: string, now: number): string[] {

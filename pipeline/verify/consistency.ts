@@ -1,7 +1,7 @@
 import type { PackageRecord } from "../documents/package-record.ts";
 import type { BuildDocument, LatestDocument, ReleaseDocument } from "../documents/site.ts";
 import { sha256 } from "../trust/metadata.ts";
-import { isHosting } from "../trust/site-files.ts";
+import { isAddition, isHosting } from "../trust/site-files.ts";
 import type { SignedDocuments } from "./documents.ts";
 import type { Finding } from "./finding.ts";
 
@@ -124,12 +124,12 @@ function isSame(
  * signing added.
  */
 export function buildFindings(build: BuildDocument, { listed }: SignedDocuments): Finding[] {
-  const added = /^(allowed_signers|build\.json|releases\/[^/]+\/(SHA256SUMS\.sig|provenance\.json))$/;
   const paths = new Set([...Object.keys(build.files), ...Object.keys(listed)]);
   return [...paths].sort().flatMap((path) => {
     const [built, signed] = [build.files[path], listed[path]];
     if (built && built.sha256 === signed?.sha256 && built.size === signed.size) return [];
-    if ((!built && added.test(path)) || (!signed && isHosting(path))) return [];
+    if (!built && (path === "build.json" || isAddition(path))) return [];
+    if (!signed && isHosting(path)) return [];
     return [{ path, what: "is not listed in build.json as it is in the signed lists" }];
   });
 }

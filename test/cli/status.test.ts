@@ -57,6 +57,7 @@ test("as a document", async () => {
     errors: 0,
     warnings: 1,
     policies: [],
+    openpgp: [],
     next: { command: "relcat cut 26.08.001", why: "it makes ids and dates permanent" },
   });
 });

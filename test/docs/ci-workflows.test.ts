@@ -117,7 +117,7 @@ describe("GitHub", () => {
     }
   });
 
-  test("the online key is the only secret, and only the steps that sign have it", () => {
+  test("signing keys are the only secrets, and only the steps that sign have them", () => {
     const having = workflows.flatMap(([, { jobs }]) =>
       Object.entries(jobs).flatMap(([name, { steps: all, ...job }]) => {
         expect(JSON.stringify(job)).not.toContain("secrets.");
@@ -126,7 +126,8 @@ describe("GitHub", () => {
           .map(({ run, env }) => [name, run, env]);
       }),
     );
-    const key = { RELCAT_ONLINE_KEY: expect.stringMatching(/^\$\{\{ secrets\.RELCAT_ONLINE_KEY \}\}$/) };
+    const secret = (name: string) => [name, `$\{{ secrets.${name} }}`];
+    const key = Object.fromEntries(["RELCAT_ONLINE_KEY", "RELCAT_OPENPGP_KEY"].map(secret));
     expect(having).toEqual([
       ["publish", 'sh ci/steps/publish.sh "$GITHUB_SHA"', key],
       ["refresh", "sh ci/steps/refresh.sh", key],

@@ -32,6 +32,7 @@ async function signMonth(releases: number) {
     build: { schema_version: 1, base_url: "https://example.com", provisional: [], files },
     buildBytes: new Uint8Array(),
     read: () => Buffer.from('{"packages":[],"retracted":[],"artifacts":{}}'),
+    feeds: [],
     trust: { roots: [begun.root], targets: begun.targets },
     live: nothingLive,
     online,

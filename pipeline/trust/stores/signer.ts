@@ -27,17 +27,18 @@ export function openSigner(
   return signerOfPem(pem, spec.env);
 }
 
-function fileSigner(file: string): Signer {
-  const { pem, mode } = readKey(file);
-  if ((mode & 0o077) !== 0) {
-    throw failure("key-unusable", `${file} can be read by others, expected mode 0600`, `chmod 600 ${file}`);
-  }
-  return signerOfPem(pem, file);
+const fileSigner = (file: string): Signer => signerOfPem(readSecret(file), file);
+
+/** Text of a file with a private key. @throws RelcatError key-unusable, file-access */
+export function readSecret(file: string): string {
+  const { text, mode } = readKey(file);
+  if ((mode & 0o077) === 0) return text;
+  throw failure("key-unusable", `${file} can be read by others, expected mode 0600`, `chmod 600 ${file}`);
 }
 
-function readKey(file: string): { pem: string; mode: number } {
+function readKey(file: string): { text: string; mode: number } {
   try {
-    return { pem: readFileSync(file, "utf8"), mode: statSync(file).mode };
+    return { text: readFileSync(file, "utf8"), mode: statSync(file).mode };
   } catch (error) {
     throw accessFailure(`cannot read the key ${file}`, error);
   }

@@ -1,0 +1,102 @@
+import {
+  beginFeedKeys,
+  exitStatus,
+  type FeedKeyDelivery,
+  type FeedKeyEnd,
+  type FeedKeyState,
+  feedKeyEnds,
+  loadConfiguration,
+  type NewFeedKey,
+  type RotationStep,
+  rotateFeedKey,
+} from "../../pipeline/index.ts";
+import { answer, type Host, say, sayNext } from "../terminal/host.ts";
+import { UsageError } from "../terminal/usage.ts";
+import { count, listed, shellWord } from "../terminal/words.ts";
+import { timeOf } from "./signing-time.ts";
+
+/** `relcat trust init --openpgp`: creates the key of package repositories. */
+export async function initOpenPgp(
+  source: NewFeedKey,
+  { now }: { now?: string },
+  host: Host,
+): Promise<number> {
+  requireSource(source, "relcat trust init ~/relcat-keys --openpgp");
+  const done = await beginFeedKeys(host.releases, source, timeOf(now, host));
+  answerKey(done, host);
+  say(
+    host,
+    "openpgp    signs apt and yum repositories, in CI. Lost or stolen, another replaces it: relcat trust rotate openpgp. It is another key than online.",
+  );
+  await sayCommit(done, host);
+  return exitStatus.done;
+}
+
+/** `relcat trust rotate openpgp`: one step of a rotation. */
+export async function rotateOpenPgp(
+  step: RotationStep | undefined,
+  source: NewFeedKey,
+  { now }: { now?: string },
+  host: Host,
+): Promise<number> {
+  if (step === undefined)
+    throw new UsageError(
+      "the OpenPGP key is rotated in three steps, and none is given",
+      "Give --step announce, and weeks later --step sign, then --step retire.",
+    );
+  if (step === "announce") requireSource(source, "relcat trust rotate openpgp --step announce --keys KEYS");
+  const done = await rotateFeedKey(host.releases, step, source, timeOf(now, host));
+  answerKey(done, host);
+  say(host, consequences[step]);
+  await sayCommit(done, host);
+  return exitStatus.done;
+}
+
+const consequences: Record<RotationStep, string> = {
+  announce:
+    "From the next publish on, clients that are set up anew trust both keys. When they are, go on with --step sign.",
+  sign: "From the next publish on, both keys sign: give sign both private keys, one armored block after the other. Clients that know one of them keep working. When all know the new key, go on with --step retire.",
+  retire:
+    "From the next publish on, clients that know only this key refuse the repositories. Its private key is not needed any more.",
+};
+
+function requireSource({ keys, certificate }: NewFeedKey, example: string): void {
+  if ((keys === undefined) !== (certificate === undefined)) return;
+  throw new UsageError(
+    keys === undefined
+      ? "neither a folder for the private key nor a certificate is given"
+      : "a folder for a new private key and the certificate of an existing key are given",
+    `Give one of them: ${example}, or --certificate FILE for a key that a program holds.`,
+  );
+}
+
+const stateWords: Record<FeedKeyState, string> = {
+  announced: "is announced, and signs nothing yet",
+  signing: "signs package repositories",
+  retired: "is retired",
+};
+
+function answerKey(done: FeedKeyDelivery, host: Host): void {
+  const { fingerprint, state, keys, written } = done;
+  const made = keys.length > 0 ? `Made ${listed(keys)}; wrote` : "Wrote";
+  answer(host, { ...done }, () => `${made} ${listed(written)}. ${fingerprint} ${stateWords[state]}.`);
+}
+
+async function sayCommit({ keys: [key] }: FeedKeyDelivery, host: Host): Promise<void> {
+  const [spec] = (await loadConfiguration(host.releases, undefined)).trust.openpgp;
+  const exported =
+    key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
+  sayNext(host, `commit ${host.releases}/trust, ${exported}then relcat build --released and relcat sign`);
+}
+
+/** Rows of `relcat trust list`. */
+export async function listFeedKeys(host: Host): Promise<FeedKeyEnd[]> {
+  const { feedKeys } = await loadConfiguration(host.releases, undefined);
+  return feedKeyEnds(feedKeys);
+}
+
+export function describeFeedKey({ fingerprint, state, since, ends }: FeedKeyEnd, host: Host): string {
+  const days = ends === null ? undefined : Math.floor((Date.parse(ends) - host.clock) / 86_400_000);
+  const end = days === undefined ? "" : days < 0 ? ", it has ended" : `, it ends in ${count(days, "day")}`;
+  return `${"openpgp".padEnd(10)} ${state} since ${since.slice(0, 10)}${end}  ${fingerprint}`;
+}

@@ -1,0 +1,12 @@
+import { failure } from "../errors.ts";
+import { isInRepository } from "../system/git/git.ts";
+
+/** A private key inside a work tree could be committed by accident. @throws RelcatError key-exposed */
+export async function refuseExposed(folder: string): Promise<void> {
+  if (!(await isInRepository(folder))) return;
+  throw failure(
+    "key-exposed",
+    `${folder} is in a git work tree, expected a folder that is never committed`,
+    "Such as ~/.config/relcat/keys, or a stick that is taken out.",
+  );
+}

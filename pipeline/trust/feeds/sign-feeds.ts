@@ -1,0 +1,191 @@
+import { yumFolder } from "../../documents/feed-paths.ts";
+import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../documents/feed-signing.ts";
+import type { BuildDocument } from "../../documents/site.ts";
+import { failure, type RelcatError } from "../../errors.ts";
+import { sha256 } from "../metadata.ts";
+import type { SignedFile } from "../site-targets.ts";
+import { datedRelease, readDatedRelease } from "./release-file.ts";
+import {
+  clearsigned,
+  detachedSignature,
+  type FeedSigner,
+  readClearsigned,
+  signersOf,
+  signersOfText,
+} from "./signatures.ts";
+
+export interface FeedSigning extends Feeds {
+  build: BuildDocument;
+  /** Reads a file of the build. */
+  read: (path: string) => Uint8Array;
+  /** Reads a file of earlier signings, the live one first. Nothing of it is trusted. */
+  earlier: (path: string) => Promise<readonly Uint8Array[]>;
+  /** Oldest first. */
+  signers: readonly FeedSigner[];
+  /** Days until apt refuses an index that was not renewed. */
+  validDays: number;
+  /** Milliseconds since 1970. */
+  now: number;
+}
+
+/** Clients refuse an index from the future, so their clocks may be behind by this, in milliseconds. */
+const clockTolerance = 300_000;
+
+const day = 24 * 3_600_000;
+
+/**
+ * Computes the files that signing adds to package repositories. A signature is kept while it signs the same content
+ * with the same keys, and half of its time is left.
+ */
+export async function signFeeds(request: FeedSigning): Promise<SignedFile[]> {
+  const files: SignedFile[] = [];
+  for (const suite of request.suites) files.push(...(await signSuite(suite, request)));
+  for (const repo of request.repos) files.push(...(await signRepo(repo, request)));
+  return files;
+}
+
+/** Suites of apt and repositories of yum in a build. */
+export interface Feeds {
+  suites: string[];
+  repos: string[];
+}
+
+/** @throws RelcatError feed-unsigned for a build whose clients expect no signature */
+export function feedsToSign(build: Pick<BuildDocument, "files">): Feeds {
+  refuseUnsignedFeeds(build);
+  const named = (pattern: RegExp) =>
+    Object.keys(build.files).flatMap((path) => pattern.exec(path)?.[1] ?? []);
+  return {
+    suites: named(/^dists\/([^/]+)\/Release\.undated$/),
+    repos: named(/^yum\/([^/]+)\/repodata\/repomd\.xml$/),
+  };
+}
+
+/**
+ * A site with permanent content must not teach its users to accept packages without a signature.
+ * @throws RelcatError feed-unsigned
+ */
+export function refuseUnsignedFeeds({ files }: Pick<BuildDocument, "files">): void {
+  const path = Object.keys(files).find((name) =>
+    /^(dists\/[^/]+\/Release|yum\/[^/]+\.mirrorlist)$/.test(name),
+  );
+  if (path !== undefined) throw noFeedKey(`the build has a package repository without a signature: ${path}`);
+}
+
+export const noFeedKey = (message: string): RelcatError =>
+  failure(
+    "feed-unsigned",
+    message,
+    "Make a key with relcat trust init KEYS-FOLDER --openpgp, have trust: simple or full in catalog.yaml, and build again: relcat build --released",
+  );
+
+/** InRelease, and the older pair of files that mirrors read. */
+async function signSuite(suite: string, request: FeedSigning): Promise<SignedFile[]> {
+  const { signers, validDays, now } = request;
+  const body = new TextDecoder().decode(request.read(releaseBody(suite, true)));
+  const path = (name: string) => `dists/${suite}/${name}`;
+  const signed = (await earlierReleases(path("InRelease"), request)).sort((a, b) => b.date - a.date);
+  const [newest] = signed;
+  const isDue = ({ date }: EarlierRelease) => now - date >= (validDays * day) / 2;
+  const current = signed.find(
+    (each) => each.text === datedRelease(body, each.date, validDays) && each.isByAll && !isDue(each),
+  );
+  if (current && current.date === newest?.date) {
+    const kept = await keptPair(current, path, request);
+    return [file(path("InRelease"), current.file), ...kept];
+  }
+  const date = Math.max(seconds(now - clockTolerance), newest?.date ?? 0);
+  const text = datedRelease(body, date, validDays);
+  return [
+    file(path("InRelease"), await clearsigned(signers, text, date)),
+    file(path("Release"), text),
+    file(path("Release.gpg"), await detachedSignature(signers, bytesOf(text), "binary", date)),
+  ];
+}
+
+const seconds = (time: number): number => Math.floor(time / 1000) * 1000;
+
+interface EarlierRelease {
+  file: string;
+  text: string;
+  /** Milliseconds since 1970. */
+  date: number;
+  /** Whether every key signed that signs now. */
+  isByAll: boolean;
+}
+
+/** Earlier InRelease files that a key of today signed. */
+async function earlierReleases(
+  path: string,
+  { earlier, signers, now }: FeedSigning,
+): Promise<EarlierRelease[]> {
+  const found: EarlierRelease[] = [];
+  for (const bytes of await earlier(path)) {
+    const text = new TextDecoder().decode(bytes);
+    const read = await readClearsigned(text);
+    const dated = read && readDatedRelease(read.text);
+    if (!read || !dated) continue;
+    const by = await signersOfText(read, certificatesOf(signers), Math.max(now, dated.date));
+    const isOurs = by.some((signer) => signer !== undefined);
+    if (isOurs) found.push({ file: text, text: read.text, date: dated.date, isByAll: areAll(by, signers) });
+  }
+  return found;
+}
+
+/** Release.gpg belongs to a kept InRelease if it signs the same text. */
+async function keptPair(
+  { text, date }: EarlierRelease,
+  path: (name: string) => string,
+  request: FeedSigning,
+): Promise<SignedFile[]> {
+  const signature =
+    (await keptSignature(path("Release.gpg"), bytesOf(text), request)) ??
+    (await detachedSignature(request.signers, bytesOf(text), "binary", date));
+  return [file(path("Release"), text), file(path("Release.gpg"), signature)];
+}
+
+/** repomd.xml.asc, and a copy of the index in a folder that never changes. */
+async function signRepo(repo: string, request: FeedSigning): Promise<SignedFile[]> {
+  const { build, read, signers } = request;
+  const path = repomdPath(repo);
+  const repomd = read(path);
+  const signature =
+    (await keptSignature(`${path}.asc`, repomd, request)) ??
+    (await detachedSignature(signers, repomd, "binary", revisionOf(repomd)));
+  const folder = yumFolder(sha256(Buffer.concat([repomd, bytesOf(signature)])));
+  const own = path.slice(0, -"repodata/repomd.xml".length);
+  const parts = Object.keys(build.files).filter((name) => name.startsWith(`${own}repodata/`));
+  return [
+    file(`${path}.asc`, signature),
+    ...parts.map((name) => ({ path: `${folder}/${name.slice(own.length)}`, bytes: read(name) })),
+    file(`${folder}/repodata/repomd.xml.asc`, signature),
+    file(mirrorlistPath(repo), mirrorlistText(build.base_url, folder)),
+  ];
+}
+
+/** Milliseconds since 1970. The signature of an index that did not change has the same time on every machine. */
+const revisionOf = (repomd: Uint8Array): number =>
+  Number(/<revision>(\d+)<\/revision>/.exec(new TextDecoder().decode(repomd))?.[1] ?? 0) * 1000;
+
+async function keptSignature(
+  path: string,
+  bytes: Uint8Array,
+  { earlier, signers, now }: FeedSigning,
+): Promise<string | undefined> {
+  for (const found of await earlier(path)) {
+    const signature = new TextDecoder().decode(found);
+    const by = await signersOf(bytes, signature, "binary", certificatesOf(signers), now);
+    if (areAll(by, signers)) return signature;
+  }
+  return undefined;
+}
+
+/** Whether each of the keys made one signature, and no one else did. */
+const areAll = (by: readonly (string | undefined)[], signers: readonly FeedSigner[]): boolean =>
+  by.length === signers.length && signers.every(({ certificate }) => by.includes(certificate.fingerprint));
+
+const certificatesOf = (signers: readonly FeedSigner[]) => signers.map(({ certificate }) => certificate);
+
+const bytesOf = (text: string): Uint8Array => new TextEncoder().encode(text);
+
+const file = (path: string, text: string): SignedFile => ({ path, bytes: bytesOf(text) });
