@@ -5,6 +5,7 @@ import type {
   PublishedRelease,
   SiteConfig,
 } from "../../documents/published.ts";
+import { isRelativePath } from "../../documents/relative-path.ts";
 
 /**
  * A package repository in the format of a package manager, assembled from the releases' records. All functions are
@@ -53,12 +54,25 @@ export interface FeedLocation {
 
 /**
  * Location of a package in a feed.
- * @returns a reason if the package has no size or no checksum, or is not below the site
+ * @returns a reason if the package has no size or no checksum, or is not a file below the site
  */
 export function feedLocation(entry: PublishedPackage, baseUrl: string): FeedLocation | string {
   const { url, size, record } = entry;
   if (!url.startsWith(`${baseUrl}/`)) return "its file is not below the site";
   if (size === null) return "its manifest has no size";
   if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
-  return { path: decodeURIComponent(url.slice(baseUrl.length + 1)), size, sha256: record.checksum };
+  const path = decodedPath(url.slice(baseUrl.length + 1));
+  if (path === undefined) return "its URL is not that of a plain file";
+  return { path, size, sha256: record.checksum };
+}
+
+/** Manifests may contain any URL: queries, and text that is no path when it is decoded, are in no index. */
+function decodedPath(encoded: string): string | undefined {
+  if (/[?#]/.test(encoded)) return undefined;
+  try {
+    const path = decodeURIComponent(encoded);
+    return isRelativePath(path) ? path : undefined;
+  } catch {
+    return undefined;
+  }
 }

@@ -64,6 +64,7 @@ function listedPackage(
   if (repos.length === 0) return "its name matches no repository in catalog.yaml";
   const location = feedLocation(entry, baseUrl);
   if (typeof location === "string") return location;
+  if (/[\ufffe\uffff]/.test(location.path)) return "its file name has a character that XML cannot carry";
   return {
     id: record.id,
     file,

@@ -251,12 +251,15 @@ describe("a repository", () => {
     ]);
   });
 
-  test("leaves out rpms without metadata, without a size, and at another site", () => {
+  test("leaves out rpms without metadata, without a size, or whose URL is not a file of the site", () => {
     const packages = [
       rpmRecord(4, null),
       rpmRecord(3, rpmOf(), { size: null }),
       rpmRecord(2, rpmOf(), { url: "https://mirror.example/agent.rpm" }),
       rpmRecord(1, null, { package_type: "msi" }),
+      ...["%zz.rpm", "a.rpm?x=1", "..%2Fa.rpm", "a%0Ab.rpm", "a%EF%BF%BE.rpm"].map((path, index) =>
+        rpmRecord(10 + index, rpmOf(), { url: `https://downloads.example.com/base/${path}` }),
+      ),
     ];
     const { rows, omitted } = yumFeed.part(releaseOf("26.08.002", { packages }), yumConfig());
     expect(rows).toEqual([]);
@@ -264,6 +267,8 @@ describe("a repository", () => {
       [4, "its manifest does not contain the metadata of the package"],
       [3, "its manifest has no size"],
       [2, "its file is not below the site"],
+      ...[10, 11, 12, 13].map((id) => [id, "its URL is not that of a plain file"]),
+      [14, "its file name has a character that XML cannot carry"],
     ]);
   });
 
