@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { controlFault, parseParagraph } from "./control-paragraph.ts";
-import { expects, flag, freeText, line, list, object, sha256, size, text } from "./fields.ts";
+import { expects, flag, freeText, line, list, name, object, sha256, size, text } from "./fields.ts";
 import type { Kind } from "./package-types.ts";
 
 /** Architectures as Debian names them; `all` is for packages that run on every machine. */
@@ -176,10 +176,17 @@ export const documentSchema = object({
     expects("option-value", "sbom, attestation, signature or provenance"),
   ),
   format: text("option-value", /^[a-z0-9][a-z0-9-]{0,31}$/, "a format such as helm-prov"),
-  file: line,
+  file: name,
   sha256,
   size,
 });
+
+/** Address of a document: that of its artifact, with the ending of its name. */
+export const documentAddress = (
+  artifactUrl: string,
+  artifactFile: string,
+  { file }: ArtifactDocument,
+): string => artifactUrl + encodeURIComponent(file.slice(artifactFile.length));
 
 export type Architecture = (typeof architectureNames)[number];
 export type DebMetadata = z.infer<typeof debSchema>;

@@ -24,7 +24,7 @@ import { objectTaken } from "./stores/object-taken.ts";
 import {
   type NamedFile,
   nameFiles,
-  nameOf,
+  namesOf,
   planUpload,
   type ReadFile,
   type Upload,
@@ -112,10 +112,10 @@ export async function upload(
   };
 }
 
-/** The file that a detached signature covers, unless the manifest lists the signature as an artifact. */
+/** The file that a detached signature covers, unless the manifest lists the signature itself. */
 function signedBy(path: string, config: Config, { value }: Located<Manifest>): string | undefined {
-  const isArtifact = value.artifacts.some((each) => nameOf(each) === basename(path));
-  return isArtifact ? undefined : signedFileOf(path, config);
+  const isListed = value.artifacts.some((each) => namesOf(each).includes(basename(path)));
+  return isListed ? undefined : signedFileOf(path, config);
 }
 
 type UploadInspector = Awaited<ReturnType<typeof uploadInspector>>;
@@ -263,5 +263,5 @@ function writeDown(
 
 function notGiven(manifest: Manifest, uploads: readonly Upload[]): string[] {
   const given = new Set(uploads.map(({ file }) => file));
-  return manifest.artifacts.map(nameOf).filter((name) => !given.has(name));
+  return manifest.artifacts.flatMap(namesOf).filter((name) => !given.has(name));
 }

@@ -2,6 +2,7 @@ import { basename } from "node:path/posix";
 import type { Config } from "../documents/config.ts";
 import type { Manifest, WrittenArtifact } from "../documents/manifest.ts";
 import type { MeasuredFile } from "../documents/object-store.ts";
+import { type ArtifactDocument, documentAddress } from "../documents/package-metadata.ts";
 import { pathBelow } from "../documents/relative-path.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import type { SiteSettings } from "../documents/sites.ts";
@@ -17,6 +18,8 @@ export interface NamedFile {
   file: string;
   /** Index of its manifest entry; undefined without a manifest. */
   index: number | undefined;
+  /** Set if it is a document of that entry, and not the artifact itself. */
+  document?: ArtifactDocument | undefined;
 }
 
 /** A file after reading and, if it has a policy, inspection. */
@@ -52,9 +55,10 @@ export function nameFiles(paths: readonly string[], manifest: Located<Manifest> 
     const file = basename(path);
     const before = files.get(file);
     if (before) throw twice(file, before.path, path);
-    const index = manifest?.value.artifacts.findIndex((each) => nameOf(each) === file);
+    const index = manifest?.value.artifacts.findIndex((each) => namesOf(each).includes(file));
     if (manifest && index === -1) problems.push(unmatched(path, manifest));
-    files.set(file, { path, file, index });
+    const documents = manifest?.value.artifacts[index ?? -1]?.documents;
+    files.set(file, { path, file, index, document: documents?.find((each) => each.file === file) });
   }
   throwErrors(problems);
   return [...files.values()];
@@ -63,7 +67,13 @@ export function nameFiles(paths: readonly string[], manifest: Located<Manifest> 
 const isPrivate = ({ exclude_from_api, only_for_account = null }: WrittenArtifact): boolean =>
   exclude_from_api === true || only_for_account !== null;
 
-export const nameOf = ({ file, name }: WrittenArtifact): string => file ?? name;
+const nameOf = ({ file, name }: WrittenArtifact): string => file ?? name;
+
+/** Names of the artifact and of its documents. */
+export const namesOf = (artifact: WrittenArtifact): string[] => [
+  nameOf(artifact),
+  ...(artifact.documents ?? []).map(({ file }) => file),
+];
 
 /**
  * Plans destinations, and checks files against manifest and policy. Also called before files are read, to
@@ -82,10 +92,11 @@ export function planUpload(
     if (written && to.manifest && isPrivate(written) && !to.withPrivate)
       problems.push(hidden(named, to.manifest));
     const { sha256, size, seen }: ReadFile = measured?.get(named.path) ?? { sha256: "0".repeat(64), size: 0 };
-    const isOther = measured && written && written.sha256 !== "unknown" && written.sha256 !== sha256;
-    if (isOther && to.manifest) problems.push(mismatch(named, written.sha256, sha256, to.manifest));
+    const stated = named.document?.sha256 ?? written?.sha256 ?? "unknown";
+    if (measured && to.manifest && stated !== "unknown" && stated !== sha256)
+      problems.push(mismatch(named, stated, sha256, to.manifest));
     problems.push(...(seen?.problems ?? []));
-    return { ...named, sha256, size, seen, ...addressOf(named.file, sha256, written, to) };
+    return { ...named, sha256, size, seen, ...addressOf(named, sha256, written, to) };
   });
   throwErrors(problems);
   return uploads;
@@ -104,11 +115,12 @@ export function withUploads(manifest: Manifest, uploads: readonly Upload[]): Man
 }
 
 function addressOf(
-  file: string,
-  checksum: string,
+  { file: own, document }: NamedFile,
+  sha256: string,
   written: WrittenArtifact | undefined,
   { config, site, version }: Destination,
 ): { url: string; key: string } {
+  const [file, checksum] = document && written ? [nameOf(written), written.sha256] : [own, sha256];
   const template = config.artifactUrl;
   if (template.includes("{id}"))
     throw failure(
@@ -125,7 +137,8 @@ function addressOf(
     );
   const { name = file, package_type = "" } = written ?? {};
   const parts = { version, name, package_type, id: 0, checksum };
-  const url = artifactUrl(parts, file, { artifactUrl: template, baseUrl: site.baseUrl });
+  const address = artifactUrl(parts, file, { artifactUrl: template, baseUrl: site.baseUrl });
+  const url = document ? documentAddress(address, file, document) : address;
   const key = pathBelow(site.baseUrl, url);
   if (key === undefined) throw elsewhere(url, site);
   if (site.place.kind === "dir" && !key.startsWith("files/")) throw notServed(key, site);
@@ -170,7 +183,7 @@ const twice = (file: string, one: string, other: string) =>
   );
 
 function unmatched(path: string, { file, value }: Located<Manifest>): Problem {
-  const names = value.artifacts.map(nameOf);
+  const names = value.artifacts.flatMap(namesOf);
   const some = names.length > 5 ? `${names.slice(0, 5).join(", ")} …` : names.join(", ");
   return {
     code: "artifact-unmatched",

@@ -1,4 +1,5 @@
 import { expectedFormats, maxMetadataBytes } from "../documents/package-metadata.ts";
+import { display } from "../project/display.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
 const metadataOfType: ArtifactRule = function* ({ artifact, type, place }) {
@@ -17,7 +18,17 @@ const metadataIsBounded: ArtifactRule = function* ({ artifact, place }) {
   yield error("package-metadata", place(["package"]), message, again);
 };
 
+/** Clients look for a document under the address of the artifact with an ending. */
+const documentsAreBeside: ArtifactRule = function* ({ artifact, file, place }) {
+  for (const [index, document] of (artifact.documents ?? []).entries()) {
+    if (document.file.startsWith(`${file}.`)) continue;
+    const message = `the document is called ${display(document.file)}, expected ${file} with an ending`;
+    const hint = "Rename it, such as chart.tgz.prov for chart.tgz.";
+    yield error("package-metadata", place(["documents", index, "file"]), message, hint);
+  }
+};
+
 const again = "Let relcat ingest write it, or leave it out.";
 
 /** Rules for what a package states about itself. */
-export const metadataRules: readonly ArtifactRule[] = [metadataOfType, metadataIsBounded];
+export const metadataRules: readonly ArtifactRule[] = [metadataOfType, metadataIsBounded, documentsAreBeside];

@@ -295,6 +295,30 @@ test("a site with an address of its own, names and types from the manifest, cata
   expect(job.read(`staging/${path}`)).toBe("package");
 });
 
+test("a document of an artifact is stored under its address with an ending, and must be the one that was ingested", async () => {
+  const template = "{base_url}/files/{version}/{checksum}/{name}";
+  const prov = {
+    kind: "signature",
+    format: "helm-prov",
+    file: "tool.deb.prov",
+    sha256: sha256("signed"),
+    size: 6,
+  };
+  const entry = deb({ name: "The tool", file: "tool.deb", documents: [prov] });
+  const made = build({ artifact_url: template }, { ...manifest(entry), "out/tool.deb.prov": "signed" });
+  const args = ["out/tool.deb", "out/tool.deb.prov", "--site", "folder", "--manifest", "m.json"];
+  await uploadJson(made, ...args);
+  const path = `site/files/26.08.001/${sha256("package")}/The tool`;
+  expect([made.read(path), made.read(`${path}.prov`)]).toEqual(["package", "signed"]);
+  expect(JSON.parse(made.read("m.json")).artifacts[0].documents).toEqual([prov]);
+  const alone = await uploadJson(made, ...args.filter((each) => each !== "out/tool.deb.prov"));
+  expect(alone.manifest.not_given).toEqual(["tool.deb.prov"]);
+  made.write("out/tool.deb.prov", "other");
+  expect((await upload(made, ...args)).stderr).toContain(
+    `tool.deb.prov has SHA-256 ${sha256("other")}, expected ${sha256("signed")}, as its manifest says`,
+  );
+});
+
 test("a private record's file goes up when somebody says so", async () => {
   const made = build({}, manifest(deb({ only_for_account: "acme" })));
   const args = ["out/tool.deb", "--site", "bucket", "--manifest", "m.json"];

@@ -2,6 +2,8 @@ import { attestation, hex, image } from "../../support/catalog.ts";
 import { type Case, withClient, withDebs, withImage, withInstaller } from "./case.ts";
 
 /** Artifacts whose fields are well-formed and do not belong together. */
+const control = "Package: a\nVersion: 1\nArchitecture: amd64";
+
 export const artifactCases: Case[] = [
   {
     behaviour: "a package type that is not in the table is reported with the line that would register it",
@@ -170,6 +172,47 @@ export const artifactCases: Case[] = [
     files: withInstaller({ package: { type: "snap" } }),
     problems: [
       '26.08.001/manifests/macos.json:29:17 error[package-metadata] artifacts[0].package.type is "snap", expected one of deb, rpm, helm, msi, pkg, archive, image',
+    ],
+  },
+  {
+    behaviour: "metadata of another format than that of the package type is reported",
+    files: withInstaller({ package: { type: "archive", arch: "arm64" } }),
+    problems: [
+      "26.08.001/manifests/macos.json:29:17 error[package-metadata] package is that of archive, expected pkg for the package type pkg" +
+        "\n  Let relcat ingest write it, or leave it out.",
+    ],
+  },
+  {
+    behaviour:
+      "a control paragraph that would add a stanza to an index, and another architecture, are reported",
+    files: withInstaller({ package: { type: "deb", arch: "arm64", control: `${control}\n\nPackage: b` } }),
+    problems: [
+      '26.08.001/manifests/macos.json:31:20 error[package-metadata] artifacts[0].package.control is "Package: a\\nVersion: 1\\nArchitecture: amd64\\n\\nPackage: b", expected the control paragraph of a package; this one has the line "", expected "Field: value"',
+    ],
+  },
+  {
+    behaviour: "an architecture that the control paragraph does not say is reported",
+    files: withInstaller({ package: { type: "deb", arch: "arm64", control } }),
+    problems: [
+      '26.08.001/manifests/macos.json:30:17 error[package-metadata] artifacts[0].package.arch is "arm64", expected amd64, as the control paragraph says',
+    ],
+  },
+  {
+    behaviour: "metadata that is too large is reported",
+    files: withInstaller({ package: { type: "pkg", identifier: "x".repeat(300_000), version: "1" } }),
+    problems: [
+      "26.08.001/manifests/macos.json:28:18 error[package-metadata] package has 300044 bytes as JSON, expected 262144 at most" +
+        "\n  Let relcat ingest write it, or leave it out.",
+    ],
+  },
+  {
+    behaviour: "a document that is not called as its artifact is reported",
+    files: withInstaller({
+      documents: [{ kind: "signature", format: "asc", file: "other.asc", sha256: hex("1"), size: 1 }],
+    }),
+    problems: [
+      '26.08.001/manifests/macos.json:32:19 error[package-metadata] the document is called "other.asc", expected tool-26.08.001.pkg with an ending' +
+        "\n  Rename it, such as chart.tgz.prov for chart.tgz.",
     ],
   },
   {
