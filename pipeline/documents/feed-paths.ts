@@ -54,13 +54,13 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "helm", path: /^v2\/(index\.json)?$/, role: "copy", contentType: json },
   {
     feed: "incus",
-    path: /^streams\/.+\.incus\.tar\.xz$/,
+    path: /^streams\/(?:.+\/)?[0-9a-f]{64}\.incus\.tar\.xz$/,
     role: "immutable",
     contentType: "application/x-xz",
   },
   { feed: "incus", path: /^streams\/v1\/images\.json$/, role: "copy", contentType: json },
   { feed: "incus", path: /^streams\/v1\/index\.json$/, role: "pointer", contentType: json },
-  { feed: "apt", path: /^keys\/[0-9A-F]{40,64}\.asc$/, role: "immutable", contentType: key },
+  // Not immutable: a certificate keeps its fingerprint when its expiry is extended.
   { feed: "apt", path: /^keys\/[^/]+\.asc$/, role: "copy", contentType: key },
 ];
 
@@ -71,6 +71,29 @@ export const feedPaths: readonly FeedPath[] = [
  */
 export const yumFolder = (sha256: string): string => `yum/${sha256}`;
 
+/** Folders at a site's root in which feeds have their files. */
+export const feedFolders = ["charts", "dists", "keys", "streams", "v2", "yum"] as const;
+
+const inFeeds = new RegExp(`^(?:${feedFolders.join("|")})/|^[^/]+\\.(?:sources|repo)$`);
+
 /** @param path relative to the site's root */
 export const feedPath = (path: string): FeedPath | undefined =>
-  feedPaths.find((entry) => entry.path.test(path));
+  inFeeds.test(path) ? feedPaths.find((entry) => entry.path.test(path)) : undefined;
+
+/** Whether the path is in a feed and contains a hash of the file's bytes. */
+export const isImmutableInFeed = (path: string): boolean => feedPath(path)?.role === "immutable";
+
+/** A digest in a path, and the files whose concatenated bytes have it. */
+interface PathHash {
+  sha256: string;
+  of: readonly string[];
+}
+
+/** @returns undefined for paths without a hash */
+export function hashInFeed(path: string): PathHash | undefined {
+  if (!isImmutableInFeed(path)) return undefined;
+  const [repomd, folder = ""] = /^yum\/([0-9a-f]{64})\/repodata\/repomd\.xml(?=$|\.asc$)/.exec(path) ?? [];
+  if (repomd !== undefined) return { sha256: folder, of: [repomd, `${repomd}.asc`] };
+  const [, hash] = /(?:^|[/:])([0-9a-f]{64})(?:[-.][^/]*)?$/.exec(path) ?? [];
+  return hash === undefined ? undefined : { sha256: hash, of: [path] };
+}

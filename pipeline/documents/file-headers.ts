@@ -1,3 +1,4 @@
+import { feedPath } from "./feed-paths.ts";
 import type { ObjectHeaders } from "./object-store.ts";
 
 /** Cache-Control headers. */
@@ -7,9 +8,9 @@ export const cacheControl = {
   /** The path contains a hash of the bytes, or a number that is never reused. */
   immutable: "public, max-age=31536000, immutable",
   none: "no-store",
-  /** An artifact on a web server; no-transform keeps proxies from compressing it. */
+  /** An artifact on a web server, or an index of a feed; no-transform keeps proxies from compressing it. */
   artifact: "public, max-age=60, stale-while-revalidate=600, no-transform",
-  /** An uploaded artifact. */
+  /** An uploaded artifact, or an index of a feed whose path contains its hash. */
   upload: "public, max-age=31536000, immutable, no-transform",
 } as const;
 
@@ -26,14 +27,22 @@ export const mediaTypes: Readonly<Record<string, string>> = {
 
 /** Media type of a site's file, by its path. */
 export const mediaType = (path: string): string =>
-  path.endsWith("SHA256SUMS")
+  feedPath(path)?.contentType ??
+  (path.endsWith("SHA256SUMS")
     ? "text/plain; charset=utf-8"
-    : (mediaTypes[extensionOf(path)] ?? "application/octet-stream");
+    : (mediaTypes[extensionOf(path)] ?? "application/octet-stream"));
 
 export const extensionOf = (path: string): string => /\.([a-z0-9]+)$/.exec(path)?.[1] ?? "";
 
 /** True if the path contains a hash of the file. */
 export const isHashedAsset = (path: string): boolean => /^assets\/.+\.[0-9a-f]{8}\.[a-z]+$/.test(path);
+
+/** Cache-Control of a site's file, by its path. */
+export function cachingOf(path: string): string {
+  const feed = feedPath(path);
+  if (feed) return feed.role === "immutable" ? cacheControl.upload : cacheControl.artifact;
+  return isHashedAsset(path) ? cacheControl.immutable : cacheControl.public;
+}
 
 /** Detects published files that must be rewritten because of their headers. */
 export const headersDigest = ({ contentType, cacheControl: caching, metadata }: ObjectHeaders): string =>

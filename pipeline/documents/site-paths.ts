@@ -1,3 +1,5 @@
+import { feedFolders } from "./feed-paths.ts";
+
 /** Folders at a site's root that builds, signatures and the store write to. */
 const ownFolders = new Set([
   "api",
@@ -11,6 +13,7 @@ const ownFolders = new Set([
   "schemas",
   "state",
   "targets",
+  ...feedFolders,
 ]);
 
 /** True for paths in relcat's own folders, where an artifact could replace a document. */

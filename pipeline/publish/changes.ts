@@ -1,3 +1,4 @@
+import { type FeedPath, feedPath, isImmutableInFeed } from "../documents/feed-paths.ts";
 import { headersDigest } from "../documents/file-headers.ts";
 import { type PublishedFile, timestampOf } from "../documents/site-state.ts";
 import type { Changes, PublicFile } from "../documents/site-store.ts";
@@ -21,7 +22,7 @@ export function changesBetween(
   const paths = new Set(files.map(({ path }) => path));
   const mutable = changed
     .filter(({ path, isImmutable }) => !isImmutable && path !== timestampPath)
-    .map((file) => ({ file, order: [at(live, file.path) ? 1 : 0, ...rank(file.path)] }))
+    .map((file) => ({ file, order: [isAdded(live, file.path) ? 0 : 1, ...rank(file.path)] }))
     .sort((a, b) => compare(a.order, b.order) || (a.file.path < b.file.path ? -1 : 1));
   const waves = Map.groupBy(mutable, ({ order }) => order.join(" "));
   return {
@@ -37,8 +38,12 @@ export function changesBetween(
 /** Own properties only, because paths are untrusted text. */
 const at = (live: Live, path: string) => (Object.hasOwn(live, path) ? live[path] : undefined);
 
+/** A feed's new pointer waits for its changed copies. Nothing else depends on a new file's absence. */
+const isAdded = (live: Live, path: string) => at(live, path) === undefined && !feedPath(path);
+
 /** Kept for a while, because current readers still need it. */
-export const isKept = (path: string): boolean => /^(metadata|targets|assets)\//.test(path);
+export const isKept = (path: string): boolean =>
+  /^(metadata|targets|assets)\//.test(path) || isImmutableInFeed(path);
 
 /**
  * Order of writing: linked files first. Programs read from the list to records, people from the start page to
@@ -46,6 +51,8 @@ export const isKept = (path: string): boolean => /^(metadata|targets|assets)\//.
  */
 function rank(path: string): readonly [number, number] {
   if (path === "build.json") return [9, 0];
+  const feed = feedPath(path);
+  if (feed) return [5, feedRanks[feed.role]];
   const isPage = path.endsWith(".html");
   // All other pages link to release pages, so these come first, deepest first.
   if (isPage && path.startsWith("releases/")) return [6, -path.split("/").length];
@@ -58,6 +65,9 @@ function rank(path: string): readonly [number, number] {
   return [3, 0];
 }
 
+/** After the records that a feed names, and before the pages that name the feed. */
+const feedRanks: Readonly<Record<FeedPath["role"], number>> = { immutable: 1, copy: 2, pointer: 3 };
+
 function compare(a: readonly number[], b: readonly number[]): number {
   for (const [index, number] of a.entries()) {
     const difference = number - (b[index] ?? 0);
@@ -67,7 +77,7 @@ function compare(a: readonly number[], b: readonly number[]): number {
 }
 
 /**
- * Signed files and assets without references, with the time since which they have none.
+ * Signed files, assets and indexes without references, with the time since which they have none.
  * @param owned paths that were published
  * @param before earlier times
  * @param isOver whether a file unreferenced since then may be removed

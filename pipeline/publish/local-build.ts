@@ -8,7 +8,7 @@ import { rootFolder } from "../system/root-folder.ts";
 import { type Build, readBuild } from "../trust/built-site.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { readSignedList, signedList } from "../trust/sign-site.ts";
-import { isHosting, publicFiles, sourceOf, withListAddress } from "../trust/site-files.ts";
+import { isHosting, publicFiles, sourceOf, withFolderAddresses } from "../trust/site-files.ts";
 
 /** Files that signing added, according to its list. */
 interface SignedAdditions {
@@ -35,7 +35,7 @@ export interface LocalInput {
   build: Build;
   signed: { list: SignedAdditions; bytes: Uint8Array } | undefined;
   read: (path: string) => Uint8Array | undefined;
-  /** True if the list is also stored at its address itself. */
+  /** True if documents are also stored at the addresses of their folders. */
   isBucket: boolean;
 }
 
@@ -68,7 +68,7 @@ function localBuild({ folder, build, signed, read, isBucket }: LocalInput): Loca
     hosting: Object.entries(build.document.files)
       .filter(([path]) => isHosting(path))
       .map(([path, { sha256, size }]) => ({ path, sha256, size })),
-    files: isBucket ? withListAddress(files) : files,
+    files: isBucket ? withFolderAddresses(files) : files,
     read: checked,
   };
 }

@@ -1,8 +1,8 @@
 import { type Config, usualKey } from "../documents/config.ts";
+import { isFolderAddress } from "../documents/relative-path.ts";
 import { type Changes, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
 import { runHook } from "../system/hooks.ts";
-import { listAddress } from "../trust/site-files.ts";
 import { announcement, purgeLines } from "./announcements.ts";
 import type { LocalBuild } from "./local-build.ts";
 import type { Turn } from "./turn.ts";
@@ -29,7 +29,7 @@ export async function runPending(
     const files = changes ? writtenFiles(changes) : local.files;
     const cached = files.filter(({ isImmutable }) => !isImmutable).map(({ path }) => path);
     const paths = [...cached, ...(changes?.removed ?? [])];
-    const served = paths.filter((path) => path !== listAddress);
+    const served = paths.filter((path) => !isFolderAddress(path));
     await runHook(`the purge of ${site.name}`, site.purge, purgeLines(site.baseUrl, served), run);
   }
   if (pending.announce.length > 0 && site.afterPublish) {

@@ -8,7 +8,7 @@ import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedGroups } from "./feeds/feeds.ts";
+import { feedGroups, feedTags } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
 import { latestFiles, type NewestPackage } from "./latest.ts";
@@ -149,7 +149,11 @@ function* filesForHosts(
   yield* facetFiles(keys, index, records);
   const retracted = releases.flatMap((release) => release.retracted);
   const routing = routingOf({ baseUrl: config.baseUrl, packages, retracted, rows, index, keys });
-  yield* hostingFiles(routing, config, templates);
+  const tags = feedTags(
+    releases.map(({ slices }) => slices),
+    config,
+  );
+  yield* hostingFiles({ routing, tags, templates }, config);
 }
 
 function newestOfEachType(releases: readonly RenderedRelease[]): Map<string, NewestPackage[]> {

@@ -1,20 +1,25 @@
-import { cacheControl, isHashedAsset, mediaType } from "../documents/file-headers.ts";
+import { isImmutableInFeed } from "../documents/feed-paths.ts";
+import { cacheControl, cachingOf, isHashedAsset, mediaType } from "../documents/file-headers.ts";
 import type { PublicFile } from "../documents/site-store.ts";
 
 /** This file activates new metadata; it is the only one below metadata/ that is ever replaced. */
 export const timestampPath = "metadata/timestamp.json";
 
-/** Also stored at the list's address itself, for file hosts without index documents. */
-export const listAddress = "api/v1/package/";
 export const listPath = "api/v1/package/index.json";
+
+/** Documents that clients request at the address of their folder, which file hosts without index documents store too. */
+const folderAddresses: ReadonlyMap<string, string> = new Map([
+  ["api/v1/package/", listPath],
+  ["v2/", "v2/index.json"],
+]);
 
 /** Configuration for web servers, not served to clients. */
 export const isHosting = (path: string): boolean => path.startsWith("hosting/");
 
-const isImmutable = (path: string) =>
-  isHashedAsset(path) ||
-  path.startsWith("targets/") ||
-  (path.startsWith("metadata/") && path !== timestampPath);
+const isSignature = (path: string) =>
+  path.startsWith("targets/") || (path.startsWith("metadata/") && path !== timestampPath);
+
+const isImmutable = (path: string) => isHashedAsset(path) || isImmutableInFeed(path) || isSignature(path);
 
 /** True if signing chose the path, which then contains a version or a hash. */
 export const isSigned = (path: string): boolean =>
@@ -47,7 +52,7 @@ export function publicFiles(files: Known, provisional: readonly string[]): Publi
       size,
       headers: {
         contentType: mediaType(path),
-        cacheControl: isImmutable(path) ? cacheControl.immutable : cacheControl.public,
+        cacheControl: isSignature(path) ? cacheControl.immutable : cachingOf(path),
         ...(provisional.length > 0 && { metadata: { "relcat-provisional": provisional.join(",") } }),
       },
       isImmutable: isImmutable(path),
@@ -55,10 +60,13 @@ export function publicFiles(files: Known, provisional: readonly string[]): Publi
 }
 
 /** For hosts without index documents. */
-export function withListAddress(files: readonly PublicFile[]): PublicFile[] {
-  const list = files.find(({ path }) => path === listPath);
-  return list ? [...files, { ...list, path: listAddress }] : [...files];
+export function withFolderAddresses(files: readonly PublicFile[]): PublicFile[] {
+  const folders = [...folderAddresses].flatMap(([address, document]) => {
+    const file = files.find(({ path }) => path === document);
+    return file ? [{ ...file, path: address }] : [];
+  });
+  return [...files, ...folders];
 }
 
 /** The file that is served at a path. */
-export const sourceOf = (path: string): string => (path === listAddress ? listPath : path);
+export const sourceOf = (path: string): string => folderAddresses.get(path) ?? path;

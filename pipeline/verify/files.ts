@@ -1,4 +1,5 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
+import { feedPath } from "../documents/feed-paths.ts";
 import { extensionOf, mediaType } from "../documents/file-headers.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { sha256 } from "../trust/metadata.ts";
@@ -122,9 +123,15 @@ function headerFindings(path: string, { headers }: Answer): Finding[] {
 function isFitting(path: string, type: string): boolean {
   const wanted = mediaType(path).replace(/;.*/, "");
   const given = type.replace(/;.*/, "").trim().toLowerCase();
-  if (wanted === "application/octet-stream" || path.endsWith("SHA256SUMS")) return given !== "text/html";
+  if (isBytes(path, wanted)) return given !== "text/html";
   return given === wanted || (also[wanted] ?? []).includes(given) || isJsonKind(wanted, given);
 }
+
+/** Clients of feeds ignore the type, except that of a registry's manifests. */
+const isBytes = (path: string, wanted: string): boolean =>
+  wanted === "application/octet-stream" ||
+  path.endsWith("SHA256SUMS") ||
+  (feedPath(path) !== undefined && !wanted.startsWith("application/vnd.oci."));
 
 const isJsonKind = (wanted: string, given: string): boolean =>
   wanted === "application/json" && /^application\/[\w.-]+\+json$/.test(given);

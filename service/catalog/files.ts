@@ -1,6 +1,9 @@
-import { extensionOf, isHashedAsset, mediaType } from "../../pipeline/documents/file-headers.ts";
-import { answer, caching, contentSecurityPolicy, type Headers, isCurrent } from "../http/answers.ts";
+import { registryHeaders } from "../../pipeline/documents/feed-headers.ts";
+import { feedPath } from "../../pipeline/documents/feed-paths.ts";
+import { cachingOf, extensionOf, mediaType } from "../../pipeline/documents/file-headers.ts";
+import { answer, contentSecurityPolicy, type Headers, isCurrent } from "../http/answers.ts";
 import { acceptedEncodings } from "../http/negotiate.ts";
+import { requestedRange } from "../http/range.ts";
 import type { ServerAnswer } from "../http/request.ts";
 import type { CatalogRequest } from "./exchange.ts";
 import type { CatalogSite } from "./site.ts";
@@ -9,7 +12,7 @@ import type { CatalogSite } from "./site.ts";
 export function fileHeaders(path: string): Headers {
   return {
     "Content-Type": mediaType(path),
-    "Cache-Control": isHashedAsset(path) ? caching.immutable : caching.public,
+    "Cache-Control": cachingOf(path),
     Vary: "Accept-Encoding",
     ...(extensionOf(path) === "html" && { "Content-Security-Policy": contentSecurityPolicy }),
   };
@@ -31,6 +34,7 @@ export async function answerFile(
 ): Promise<ServerAnswer | undefined> {
   const known = Object.hasOwn(site.files, path) ? site.files[path] : undefined;
   if (!known) return undefined;
+  if (feedPath(path)) return answerFeedFile(site, request, path, known.sha256);
   const tag = known.sha256.slice(0, 32);
   const own = { ...fileHeaders(path), ...headers };
   for (const encoding of acceptedEncodings(request.header("accept-encoding"))) {
@@ -43,6 +47,30 @@ export async function answerFile(
   }
   const bytes = onlyEncoded ? undefined : await site.read(path);
   return bytes && answerBytes(request, bytes, `"${tag}"`, status, own);
+}
+
+/** An index is sent as it is, whole or in part. */
+async function answerFeedFile(
+  site: CatalogSite,
+  request: CatalogRequest,
+  path: string,
+  sha256: string,
+): Promise<ServerAnswer | undefined> {
+  const bytes = await site.read(path);
+  if (!bytes) return undefined;
+  const etag = `"${sha256.slice(0, 32)}"`;
+  const { Vary: _, ...own } = fileHeaders(path);
+  const headers = { ...own, ...registryHeaders(path, sha256), "Accept-Ranges": "bytes" };
+  const asked = { range: request.header("range"), ifRange: request.header("if-range") };
+  const range = isCurrent(request.header("if-none-match"), etag)
+    ? "whole"
+    : requestedRange(asked, [etag], bytes.length);
+  if (range === "whole") return answerBytes(request, bytes, etag, 200, headers);
+  if (range === "none")
+    return answer(416, { ...headers, ETag: etag, "Content-Range": `bytes */${bytes.length}` }, "");
+  const part = `bytes ${range.start}-${range.end}/${bytes.length}`;
+  const partial = { ...headers, ETag: etag, "Content-Range": part };
+  return answer(206, partial, bytes.subarray(range.start, range.end + 1));
 }
 
 /** Bytes with a strong ETag, or 304. */

@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { allHeaders, caching, type Headers, isCurrent, methodNotAllowed } from "../http/answers.ts";
 import { send } from "../http/node-request.ts";
 import { readPath } from "../http/path.ts";
+import { requestedRange } from "../http/range.ts";
 import { fileHeaders } from "./files.ts";
 
 /** Artifacts of a published site. */
@@ -91,10 +92,12 @@ async function sendFile(
     const { "Content-Type": __, ...kept } = common;
     return void outgoing.writeHead(304, allHeaders(kept, undefined)).end();
   }
-  const isSame = [undefined, etag, common["Last-Modified"]].includes(
-    headers["if-range"] as string | undefined,
+  const validators = [etag, common["Last-Modified"] ?? ""];
+  const range = requestedRange(
+    { range: headers.range, ifRange: headers["if-range"] },
+    validators,
+    stats.size,
   );
-  const range = isSame ? rangeOf(headers.range, stats.size) : "whole";
   if (range === "none") {
     const { "Content-Type": __, ...kept } = common;
     return void outgoing
@@ -107,19 +110,4 @@ async function sendFile(
   if (method === "HEAD" || end < start) return void outgoing.end();
   // Destroys the connection on errors, so that the client notices the truncated file.
   await pipeline(createReadStream(file, { start, end }), outgoing).catch(() => outgoing.destroy());
-}
-
-/** One range of bytes (RFC 9110, 14.2). Several ranges or an invalid one give the whole file. */
-function rangeOf(
-  header: string | undefined,
-  size: number,
-): { start: number; end: number } | "whole" | "none" {
-  const [, first = "", last = ""] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? "") ?? [];
-  if (first === "" && last === "") return "whole";
-  if (first === "")
-    return last === "0" || size === 0 ? "none" : { start: Math.max(0, size - Number(last)), end: size - 1 };
-  const start = Number(first);
-  if (last !== "" && Number(last) < start) return "whole";
-  if (start >= size) return "none";
-  return { start, end: last === "" ? size - 1 : Math.min(Number(last), size - 1) };
 }

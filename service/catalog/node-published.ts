@@ -1,5 +1,8 @@
-import { lstatSync, readFileSync, readlinkSync, realpathSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { hashInFeed } from "../../pipeline/documents/feed-paths.ts";
+import { isRelativePath, type RelativePath } from "../../pipeline/documents/relative-path.ts";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 
 /** Data that publishing stores next to a live build: `SITE/builds/NAME`, the target of `SITE/current`. */
@@ -29,7 +32,29 @@ export function readPublished(root: string, id: string): Published | undefined {
   const index = JSON.parse(bytes);
   if (index?.build !== id || typeof index.files !== "object")
     throw new SyntaxError(`${file} is not the index of this build`);
-  return { files: index.files, artifacts: artifactsOf(root) };
+  return { files: { ...earlierIndexes(root, index.leaving), ...index.files }, artifacts: artifactsOf(root) };
+}
+
+/** Indexes of earlier builds, for clients of package feeds that have read an earlier pointer. */
+function earlierIndexes(root: string, leaving: object = {}): BuildDocument["files"] {
+  const found = Object.keys(leaving).flatMap((path) => {
+    const file = isRelativePath(path) ? earlierIndex(root, path) : undefined;
+    return file ? [[path, file]] : [];
+  });
+  return Object.fromEntries(found);
+}
+
+/** No publish lists such a file, so the hash in its path must be its own. */
+function earlierIndex(root: string, path: RelativePath): BuildDocument["files"][string] | undefined {
+  const named = hashInFeed(path);
+  // biome-ignore lint/plugin: every answer is compared with the hash in the path, also if a link led there.
+  const place = (part: string) => join(root, part);
+  const size = statSync(place(path), { throwIfNoEntry: false })?.size;
+  if (!named || size === undefined) return undefined;
+  if (named.of.length === 1) return { sha256: named.sha256, size };
+  const parts = named.of.map((part) => readIfPresent(place(part)) ?? "");
+  const [own = ""] = parts.filter((_, index) => named.of[index] === path);
+  return sha256(parts.join("")) === named.sha256 ? { sha256: sha256(own), size } : undefined;
 }
 
 function readIfPresent(file: string): string | undefined {
@@ -51,3 +76,5 @@ function artifactsOf(root: string): string | undefined {
     ? realpathSync(folder)
     : undefined;
 }
+
+const sha256 = (text: string): string => createHash("sha256").update(text).digest("hex");

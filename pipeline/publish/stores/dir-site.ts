@@ -194,10 +194,7 @@ async function placeBuild(
       await placeFile(placing, file);
       publication.onFile();
     }
-    for (const path of Object.keys(publication.leaving).map(relativePath)) {
-      const from = placing.old?.(path);
-      if (from !== undefined && isAsNamed(path, readIfPresent(from))) linkTo(from, placing.target(path));
-    }
+    placeLeaving(placing);
     placeHosting(placing, rootFolder(hosting));
     symlinkSync(artifactsLink.target, join(target, "files"));
     // Synced before the link is switched, so that a power failure cannot leave empty files.
@@ -206,6 +203,14 @@ async function placeBuild(
     if (error instanceof RelcatError) throw error;
     throw accessFailure(`cannot write ${target}`, error);
   }
+}
+
+/** Keeps files of the live build for clients that know it. */
+function placeLeaving({ publication, old, target }: Placing): void {
+  if (!old) return;
+  const read = (path: string) => readIfPresent(old(relativePath(path)));
+  for (const path of Object.keys(publication.leaving).map(relativePath))
+    if (isAsNamed(path, read)) linkTo(old(path), target(path));
 }
 
 /** Files of a build, and web server configuration from the folder next to it. */

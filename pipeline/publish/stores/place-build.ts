@@ -1,5 +1,6 @@
 import { copyFileSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { hashInFeed } from "../../documents/feed-paths.ts";
 import { isHashedAsset } from "../../documents/file-headers.ts";
 import { type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";
@@ -110,16 +111,20 @@ function copyTo(source: string, to: string, dated = source): void {
 }
 
 /**
- * Verifies a file that no build lists: metadata by its version, targets and assets by their hash. Storage
+ * Verifies a file that no build lists: metadata by its version, everything else by the hash in its path. Storage
  * could name any other file as unreferenced.
+ * @param read reads a file of the live build
  */
-export function isAsNamed(path: string, bytes: Uint8Array | undefined): boolean {
+export function isAsNamed(path: string, read: (path: string) => Uint8Array | undefined): boolean {
+  const bytes = read(path);
   if (!bytes) return false;
   if (/^metadata\/\d+\.[^/]+\.json$/.test(path)) return true;
   const [, hash] = /^targets\/(?:.+\/)?([0-9a-f]{64})\.[^/]+$/.exec(path) ?? [];
   const [, short] = isHashedAsset(path) ? (/\.([0-9a-f]{8})\.[a-z]+$/.exec(path) ?? []) : [];
-  const expected = hash ?? short;
-  return expected !== undefined && sha256(bytes).startsWith(expected);
+  const feed = hashInFeed(path);
+  const parts = feed?.of.map((part) => (part === path ? bytes : (read(part) ?? new Uint8Array())));
+  const expected = feed?.sha256 ?? hash ?? short;
+  return expected !== undefined && sha256(parts ? Buffer.concat(parts) : bytes).startsWith(expected);
 }
 
 export function linkTo(from: string, to: string): void {

@@ -21,6 +21,11 @@ export interface Feed<Row = unknown> {
    */
   omitted?(rows: readonly Row[], config: SiteConfig): OmittedPackage[];
   /**
+   * Digests such as `sha256:…` of an OCI registry's tags, by path: web servers send them in a header.
+   * @param rows of all releases, newest release first
+   */
+  tags?(rows: readonly Row[], config: SiteConfig): ReadonlyMap<string, string>;
+  /**
    * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first
    * @param isSigned whether `sign` signs the feed, as `documents/feed-signing.ts` has it; part of the groups' keys

@@ -34,15 +34,21 @@ export const feedOmissions = (
     return { feed: feed.name, omitted: [...parts.flatMap(({ omitted }) => omitted), ...(others ?? [])] };
   });
 
+type FeedSlices = readonly Pick<ReleaseSlices, "feeds">[];
+
+const rowsOf = (feed: Feed, releases: FeedSlices) =>
+  releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
+
+/** Digests of an OCI registry's tags, by path. @param releases newest first */
+export const feedTags = (releases: FeedSlices, config: SiteConfig): ReadonlyMap<string, string> =>
+  new Map(feedsOf(config).flatMap((feed) => [...(feed.tags?.(rowsOf(feed, releases), config) ?? [])]));
+
 /** @param releases newest first */
 export function* feedGroups(
-  releases: readonly Pick<ReleaseSlices, "feeds">[],
+  releases: FeedSlices,
   config: SiteConfig,
   isSigned: boolean,
 ): Generator<OutputGroup> {
   if (config.feeds.apt || config.feeds.yum) yield keyGroup(config);
-  for (const feed of feedsOf(config)) {
-    const rows = releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
-    yield* feed.groups(rows, config, isSigned);
-  }
+  for (const feed of feedsOf(config)) yield* feed.groups(rowsOf(feed, releases), config, isSigned);
 }

@@ -98,6 +98,12 @@ const listMaps = ({ scopes, otherScopes, lists, otherLists }: Routing) => [
   ),
 ];
 
+/** Digests of an OCI registry's files: those of tags, and those in other paths. */
+export const registryMap = (tags: ReadonlyMap<string, string>): string[] => [
+  ...Array.from(tags, ([path, digest]) => `${quoted(`/${path}`)} ${digest}`),
+  `${quoted("~^/v2/.+/(sha256:[0-9a-f]+)$")} ${quoted(`\${1}`)}`,
+];
+
 /** Caddy treats braces as placeholders; the answer adds those of a JSON object again. */
 const withoutBraces = (text: string) => text.replace(/^\{(.*)\}$/, "$1");
 

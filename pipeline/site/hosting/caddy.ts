@@ -1,3 +1,4 @@
+import { registryDigest, registryVersion } from "../../documents/feed-headers.ts";
 import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
@@ -14,14 +15,16 @@ import {
   hashedAsset,
   vary,
 } from "./answers.ts";
-import { block, dataMaps, handle, quoted, requestMaps } from "./caddy-maps.ts";
+import { block, dataMaps, handle, quoted, registryMap, requestMaps } from "./caddy-maps.ts";
+import type { FeedRule } from "./feed-rules.ts";
 import { slashless } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
 
 /** Caddy: files that a site block imports. */
-export function caddyFiles({ routing, encodings }: HostSources): OutputFile[] {
+export function caddyFiles({ routing, encodings, feeds, tags }: HostSources): OutputFile[] {
   const { base } = routing;
   const { downloads, latest } = dataMaps(routing);
+  const hasRegistry = feeds.some(({ isRegistry }) => isRegistry);
   const lines = [
     ...(base === ""
       ? []
@@ -37,11 +40,15 @@ export function caddyFiles({ routing, encodings }: HostSources): OutputFile[] {
       "",
       ...header({ ...always, Allow: allow.other, Vary: vary.file, "Cache-Control": caching.none }),
       ...apiRoutes(base, latest, encodings),
-      ...fileRoutes(base, encodings),
+      ...(hasRegistry ? registryRoute : []),
+      ...fileRoutes(base, encodings, feeds),
     ]),
   ];
   return [
     textFile("hosting/caddy/downloads.caddy", `${note}${downloads.join("\n")}\n`),
+    ...(hasRegistry
+      ? [textFile("hosting/caddy/registry.caddy", `${note}${registryMap(tags).join("\n")}\n`)]
+      : []),
     textFile("hosting/caddy/Caddyfile", `${usage}\n${lines.join("\n")}\n`),
   ];
 }
@@ -199,7 +206,36 @@ function apiRoutes(base: string, latest: readonly string[], encodings: ReadonlyS
   ];
 }
 
-function fileRoutes(base: string, encodings: ReadonlySet<Encoding>): string[] {
+/** Headers of an OCI registry. */
+const registryRoute = [
+  ...block("map {path} {relcat_digest}", ["import registry.caddy"]),
+  is("registry", "^/v2/"),
+  ...header(registryVersion, "@relcat_registry"),
+];
+
+/** An index is sent as it is: a compressed one is a file of its own. */
+const feedRoute = ({ pattern, contentType, isImmutable, isRegistry }: FeedRule, index: number) => [
+  ...block(`@relcat_feed_${index}`, [
+    "file {path}",
+    `path_regexp ${quoted(`^/(?:${pattern})$`)}`,
+    "not path_regexp /$",
+  ]),
+  ...handle(`@relcat_feed_${index}`, [
+    ...header({
+      "Cache-Control": isImmutable ? caching.upload : caching.artifact,
+      "Content-Type": contentType,
+    }),
+    ...(isRegistry
+      ? [
+          is(`digest_${index}`, "/(?:manifests|blobs)/"),
+          ...header({ [registryDigest]: "{relcat_digest}" }, `@relcat_digest_${index}`),
+        ]
+      : []),
+    ...block("file_server", ["hide .*"]),
+  ]),
+];
+
+function fileRoutes(base: string, encodings: ReadonlySet<Encoding>, feeds: readonly FeedRule[]): string[] {
   const found = [
     ...publicly,
     is("asset", `^${hashedAsset}$`),
@@ -228,6 +264,7 @@ function fileRoutes(base: string, encodings: ReadonlySet<Encoding>): string[] {
       "\tnot path_regexp /$",
       "}",
       ...handle("@relcat_folder", [...publicly, `redir * ${base}{path}/{relcat_suffix} 301`]),
+      ...feeds.flatMap(feedRoute),
       "@relcat_artifact {",
       "\tfile {path}",
       "\tpath_regexp ^/[^/]+/.",

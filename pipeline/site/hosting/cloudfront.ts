@@ -1,3 +1,4 @@
+import { registryDigest, registryVersion } from "../../documents/feed-headers.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
 import { filterFields } from "../../selection/fields.ts";
@@ -14,6 +15,7 @@ import {
   hashedAsset,
   vary,
 } from "./answers.ts";
+import type { FeedRule } from "./feed-rules.ts";
 import { type Routing, wholeList } from "./routing.ts";
 import { acceptRules, flagRules, type Rule, ready, settings, slashless, variants } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
@@ -21,11 +23,11 @@ import type { HostSources } from "./sources.ts";
 const folder = "hosting/cloudfront";
 
 /** CloudFront: a function before the cache, one after it, and the first one's lookup table. */
-export function cloudfrontFiles({ routing, templates }: HostSources): OutputFile[] {
+export function cloudfrontFiles({ routing, templates, feeds, tags }: HostSources): OutputFile[] {
   return [
-    jsonFile(`${folder}/redirects.json`, { data: storeEntries(routing) }),
+    jsonFile(`${folder}/redirects.json`, { data: [...storeEntries(routing), ...tagEntries(tags)] }),
     textFile(`${folder}/viewer-request.js`, withSite(templates, "viewer-request.js", requestSite(routing))),
-    textFile(`${folder}/viewer-response.js`, withSite(templates, "viewer-response.js", responseSite)),
+    textFile(`${folder}/viewer-response.js`, withSite(templates, "viewer-response.js", responseSite(feeds))),
   ];
 }
 
@@ -102,7 +104,7 @@ const requestSite = ({ base, values, otherScopes, otherLists, otherLatest }: Rou
   unready: Object.values(values).some((rules) => rules.some(([, name]) => name === "unready")),
 });
 
-const responseSite = {
+const responseSite = (feeds: readonly FeedRule[]) => ({
   always: lowerCase(always),
   public: caching.public,
   immutable: caching.immutable,
@@ -114,7 +116,17 @@ const responseSite = {
   artifact: pattern(`^/(?!${documentFolders})[^/]+/.`),
   packages: /^[/](?:api[/]v1[/]package[/]|facets[/])/,
   list: /^[/]api[/]v1[/]package[/](?:index[.]|ordering=)|^[/]facets[/]/,
-};
+  feed: anyOf(feeds),
+  // A tag leads to the file that is named by its digest, which the tag may not have tomorrow.
+  hashed: anyOf(feeds.filter((rule) => rule.isImmutable && !rule.contentType.startsWith("application/vnd."))),
+  upload: caching.upload,
+  registry: feeds.some(({ isRegistry }) => isRegistry) ? lowerCase(registryVersion) : {},
+  digest: registryDigest.toLowerCase(),
+});
+
+/** Never matches without rules. */
+const anyOf = (rules: readonly FeedRule[]) =>
+  pattern(rules.length === 0 ? "^$" : `^/(?:${rules.map((rule) => rule.pattern).join("|")})$`);
 
 /** Size limit for a value of the store, in bytes. */
 const longestValue = 1024;
@@ -143,6 +155,10 @@ function storeEntries({ scopes, lists, downloads, gone, latest }: Routing): Entr
     ...[...gone].map(([id, body]) => ({ key: `id:${id}`, value: `gone ${shortened(body)}` })),
   ];
 }
+
+/** A registry's tags, in the table of the functions. */
+export const tagEntries = (tags: ReadonlyMap<string, string>): Entry[] =>
+  Array.from(tags, ([path, digest]) => ({ key: `tag:/${path}`, value: digest }));
 
 /** Shortens a long reason; the release's page has all of it. */
 function shortened(body: string): string {

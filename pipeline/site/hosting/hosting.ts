@@ -4,8 +4,8 @@ import type { OutputFile } from "../../documents/published.ts";
 import { caddyFiles } from "./caddy.ts";
 import { cloudflareFiles } from "./cloudflare.ts";
 import { cloudfrontFiles } from "./cloudfront.ts";
+import { feedRules } from "./feed-rules.ts";
 import { nginxFiles } from "./nginx.ts";
-import type { Routing } from "./routing.ts";
 import type { HostSources } from "./sources.ts";
 
 const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> = {
@@ -17,9 +17,9 @@ const emitters: Readonly<Record<Host, (sources: HostSources) => OutputFile[]>> =
 
 /** `hosting/`: configuration for the named hosts, never served. */
 export function* hostingFiles(
-  routing: Routing,
-  { hosts, precompress }: Pick<Config, "hosts" | "precompress">,
-  templates: ReadonlyMap<string, string>,
+  sources: Pick<HostSources, "routing" | "tags" | "templates">,
+  { hosts, precompress, feeds }: Pick<Config, "hosts" | "precompress" | "feeds">,
 ): Generator<OutputFile> {
-  for (const host of [...hosts].sort()) yield* emitters[host]({ routing, encodings: precompress, templates });
+  const all = { ...sources, encodings: precompress, feeds: feedRules(feeds) };
+  for (const host of [...hosts].sort()) yield* emitters[host](all);
 }

@@ -106,6 +106,7 @@ const responseMaps = (base: string) =>
     map('"$status:$relcat_page:$uri"', "cache", caching.none, [
       ["^[0-9]*:page:", caching.none],
       ["^(?:200|206|304):artifact:", caching.artifact],
+      ["^(?:200|206|304):hashed:", caching.upload],
       [`^(?:200|304):[^:]*:(?:${base.replace(/[.]/g, "[.]")})?${hashedAsset}$`, caching.immutable],
       ["^(?:200|206|304|301|302|308|410):", caching.public],
     ]),
@@ -132,6 +133,16 @@ export function dataMaps({ downloads, latest, otherLatest }: Routing): { downloa
     ].join("\n"),
   };
 }
+
+/** Digests of an OCI registry's files: those of tags, and those in other paths. */
+export const registryMap = (tags: ReadonlyMap<string, string>): string =>
+  map(
+    "$uri",
+    "digest",
+    "",
+    [["^/v2/.+/(sha256:[0-9a-f]+)$", "$1"]],
+    Object.fromEntries([...tags].map(([path, digest]) => [`/${path}`, digest])),
+  );
 
 /** Hash sizes that avoid nginx's warnings about large tables. */
 export function tableSizes({ downloads, latest }: Routing): string {

@@ -1,21 +1,33 @@
+import { registryDigest, registryVersion } from "../../documents/feed-headers.ts";
 import type { Encoding } from "../../documents/hosting.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { documentFolders } from "../../documents/site-paths.ts";
 import { textFile } from "../output.ts";
 import { allow, always, bodies, description, descriptions, fileDescription } from "./answers.ts";
-import { compression, dataMaps, noCompression, quoted, requestMaps, tableSizes } from "./nginx-maps.ts";
-import type { Routing } from "./routing.ts";
+import type { FeedRule } from "./feed-rules.ts";
+import {
+  compression,
+  dataMaps,
+  noCompression,
+  quoted,
+  registryMap,
+  requestMaps,
+  tableSizes,
+} from "./nginx-maps.ts";
 import { slashless } from "./rules.ts";
 import type { HostSources } from "./sources.ts";
 
 /** nginx: locations of a server, and their lookup tables. */
-export function nginxFiles({ routing, encodings }: HostSources): OutputFile[] {
+export function nginxFiles({ routing, encodings, feeds, tags }: HostSources): OutputFile[] {
   const { downloads, latest } = dataMaps(routing);
   return [
     textFile("hosting/nginx/downloads.map", `${note}${downloads}\n`),
     textFile("hosting/nginx/latest.map", `${note}${latest}\n`),
     textFile("hosting/nginx/requests.map", `${note}${requestMaps(routing)}\n`),
-    textFile("hosting/nginx/nginx.conf", serverPart(routing, encodings)),
+    ...(feeds.some(({ isRegistry }) => isRegistry)
+      ? [textFile("hosting/nginx/registry.map", `${note}${registryMap(tags)}\n`)]
+      : []),
+    textFile("hosting/nginx/nginx.conf", serverPart({ routing, encodings, feeds })),
   ];
 }
 
@@ -41,7 +53,7 @@ const usage = (
 }
 `;
 
-function serverPart(routing: Routing, encodings: ReadonlySet<Encoding>): string {
+function serverPart({ routing, encodings, feeds }: Pick<HostSources, "routing" | "encodings" | "feeds">) {
   const { base } = routing;
   const outer = [
     "absolute_redirect off;",
@@ -56,7 +68,7 @@ function serverPart(routing: Routing, encodings: ReadonlySet<Encoding>): string 
     "",
     ...apiLocations(base),
     "",
-    ...staticLocations(base, encodings),
+    ...staticLocations(base, encodings, feeds),
   ];
   return `${usage(encodings)}${tableSizes(routing)}
 location ^~ ${base}/ {
@@ -71,6 +83,12 @@ const headers = [
   "add_header Vary $relcat_vary always;",
   "add_header Cache-Control $relcat_cache always;",
   "add_header Content-Security-Policy $relcat_policy always;",
+];
+
+/** A location with headers of its own inherits none. */
+const registryHeaders = [
+  ...Object.entries(registryVersion).map(([name, value]) => `add_header ${name} ${quoted(value)} always;`),
+  `add_header ${registryDigest} $relcat_digest;`,
 ];
 
 const indented = (lines: readonly string[]) =>
@@ -152,7 +170,11 @@ function apiLocations(base: string): string[] {
   ];
 }
 
-function staticLocations(base: string, encodings: ReadonlySet<Encoding>): string[] {
+function staticLocations(
+  base: string,
+  encodings: ReadonlySet<Encoding>,
+  feeds: readonly FeedRule[],
+): string[] {
   const inside = `${base}/.relcat`;
   const file = settings("file", allow.other);
   const site = [
@@ -178,14 +200,20 @@ function staticLocations(base: string, encodings: ReadonlySet<Encoding>): string
     "",
     location("~ /[.]", [...file, "return 404;"]),
     location(`~ ^${escaped(base)}/hosting(?:/|$)`, [...file, "return 404;"]),
+    ...(feeds.length > 0 ? ["# Package feeds: a compressed index is a file of its own."] : []),
+    ...feeds.map(({ pattern, contentType, isImmutable, isRegistry }) =>
+      location(`~ ${quoted(`^${escaped(base)}/(?:${pattern})$`)}`, [
+        "types { }",
+        `default_type ${contentType.replace(/;.*/, "")};`,
+        ...(isRegistry ? [...headers, ...registryHeaders] : []),
+        ...unchanged(base, encodings, isImmutable ? "hashed" : "artifact"),
+        // biome-ignore lint/suspicious/noTemplateCurlyInString: nginx's own variable
+        "try_files $uri ${uri}index.json =404;",
+      ]),
+    ),
     "# Artifacts: what lies beside one is another one.",
     location(`~ ^${escaped(base)}/(?!${documentFolders})[^/]+/.`, [
-      ...settings("file", allow.other),
-      "set $relcat_page artifact;",
-      when("method", "options", `rewrite ^ ${inside}/options last;`),
-      when("method", "other", `rewrite ^ ${inside}/method last;`),
-      ...noCompression(encodings),
-      `rewrite ^${escaped(base)}(/.*)$ $1 break;`,
+      ...unchanged(base, encodings, "artifact"),
       "try_files $uri =404;",
     ]),
     location("~ /SHA256SUMS$", ["default_type text/plain;", ...site]),
@@ -193,5 +221,15 @@ function staticLocations(base: string, encodings: ReadonlySet<Encoding>): string
     location(`${base}/`, site),
   ];
 }
+
+/** Settings of files that are sent as they are. */
+const unchanged = (base: string, encodings: ReadonlySet<Encoding>, page: "artifact" | "hashed") => [
+  ...settings("file", allow.other),
+  `set $relcat_page ${page};`,
+  when("method", "options", `rewrite ^ ${base}/.relcat/options last;`),
+  when("method", "other", `rewrite ^ ${base}/.relcat/method last;`),
+  ...noCompression(encodings),
+  `rewrite ^${escaped(base)}(/.*)$ $1 break;`,
+];
 
 const escaped = (path: string) => path.replace(/[.]/g, "[.]");

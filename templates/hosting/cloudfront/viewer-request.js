@@ -177,7 +177,7 @@ async function answerApi(request, path, name, id) {
 const notAllowed = (request, headers) =>
   reply(405, JSON.stringify({ detail: `Method "${request.method}" not allowed.` }), headers);
 
-function answerFile(request, path) {
+async function answerFile(request, path) {
   const isApi = path.slice(0, 5) === "/api/";
   const headers = { allow: site.allow.other, vary: "Accept-Encoding" };
   request.uri = "/404.html/none"; // No site has it: the origin's 404 becomes the page.
@@ -188,8 +188,11 @@ function answerFile(request, path) {
     return redirect(301, withQuery(`${site.base}${path}/`, request.querystring), headers);
   const isUnknown = isApi && /[/]$/.test(path) && !site.apiFolders.test(path);
   if (isUnknown) return say(404, "notFound", headers);
-  const index = isApi && !/^[/]api[/]v1[/]package[/]page[/]/.test(path) ? "index.json" : "index.html";
-  request.uri = path.charAt(path.length - 1) === "/" ? path + index : path;
+  const index = /^[/](?:v2[/]$|api[/](?!v1[/]package[/]page[/]))/.test(path) ? "index.json" : "index.html";
+  // A tag of a registry leads to the file that is named by its digest.
+  const digest = path.slice(0, 4) === "/v2/" && (await lookUp(`tag:${path}`));
+  const file = digest ? path.replace(/[^/]+$/, digest) : path;
+  request.uri = /[/]$/.test(path) ? path + index : file;
   return request;
 }
 

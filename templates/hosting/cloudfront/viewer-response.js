@@ -15,6 +15,10 @@ function handler(event) {
   set("vary", isApi ? site.vary : "Accept-Encoding");
   const file = site.artifact.test(uri) ? site.download : site.public;
   set("cache-control", site.asset.test(uri) ? site.immutable : file);
+  if (site.feed.test(uri)) set("cache-control", site.hashed.test(uri) ? site.upload : site.download);
+  if (/^[/]v2[/]/.test(uri)) for (const name in site.registry) set(name, site.registry[name]);
+  const digest = /^[/]v2[/].*[/](sha256:[0-9a-f]+)$/.exec(uri);
+  if (digest) set(site.digest, digest[1]);
   const asked = event.request.querystring.format;
   const values = asked ? asked.multiValue || [asked] : [{ value: "" }];
   const isPage = /[.]html$/.test(uri);

@@ -1,8 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { registryMap as caddyTags } from "../../../pipeline/site/hosting/caddy-maps.ts";
+import { tagEntries } from "../../../pipeline/site/hosting/cloudfront.ts";
+import { registryMap as nginxTags } from "../../../pipeline/site/hosting/nginx-maps.ts";
 import { releases } from "../../support/catalog.ts";
 import { jsonOf, readTree, type Tree } from "../../support/tree.ts";
 import { siteArtifacts } from "./contract-artifacts.ts";
+import { feedFiles, registryFiles, registryTags } from "./contract-feeds.ts";
 
 /** A built site that homes serve, and what the contract needs to know of it. */
 export interface ServedSite {
@@ -52,6 +57,7 @@ export async function servedSite(base: string): Promise<ServedSite> {
       artifact_url: "http://files.example.com/{version}/{file}",
       require: {},
       hosts: ["nginx", "caddy", "cloudflare", "cloudfront"],
+      feeds: { apt: {}, yum: {}, helm: { oci: base === "" }, incus: {} },
     },
     ...release("26.07.001"),
     ...release("26.08.001"),
@@ -67,12 +73,37 @@ export async function servedSite(base: string): Promise<ServedSite> {
   await catalog.retract({ ids: [ids.msi], reason: "Does not start." }, "2026-08-22T10:00:00Z");
   await catalog.build();
   for (const [path, text] of Object.entries(siteArtifacts)) write(join(catalog.out, path), text);
+  addFeeds(catalog.out, base);
   const tree = readTree(catalog.out);
-  for (const [path, text] of Object.entries(siteArtifacts)) tree.set(path, Buffer.from(text));
+  for (const [path, text] of Object.entries({ ...siteArtifacts, ...feedFiles }))
+    tree.set(path, Buffer.from(text));
   return { folder: catalog.out, base, tree, ids };
 }
 
-function write(file: string, text: string): void {
+/** Adds files of package feeds to a build, as if it had made them. */
+function addFeeds(out: string, base: string): void {
+  const files = { ...feedFiles, ...(base === "" && registryFiles) };
+  const file = join(out, "build.json");
+  const build = JSON.parse(readFileSync(file, "utf8"));
+  for (const [path, bytes] of Object.entries(files)) {
+    write(join(out, path), bytes);
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    build.files[path] = { sha256, size: Buffer.byteLength(bytes) };
+  }
+  write(file, JSON.stringify(build));
+  if (base === "") addTags(join(out, "hosting"));
+}
+
+/** What web servers know of the registry's tags. */
+function addTags(hosting: string): void {
+  write(join(hosting, "nginx/registry.map"), `${nginxTags(registryTags)}\n`);
+  write(join(hosting, "caddy/registry.caddy"), `${caddyTags(registryTags).join("\n")}\n`);
+  const store = join(hosting, "cloudfront/redirects.json");
+  const { data } = JSON.parse(readFileSync(store, "utf8"));
+  write(store, JSON.stringify({ data: [...data, ...tagEntries(registryTags)] }));
+}
+
+function write(file: string, text: string | Buffer): void {
   mkdirSync(dirname(file), { recursive: true });
   writeFileSync(file, text);
 }

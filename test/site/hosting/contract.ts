@@ -1,6 +1,7 @@
 import type { ServedSite } from "./catalog.ts";
 import { apiRequests } from "./contract-api.ts";
 import { artifactRequests } from "./contract-artifacts.ts";
+import { feedRequests } from "./contract-feeds.ts";
 import { listRequests } from "./contract-list.ts";
 import { siteRequests } from "./contract-site.ts";
 import type { Expected } from "./expectation.ts";
@@ -28,6 +29,8 @@ export const parts = {
   pages: "pages with a strict CSP, assets cached for a year",
   encodings: "compressed answers",
   artifacts: "unchanged artifacts, with range requests",
+  feeds: "package feeds: indexes unchanged, those with a hash in the path cached for a year",
+  registry: "`v2/`: media type and digest of manifests, by tag and by digest",
   validators: "a strong ETag per representation, 304",
 } as const;
 
@@ -53,4 +56,5 @@ export const contract = (site: ServedSite): Exchange[] => [
   ...apiRequests(site),
   ...siteRequests(site),
   ...artifactRequests(),
+  ...feedRequests(),
 ];

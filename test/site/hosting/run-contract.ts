@@ -50,6 +50,8 @@ export function runContract(home: Home): void {
     afterAll(() => running?.stop());
 
     for (const [index, { part, name }] of exchanges.entries()) {
+      // Clients ask for a registry at the root of its host only.
+      if (part === "registry" && base !== "") continue;
       test(`${part}: ${name}`, async () => {
         const exchange = contract(site)[index] as Exchange;
         const found = await tried(exchange, running.origin + base, site);

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import { feedPath } from "../../../../pipeline/documents/feed-paths.ts";
 import { jsonOf, type Tree, textOf } from "../../../support/tree.ts";
 import { servedArtifacts } from "../contract-artifacts.ts";
 import type { Home } from "../run-contract.ts";
@@ -27,9 +28,16 @@ export const cloudfront: Home = {
       exchanges: servedArtifacts,
       reason: "supports ranges, and needs a behaviour without compression; not tested here",
     },
+    {
+      part: "feeds",
+      exchanges: ["a range of an index"],
+      reason: "supports ranges, and needs a behaviour without compression; not tested here",
+    },
   ],
   start: ({ tree }) => serveThrough(functionsOf(tree), tree),
 };
+
+const feedType = (key: string) => feedPath(key)?.contentType;
 
 type Handler = (event: object) => Promise<FunctionRequest & FunctionResponse>;
 
@@ -66,7 +74,7 @@ function serveThrough({ onRequest, onResponse }: ReturnType<typeof functionsOf>,
       response.writeHead(decided.statusCode, plain(decided.headers)).end(decided.body?.data ?? "");
       return;
     }
-    const object = storedObject(tree, decodeURIComponent(decided.uri.slice(1)));
+    const object = storedObject(tree, decodeURIComponent(decided.uri.slice(1)), feedType);
     const errorPage = storedObject(tree, "404.html");
     if (!object) return errorPage && sendObject(request, response, errorPage, 404);
     const answered = await onResponse({

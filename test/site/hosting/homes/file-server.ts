@@ -19,10 +19,15 @@ export interface StoredObject {
   headers: Record<string, string>;
 }
 
-export function storedObject(tree: Tree, key: string): StoredObject | undefined {
+/** @param asPublished media type that the object was stored with */
+export function storedObject(
+  tree: Tree,
+  key: string,
+  asPublished: (key: string) => string | undefined = () => undefined,
+): StoredObject | undefined {
   const bytes = tree.get(key);
   if (!bytes) return undefined;
-  const type = types[key.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8";
+  const type = asPublished(key) ?? types[key.split(".").at(-1) ?? ""] ?? "text/plain; charset=utf-8";
   const etag = `"${createHash("md5").update(bytes).digest("hex")}"`;
   return { bytes, headers: { "content-type": type, etag } };
 }

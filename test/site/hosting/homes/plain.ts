@@ -1,4 +1,5 @@
 import { servedArtifacts } from "../contract-artifacts.ts";
+import { feedsByHeader } from "../contract-feeds.ts";
 import type { Exception, Home } from "../run-contract.ts";
 import { listen, sendObject, storedObject } from "./file-server.ts";
 
@@ -62,6 +63,24 @@ function exceptions(): Exception[] {
       part: "artifacts",
       exchanges: servedArtifacts,
       reason: "depends on the host",
+    },
+    {
+      part: "feeds",
+      exchanges: feedsByHeader,
+      reason:
+        "clients of feeds ignore the type; cache lifetime, ranges and unchanged bytes depend on the host",
+    },
+    {
+      part: "registry",
+      exchanges: [
+        "a manifest by its tag",
+        "HEAD of a tag",
+        "a manifest by its digest",
+        "a blob",
+        "its root",
+        "the list of tags",
+      ],
+      reason: "no media type and no `Docker-Content-Digest`: skopeo can read it, Helm cannot",
     },
     {
       part: "pages",
