@@ -30,13 +30,14 @@ export function feedCheck({ feeds }: Config, place: CatalogHead["configPlace"]):
   const foreign = new Map<AptSuite, ForeignBounds>();
   return {
     next({ release: { version }, packages }) {
-      if (!feeds.apt && !feeds.yum) return;
+      if (!feeds.apt && !feeds.yum && !feeds.helm) return;
       for (const { id, standing, retraction, artifact } of packages) {
         const { repository } = artifact;
         if (!repository || retraction || isPrivate(artifact.content)) continue;
-        const listed = byName.get(repository.name) ?? [];
+        const key = `${repository.format} ${repository.name}`;
+        const listed = byName.get(key) ?? [];
         listed.push({ id, isNew: standing === "new", version, artifact });
-        byName.set(repository.name, listed);
+        byName.set(key, listed);
         if (repository.format !== "deb") continue;
         for (const suite of feeds.apt?.suites ?? []) noteForeign(foreign, suite, artifact, version);
       }
@@ -102,7 +103,8 @@ function duplicates(listed: readonly Listed[], feeds: FeedSettings): Problem[] {
 }
 
 /** Lists of packages that would contain an artifact, as messages name them. */
-function indexesOf(artifact: ArtifactOutline, { apt, yum }: FeedSettings): string[] {
+function indexesOf(artifact: ArtifactOutline, { apt, yum, helm }: FeedSettings): string[] {
+  if (artifact.repository?.format === "helm") return helm ? ["the index of charts"] : [];
   if (artifact.repository?.format === "rpm")
     return yum ? yumReposOf(artifact.file, yum).map((name) => `the repository ${name}`) : [];
   const suites = apt?.suites.filter((suite) => isInSuite(suite, recordOf(artifact))) ?? [];
@@ -116,8 +118,10 @@ function duplicate({ artifact }: Listed, other: Listed, index: string): Problem 
     severity: "error",
     message: `${display(file)} is ${repository?.name}, and so is ${display(other.artifact.file)} of ${other.version} (id ${other.id}); ${index} would list both`,
     hint:
-      "Package managers cannot tell them apart. Give the package a higher version, leave out a file that is published " +
-      "already, or let `match` in catalog.yaml take one of the two.",
+      repository?.format === "helm"
+        ? "Helm cannot tell them apart. Give the chart a higher version in Chart.yaml, or leave out a chart that is published already."
+        : "Package managers cannot tell them apart. Give the package a higher version, leave out a file that is published " +
+          "already, or let `match` in catalog.yaml take one of the two.",
     at: artifact.place(),
   };
 }
