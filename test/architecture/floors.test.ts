@@ -9,18 +9,18 @@ import { violations } from "./violations.ts";
 /** Who may import whom. Read from the TypeScript sources, so that imports of types count. */
 const imports = readImports();
 
-test("no source file breaks a rule", () => {
+test("source files break no import rule", () => {
   expect(imports.size).toBeGreaterThan(500);
   expect(violations(imports)).toEqual([]);
 });
 
-test("every import of a source file leads to a file", () => {
+test("every import of a source file resolves to a file", () => {
   const paths = [...imports.values()].flat().filter((name) => /^(pipeline|service|cli)\//.test(name));
   expect(paths.length).toBeGreaterThan(1000);
   expect(paths.filter((path) => !existsSync(join(repository, path)))).toEqual([]);
 });
 
-test("every folder and file of the table exists", () => {
+test("the table names only existing folders and files", () => {
   const named = floors.flatMap((folders) =>
     Object.entries(folders).flatMap(([folder, below]) => [
       folder,
@@ -52,12 +52,12 @@ test.each([
   [reserved[0]?.name, "pipeline/site/pages/bad.ts", `import { readFile } from "node:fs/promises";`],
   [reserved[1]?.name, "cli/catalog/bad.ts", `import { execa } from "execa";`],
   [reserved[1]?.name, "pipeline/records/bad.ts", `export const glob = () => import("fast-glob");`],
-])("%s: %s is caught", (rule, file, text) => {
+])('the check "%s" reports %s', (rule, file, text) => {
   const planted = violations(new Map([...imports, [file, importsOf(file, text)]]));
   expect(planted.map((each) => [each.rule, each.file])).toContainEqual([rule, file]);
 });
 
-test("a cycle of types through three files is caught", () => {
+test("the check reports a cycle of types through three files", () => {
   const file = (name: string, next: string): [string, string[]] => {
     const path = `pipeline/records/${name}.ts`;
     return [path, importsOf(path, `import type { X } from "./${next}.ts";`)];

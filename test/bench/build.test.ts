@@ -31,14 +31,14 @@ function copyOfOutputs(): string {
 
 const check = () => execa(process.execPath, [relcat, "check"], { cwd: project.folder });
 
-test("the catalog that is measured passes every check without a warning, with the release that waits and without", async () => {
+test("the measured catalog passes every check without a warning, with and without the open release", async () => {
   expect((await check()).stdout).toContain(`no problems in 2 releases, ${2 * artifactsPerRelease} artifacts`);
   addRelease(project);
   expect((await check()).stdout).toContain(`no problems in 3 releases, ${3 * artifactsPerRelease} artifacts`);
   withdrawAdded(project);
 });
 
-test("a catalog of an earlier run is taken, as it was before anything was added", async () => {
+test("makeProject reuses the catalog of an earlier run without the added release", async () => {
   const made = join(project.folder, "made");
   const ledger = readFileSync(join(project.folder, "releases/ledger.jsonl"), "utf8");
   writeFileSync(join(project.folder, "releases/mark"), "");
@@ -51,7 +51,7 @@ test("a catalog of an earlier run is taken, as it was before anything was added"
   expect(() => readFileSync(join(project.folder, "releases/mark"))).toThrow("ENOENT");
 });
 
-test("relcat and the careful script make the same outputs", () => {
+test("relcat and the reference script make the same outputs", () => {
   expect(() => requireSameOutputs(outputs("same-outputs.ts"), outputs("peers/floor.ts"))).not.toThrow();
 });
 
@@ -63,7 +63,7 @@ test.each([
   ["emphasis that is gone", "releases/16.01.001.html", /<strong>(.*?)<\/strong>/, "$1", "expected"],
   ["where a link leads", "releases/16.01.001.html", "/files/16.01.001/", "/files/", "says"],
   ["an item that is gone", "releases/16.01.002.html", /<tr><td>.*?<\/tr>/, "", "says"],
-])("the comparison finds %s", (_, path, from, to, message) => {
+])("the comparison reports %s", (_, path, from, to, message) => {
   const changed = copyOfOutputs();
   const text = readFileSync(join(changed, path), "utf8");
   const other = text.replace(from, to);
@@ -72,13 +72,13 @@ test.each([
   expect(() => requireSameOutputs(outputs("same-outputs.ts"), changed)).toThrow(message);
 });
 
-test("the comparison finds a page that is missing", () => {
+test("the comparison reports a missing page", () => {
   const changed = copyOfOutputs();
   rmSync(join(changed, "releases/16.01.002.html"));
   expect(() => requireSameOutputs(outputs("same-outputs.ts"), changed)).toThrow("has 3 files, expected 4");
 });
 
-test("a comparison with a revision that git does not know names the revision", async () => {
+test("--against with an unknown revision names the revision", async () => {
   const args = ["bench/build/run.ts", "--against", "no-such-commit", "--folder", temporaryFolder()];
   const { exitCode, stderr } = await execa(process.execPath, args, { cwd: repository, reject: false });
   expect(exitCode).not.toBe(0);

@@ -22,7 +22,7 @@ describe.skipIf(lacking(debianPackages) !== undefined)(
     let lots: readonly Lot[];
     let groups: readonly Group[];
 
-    /** Each entry once: as in the bench, a program that finds fault with a package, or fails, ends the run. */
+    /** Runs each entry once. As in the bench, a program that fails or rejects a package ends the run. */
     beforeAll(async () => {
       const made = await inspectionGroups(relcat, temporaryFolder(), sizes);
       ({ groups, lots } = made);
@@ -60,12 +60,12 @@ describe.skipIf(lacking(debianPackages) !== undefined)(
       ]);
     });
 
-    test("says that an image is read once, and what it ran with", () => {
+    test("reports the bytes read of an image, and the versions of the tools", () => {
       expect(text).toMatch(/an image of 128 MiB, relcat reads 1\.\d{4} × its bytes/);
       expect(text).toContain(`osslsigncode ${debianVersion("osslsigncode")}`);
     });
 
-    test("ends where a program finds fault with one package of many", async () => {
+    test("stops if a program rejects one package of many", async () => {
       for (const { title, folder, files } of lots) {
         truncateSync(join(folder, files.at(-1) ?? ""), 1000);
         for (const entry of groups.find((group) => group.title === title)?.entries ?? [])
@@ -75,7 +75,7 @@ describe.skipIf(lacking(debianPackages) !== undefined)(
   },
 );
 
-describe("an aim", () => {
+describe("the report of an aim", () => {
   const cost = (seconds: number, peak = 0): Cost => ({ wall: seconds, cpu: 2 * seconds, peak });
   const resultsOf = (ours: Cost, theirs: Cost): Results =>
     new Map([
@@ -95,12 +95,12 @@ describe("an aim", () => {
     because: "It unpacks.",
   } as const;
 
-  test("that is met is in the table alone", () => {
+  test("mentions a met aim only in the table", () => {
     const text = aimsTable([aim], resultsOf(cost(1), cost(4)));
     expect(text.split("\n").slice(2)).toEqual(["| packages | theirs | ≤ 0.5 × | 0.25 × | 0.25 × | met |"]);
   });
 
-  test("that is missed is reported with the difference and the slowest parts", () => {
+  test("explains a missed aim with the difference and the slowest parts", () => {
     const text = aimsTable([aim], resultsOf(cost(3), cost(4)));
     expect(text).toContain("| 0.75 × | 0.75 × | **missed** |");
     expect(text).toContain(
@@ -108,13 +108,13 @@ describe("an aim", () => {
     );
   });
 
-  test("of memory counts megabytes", () => {
+  test("counts memory in megabytes", () => {
     const text = aimsTable([{ ...aim, against: undefined, most: 80 }], resultsOf(cost(1, 100e6), cost(1)));
     expect(text).toContain("| ≤ 80 MB | 100 MB |  | **missed** |");
     expect(text).toContain("**packages**: 100 MB, 25 % more than aimed. It unpacks.");
   });
 
-  test("without a measurement is neither", () => {
+  test("marks an aim without a measurement as not measured", () => {
     expect(aimsTable([aim], new Map())).toContain("| not measured | |");
   });
 });

@@ -4,7 +4,7 @@ import { showBuilding } from "../../cli/catalog/build.ts";
 import { type BuildProgress, build } from "../../pipeline/index.ts";
 import { project, smallCatalog } from "../support/project.ts";
 
-test("a build tells how many releases are done", async () => {
+test("a build reports how many releases are done", async () => {
   const { folder } = project(smallCatalog);
   const told: BuildProgress[] = [];
   const surroundings = {
@@ -34,7 +34,7 @@ function shown(columns: number | undefined, quiet = false): string[] {
   return written;
 }
 
-test("a terminal shows it after a second, and takes it away again", () => {
+test("a terminal shows the progress after a second and clears it at the end", () => {
   expect(shown(80)).toEqual([
     "\rBuilding releases: 2 of 1000\x1b[K",
     "\rBuilding releases: 3 of 1000\x1b[K",
@@ -43,7 +43,7 @@ test("a terminal shows it after a second, and takes it away again", () => {
   ]);
 });
 
-test("nothing is shown elsewhere, or with --quiet", () => {
+test("--quiet and a standard error that is not a terminal show no progress", () => {
   expect(shown(undefined)).toEqual([]);
   expect(shown(80, true)).toEqual([]);
 });

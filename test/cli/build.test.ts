@@ -12,7 +12,7 @@ import {
 
 const look = "To look at it: relcat serve, then open http://127.0.0.1:8080/";
 
-test("says what it made, what is provisional and what to do", async () => {
+test("reports the outputs, the provisional versions and the next command", async () => {
   const { stdout, stderr, exitCode } = await project(smallCatalog).run("build");
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(
@@ -27,7 +27,7 @@ test("says what it made, what is provisional and what to do", async () => {
   );
 });
 
-test("as a document", async () => {
+test("--json prints the report as a document", async () => {
   const { exitCode, document } = await project(smallCatalog).json("build", "--out", "site");
   const { files, bytes, ...rest } = document;
   expect({ exitCode, ...rest }).toEqual({
@@ -45,7 +45,7 @@ test("as a document", async () => {
   expect(bytes).toBeGreaterThan(1000);
 });
 
-test("a second build changes nothing; warnings are counted, not repeated", async () => {
+test("a second build changes nothing, and counts the warnings instead of repeating them", async () => {
   const { succeed } = project({ ...smallCatalog, ...release("26.10.001", []) });
   await succeed("build");
   const { stdout, stderr } = await succeed("build");
@@ -53,13 +53,13 @@ test("a second build changes nothing; warnings are counted, not repeated", async
   expect(stderr).toContain("1 warning: relcat check shows it.\n");
 });
 
-test("a folder with a space or a slash at its end is named so that it can be copied", async () => {
+test("the next command quotes an --out folder that has a space or a slash at its end", async () => {
   const { stdout, stderr } = await project(smallCatalog).run("build", "--out", "my site/");
   expect(stdout).toContain(" into my site/: ");
   expect(stderr).toContain("relcat serve --dir 'my site/', then open");
 });
 
-test("problems end it before anything is written", async () => {
+test("problems stop the build before anything is written", async () => {
   const { run, list } = project({
     ...smallCatalog,
     "releases/26.09.001/release.yaml": "version: 26.09.001\n",
@@ -91,7 +91,7 @@ describe("--released", () => {
     expect(JSON.parse(read("dist/build.json")).provisional).toEqual([]);
   });
 
-  test("of a cut release it names artifacts without a line, and counts private ones", async () => {
+  test("names artifacts of a cut release that have no ledger line, and counts private ones", async () => {
     const { write, run } = await cutCatalog();
     const added = [
       artifact("late-26.08.001.deb", "deb", "7", { min_os_version: "22.04" }),
@@ -105,7 +105,7 @@ describe("--released", () => {
     expect(stderr).not.toContain("hidden");
   });
 
-  test("fails where a cut record was edited since", async () => {
+  test("fails if a cut record was edited since", async () => {
     const { write, run } = await cutCatalog();
     const edited = [
       artifact("tool-26.08.001.msi", "msi", "1", { description: "Other" }),
@@ -120,7 +120,7 @@ describe("--released", () => {
     expect(stderr).toContain("  hint: Make the change permanent (relcat cut 26.08.001), or revert it.");
   });
 
-  test("--with previews the ids a cut of these versions gives", async () => {
+  test("with --with, previews the ids that a cut of these versions assigns", async () => {
     const { write, succeed, json, read } = await cutCatalog();
     for (const [path, content] of Object.entries(opened)) write(path, content);
     const { document } = await json("build", "--released", "--with", "26.10.001");
@@ -132,7 +132,7 @@ describe("--released", () => {
     expect(idOf()).toBe(previewed);
   });
 
-  test("--with a version there is not", async () => {
+  test("with --with, refuses an unknown version", async () => {
     const { run } = await cutCatalog();
     const { stderr, exitCode } = await run("build", "--released", "--with", "26.11.001");
     expect({ stderr, exitCode }).toEqual({
@@ -151,7 +151,7 @@ describe("--now", () => {
     expect(Math.abs(seconds - Date.parse(firstCut) / 1000)).toBeLessThan(4);
   });
 
-  test("refuses what is no time, and the 1980 of build environments", async () => {
+  test("refuses a text that is not a time, and the 1980 of build environments", async () => {
     const { run } = project(smallCatalog);
     expect(await run("build", "--now", "yesterday")).toMatchObject({
       exitCode: 2,

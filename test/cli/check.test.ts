@@ -7,7 +7,7 @@ const checked = async (files: Files) => {
   return { text: stdout, exitCode };
 };
 
-test("a sound catalog: how much was looked at, and the next command", async () => {
+test("prints the counts of a correct catalog, and the next command", async () => {
   const { stdout, stderr, exitCode } = await project(smallCatalog).run("check");
   expect({ stdout, stderr, exitCode }).toEqual({
     stdout: "no problems in 2 releases, 5 artifacts (1 private), 1 note for the next release",
@@ -16,13 +16,13 @@ test("a sound catalog: how much was looked at, and the next command", async () =
   });
 });
 
-test("warnings alone pass", async () => {
+test("passes if there are only warnings", async () => {
   const { text, exitCode } = await checked(release("26.08.001", []));
   expect(exitCode).toBe(0);
   expect(text).toMatch(/^1 warning in 1 release, 0 artifacts, 0 notes for the next release$/m);
 });
 
-test("every problem at once, by file and line, with the line, a caret and the way out", async () => {
+test("prints every problem at once, by file and line, with the source line, a caret and a hint", async () => {
   const { text, exitCode } = await checked({
     ...smallCatalog,
     "releases/26.09.001/release.yaml": "version: 26.09.001\ndate: 2026-09-15\nsumary: Much.\n",
@@ -59,18 +59,18 @@ describe("the line with the caret", () => {
     return lines.slice(at, at + 2);
   };
 
-  test("wide characters count as two cells, combined ones as one", async () => {
+  test("counts wide characters as two cells, and combined ones as one", async () => {
     expect(await shown("notes: { components: { a: 日本語 👩‍👩‍👧 e\u0301 }, x: 1 }")).toEqual([
       "    2 | notes: { components: { a: 日本語 👩‍👩‍👧 e\u0301 }, x: 1 }",
       "      |                                          ^",
     ]);
   });
 
-  test("tabs become two cells", async () => {
+  test("shows a tab as two cells", async () => {
     expect(await shown('wire: {\t"x": 1 }')).toEqual(['    2 | wire: {  "x": 1 }', "      |          ^"]);
   });
 
-  test("control characters and direction marks do nothing to a terminal", async () => {
+  test("replaces control characters and direction marks", async () => {
     const { text } = await checked({
       "releases/catalog.yaml": 'wire: { "\u001b]0;owned\u0007\u202e": 1 }\n',
     });
@@ -78,7 +78,7 @@ describe("the line with the caret", () => {
     for (const mark of ["\u001b", "\u0007", "\u202e"]) expect(text).not.toContain(mark);
   });
 
-  test("a long line is cut around the place", async () => {
+  test("shortens a long line around the problem", async () => {
     const long = `{ "release": "26.09.001", "artifacts": [${"                ".repeat(40)}{ "nam": 1 }${" ".repeat(500)}] }`;
     const { text } = await checked({
       "releases/26.09.001/release.yaml": "version: 26.09.001\ndate: 2026-09-15\n",
@@ -94,7 +94,7 @@ describe("the line with the caret", () => {
   });
 });
 
-test("as a document: every key of every problem, and the counts", async () => {
+test("--json prints every key of every problem, and the counts", async () => {
   const { exitCode, document } = await project({
     ...smallCatalog,
     "releases/next/notes/waiting.yaml": "component: server\nkind: fix\ntxt: A\ntext: A\n",
@@ -123,7 +123,7 @@ test("as a document: every key of every problem, and the counts", async () => {
   });
 });
 
-test("a file name cannot act on a terminal either, and is whole in a document", async () => {
+test("control characters of a file name are replaced in text and kept in JSON", async () => {
   const name = "releases/\u009b31m\u202e.txt";
   const { run } = project({ [name]: "" });
   const { stdout: text } = await run("check");
@@ -160,7 +160,7 @@ describe("--ledger-base", () => {
     );
   });
 
-  test("an unknown revision is a usage error with a way out", async () => {
+  test("reports an unknown revision as a usage error with a hint", async () => {
     const { run, git } = await cutCatalog();
     await git("init", "--quiet", "--initial-branch=main");
     const { stderr, exitCode } = await run("check", "--ledger-base", "origin/main");
@@ -170,7 +170,7 @@ describe("--ledger-base", () => {
     );
   });
 
-  test("outside a repository it says so; none has nothing to prove", async () => {
+  test("reports that the folder is outside a repository, except with none", async () => {
     const { folder } = await cutCatalog();
     const env = { GIT_CEILING_DIRECTORIES: "/" };
     const { stderr, exitCode } = await relcat(folder, ["check", "--ledger-base", "main"], { env });
@@ -179,7 +179,7 @@ describe("--ledger-base", () => {
     expect(await relcat(folder, ["check", "--ledger-base", "none"], { env })).toMatchObject({ exitCode: 0 });
   });
 
-  test("without git only this option fails", async () => {
+  test("fails without git, and no other option does", async () => {
     const { folder } = await cutCatalog();
     const env = { PATH: "/nonexistent" };
     const { stderr, exitCode } = await relcat(folder, ["check", "--ledger-base", "main"], { env });

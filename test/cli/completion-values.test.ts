@@ -37,7 +37,7 @@ describe("in bash", () => {
     return stdout.split(",");
   }
 
-  test("versions, the newest first", async () => {
+  test("offers versions, the newest first", async () => {
     expect(await offered("relcat", "plan", "")).toEqual(["26.10.001", "26.09.001", "26.08.001"]);
     expect(await offered("relcat", "plan", "26.10.001", "26.08")).toEqual(["26.08.001"]);
     expect(await offered("relcat", "build", "--released", "--with", "")).toEqual([
@@ -47,13 +47,13 @@ describe("in bash", () => {
     ]);
   });
 
-  test("for cut what is open, for uncut what is cut", async () => {
+  test("offers open versions for cut, and cut versions for uncut", async () => {
     expect(await offered("relcat", "cut", "")).toEqual(["26.10.001"]);
     expect(await offered("relcat", "cut", "26.10.001", "")).toEqual([""]);
     expect(await offered("relcat", "uncut", "")).toEqual(["26.09.001", "26.08.001"]);
   });
 
-  test("for retract what is cut and not withdrawn, for reinstate what is withdrawn", async () => {
+  test("offers cut versions for retract, and withdrawn ones for reinstate", async () => {
     const versions = ["26.09.001", "26.08.001"];
     expect(await offered("relcat", "retract", "")).toEqual([...versions, "5", "4", "3", "1"]);
     expect(await offered("relcat", "retract", "3")).toEqual(["3"]);
@@ -61,14 +61,14 @@ describe("in bash", () => {
     expect(await offered("relcat", "reinstate", "")).toEqual(["2"]);
   });
 
-  test("sites, components and kinds of catalog.yaml", async () => {
+  test("offers the sites, components and kinds of catalog.yaml", async () => {
     expect(await offered("relcat", "publish", "")).toEqual(["prod", "staging"]);
     expect(await offered("relcat", "build", "--site", "s")).toEqual(["staging"]);
     expect(await offered("relcat", "notes", "add", "--component", "")).toEqual(["server", "client"]);
     expect(await offered("relcat", "notes", "add", "--kind", "")).toEqual(["fix", "feature"]);
   });
 
-  test("for download a release, then a package type", async () => {
+  test("offers releases, then package types for download", async () => {
     expect(await offered("relcat", "download", "")).toEqual([
       "latest",
       "26.09",
@@ -79,7 +79,7 @@ describe("in bash", () => {
     expect(await offered("relcat", "download", "latest", "")).toEqual(["msi", "rpm"]);
   });
 
-  test("fields for list, with their equals sign", async () => {
+  test("offers fields for list, with their equals sign", async () => {
     expect(await offered("relcat", "list", "min_")).toEqual(["min_os_version="]);
     expect(await offered("relcat", "list", "o")).toEqual([
       "operating_system=",
@@ -88,12 +88,12 @@ describe("in bash", () => {
     ]);
   });
 
-  test("package types of the ledger", async () => {
+  test("offers the package types of the ledger", async () => {
     expect(await offered("relcat", "retract", "26.09.001", "--type", "")).toEqual(["msi", "rpm"]);
     expect(await offered("relcat", "retract", "--type", "m")).toEqual(["msi"]);
   });
 
-  test("schemas", async () => {
+  test("offers the names of schemas", async () => {
     expect(await offered("relcat", "schema", "rel")).toEqual([
       "release-document",
       "release-index",
@@ -102,7 +102,7 @@ describe("in bash", () => {
     ]);
   });
 
-  test("of the folder after -C; a value that may be anything offers none of them", async () => {
+  test("reads the folder after -C, and offers nothing for a free text", async () => {
     const other = project(release("27.01.001", []));
     expect(await offered("relcat", "-C", other.folder, "cut", "")).toEqual(["27.01.001"]);
     expect(await offered("relcat", "-C", "/nowhere", "cut", "")).toEqual([""]);
@@ -110,7 +110,7 @@ describe("in bash", () => {
   });
 });
 
-test.skipIf(!(await isThere("fish")))("in fish, with what they are", async () => {
+test.skipIf(!(await isThere("fish")))("fish shows each value with its description", async () => {
   const offered = async (line: string) => {
     const script = `source relcat.fish; complete -C '${line}'`;
     const options = { cwd: made.folder, env };
@@ -149,7 +149,7 @@ zpty -d shell
     return (await execa("zsh", ["-f", "drive.zsh", line, pattern], options)).stdout;
   }
 
-  test("commands with what they do, versions with what they hold", async () => {
+  test("shows commands and versions with their descriptions", async () => {
     expect(await screen("relcat u", "uncut")).toContain("uncut");
     expect(await screen("relcat notes ", "show ")).toMatch(/add +-- Add a note for the next release/);
     expect(await screen("relcat plan 26.", "not cut")).toMatch(
@@ -166,7 +166,7 @@ describe("relcat __complete", () => {
     ["outside a project", {}],
     ["a ledger that is a folder", { "releases/ledger.jsonl/x": "" }],
     ["a ledger that is not one", { "releases/ledger.jsonl": "<<<<<<< HEAD\n\u0000\n" }],
-  ])("offers nothing, and says nothing: %s", async (_, files) => {
+  ])("offers nothing and prints no error: %s", async (_, files) => {
     for (const values of ["versions", "retractable", "package-types", "sites", "else"]) {
       const { stdout, stderr, exitCode } = await project(files).run(
         "__complete",
@@ -179,20 +179,20 @@ describe("relcat __complete", () => {
     }
   });
 
-  test("offers nothing a shell would expand", async () => {
+  test("offers nothing that a shell would expand", async () => {
     const line = (type: string) => `{"event":"add","id":1,"version":"26.08.001","package_type":"${type}"}\n`;
     const { run } = project({ "releases/ledger.jsonl": line("$(touch x)") + line("`id`") + line("msi") });
     expect((await run("__complete", "package-types")).stdout).toBe("msi\t1 record in the ledger");
   });
 
-  test("loads nothing of the pipeline", async () => {
+  test("loads no module of the pipeline", async () => {
     const trace = ["--import", `data:text/javascript,${encodeURIComponent(loaded)}`];
     const { stdout } = await spawnRelcat(made.folder, ["__complete", "versions"], { nodeArgs: trace });
     expect(stdout).toContain("26.10.001\tnot cut");
     expect(stdout).not.toContain("LOADED");
   });
 
-  test("is in no help", async () => {
+  test("is not in --help", async () => {
     expect((await relcat(repository, ["--help"])).stdout).not.toContain("__complete");
   });
 });

@@ -45,11 +45,11 @@ describe("in bash", () => {
       ["bash", "zsh", "fish"],
     ],
     [["relcat", "check", ""], [""]],
-  ])("%j is completed by %j", async (words, expected) => {
+  ])("completes %j to %j", async (words, expected) => {
     expect(await offered(...words)).toEqual(expected);
   });
 
-  test("every command of --help is offered, and options only after a dash", async () => {
+  test("offers every command of --help, and options only after a dash", async () => {
     const { stdout } = await relcat(repository, ["--help"]);
     const commands = [...stdout.matchAll(/^ {2}([a-z]+)(?: [[<]| {2})/gm)].map(([, name]) => name ?? "");
     const words = await offered("relcat", "");
@@ -61,7 +61,7 @@ describe("in bash", () => {
 });
 
 const hasFish = await isThere("fish");
-test.skipIf(!hasFish)("in fish", async () => {
+test.skipIf(!hasFish)("fish completes commands and options", async () => {
   const { folder, write } = project();
   write("relcat.fish", await script("fish"));
   const offered = async (line: string) => {
@@ -79,7 +79,7 @@ test.skipIf(!hasFish)("in fish", async () => {
 });
 
 const hasZsh = await isThere("zsh");
-test.skipIf(!hasZsh)("in zsh the script is read without a complaint", async () => {
+test.skipIf(!hasZsh)("zsh parses the script without an error", async () => {
   const { folder, write } = project();
   write("relcat.zsh", await script("zsh"));
   const { stdout, stderr } = await execa("zsh", ["-f", "-c", "compdef() { print $@ }; source ./relcat.zsh"], {
@@ -88,7 +88,7 @@ test.skipIf(!hasZsh)("in zsh the script is read without a complaint", async () =
   expect({ stdout, stderr }).toEqual({ stdout: "_relcat relcat", stderr: "" });
 });
 
-test("as a document", async () => {
+test("--json prints the script as a document", async () => {
   const { stdout } = await relcat(repository, ["completion", "bash", "--json"]);
   expect(JSON.parse(stdout)).toEqual({
     schema_version: 1,

@@ -30,7 +30,7 @@ test("uncut and notes add read the configuration and no manifest", async () => {
   expect(made.read("releases/ledger.jsonl")).not.toContain(`"version":"${version}"`);
 });
 
-test("what is wrong with the configuration is said, as check says it", async () => {
+test("uncut and notes add report problems of the configuration as check does", async () => {
   const made = project({ ...smallCatalog, "releases/catalog.yaml": { require: {}, produkt: "x" } });
   const add = ["notes", "add", "A fix.", "--component", "server", "--kind", "fix"];
   for (const words of [["uncut", "26.08.001"], add]) {

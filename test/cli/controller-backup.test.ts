@@ -13,13 +13,13 @@ import { countCalls, killedAt } from "../support/interrupt.ts";
 const on = (database: string) => ["--database", database];
 const codesOf = ({ audit_log }: { audit_log: { code: string }[] }) => audit_log.map(({ code }) => code);
 
-describe("while the server takes devices in", () => {
+describe("while devices enrol", () => {
   let served: ServedController;
   beforeAll(async () => {
     served = await servedController();
   });
 
-  test("a backup is whole, and restored it is the controller it was", async () => {
+  test("a backup is complete, and restores the same controller", async () => {
     const { folder, run, json, succeed, enroll } = served;
     const first = await enroll({ serial: "SN-1" });
     const [backup] = await Promise.all([
@@ -58,7 +58,7 @@ describe("while the server takes devices in", () => {
   });
 });
 
-describe("on a controller that rests", () => {
+describe("on an idle controller", () => {
   let made: MadeController;
   beforeAll(async () => {
     made = await madeController();
@@ -67,7 +67,7 @@ describe("on a controller that rests", () => {
 
   const usual = "  hint: --database takes the file that relcat controller init made, or postgres://…";
 
-  test("without the pepper it says so, and restore asks for it", async () => {
+  test("a backup without the pepper warns, and restore asks for the pepper", async () => {
     const { run, folder, succeed } = made;
     const { stderr } = await succeed(["controller", "backup", "other.db", ...on("controller.db")]);
     expect(stderr).toContain(
@@ -92,7 +92,7 @@ describe("on a controller that rests", () => {
   test.each([
     [["backup", "backup.db", ...on("controller.db")], "backup.db is there already"],
     [["restore", "backup.db", ...on("controller.db")], "controller.db is there already"],
-  ])("%j takes no other file's place", async (args, what) => {
+  ])("%j overwrites no other file", async (args, what) => {
     const before = readFileSync(join(made.folder, "controller.db.pepper"), "utf8");
     const { stderr, exitCode } = await made.run(["controller", ...args], "", {
       RELCAT_PEPPER: before.trim(),
@@ -107,7 +107,7 @@ describe("on a controller that rests", () => {
     ["no.db", "there is no backup no.db"],
     ["text.db", "text.db cannot be used: file is not a database"],
     ["empty.db", "empty.db is no controller's database"],
-  ])("%s is restored by nobody", async (file, what) => {
+  ])("restore refuses %s", async (file, what) => {
     const { folder, run } = made;
     writeFileSync(join(folder, "text.db"), "text\n".repeat(500));
     writeFileSync(join(folder, "empty.db"), "");
@@ -118,7 +118,7 @@ describe("on a controller that rests", () => {
     expect(readdirSync(folder).filter((name) => name.startsWith("not-made"))).toEqual([]);
   });
 
-  test("what was changed behind the controller's back is found, and not restored", async () => {
+  test("restore refuses a backup that was changed outside the controller", async () => {
     const { folder, run, succeed } = made;
     await succeed(["controller", "backup", "changed.db", ...on("controller.db"), "--with-pepper"]);
     const database = new DatabaseSync(join(folder, "changed.db"));
@@ -141,7 +141,7 @@ describe("on a controller that rests", () => {
     expect(existsSync(join(folder, "never.db"))).toBe(false);
   });
 
-  test("a head that was written down proves that nothing was cut off", async () => {
+  test("verify with an earlier head proves that no row was cut off", async () => {
     const { run, succeed } = made;
     const verify = ["controller", "audit", "verify", ...on("controller.db")];
     const { stdout, stderr } = await succeed(verify);
@@ -180,7 +180,7 @@ describe("on a controller that rests", () => {
   });
 });
 
-test("killed before any of its writes, a backup is not there or whole; the next one clears away what is left", {
+test("a backup that is killed before any of its writes is missing or complete, and the next one removes its remains", {
   tags: ["long"],
 }, async () => {
   const { folder, succeed } = await madeController();
@@ -204,7 +204,7 @@ test("killed before any of its writes, a backup is not there or whole; the next 
   expect(named().filter((name) => !/-(wal|shm)$/.test(name))).toEqual(["killed.db", "killed.db.pepper"]);
 });
 
-test("a pepper that belongs to another database is not taken for this one's", async () => {
+test("backup refuses the pepper of another database", async () => {
   const { folder, run } = await madeController();
   writeFileSync(join(folder, "other.db.pepper"), "ab".repeat(32));
   const { stderr, exitCode } = await run([

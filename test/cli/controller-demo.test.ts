@@ -16,7 +16,7 @@ const printed = (demo: Running): Promise<string> =>
     void demo.then(({ stderr }) => reject(new Error(String(stderr))));
   });
 
-test("the printed commands of the demo can be pasted; after it stops, nothing is left", async () => {
+test("the commands that the demo prints can be pasted, and nothing remains after it stops", async () => {
   const { folder, env } = folderFor();
   // From a clone, as newcomers start it: there no relcat is in the path.
   const launcher = join(repository, "cli/relcat.mjs");
@@ -49,7 +49,7 @@ test("the printed commands of the demo can be pasted; after it stops, nothing is
   expect([(await demo).exitCode, existsSync(dirname(serials))]).toEqual([0, false]);
 });
 
-test("stopped while its devices still enrol, it leaves nothing either", async () => {
+test("a demo that is stopped while its devices enrol leaves nothing", async () => {
   const { folder, env } = folderFor();
   const temporary = { ...env, TMPDIR: folder };
   const demo = startRelcat(folder, temporary, ["controller", "demo", "--port", "0", "--devices", "100000"]);

@@ -25,7 +25,7 @@ test("makes a database and a pepper that only the owner can read, and prints the
   expect(readFileSync(join(folder, "controller.db"), "latin1")).not.toContain(ownerPassword);
 });
 
-test("a second time it refuses, and leaves the Owner as he is", async () => {
+test("a second init is refused, and leaves the Owner unchanged", async () => {
   const { run, json } = await madeController();
   const { stderr, exitCode } = await run([...init.slice(0, -1), "other@example.com"], "another password\n");
   expect({ stderr, exitCode }).toEqual({
@@ -89,7 +89,7 @@ test.each([
   expect(readdirSync(folder)).toEqual([]);
 });
 
-test("on a terminal the password is asked for twice, and not shown", async () => {
+test("on a terminal init asks for the password twice, and does not show it", async () => {
   const { folder, env, json } = folderFor();
   const typed = async (...lines: string[]) => {
     const command = [process.execPath, program, ...init].join(" ");
@@ -118,7 +118,7 @@ test("on a terminal the password is asked for twice, and not shown", async () =>
   expect((await json(["controller", "users", "list", "--database", "controller.db"])).users.length).toBe(1);
 });
 
-test("Ctrl-C at the password ends it, and nothing is made", async () => {
+test("Ctrl-C at the password prompt ends init, and nothing is made", async () => {
   const { folder, env } = folderFor();
   const command = [process.execPath, program, ...init].join(" ");
   const terminal = execa("script", ["-qec", command, "/dev/null"], { cwd: folder, env, reject: false });
@@ -129,7 +129,7 @@ test("Ctrl-C at the password ends it, and nothing is made", async () => {
 
 const list = ["controller", "keys", "list", "--database", "controller.db"];
 
-test("a database that cannot be used is named, with the way out", async () => {
+test("an unusable database is named, with a hint", async () => {
   const made = await madeController();
   const { folder, run } = made;
   const said = async (args: readonly string[], env = {}) => {
@@ -163,7 +163,7 @@ test("a database that cannot be used is named, with the way out", async () => {
   ]);
 });
 
-test("a database server that does not answer is named without its password", async () => {
+test("an unreachable database server is named without its password", async () => {
   const { run } = folderFor({ RELCAT_PEPPER: "ab".repeat(32) });
   const { stderr, exitCode } = await run([...list.slice(0, -1), "postgres://me:secret@127.0.0.1:1/x"]);
   expect({ stderr, exitCode }).toEqual({
@@ -175,7 +175,7 @@ test("a database server that does not answer is named without its password", asy
   });
 });
 
-test("migrate says that there is nothing to do, and refuses what is no controller's", async () => {
+test("migrate reports that there is nothing to do, and refuses a file that is not a controller's database", async () => {
   const { succeed, run, folder } = await madeController();
   const { stdout } = await succeed(["controller", "migrate", "--database", "controller.db"]);
   expect(stdout).toBe("The database has this version's form already.");

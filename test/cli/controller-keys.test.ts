@@ -15,8 +15,8 @@ const noKey = { RELCAT_API_KEY_ID: "", RELCAT_API_KEY: "" };
 const statusWith = async ({ id, key }: { id: string; key: string }) =>
   (await fetch(`${served.url}/-net/api/v0/device`, { headers: basic(id, key) })).status;
 
-describe("on the controller's own machine", () => {
-  test("standard output of create is what a shell reads in", async () => {
+describe("on the controller's host", () => {
+  test("create prints lines that a shell can evaluate", async () => {
     const { stdout, stderr } = await served.succeed(
       keys("create", ...here, "--name", "fleet", "--days", "30"),
     );
@@ -34,13 +34,13 @@ describe("on the controller's own machine", () => {
     expect(list).not.toContain(key);
   });
 
-  test("without a name it is called after the machine and the time, so that it can be named", async () => {
+  test("create without a name uses the host name and the time, by which the key can be named", async () => {
     const made = await served.json(keys("create", ...here));
     expect(made.name).toMatch(new RegExp(`^${hostname()}-\\d{8}T\\d{9}$`));
     expect((await served.succeed(keys("revoke", made.name, ...here))).stdout).toContain(`(${made.name})`);
   });
 
-  test("disabled it does not work, enabled it does, revoked never again; a running server knows at once", async () => {
+  test("a running server follows disable, enable and revoke at once", async () => {
     const made = await served.json(keys("create", ...here, "--name", "short-lived"));
     expect(await statusWith(made)).toBe(200);
     expect((await served.succeed(keys("disable", "short-lived", ...here))).stdout).toBe(
@@ -60,7 +60,7 @@ describe("on the controller's own machine", () => {
     });
   });
 
-  test("rotated, both secrets work; without an overlap the old one ends", async () => {
+  test("rotate leaves both secrets valid; without an overlap the old one ends", async () => {
     const old = await served.json(keys("create", ...here));
     const next = await served.json(keys("rotate", old.id, ...here));
     expect([await statusWith(old), await statusWith(next)]).toEqual([200, 200]);
@@ -68,7 +68,7 @@ describe("on the controller's own machine", () => {
     expect([await statusWith(old), await statusWith(next), await statusWith(last)]).toEqual([401, 401, 200]);
   });
 
-  test("the audit log names who did it by the account on this machine", async () => {
+  test("the audit log names the account on this host", async () => {
     const { audit_log } = await served.json([
       "controller",
       "audit",
@@ -112,14 +112,14 @@ describe("on the controller's own machine", () => {
       "error[usage] me means the key in RELCAT_API_KEY_ID and RELCAT_API_KEY, at the address of a controller\n  hint: Export both and leave --database out; or give the id of a key.",
       2,
     ],
-  ])("%j is refused", async (args, said, status) => {
+  ])("refuses %j", async (args, said, status) => {
     const { stdout, stderr, exitCode } = await served.run(args);
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: status });
     if (typeof said === "string") expect(stderr).toBe(said);
     else expect(stderr).toMatch(said);
   });
 
-  test("a name that two keys have needs an id", async () => {
+  test("asks for an id if two keys have the name", async () => {
     const ids = [
       await served.json(keys("create", ...here, "--name", "twin")),
       await served.json(keys("create", ...here, "--name", "twin")),
@@ -133,7 +133,7 @@ describe("on the controller's own machine", () => {
 });
 
 describe("over HTTP", () => {
-  test("signed in, a user makes a key; the key exchanges its own secret; signed out, nobody does", async () => {
+  test("a user who is signed in makes a key, the key rotates its own secret, and signing out ends both", async () => {
     const { url } = served;
     const signedIn = await served.succeed(
       ["login", "--url", url, "--email", ownerEmail],

@@ -44,7 +44,7 @@ beforeAll(async () => {
 
 const serve = ["controller", "serve", "--database", "controller.db", "--port", "0"];
 
-describe("what would not be safe, or cannot work, is refused before anything is served", () => {
+describe("refuses to start with unsafe or impossible settings", () => {
   test.each([
     [
       ["--host", "0.0.0.0"],
@@ -85,14 +85,14 @@ describe("what would not be safe, or cannot work, is refused before anything is 
     });
   });
 
-  test("a file that is no certificate", async () => {
+  test("a file that is not a certificate", async () => {
     const { stderr, exitCode } = await made.run([...serve, "--tls-cert", "text.pem", "--tls-key", "key.pem"]);
     expect(exitCode).toBe(2);
     expect(stderr).toMatch(/^error\[file-access\] text\.pem and key\.pem are no certificate with its key: /);
     expect(stderr).toContain("hint: Both are PEM files; the certificate comes first in its chain.");
   });
 
-  test("a port that is taken", async () => {
+  test("a port that is in use", async () => {
     const other = createServer();
     await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
     const { port } = other.address() as { port: number };
@@ -105,7 +105,7 @@ describe("what would not be safe, or cannot work, is refused before anything is 
   });
 });
 
-test("it serves HTTPS itself if configured", async () => {
+test("serve offers HTTPS itself if a certificate is configured", async () => {
   const args = [...serve, "--host", "0.0.0.0", "--tls-cert", "cert.pem", "--tls-key", "key.pem", "--json"];
   const server = startRelcat(made.folder, made.env, args);
   const url = await addressOf(server);
@@ -136,7 +136,7 @@ describe("a served controller", () => {
     ]);
   });
 
-  test("knows its limits and whose devices are", async () => {
+  test("applies its limits, and names the owner of the devices", async () => {
     const [first, second] = [await served.enroll({}), await served.enroll({})];
     expect(await served.enroll({})).toBeUndefined();
     const { device } = await served.json(["devices", "show", first]);
@@ -153,7 +153,7 @@ describe("a served controller", () => {
     });
   });
 
-  test("logs a JSON object a line, and ends with the requests that run when it is told to", async () => {
+  test("logs one JSON object a line, and finishes requests under way when it is stopped", async () => {
     const { RELCAT_API_KEY_ID: id = "", RELCAT_API_KEY: key = "" } = served.env;
     const answered = await fetch(`${served.url}/-net/api/v0/device`, { headers: basic(id, key) });
     expect(answered.status).toBe(200);
@@ -178,7 +178,7 @@ describe("a served controller", () => {
   });
 });
 
-test("--quiet leaves the requests out", async () => {
+test("--quiet logs no requests", async () => {
   const { url, stop } = await servedController(["--quiet"]);
   await (await fetch(`${url}/-net/api/v0/ok`)).text();
   const { stdout } = (await stop()) as Awaited<ServedController["server"]>;

@@ -9,7 +9,7 @@ beforeAll(async () => {
 const users = (...words: string[]) => ["controller", "users", ...words, "--database", "controller.db"];
 const password = "a long enough password\n";
 
-test("a user is made, changed, locked out and let in again", async () => {
+test("users can be added, changed, disabled and enabled again", async () => {
   const { succeed, json } = made;
   const said = async (args: string[], input?: string) => (await succeed(args, input)).stdout;
   expect(
@@ -43,7 +43,7 @@ test("a user is made, changed, locked out and let in again", async () => {
   ]);
 });
 
-describe("what cannot be is refused", () => {
+describe("refuses an invalid change", () => {
   test.each([
     [
       users("disable", ownerEmail),
@@ -72,7 +72,7 @@ describe("what cannot be is refused", () => {
   });
 });
 
-test("the audit log is shown in words, with what was wrong about refused credentials", async () => {
+test("audit show describes each row in words, with the reason for refused credentials", async () => {
   const served = await servedController();
   const { key } = await served.json(["controller", "keys", "create", "--database", "controller.db"]);
   const refused = await served.run(["devices", "list"], "", { ...served.env, RELCAT_API_KEY: key });

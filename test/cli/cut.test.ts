@@ -5,7 +5,7 @@ import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
 const stamp = "2026-09-20T10:00:00.000000Z";
 
-test("prints the new ids, counts private records, says how permanent they are", async () => {
+test("prints the new ids, counts private records, and says how permanent the ids are", async () => {
   const { run, read } = project(smallCatalog);
   const { stdout, stderr, exitCode } = await run("cut", "--all", "--now", firstCut);
   expect({ stdout, stderr, exitCode }).toEqual({
@@ -29,7 +29,7 @@ test("prints the new ids, counts private records, says how permanent they are", 
 describe("without versions", () => {
   const due = "26.08.001 (2 records) and 26.09.001 (3 records)";
 
-  test.each([[[]], [["--commit"]], [["--json"]]])("%j is refused without a terminal", async (args) => {
+  test.each([[[]], [["--commit"]], [["--json"]]])("refuses %j without a terminal", async (args) => {
     const made = project(smallCatalog);
     await made.git("init", "--quiet");
     const { stderr, exitCode } = await made.run("cut", ...args);
@@ -42,7 +42,7 @@ describe("without versions", () => {
     expect(made.list("releases")).not.toContain("ledger.jsonl");
   });
 
-  test("is refused too where nothing is due, so that a job fails on its first run", async () => {
+  test("refuses even if nothing is due, so that a job fails on its first run", async () => {
     const { run } = await cutCatalog();
     expect(await run("cut")).toMatchObject({
       exitCode: 2,
@@ -50,7 +50,7 @@ describe("without versions", () => {
     });
   });
 
-  test("--all together with a version or a plan is refused", async () => {
+  test("refuses --all together with a version or a plan", async () => {
     const { run, succeed } = project(smallCatalog);
     await succeed("plan", "--out", "plan.json");
     expect((await run("cut", "--all", "26.08.001")).stderr).toBe(
@@ -75,7 +75,7 @@ describe("without versions", () => {
   });
 });
 
-test("as a document", async () => {
+test("--json prints the new ids as a document", async () => {
   const { exitCode, document } = await project(smallCatalog).json("cut", "26.08.001", "--now", firstCut);
   expect({ exitCode, ...document }).toEqual({
     exitCode: 0,
@@ -104,7 +104,7 @@ test("as a document", async () => {
   });
 });
 
-test("nothing to do is said, and whether something could have been", async () => {
+test("cut reports that there is nothing to cut, and names a release without artifacts", async () => {
   const { run, write } = await cutCatalog();
   expect(await run("cut", "--all")).toMatchObject({
     exitCode: 0,
@@ -117,7 +117,7 @@ test("nothing to do is said, and whether something could have been", async () =>
   });
 });
 
-test("a changed description is a revision; many at once want to be allowed", async () => {
+test("cut adds a revision for a changed description, and needs --allow-revise for many", async () => {
   const { run, write } = await cutCatalog();
   const edited = [
     artifact("tool-26.08.001.msi", "msi", "1", { description: "Better" }),
@@ -136,7 +136,7 @@ test("a changed description is a revision; many at once want to be allowed", asy
   expect(stdout).toMatch(/^Revised, dated .+:\n {2}1 {2}26\.08\.001 {2}msi {2}tool-26\.08\.001\.msi$/);
 });
 
-test("an incomplete release is refused unless it is allowed", async () => {
+test("cut refuses an incomplete release unless it is allowed", async () => {
   const { run } = project({ ...smallCatalog, "releases/catalog.yaml": { require: {}, expected: ["pkg"] } });
   const { stderr, exitCode } = await run("cut", "26.09.001");
   expect(exitCode).toBe(1);
@@ -144,7 +144,7 @@ test("an incomplete release is refused unless it is allowed", async () => {
   expect((await run("cut", "26.09.001", "--allow-incomplete")).exitCode).toBe(0);
 });
 
-test("a version that is not there", async () => {
+test("cut refuses an unknown version", async () => {
   expect(await project(smallCatalog).run("cut", "26.11.001")).toMatchObject({
     exitCode: 1,
     stderr:
@@ -158,12 +158,12 @@ describe("the date of the lines", () => {
     return relcat(folder, ["cut", "--all", "--json", ...args], { env: { SOURCE_DATE_EPOCH: epoch } });
   };
 
-  test("is SOURCE_DATE_EPOCH's, and --now goes before it", async () => {
+  test("is that of SOURCE_DATE_EPOCH, which --now overrides", async () => {
     expect(JSON.parse((await dated("1789898400")).stdout).at).toBe(stamp);
     expect(JSON.parse((await dated("315532800", "--now", firstCut)).stdout).at).toBe(stamp);
   });
 
-  test("a variable that cannot be is named", async () => {
+  test("cannot be before 2015: the message names the variable", async () => {
     const { stderr, exitCode } = await dated("315532800");
     expect(exitCode).toBe(2);
     expect(stderr).toContain(
@@ -172,7 +172,7 @@ describe("the date of the lines", () => {
     expect(stderr).toContain("unset SOURCE_DATE_EPOCH");
   });
 
-  test("an empty variable is none", async () => {
+  test("is that of the clock if the variable is empty", async () => {
     expect((await dated("")).exitCode).toBe(0);
   });
 });
@@ -194,7 +194,7 @@ test("--commit commits releases/ and nothing else", async () => {
   expect(await git("diff", "--cached", "--name-only")).toBe("other.txt");
 });
 
-test("--commit takes the ledger, the release and the notes that moved into it, and names what is left", async () => {
+test("--commit includes the ledger, the release and its moved notes, and names other changes", async () => {
   const { succeed, write, git, read } = project({
     ...smallCatalog,
     "releases/next/notes/.gitkeep": "",
@@ -253,7 +253,7 @@ test("--commit without a repository is refused before anything is written", asyn
   expect(list("releases")).not.toContain("ledger.jsonl");
 });
 
-test("--commit that git refuses says whether the ledger is written", async () => {
+test("--commit says whether the ledger is written if git refuses", async () => {
   const { folder, git, list, write } = project({ ...smallCatalog, ".gitignore": ".relcat-*\n" });
   await git("init", "--quiet");
   await git("config", "user.useConfigOnly", "true");
@@ -271,7 +271,7 @@ test("--commit that git refuses says whether the ledger is written", async () =>
 });
 
 describe("--body", () => {
-  test("writes the plan as Markdown, in which names are only names; private records are counted", async () => {
+  test("writes the plan as Markdown, escapes names, and counts private records", async () => {
     const name = "a|b`<img src=x>*_[l](u) @me #1.msi";
     const { succeed, read } = project({
       ...smallCatalog,
@@ -312,7 +312,7 @@ describe("--body", () => {
     expect(read("out/plan.md")).not.toContain("hidden");
   });
 
-  test("into a folder is refused before anything is written", async () => {
+  test("refuses a folder before anything is written", async () => {
     const made = project(smallCatalog);
     expect(await made.run("cut", "--all", "--body", ".")).toMatchObject({
       stderr: "error[file-access] cannot write .: it is a folder\n  hint: Name a file.",
@@ -324,7 +324,7 @@ describe("--body", () => {
     expect(made.list("releases")).not.toContain("ledger.jsonl");
   });
 
-  test("a cut of nothing says so", async () => {
+  test("says that nothing would change if there is nothing to cut", async () => {
     const { succeed, read } = await cutCatalog();
     await succeed("cut", "--all", "--body", "plan.md");
     expect(read("plan.md")).toContain("\n**Nothing would change.**\n");
@@ -347,7 +347,7 @@ describe("uncut", () => {
     expect(read("releases/ledger.jsonl")).toBe(before);
   });
 
-  test("asks the configured revision what is settled", async () => {
+  test("asks the configured revision which lines are settled", async () => {
     const { run, json, git, write, succeed } = project({
       ...smallCatalog,
       "releases/catalog.yaml": { require: {}, ledger: { base: "main" } },
@@ -369,7 +369,7 @@ describe("uncut", () => {
     );
   });
 
-  test("only the last one", async () => {
+  test("refuses a version that is not the last one", async () => {
     const { run } = await cutCatalog();
     expect(await run("uncut", "26.08.001", "--ledger-base", "none")).toMatchObject({
       exitCode: 1,

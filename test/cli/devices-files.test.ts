@@ -27,7 +27,7 @@ const told = (lines: readonly string[]) =>
     return [name, state, assigned_to_user, serial, enforce_state];
   });
 
-test("an export brings back what was changed since", async () => {
+test("import of an export restores the devices that were changed since", async () => {
   const { succeed, run } = served;
   const before = await exported(served);
   await succeed(["devices", "reject", "device-1"]);
@@ -46,7 +46,7 @@ test("an export brings back what was changed since", async () => {
   expect(told(await exported(served))).toEqual(told(before));
 });
 
-test("at another controller, decisions wait for devices that have not called there", async () => {
+test("import into another controller keeps decisions for devices that have not called there", async () => {
   const other = await servedController();
   const text = readFileSync(join(served.folder, "devices.jsonl"), "utf8");
   const { stdout, stderr } = await other.succeed(["devices", "import", "-", "--yes"], text);
@@ -63,7 +63,7 @@ test("at another controller, decisions wait for devices that have not called the
   expect(states).toEqual(["accepted", "rejected", "pending", "accepted"]);
 });
 
-test("lines that are none of an export are all named", async () => {
+test("import names every line that does not come from an export", async () => {
   const text = '{"id":1}\n\nnot json\n{"serial":"x","enforce_state":"maybe"}\n';
   const { stderr, exitCode } = await served.run(["devices", "import", "-", "--yes"], text);
   expect(exitCode).toBe(1);

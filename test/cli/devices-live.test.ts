@@ -18,8 +18,8 @@ beforeAll(async () => {
 const nextData = (stream: "stdout" | "stderr", running: Running) =>
   new Promise<string>((resolve) => running[stream]?.once("data", (chunk) => resolve(String(chunk))));
 
-describe("watching", () => {
-  test("a line an event; after the server was away it goes on where it was", async () => {
+describe("devices watch", () => {
+  test("prints one event a line, and resumes after the server was away", async () => {
     const { folder, env, enroll, again, stop, url } = served;
     await enroll({ name: "first" });
     const watching = startRelcat(folder, env, ["devices", "watch", "--after", "0", "--json"]);
@@ -43,10 +43,10 @@ describe("watching", () => {
   });
 });
 
-describe("the sample agent", () => {
+describe("devices enroll", () => {
   const enroll = (...words: string[]) => ["devices", "enroll", "--key-file", "device.pem", ...words];
 
-  test("waits for the decision, keeps its key and its token to itself", async () => {
+  test("waits for the decision, and keeps its key and its token secret", async () => {
     const { folder, env, json, succeed } = served;
     const agent = startRelcat(
       folder,
@@ -78,7 +78,7 @@ describe("the sample agent", () => {
     ]);
   });
 
-  test("its own place for the key; a file that is none is refused", async () => {
+  test("stores the key in its own folder, and refuses a file that is not a key", async () => {
     const { folder, env, run, succeed } = served;
     const { stderr } = await succeed(["devices", "enroll", "--name", "at home"]);
     expect(stderr).toMatch(/^Next: relcat devices accept [\w-]{36}, by a user who may do so$/);
@@ -92,8 +92,8 @@ describe("the sample agent", () => {
   });
 });
 
-describe("additional headers of a controller's answers", () => {
-  test("it asks to wait, and the command waits; when it asks for too long, the command ends", async () => {
+describe("Retry-After of a controller's answers", () => {
+  test("makes the command wait, or end if the time is too long", async () => {
     const { url, setTime, now, makeKey } = await testController({
       settings: { limits: { key: 1, address: 0, enrol: 0, login: 0 } },
     });
@@ -114,7 +114,7 @@ describe("additional headers of a controller's answers", () => {
     expect([stdout, exitCode]).toEqual(["No device matches.", 0]);
   });
 
-  test("still refused after two waits, it is the network's failure", async () => {
+  test("makes the command fail as a network error after two waits", async () => {
     const { url, setTime, now, makeKey } = await testController({
       settings: { limits: { key: 1, address: 0, enrol: 0, login: 0 } },
     });
@@ -135,7 +135,7 @@ describe("additional headers of a controller's answers", () => {
     ]);
   });
 
-  test("a key that expires within two weeks gives one warning per command", async () => {
+  test("devices list warns once per command if the key expires within two weeks", async () => {
     const { url, makeKey, now } = await testController();
     const { id, key } = await makeKey(["devices:read"], 13);
     const { succeed, run } = folderFor({

@@ -12,7 +12,7 @@ const serial = (number: number) => `SN-${String(number).padStart(5, "0")}`;
 const write = (name: string, lines: readonly string[]) =>
   writeFileSync(join(served.folder, name), `${lines.join("\n")}\n`);
 
-describe("a delivery of 500, as a purchase department lists it", () => {
+describe("a list of 500 serial numbers", () => {
   beforeAll(async () => {
     const there = Array.from({ length: 496 }, (_, index) => serial(index + 1));
     // 00495 has called under two keys, 00496 is accepted already; 00497 to 00500 have not called yet.
@@ -29,7 +29,7 @@ describe("a delivery of 500, as a purchase department lists it", () => {
   });
   const accept = ["devices", "accept", "--serials", "delivery.csv"];
 
-  test("a trial says what would be done, and changes nothing", async () => {
+  test("with --dry-run, reports the changes and makes none", async () => {
     const { stdout, exitCode } = await served.run([...accept, "--dry-run"]);
     expect([stdout.split("\n")[0], exitCode]).toEqual([
       "494 devices would be accepted; nothing was changed.",
@@ -38,7 +38,7 @@ describe("a delivery of 500, as a purchase department lists it", () => {
     expect((await served.json(["devices", "list", "--state", "accepted"])).devices.length).toBe(1);
   });
 
-  test("one command accepts them, and names what is unknown or ambiguous", async () => {
+  test("is accepted in one command, which names unknown and ambiguous numbers", async () => {
     const { stdout, stderr, exitCode } = await served.run([...accept, "--yes"]);
     expect(stdout.split("\n")).toEqual([
       "Accepted 494 devices.",
@@ -51,7 +51,7 @@ describe("a delivery of 500, as a purchase department lists it", () => {
     expect((await served.json(["devices", "list", "--state", "accepted"])).devices.length).toBe(495);
   });
 
-  test("approved in advance, the first device with the number is accepted; the second waits", async () => {
+  test("is approved in advance: the first device with a number is accepted, the second waits", async () => {
     const { stdout } = await served.run([...accept, "--yes", "--preapprove"]);
     expect(stdout).toContain(
       "\n495 already so.\n4 unknown serial numbers are approved in advance, for one device each.\n",
@@ -66,7 +66,7 @@ describe("a delivery of 500, as a purchase department lists it", () => {
     expect(states).toEqual(["accepted", "pending"]);
   });
 
-  test("as a document", async () => {
+  test("with --json, is reported as a document", async () => {
     const { stdout } = await served.run([...accept, "--dry-run", "--json"]);
     expect(JSON.parse(stdout)).toEqual({
       schema_version: 1,
@@ -100,7 +100,7 @@ describe("a list with rejected devices", () => {
   const left = "5 rejected, left out: laptop-1, laptop-2, laptop-3 and 2 more; --include-rejected takes them";
   const stateOf = async (name: string) => (await own.json(["devices", "show", name])).device.state;
 
-  test("leaves them out, says so before and after, and names three", async () => {
+  test("leaves them out, reports this before and after, and names three", async () => {
     const trial = await own.run([...accept, "--dry-run"]);
     expect([trial.stdout.split("\n"), trial.exitCode]).toEqual([
       [
@@ -122,7 +122,7 @@ describe("a list with rejected devices", () => {
     expect(JSON.parse(stdout).rejected).toEqual([...names.slice(0, 4), serial(6)]);
   });
 
-  test("takes them when it is told so, and no acceptance has the reason of a rejection", async () => {
+  test("accepts them with --include-rejected, and gives no acceptance the reason of a rejection", async () => {
     const { stdout } = await own.succeed([...accept, "--include-rejected"]);
     expect(stdout).toContain("Accepted 4 devices.\n1 already so.\n");
     expect(await Promise.all(names.map(stateOf))).toEqual(Array(5).fill("accepted"));
@@ -131,7 +131,7 @@ describe("a list with rejected devices", () => {
     expect(history.stdout.match(/Stolen\./g)).toHaveLength(1);
   });
 
-  test("is what the option is about", async () => {
+  test("is required by --include-rejected", async () => {
     const { stderr, exitCode } = await own.run(["devices", "accept", "laptop-1", "--include-rejected"]);
     expect([stderr.split("\n")[0], exitCode]).toEqual([
       "error[usage] --include-rejected is about a list of serial numbers to accept",
@@ -140,7 +140,7 @@ describe("a list with rejected devices", () => {
   });
 });
 
-describe("lists of all kinds", () => {
+describe("a list of serial numbers", () => {
   test.each([
     ["one a line, with a remark and an empty line", "# delivery\nSN-1\r\n\r\nSN-2\r\n", [], ["SN-1", "SN-2"]],
     ["one a line under a name", "serial_number\nSN-1\n", [], ["SN-1"]],
@@ -153,7 +153,7 @@ describe("lists of all kinds", () => {
       ["SN-1", "SN-2"],
     ],
     ["a column by name", "a,Asset Tag\n1,SN-1\n", ["--column", "asset tag"], ["SN-1"]],
-  ])("%s", async (_, text, options, unknown) => {
+  ])("is read with %s", async (_, text, options, unknown) => {
     const { stdout } = await served.run(
       ["devices", "accept", "--serials", "-", "--dry-run", "--json", ...options],
       text,
@@ -181,7 +181,7 @@ describe("lists of all kinds", () => {
       'standard input has 2 columns of serial numbers: its columns are "serial", "SN"',
       "Name one with --column.",
     ],
-  ])("%j with %j is refused", async (text, options, message, hint) => {
+  ])("is refused: %j with %j", async (text, options, message, hint) => {
     const { stderr, exitCode } = await served.run(["devices", "accept", "--serials", "-", ...options], text);
     expect({ stderr, exitCode }).toEqual({
       stderr: `error[serials-file] ${message}\n  hint: ${hint}`,
@@ -189,7 +189,7 @@ describe("lists of all kinds", () => {
     });
   });
 
-  test("a file that is not there", async () => {
+  test("is refused if there is no such file", async () => {
     const { stderr, exitCode } = await served.run(["devices", "accept", "--serials", "no.csv"]);
     expect({ stderr, exitCode }).toEqual({
       stderr: "error[file-access] cannot read no.csv: there is no such file\n  hint: Check the path.",
@@ -198,7 +198,7 @@ describe("lists of all kinds", () => {
   });
 });
 
-test("more than a thousand go in several requests, and that is said", { tags: ["long"] }, async () => {
+test("more than a thousand devices are accepted in several requests, and the output says so", { tags: ["long"] }, async () => {
   const many = await servedController();
   await many.enroll({ serial: "SN-0" });
   // In groups: a connection that waits its turn for too long is closed by the server.

@@ -17,8 +17,8 @@ beforeAll(async () => {
 
 const said = async (...args: string[]) => (await served.succeed(args)).stdout;
 
-describe("looking", () => {
-  test("as a table for people, as a document for programs", async () => {
+describe("list and show", () => {
+  test("print a table, or a document with --json", async () => {
     const { stdout, stderr } = await served.succeed(["devices", "list", "--search", "lap"]);
     expect(stdout.split("\n")).toEqual([
       expect.stringMatching(/^id +state +serial +name +type +os +last seen$/),
@@ -32,7 +32,7 @@ describe("looking", () => {
     expect(await said("devices", "list", "--state", "rejected")).toBe("No device matches.");
   });
 
-  test("people see laptop-2 before laptop-10, programs the order in which they came", async () => {
+  test("sort laptop-2 before laptop-10 in a table, and by enrolment in JSON", async () => {
     const own = await servedController();
     for (const name of ["laptop-10", "laptop-2", "laptop-1"])
       await own.enroll({ name, serial: `SN ${name}` });
@@ -46,14 +46,14 @@ describe("looking", () => {
     expect(devices.map(({ name }: { name: string }) => name)).toEqual(["laptop-10", "laptop-2", "laptop-1"]);
   });
 
-  test("a device is found by its id, its serial number in any case, its name", async () => {
+  test("find a device by its id, its serial number in any case, and its name", async () => {
     for (const selector of [ids.laptop, "sn-1001", "laptop-7"])
       expect((await served.json(["devices", "show", selector])).device.id).toBe(ids.laptop);
     expect((await served.json(["devices", "show", "Ärzte-PC"])).device.id).toBe(ids.umlaut);
     expect(await said("devices", "show", "phone")).toMatch(/^id +[\w-]{36}\nname +phone\nstate +pending$/m);
   });
 
-  test("what means no device, or two, is named; nothing is done for the others", async () => {
+  test("name an argument that matches no device or two, and change none", async () => {
     const { stdout, stderr, exitCode } = await served.run(["devices", "accept", "phone", "twin", "lapt"]);
     expect({ stdout, stderr, exitCode }).toEqual({
       stdout: "",
@@ -70,8 +70,8 @@ describe("looking", () => {
   });
 });
 
-describe("deciding", () => {
-  test("accepted, again, rejected with a reason; the history says who and why", async () => {
+describe("accept and reject", () => {
+  test("accept twice, then reject with a reason; the history names the user and the reason", async () => {
     expect(await said("devices", "accept", "laptop-7", ids.phone)).toBe("Accepted 2 devices.");
     expect(await said("devices", "accept", "laptop-7", "SN-1001")).toBe("Accepted 0 devices. 1 already so.");
     expect(await said("devices", "reject", "laptop-7", "--reason", "Stolen.", "--dry-run")).toBe(
@@ -95,7 +95,7 @@ describe("deciding", () => {
     );
   });
 
-  test("more than a handful need a yes", async () => {
+  test("need a confirmation for more than a handful", async () => {
     const some = await servedController();
     for (let index = 0; index < 6; index++) await some.enroll({ serial: `SN-200${index}` });
     const refused = await some.run(["devices", "accept", "--all-pending"]);
@@ -142,13 +142,13 @@ describe("deciding", () => {
       '"0" does not fit --every <seconds>',
       "Give a whole number of seconds, 1 or more.",
     ],
-  ])("%j is refused", async (args, message, hint) => {
+  ])("refuse %j", async (args, message, hint) => {
     const { stderr, exitCode } = await served.run(["devices", ...args]);
     expect({ stderr, exitCode }).toEqual({ stderr: `error[usage] ${message}\n  hint: ${hint}`, exitCode: 2 });
   });
 });
 
-test("a device gets another name and an owner, and loses him", async () => {
+test("rename and assign change the name and the owner, and assign --nobody removes the owner", async () => {
   expect(await said("devices", "rename", "phone", "phone-2")).toBe(`${ids.phone} is now called phone-2.`);
   expect(await said("devices", "assign", "phone-2", "--user", ownerEmail)).toBe(
     `${ids.phone} is now assigned to ${ownerEmail}.`,
@@ -158,7 +158,7 @@ test("a device gets another name and an owner, and loses him", async () => {
   );
 });
 
-test("only what is rejected is deleted, and not without a yes", async () => {
+test("delete removes only rejected devices, and only with a confirmation", async () => {
   const id = await served.enroll({ name: "old", serial: "SN-3001" });
   const accepted = await served.run(["devices", "delete", "old", "--yes"]);
   expect([accepted.stderr, accepted.exitCode]).toEqual([

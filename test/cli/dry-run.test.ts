@@ -25,7 +25,7 @@ async function runDry(made: Project, ...args: string[]): Promise<{ stdout: strin
 
 const next = "Next: the same without --dry-run";
 
-test("cut: shows the ids, and asks for no confirmation", async () => {
+test("cut shows the ids, and asks for no confirmation", async () => {
   const { stdout, stderr } = await runDry(
     project(smallCatalog),
     "cut",
@@ -40,7 +40,7 @@ test("cut: shows the ids, and asks for no confirmation", async () => {
   expect((await project(smallCatalog).run("cut", "-n")).stdout).toContain("26.09.001");
 });
 
-test("cut: refuses what a cut refuses, with the same exit status", async () => {
+test("cut has the errors and the exit status of a real cut", async () => {
   const made = project(smallCatalog);
   expect(await made.run("cut", "26.11.001", "-n")).toMatchObject({
     exitCode: 1,
@@ -52,7 +52,7 @@ test("cut: refuses what a cut refuses, with the same exit status", async () => {
   });
 });
 
-test("retract and reinstate: name the records, and ask for no confirmation", async () => {
+test("retract and reinstate name the records, and ask for no confirmation", async () => {
   const made = await cutCatalog();
   const retracted = await runDry(made, "retract", "26.08.001", "--reason", "Broken.");
   expect(retracted.stdout).toBe("Would retract 2 records; nothing was written.");
@@ -65,14 +65,14 @@ test("retract and reinstate: name the records, and ask for no confirmation", asy
   });
 });
 
-test("uncut: names the lines and ids", async () => {
+test("uncut names the lines and ids", async () => {
   const { stdout } = await runDry(await cutCatalog(), "uncut", "26.09.001", "--ledger-base", "none");
   expect(stdout).toBe(
     "Would take back 3 ledger lines of 26.09.001, and free the ids 3 to 5; nothing was written.",
   );
 });
 
-test("ledger rebase: names the new ids", async () => {
+test("ledger rebase names the new ids", async () => {
   const made = await settledProject();
   await cutBranch(made, "one", "26.09.001", "3", "2026-09-02T10:00:00Z");
   await cutBranch(made, "two", "26.10.001", "4", "2026-09-03T10:00:00Z");
@@ -82,7 +82,7 @@ test("ledger rebase: names the new ids", async () => {
   expect(stdout).toContain("3 → 5");
 });
 
-test("import: counts what would come, and makes no folder", async () => {
+test("import counts the records, and makes no folder", async () => {
   const built = await cutCatalog();
   await built.succeed("build", "--released");
   const list = built.read("dist/api/v1/package/index.json");
@@ -95,7 +95,7 @@ test("import: counts what would come, and makes no folder", async () => {
   expect(stdout).toMatch(/^Dry run, nothing was written:\nImported 4 new records into 2 releases/);
 });
 
-test("ingest: names the manifest and measures its artifacts", async () => {
+test("ingest names the manifest and measures its artifacts", async () => {
   const made = project({ ...release("26.10.001", [artifact("other.rpm", "rpm")]), "out/tool.rpm": "tool" });
   const { stdout } = await runDry(made, "ingest", "--release", "26.10.001", "out");
   expect(stdout).toMatch(

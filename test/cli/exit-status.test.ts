@@ -12,7 +12,7 @@ test.each([
   [["notes", "show", unknown]],
   [["notes", "add", "Mended.", "--component", "server", "--kind", "fix", "--release", unknown]],
   [["ingest", "--release", unknown, "tool.rpm", "--set", "package_type=rpm"]],
-])("relcat %j: an unknown version is the same failure everywhere", async (args) => {
+])("relcat %j reports an unknown version with the same code and status", async (args) => {
   const made = await cutCatalog();
   made.write("tool.rpm", "bytes");
   const { exitCode, stderr } = await made.run(...args);

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { artifact, project, smallCatalog } from "../support/project.ts";
 
 describe("files in the releases folder", () => {
-  test("a file however deep has no place, and is named", async () => {
+  test("check names an unexpected file at any depth", async () => {
     const deep = "releases/26.09.001/manifests/a/b/c/d/e/f/g/lost.json";
     const { run } = project({ ...smallCatalog, [deep]: { release: "26.09.001", artifacts: [] } });
     const { stdout, stderr, exitCode } = await run("check");
@@ -12,7 +12,7 @@ describe("files in the releases folder", () => {
     expect(stdout + stderr).toContain(`${deep}:1:1 error[file-unexpected] the file has no place here`);
   });
 
-  test("a link to a manifest is a manifest, a link to a folder of them that folder", async () => {
+  test("check follows a link to a manifest and a link to a release folder", async () => {
     const { folder, write, succeed, json } = project(smallCatalog);
     write("elsewhere/one.json", {
       release: "26.09.001",
@@ -25,7 +25,7 @@ describe("files in the releases folder", () => {
     expect((await json("build")).document).toMatchObject({ releases: 3, packages: 5 });
   });
 
-  test("links that lead nowhere or around are all named", async () => {
+  test("check names all links that are broken or circular", async () => {
     const { folder, run } = project(smallCatalog);
     symlinkSync("gone.json", join(folder, "releases/26.09.001/manifests/gone-too.json"));
     symlinkSync("nowhere", join(folder, "releases/ledger.jsonl"));
@@ -45,8 +45,8 @@ describe("files in the releases folder", () => {
   });
 });
 
-describe("a lock that cannot be taken", () => {
-  test("because the file is no lock", async () => {
+describe("cut fails with a hint", () => {
+  test("if the lock file is not a lock", async () => {
     const { run } = project({ ...smallCatalog, "releases/.relcat-lock": "mine\n".repeat(400) });
     expect(await run("cut", "--all")).toMatchObject({
       exitCode: 2,
@@ -56,7 +56,7 @@ describe("a lock that cannot be taken", () => {
     });
   });
 
-  test("because a folder has its name", async () => {
+  test("if a folder has the name of the lock", async () => {
     const { folder, run } = project(smallCatalog);
     mkdirSync(join(folder, "releases/.relcat-lock"));
     expect(await run("cut", "--all")).toMatchObject({

@@ -42,7 +42,7 @@ async function inStep(made: Project, args: readonly string[], env: Record<string
 const commands = (text: string) => text.split("\n").filter((line) => line.startsWith("::"));
 
 describe("--format sarif", () => {
-  test("fits the schema of SARIF 2.1.0, places included", async () => {
+  test("prints a document that fits the schema of SARIF 2.1.0, with locations", async () => {
     const { stdout, exitCode } = await project(faulty).run("check", "--format", "sarif");
     const log = JSON.parse(stdout);
     expect(isSarif(log), JSON.stringify(isSarif.errors)).toBe(true);
@@ -73,7 +73,7 @@ describe("--format sarif", () => {
     ]);
   });
 
-  test("names of files are URIs", async () => {
+  test("writes file names as URIs", async () => {
     const { stdout } = await project({ ...smallCatalog, "releases/next/notes/a b%#?ä.yaml": "x: 1\n" }).run(
       "check",
       "--format",
@@ -88,7 +88,7 @@ describe("--format sarif", () => {
     expect(new Set(uris)).toEqual(new Set(["releases/next/notes/a%20b%25%23%3F%C3%A4.yaml"]));
   });
 
-  test("nothing found", async () => {
+  test("prints an empty list if there are no problems", async () => {
     const { stdout, exitCode } = await project(smallCatalog).run("check", "--format", "sarif");
     const log = JSON.parse(stdout);
     expect({ exitCode, results: log.runs[0].results, valid: isSarif(log) }).toEqual({
@@ -100,7 +100,7 @@ describe("--format sarif", () => {
 });
 
 describe("annotations", () => {
-  test("--format github prints them as data, wherever it runs", async () => {
+  test("are printed as data with --format github, in any environment", async () => {
     const { stdout, exitCode } = await project(faulty).run("check", "--format", "github");
     expect(exitCode).toBe(1);
     expect(stdout.split("\n")).toEqual([
@@ -111,7 +111,7 @@ describe("annotations", () => {
     ]);
   });
 
-  test("what has a meaning in a workflow command is escaped", async () => {
+  test("escape characters that have a meaning in a workflow command", async () => {
     const made = project({
       "releases/next/notes/a,b:c%d.yaml": `${JSON.stringify({ component: "100%\r\n::stop-commands::x", kind: "fix", text: "A" })}\n`,
     });
@@ -122,7 +122,7 @@ describe("annotations", () => {
     );
   });
 
-  test("ten errors and ten warnings, the rest in the job summary", async () => {
+  test("stop at ten errors and ten warnings, and the job summary has the rest", async () => {
     const empty = Array.from({ length: 12 }, (_, index) =>
       release(`26.${String(index + 1).padStart(2, "0")}.001`, []),
     );
@@ -144,13 +144,13 @@ describe("annotations", () => {
     expect((summary.match(/release-empty/g) ?? []).length).toBe(12);
   });
 
-  test("never where a document is", async () => {
+  test("are not printed on standard output with --json", async () => {
     const { stdout, stderr } = await inStep(project(faulty), ["check", "--json"]);
     expect(JSON.parse(stdout)).toMatchObject({ errors: 1, warnings: 1 });
     expect(commands(stderr).length).toBe(2);
   });
 
-  test("not outside of GitHub Actions", async () => {
+  test("are not printed outside of GitHub Actions", async () => {
     const made = project(faulty);
     for (const env of [{}, { GITHUB_ACTIONS: "false" }]) {
       const { stdout, stderr } = await relcat(made.folder, ["check"], {
@@ -161,7 +161,7 @@ describe("annotations", () => {
     expect(made.list(".")).toEqual(["releases"]);
   });
 
-  test("of any command that ends early, once", async () => {
+  test("are printed once by any command that fails", async () => {
     for (const command of ["build", "cut"]) {
       const { stderr, exitCode, summary } = await inStep(project(faulty), [command]);
       expect(exitCode).toBe(1);
@@ -174,7 +174,7 @@ describe("annotations", () => {
     ]);
   });
 
-  test("of forbidden changes, next to the line", async () => {
+  test("are printed for forbidden changes, with their line", async () => {
     const made = await cutCatalog();
     made.write("releases/26.08.001/manifests/all.json", {
       release: "26.08.001",
@@ -190,7 +190,7 @@ describe("annotations", () => {
   });
 });
 
-describe("files are named as the repository names them", () => {
+describe("file names are relative to", () => {
   const nested = () => {
     const made = project();
     for (const [path, content] of Object.entries(faulty)) made.write(`deep/in/${path}`, content);
@@ -198,7 +198,7 @@ describe("files are named as the repository names them", () => {
   };
   const fileOf = (text: string) => /^::error file=([^,]+),/m.exec(text)?.[1];
 
-  test("below the workspace", async () => {
+  test("the workspace", async () => {
     const made = nested();
     const { stdout } = await inStep(made, ["-C", "deep/in", "check", "--format", "github"], {
       GITHUB_WORKSPACE: made.folder,
@@ -206,7 +206,7 @@ describe("files are named as the repository names them", () => {
     expect(fileOf(stdout)).toBe("deep/in/releases/26.09.001/manifests/all.json");
   });
 
-  test("below the repository's root, without a workspace", async () => {
+  test("the repository's root if there is no workspace", async () => {
     const made = nested();
     await made.git("init", "--quiet");
     const { stdout } = await made.run("-C", "deep/in", "check", "--format", "github");
@@ -217,7 +217,7 @@ describe("files are named as the repository names them", () => {
     );
   });
 
-  test("of a repository that is checked out into a folder of the workspace", async () => {
+  test("the repository's root if it is checked out into a folder of the workspace", async () => {
     const made = nested();
     await relcat(made.folder, ["--version"]);
     made.write("deep/.git/HEAD", "");
@@ -227,7 +227,7 @@ describe("files are named as the repository names them", () => {
     expect(fileOf(stdout)).toBe("in/releases/26.09.001/manifests/all.json");
   });
 
-  test("with another workspace that has nothing to do with it", async () => {
+  test("the current folder if the workspace is elsewhere", async () => {
     const made = nested();
     const { stdout } = await inStep(made, ["-C", "deep/in", "check", "--format", "github"], {
       GITHUB_WORKSPACE: "/nowhere",
@@ -237,7 +237,7 @@ describe("files are named as the repository names them", () => {
 });
 
 describe("the job summary", () => {
-  test("is appended to, and says when nothing is wrong", async () => {
+  test("is appended to, and says if there are no problems", async () => {
     const made = project(smallCatalog);
     writeFileSync(join(made.folder, "summary.md"), "before\n");
     const { summary } = await inStep(made, ["check"]);
@@ -246,7 +246,7 @@ describe("the job summary", () => {
     );
   });
 
-  test("never grows beyond what GitHub takes", async () => {
+  test("stays within GitHub's limit", async () => {
     const notes = Array.from({ length: 450 }, (_, index) => [
       `releases/next/notes/${"ä".repeat(60)}${index}.yaml`,
       note(""),
@@ -261,7 +261,7 @@ describe("the job summary", () => {
     expect((await inStep(made, ["check"])).summary.length).toBe(before);
   });
 
-  test("of a plan and of a cut is the plan", async () => {
+  test("contains the plan after plan and cut", async () => {
     const made = project(smallCatalog);
     expect((await inStep(made, ["plan", "--ledger-base", "none"])).summary).toMatch(
       /^<!-- relcat plan -->\n\n## Plan\n/,
@@ -272,7 +272,7 @@ describe("the job summary", () => {
     );
   });
 
-  test("that cannot be written is no reason to fail", async () => {
+  test("does not fail the command if it cannot be written", async () => {
     const made = project(smallCatalog);
     const { exitCode, stderr } = await inStep(made, ["check"], {
       GITHUB_STEP_SUMMARY: join(made.folder, "no/folder/summary.md"),

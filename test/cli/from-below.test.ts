@@ -35,7 +35,7 @@ describe.each(places)("in %s", (place, root) => {
     expect((await run("__complete", "versions")).stdout).toContain("26.09.001\t3 records in the ledger");
   });
 
-  test("build writes the project's dist, the same bytes; --out is relative to the current folder", async () => {
+  test("build writes the same bytes into the project's dist; --out is relative to the current folder", async () => {
     const made = await cutCatalog();
     made.write("out/keep", "");
     await made.succeed("build", "--out", "expected");
@@ -53,7 +53,7 @@ describe.each(places)("in %s", (place, root) => {
   });
 });
 
-test("the same words in two folders build into two folders", async () => {
+test("--out in two folders builds into two folders", async () => {
   const made = await cutCatalog();
   for (const folder of ["out", "docs"]) {
     made.write(`${folder}/keep`, "");
@@ -68,7 +68,7 @@ test("the same words in two folders build into two folders", async () => {
   );
 });
 
-test("a file that is typed is one of the current folder, and the default manifest one of the project", async () => {
+test("a typed file is relative to the current folder, and the default manifest to the project", async () => {
   const made = project({
     "releases/catalog.yaml": { require: {} },
     ...release("26.09.001", []),
@@ -88,7 +88,7 @@ test("a file that is typed is one of the current folder, and the default manifes
   expect(made.list(manifests)).toEqual([".keep", "a.json"]);
 });
 
-test("upload, sign, publish, history and verify: places, keys and programs are the project's", async () => {
+test("upload, sign, publish, history and verify use the project's folders, keys and programs", async () => {
   const made = project({ ...release("26.09.001", []), "out/tool-26.09.001.rpm": "rpm" });
   const keys = join(temporaryFolder(), "keys");
   expect((await relcat(join(made.folder, "releases/26.09.001"), ["trust", "init", keys])).exitCode).toBe(0);
@@ -212,7 +212,7 @@ test("serve serves the project's site", async () => {
   expect((await running).exitCode).toBe(0);
 });
 
-test("a plan and a commit are those of the project", async () => {
+test("plan and cut --commit use the project's repository", async () => {
   const made = project({
     ...smallCatalog,
     "releases/catalog.yaml": { require: {}, ledger: { base: "main" } },
@@ -232,10 +232,10 @@ test("a plan and a commit are those of the project", async () => {
   expect(await made.git("show", "--name-only", "--format=", "HEAD")).toBe("releases/ledger.jsonl");
 });
 
-describe("what is no project of the current folder", () => {
+describe("relcat does not find", () => {
   const missing = "error[folder-missing] there is no folder releases here";
 
-  test("one above the top of the git work tree", async () => {
+  test("a project above the top of the git work tree", async () => {
     const made = project({ ...smallCatalog, "source/.git/HEAD": "", "source/deep/keep": "" });
     for (const folder of ["source", "source/deep"])
       expect((await relcat(join(made.folder, folder), ["check"])).stderr).toContain(missing);
@@ -243,7 +243,7 @@ describe("what is no project of the current folder", () => {
     expect((await relcat(join(made.folder, "source/deep"), ["check"])).exitCode).toBe(0);
   });
 
-  test.skipIf(process.getuid?.() !== 0)("one of another user, unless it is named", async () => {
+  test.skipIf(process.getuid?.() !== 0)("a project of another user, except with -C", async () => {
     const made = project({ ...smallCatalog, "deep/keep": "" });
     lchownSync(join(made.folder, "releases"), 65534, 65534);
     const below = join(made.folder, "deep");
@@ -271,7 +271,7 @@ test("-C names the folder to start from, and hints repeat it", async () => {
   );
 });
 
-test("init begins where it is told, and says that there is a project above", async () => {
+test("init starts in the given folder, and reports a project above it", async () => {
   const made = project({ ...smallCatalog, "deep/keep": "" });
   const { exitCode, stderr } = await relcat(join(made.folder, "deep"), ["init"]);
   expect(exitCode).toBe(0);
@@ -290,7 +290,7 @@ test("new opens a release of the project", async () => {
   expect(made.list("releases/26.10.001")).toContain("release.yaml");
 });
 
-test("annotations for a forge name files from the repository's top", async () => {
+test("annotations name files relative to the repository's root", async () => {
   const made = project({
     ...smallCatalog,
     "releases/26.08.001/release.yaml": { version: "26.08.001", date: "?" },

@@ -13,7 +13,7 @@ function uncommented(text: string, keys: readonly string[]): string {
   return lines.join("\n");
 }
 
-test("a project that checks and builds as it is", async () => {
+test("makes a project that passes check and build unedited", async () => {
   const { run, succeed, list, read } = project();
   const { stdout, stderr, exitCode } = await run("init", "demo");
   expect(exitCode).toBe(0);
@@ -31,7 +31,7 @@ test("a project that checks and builds as it is", async () => {
   });
 });
 
-test("as a document", async () => {
+test("--json prints the new files as a document", async () => {
   const { document } = await project().json("init");
   const files = document.files as string[];
   const month = new Date().toISOString().slice(2, 7).replace("-", ".");
@@ -47,8 +47,8 @@ test("as a document", async () => {
   expect(files).toContain(`releases/${month}.001/release.yaml`);
 });
 
-describe("what it writes", () => {
-  test("asks nothing of an artifact, and shows how to ask", async () => {
+describe("the new catalog.yaml", () => {
+  test("sets no requirements, and has examples of them", async () => {
     const { succeed, write, read, list } = project();
     await succeed("init");
     const [version = ""] = list("releases").filter((name) => /^\d/.test(name));
@@ -66,7 +66,7 @@ describe("what it writes", () => {
     expect((await succeed("status")).stdout).toMatch(/, 4 errors: relcat check shows them$/m);
   });
 
-  test("every default in its comments is one: uncommented, nothing changes", async () => {
+  test("has comments whose defaults change nothing when uncommented", async () => {
     const { succeed, write, read } = project();
     await succeed("init");
     await succeed("build");
@@ -78,7 +78,7 @@ describe("what it writes", () => {
     expect((await succeed("build")).stdout).toMatch(/: 0 files written, /);
   });
 
-  test("every example in its comments is one that passes", async () => {
+  test("has comments whose examples pass check", async () => {
     const { succeed, write, read } = project();
     await succeed("init");
     write(
@@ -95,7 +95,7 @@ describe("what it writes", () => {
     await succeed("check");
   });
 
-  test("an example for CI that reads as YAML, checks the ledger against the branch and builds what is cut", async () => {
+  test("has an example for CI that is valid YAML, checks the ledger against the branch and builds the cut releases", async () => {
     const { succeed, read } = project();
     await succeed("init");
     const { on, jobs } = parse(read(".github/workflows/catalog.yml"));
@@ -110,7 +110,7 @@ describe("what it writes", () => {
     ]);
   });
 
-  test("keeps the lock and the built sites of the guides out of git, and makes two branches' ledgers conflict", async () => {
+  test("comes with a .gitignore for the lock and the built sites, and makes two branches' ledgers conflict", async () => {
     const { succeed, git, write } = project();
     await git("init", "--quiet", "--initial-branch=main");
     await succeed("init");
@@ -130,8 +130,8 @@ describe("what it writes", () => {
   });
 });
 
-describe("refuses to touch what is there", () => {
-  test("names every file that is in the way, and writes nothing", async () => {
+describe("init refuses", () => {
+  test("to overwrite files: it names all of them and writes nothing", async () => {
     const { run, list, read } = project({
       "package.json": "{}",
       "demo/.gitignore": "mine\n",
@@ -148,7 +148,7 @@ describe("refuses to touch what is there", () => {
     expect(read("demo/.gitignore")).toBe("mine\n");
   });
 
-  test("a second time", async () => {
+  test("to run a second time", async () => {
     const { succeed, run } = project();
     await succeed("init");
     expect((await run("init")).stderr).toMatch(
@@ -156,7 +156,7 @@ describe("refuses to touch what is there", () => {
     );
   });
 
-  test("a file where the folder should be", async () => {
+  test("a file in the place of the folder", async () => {
     const { run } = project({ demo: "a file" });
     expect(await run("init", "demo")).toMatchObject({
       exitCode: 2,

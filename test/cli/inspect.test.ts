@@ -74,7 +74,7 @@ beforeAll(async () => {
   rows = new Map((JSON.parse(stdout).artifacts as Row[]).map((row) => [row.file, row]));
 });
 
-test("every fixture is reported once, in the given order, and nothing else", async () => {
+test("reports every file once, in the given order, and nothing else", async () => {
   expect(artifacts).toHaveLength(112);
   expect([...rows.keys()]).toEqual(files);
   const some = [pathOf("tar/SHA256SUMS.asc"), pathOf("deb/signed-ed25519.deb")];
@@ -100,7 +100,7 @@ test("every fixture is reported once, in the given order, and nothing else", asy
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
 });
 
-describe("the verdict, the key and the signer are those of", () => {
+describe("reports the verdict, the key and the signer of", () => {
   test.each(titled(artifacts))("%s", (_, artifact) => {
     const row = rowOf(artifact);
     expect(row.verdict).toBe(verdictOf(artifact as never));
@@ -119,7 +119,7 @@ describe("the verdict, the key and the signer are those of", () => {
   });
 });
 
-describe("the hash that the self-check expects is that of", () => {
+describe("reports the expected hash of the self-check of", () => {
   const isWhole = (artifact: Expected) => ["ok", "unsigned", "adhoc"].includes(rowOf(artifact).verdict);
   test.each(titled(artifacts.filter(({ cryptolib_post }) => cryptolib_post)))("%s", (_, artifact) => {
     const { cryptolib_post: found } = rowOf(artifact);
@@ -135,7 +135,7 @@ const perArch = (row: Row) =>
     signature && "fingerprint_per_arch" in signature ? [signature.fingerprint_per_arch] : [],
   );
 
-describe("signatures of files inside are those of", () => {
+describe("reports the signatures of files inside", () => {
   const told = artifacts.filter(({ file_signatures }) => file_signatures);
   test.each(titled(told))("%s", (_, artifact) => {
     const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
@@ -157,7 +157,7 @@ describe("signatures of files inside are those of", () => {
   });
 });
 
-test("fingerprints of each architecture and digests of what is unpacked are those of the fixtures", () => {
+test("reports the fingerprints of each architecture and the digests of the unpacked contents", () => {
   for (const artifact of artifacts) {
     const { file, fingerprint_per_arch: archs, inner_sha256 } = artifact;
     const row = rowOf(artifact);
@@ -172,7 +172,7 @@ test("fingerprints of each architecture and digests of what is unpacked are thos
   }
 });
 
-test("what signatures leave open in the fixtures, docs/inspection.md lists", () => {
+test("docs/inspection.md lists every range that a signature of the fixtures leaves uncovered", () => {
   const page = readFileSync(join(repository, "docs/inspection.md"), "utf8");
   const reasons = [...rows.values()].flatMap(({ uncovered }) => uncovered.map(({ why }) => why));
   const general = reasons.map((why) =>
@@ -186,7 +186,7 @@ test("what signatures leave open in the fixtures, docs/inspection.md lists", () 
   expect(general.length).toBeGreaterThan(1000);
 });
 
-test("people read verdict, type and file, what was checked or is wrong, and whose it is", async () => {
+test("the text output has verdict, type and file, the checks or the fault, and the signer", async () => {
   const shown = ["rpm/signed-rsa4096-ima.rpm", "deb/tampered-data.deb", "vm/acme-1.2.3-amazon.raw.xz"];
   const { stdout, stderr, status } = await run(shown.map(pathOf), false, { keys });
   expect(stdout.replaceAll(`${fixtures}/artifacts/`, "")).toMatchInlineSnapshot(`
@@ -218,7 +218,7 @@ test("without --keys every signer is untrusted, and the output says so", async (
   });
 });
 
-test("the file of the self-check may be named, and is then looked for", async () => {
+test("--self-check names the file that has the hash", async () => {
   const verdictWith = async (selfCheck: string) => {
     const { stdout } = await run([pathOf("deb/signed-ed25519.deb")], true, { keys, selfCheck });
     const [row] = JSON.parse(stdout).artifacts as Row[];
@@ -231,7 +231,7 @@ test("the file of the self-check may be named, and is then looked for", async ()
   ]);
 });
 
-describe("a file whose beginning is damaged is what its name says, and never ok:", () => {
+describe("a file with a damaged beginning has the type of its name, and never the verdict ok:", () => {
   test.each(
     artifacts.filter(({ type, expect: to }) => /^(rpm|deb|msi|pkg|helm-prov)$/.test(type) && to === "ok"),
   )("$file", async ({ file }) => {

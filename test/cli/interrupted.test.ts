@@ -34,7 +34,7 @@ async function interruptAt(folder: string, below: string, name: string, args: re
   return result;
 }
 
-test("Ctrl-C during a build leaves whole files and a folder the next build finishes", async () => {
+test("Ctrl-C during a build leaves complete files and a folder that the next build finishes", async () => {
   const { folder, read, list, succeed } = project(manyReleases);
   const { exitCode, signal } = await interruptAt(folder, "dist", "api", ["build"]);
   // A fast machine may finish before the signal arrives, but must not fail in another way.
@@ -47,7 +47,7 @@ test("Ctrl-C during a build leaves whole files and a folder the next build finis
   expect(JSON.parse(read("dist/build.json")).schema_version).toBe(1);
 });
 
-test("Ctrl-C during a cut leaves the ledger as it was, or whole", async () => {
+test("Ctrl-C during a cut leaves the ledger unchanged or complete", async () => {
   const { folder, run, read, list } = project(manyReleases);
   await interruptAt(folder, "releases", ".relcat", ["cut", "--all"]);
   const ledger = list("releases").includes("ledger.jsonl") ? read("releases/ledger.jsonl") : "";

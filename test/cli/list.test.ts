@@ -29,7 +29,7 @@ test("shows the public records that match, in the order of the catalog, with the
   expect({ stderr, exitCode }).toEqual({ stderr: "5 records.", exitCode: 0 });
 });
 
-test("--all shows withdrawn records too", async () => {
+test("shows withdrawn records with --all", async () => {
   const { run, json, succeed } = await cutCatalog();
   const at = "2026-09-21T10:00:00Z";
   await succeed("retract", "2", "--reason", "Bad.", "--replaced-by", "5", "--yes", "--now", at);
@@ -52,7 +52,7 @@ test("--all shows withdrawn records too", async () => {
   });
 });
 
-test("takes the filters and orderings of the catalog's address", async () => {
+test("accepts the filters and orderings of the catalog's HTTP interface", async () => {
   const { json } = await cutCatalog();
   const idsOf = async (...terms: string[]) =>
     ((await json("list", ...terms)).document.records as { id: number }[]).map(({ id }) => id);
@@ -108,8 +108,8 @@ test.each([
   });
 });
 
-describe("one release that is cut is read alone", () => {
-  test("and lists what the whole catalog lists of it", async () => {
+describe("list of one cut release", () => {
+  test("prints what a list of the whole catalog prints for it", async () => {
     const made = await cutCatalog();
     await made.succeed("retract", "1", "--reason", "Broken.", "--yes");
     for (const all of [[], ["--all"]]) {
@@ -118,7 +118,7 @@ describe("one release that is cut is read alone", () => {
     }
   });
 
-  test("so that a mistake in another release does not matter", async () => {
+  test("does not read the other releases", async () => {
     const made = await cutCatalog();
     made.write("releases/26.09.001/manifests/all.json", "{");
     expect((await made.succeed("list", "version=26.08.001")).stdout).toContain("tool-26.08.001.msi");
@@ -127,7 +127,7 @@ describe("one release that is cut is read alone", () => {
     expect(await made.run("list", "version=26.08.001")).toMatchObject({ exitCode: 1 });
   });
 
-  test("but with the others where it has something new, or lost something", async () => {
+  test("reads the other releases if it has new or missing artifacts", async () => {
     const made = await cutCatalog();
     made.write("releases/26.07.001/release.yaml", { version: "26.07.001", date: "2026-07-15" });
     const added = (version: string, name: string) =>

@@ -18,7 +18,7 @@ beforeAll(async () => {
 
 const noKey = { RELCAT_API_KEY_ID: "", RELCAT_API_KEY: "" };
 
-test("a session is kept for its owner alone, and is enough for everything a role may", async () => {
+test("a session is readable by its owner only, and gives all rights of the role", async () => {
   const { run, succeed } = folderFor();
   const { stdout, stderr, exitCode } = await run(
     ["login", "--url", `${served.url}/`],
@@ -33,7 +33,7 @@ test("a session is kept for its owner alone, and is enough for everything a role
   expect(list).toBe("No device matches.");
 });
 
-test("what is kept: one file for each controller, 0600 in a folder that is 0700, without the password", async () => {
+test("login keeps one file for each controller, 0600 in a folder that is 0700, without the password", async () => {
   const { folder, succeed } = folderFor();
   await succeed(["login", "--url", served.url, "--email", ownerEmail], `${ownerPassword}\n`);
   const sessions = join(folder, "state/relcat/sessions");
@@ -43,7 +43,7 @@ test("what is kept: one file for each controller, 0600 in a folder that is 0700,
   expect(statSync(join(sessions, file)).mode & 0o777).toBe(0o600);
 });
 
-test("signed out, the session is of no use even to who kept a copy", async () => {
+test("after logout a copy of the session is useless", async () => {
   const { folder, succeed, run } = folderFor();
   await succeed(["login", "--url", served.url, "--email", ownerEmail], `${ownerPassword}\n`);
   const copy = folderFor();
@@ -66,7 +66,7 @@ test("signed out, the session is of no use even to who kept a copy", async () =>
   ]);
 });
 
-describe("what cannot work is refused in a sentence", () => {
+describe("login and its session refuse in one sentence", () => {
   test.each([
     [
       ["login", "--url", "ftp://example.com"],
@@ -125,7 +125,7 @@ describe("what cannot work is refused in a sentence", () => {
     ]);
   });
 
-  test("signed in to two controllers, one must be named", async () => {
+  test("commands need --url if there are two sessions", async () => {
     const other = await servedController();
     const { run, succeed } = folderFor();
     for (const { url } of [served, other])
@@ -139,7 +139,7 @@ describe("what cannot work is refused in a sentence", () => {
   });
 });
 
-describe("addresses that are no controller", () => {
+describe("--url refuses", () => {
   let url: string;
   const server = createServer((request, response) => {
     if (request.url?.startsWith("/moved"))
@@ -158,7 +158,7 @@ describe("addresses that are no controller", () => {
     return stderr.split("\n");
   };
 
-  test("a closed port, a web site, a redirect that would take the key along", async () => {
+  test("a closed port, a web site, and a redirect that would receive the key", async () => {
     const closed = createServer();
     await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
     const nobody = `http://127.0.0.1:${(closed.address() as AddressInfo).port}`;

@@ -5,12 +5,12 @@ import { applyExceptions } from "../../pipeline/ledger/exceptions.ts";
 /** A call takes about this many arguments; a catalog may have more records. */
 const many = 250_000;
 
-test("a table may have more rows than a call has room for arguments", () => {
+test("a table can have more rows than a call can have arguments", () => {
   const rows = Array.from({ length: many }, (_, index) => [String(index), "deb"]);
   expect(table(rows).split("\n").at(-1)).toBe("249999  deb");
 });
 
-test("so may a list of problems", () => {
+test("a list of problems can have more rows than a call can have arguments", () => {
   const problem = { code: "record-type", severity: "error", message: "no", hint: "no" } as never;
   const findings = Array.from({ length: many }, () => ({ version: "26.08.001", problem }));
   const value = [{ rule: "record-type", versions: "26.01.001..26.12.001", count: 1 }];

@@ -21,7 +21,7 @@ test("opens the next release of the newest month and moves the waiting notes int
   expect((await run("check")).exitCode).toBe(0);
 });
 
-test("the date is today's, in UTC", async () => {
+test("uses today's date in UTC", async () => {
   const before = new Date().toISOString().slice(0, 10);
   const { document } = await project(smallCatalog).json("new", "26.09");
   const after = new Date().toISOString().slice(0, 10);
@@ -34,13 +34,13 @@ test("the date is today's, in UTC", async () => {
   });
 });
 
-test("without a month it is the current one", async () => {
+test("uses the current month if none is given", async () => {
   const { folder } = project(smallCatalog);
   const env = { SOURCE_DATE_EPOCH: String(Date.parse("2027-01-05T00:00:00Z") / 1000) };
   expect((await relcat(folder, ["new"], { env })).stdout).toMatch(opened("27.01.001"));
 });
 
-test("a month that follows --notes is the month, not a note", async () => {
+test("reads a month after --notes as the month", async () => {
   const { run, list } = project(smallCatalog);
   expect((await run("new", "--notes", "none", "26.12")).stdout).toMatch(opened("26.12.001"));
   expect(list("releases/next/notes")).toContain("waiting.yaml");
@@ -70,7 +70,7 @@ describe("SOURCE_DATE_EPOCH", () => {
     }
   });
 
-  test("that is no time is named", async () => {
+  test("is refused if it is not a time", async () => {
     const { stderr, exitCode } = await at("soon", "init", "demo");
     expect(exitCode).toBe(2);
     expect(stderr).toContain('error[clock] SOURCE_DATE_EPOCH is "soon", expected seconds since 1970');
@@ -78,7 +78,7 @@ describe("SOURCE_DATE_EPOCH", () => {
 });
 
 describe("the next number", () => {
-  test("is counted over folders, empty ones included, and over the ledger", async () => {
+  test("counts folders, also empty ones, and the ledger", async () => {
     const { succeed, write, read } = project({ "releases/26.09.004/keep/.gitkeep": "" });
     expect((await succeed("new", "26.09")).stdout).toMatch(opened("26.09.005"));
     const line = {
@@ -113,7 +113,7 @@ describe("the next number", () => {
     expect(list("releases")).toEqual(["26.09.999"]);
   });
 
-  test("a ledger that cannot be read is not guessed over", async () => {
+  test("is refused if the ledger cannot be read", async () => {
     const { run, list } = project({ ...smallCatalog, "releases/ledger.jsonl": "<<<<<<< ours\n" });
     const { stderr, exitCode } = await run("new", "26.09");
     expect(exitCode).toBe(1);
@@ -124,14 +124,14 @@ describe("the next number", () => {
   });
 });
 
-describe("which notes belong to it", () => {
+describe("--notes", () => {
   const files = {
     ...smallCatalog,
     "releases/next/notes/hotfix.yaml": note("A hole is closed.", { security: true }),
   };
   const rest = [".gitkeep", "waiting.yaml"];
 
-  test("must be said for an older month", async () => {
+  test("is required for an older month", async () => {
     const { run, list } = project(files);
     expect(await run("new", "26.08")).toMatchObject({
       exitCode: 2,
@@ -143,7 +143,7 @@ describe("which notes belong to it", () => {
   });
 
   test.each(["hotfix.yaml", "releases/next/notes/hotfix.yaml", "./releases/next/notes/hotfix.yaml"])(
-    "named as %s",
+    "takes a note that is named as %s",
     async (name) => {
       const { succeed, list } = project(files);
       await succeed("new", "26.08", "--notes", name);
@@ -152,7 +152,7 @@ describe("which notes belong to it", () => {
     },
   );
 
-  test("none, or all", async () => {
+  test("takes none or all", async () => {
     const { succeed, list } = project(files);
     expect((await succeed("new", "26.08", "--notes", "none")).stdout).toMatch(
       /in releases\/26\.08\.002\/\.$/,
@@ -162,7 +162,7 @@ describe("which notes belong to it", () => {
     expect(list("releases/26.08.003/notes")).toEqual(["hotfix.yaml", "waiting.yaml"]);
   });
 
-  test("one that is not there stops it before anything moves", async () => {
+  test("refuses an unknown note before anything moves", async () => {
     const { run, list } = project(files);
     expect(await run("new", "26.09", "--notes", "hotfix.yaml", "hotfx.yaml")).toMatchObject({
       exitCode: 2,
@@ -172,13 +172,13 @@ describe("which notes belong to it", () => {
     expect(list("releases/next/notes")).toEqual(["hotfix.yaml", "waiting.yaml"]);
   });
 
-  test("where none wait, an older month needs no word about them", async () => {
+  test("is optional for an older month if no notes wait", async () => {
     const { succeed } = project(release("26.09.001", [artifact("a.msi", "msi")]));
     expect((await succeed("new", "26.08")).stdout).toMatch(opened("26.08.001"));
   });
 });
 
-test("killed between any two effects, every note is in exactly one place and what is unfinished shows", {
+test("new, killed between any two effects, leaves every note in exactly one place and shows unfinished work", {
   tags: ["long"],
 }, async () => {
   const names = ["a.yaml", "b.yaml", "c.yaml"];

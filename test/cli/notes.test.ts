@@ -22,7 +22,7 @@ describe("show", () => {
       /^# Example 26\.10\.001\n\nReleased 2026-10-15\n\nAll \*new\*\.\n\n## Server\n\n### Fixes\n\n- \*\*Security:\*\* A fix\. \(NG-1\)\n/,
     ],
     ["html", /^<h3>.*Server.*<\/h3>\n<h4>.*Fixes.*<\/h4>\n<ul>\n<li/],
-  ])("as %s, and nothing beside it", async (format, expected) => {
+  ])("prints %s, and nothing else", async (format, expected) => {
     const { stdout, stderr, exitCode } = await project(noted).run(
       "notes",
       "show",
@@ -34,13 +34,13 @@ describe("show", () => {
     expect(stdout).toMatch(expected);
   });
 
-  test("text is the default", async () => {
+  test("prints text by default", async () => {
     const { run } = project(noted);
     const { stdout } = await run("notes", "show", "26.10.001", "--format", "text");
     expect((await run("notes", "show", "26.10.001")).stdout).toBe(stdout);
   });
 
-  test("of the newest release, of the newest of a month, and those that wait", async () => {
+  test("accepts latest, a month and next", async () => {
     const { run, json } = project({ ...noted, ...release("26.10.002", []) });
     const heading = async (which: string) => (await run("notes", "show", which)).stdout.split("\n")[0];
     expect(await heading("latest")).toBe("Example 26.10.002 (2026-10-15)");
@@ -56,14 +56,14 @@ describe("show", () => {
     });
   });
 
-  test("waiting notes with a fault are named", async () => {
+  test("reports faults of waiting notes", async () => {
     const { run } = project({ ...noted, "releases/next/notes/bad.yaml": note("x", { component: "kernel" }) });
     const { stderr, exitCode } = await run("notes", "show", "next");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(/^releases\/next\/notes\/bad\.yaml:1:\d+ error\[note-component\] /);
   });
 
-  test.each([[["--format", "json"]], [["--json"]]])("as a document with %j", async (args) => {
+  test.each([[["--format", "json"]], [["--json"]]])("prints a document with %j", async (args) => {
     const { stdout } = await project(noted).run("notes", "show", "26.10.001", ...args);
     expect(JSON.parse(stdout)).toMatchObject({
       schema_version: 1,
@@ -80,7 +80,7 @@ describe("show", () => {
     });
   });
 
-  test("a version there is not; a release with problems; another release's problems", async () => {
+  test("refuses an unknown version and a release with problems, and ignores problems of other releases", async () => {
     const { run, write } = project(noted);
     expect(await run("notes", "show", "26.11.001")).toMatchObject({
       exitCode: 1,
@@ -96,7 +96,7 @@ describe("show", () => {
 });
 
 describe("lint", () => {
-  test("shows the problems of notes and no others", async () => {
+  test("prints the problems of notes and no others", async () => {
     const { run } = project({
       ...noted,
       "releases/26.09.001/manifests/all.json": "{",
@@ -119,7 +119,7 @@ describe("lint", () => {
     expect(stderr).toBe("Next: correct the notes named above, then relcat notes lint");
   });
 
-  test("sound notes; as a document", async () => {
+  test("passes valid notes, as text and as a document", async () => {
     const { run, json } = project(noted);
     expect(await run("notes", "lint")).toMatchObject({
       stdout: "no problems in the notes",
@@ -138,7 +138,7 @@ describe("lint", () => {
 describe("add", () => {
   const add = ["notes", "add", "--component", "server", "--kind", "fix"];
 
-  test("writes a fragment under a name of its first words", async () => {
+  test("writes a fragment whose name has its first words", async () => {
     const { run, read } = project(smallCatalog);
     const { stdout, stderr, exitCode } = await run(
       ...add,
@@ -167,7 +167,7 @@ security: true
     );
   });
 
-  test("never overwrites", async () => {
+  test("never overwrites a file", async () => {
     const { json, list } = project(smallCatalog);
     for (const name of ["same.yaml", "same-2.yaml", "same-3.yaml"]) {
       expect((await json(...add, "Same.")).document).toEqual({
@@ -178,7 +178,7 @@ security: true
     expect(list("releases/next/notes")).toEqual(["same-2.yaml", "same-3.yaml", "same.yaml", "waiting.yaml"]);
   });
 
-  test("into a release", async () => {
+  test("writes into a release with --release", async () => {
     const { succeed, run } = project(smallCatalog);
     expect((await succeed(...add, "--release", "26.09.001", "Late.")).stdout).toBe(
       "Wrote releases/26.09.001/notes/late.yaml.",
@@ -199,7 +199,7 @@ security: true
     ["- ", "note"],
     [`${"long ".repeat(400)}end`, "long-long-long-long-long-long"],
     ["tab\tand \u0007 bell", "tab-and-bell"],
-  ])("what was typed is what is read back: %j", async (text, slug) => {
+  ])("writes %j so that it is read back unchanged", async (text, slug) => {
     const { succeed, read } = project(smallCatalog);
     const file = `releases/next/notes/${slug}.yaml`;
     // A text may begin with a dash: after -- nothing is an option.
@@ -229,7 +229,7 @@ security: true
       "a reference is empty or has control characters",
       "Give URLs or issue names with --ref.",
     ],
-  ])("%j is refused", async (args, message, hint) => {
+  ])("refuses %j", async (args, message, hint) => {
     const { run, list } = project(smallCatalog);
     expect(await run("notes", "add", ...args)).toMatchObject({
       exitCode: 2,

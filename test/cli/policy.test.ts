@@ -6,7 +6,7 @@ import { inspectedProject } from "../support/inspected-project.ts";
 
 const good = ["deb/signed-ed25519.deb", "msi/signed.msi"];
 
-describe("ingest refuses, and writes nothing:", () => {
+describe("ingest refuses and writes nothing:", () => {
   test.each([
     [
       "deb/unsigned-xz.deb",
@@ -49,7 +49,7 @@ describe("ingest refuses, and writes nothing:", () => {
     expect(made.list("releases/26.11.001/manifests")).toEqual([]);
   });
 
-  test("a file whose bytes are another format than its package type", async () => {
+  test("a file whose content has another format than its package type", async () => {
     const made = inspectedProject([]);
     cpSync(pathOf("msi/signed.msi"), join(made.folder, "out/client.deb"));
     expect((await made.ingest()).stderr).toContain(
@@ -58,7 +58,7 @@ describe("ingest refuses, and writes nothing:", () => {
   });
 });
 
-test("a format without signatures is unsigned, whatever its package type, until a signature file is next to it", async () => {
+test("a format without signatures, of any package type, until a signature file is next to it", async () => {
   const own = { tool: { operating_system: "linux", platform: 17, kind: "client", description: "Tool" } };
   const made = inspectedProject(["vm/acme-1.2.3.qcow2"], {
     package_types: own,
@@ -70,7 +70,7 @@ test("a format without signatures is unsigned, whatever its package type, until 
   );
 });
 
-test("an archive that does not match the signature next to it is refused", async () => {
+test("an archive that does not match the signature next to it", async () => {
   const made = inspectedProject(["tar/acme-client-1.2.3.tar.xz.asc"], {
     signers: [{ file: "signers/rsa4096.asc" }],
     ingest: [{ match: "*.tar.xz", package_type: "xz" }],
@@ -90,7 +90,7 @@ test.each([
     "ok",
     "fa1d4b133ebe529a1b2d5d61cdb72f335f574c96",
   ],
-])("what the policy accepts is ingested: %s under %j", async (file, rest, verdict, key_id) => {
+])("ingest accepts %s under %j", async (file, rest, verdict, key_id) => {
   const made = inspectedProject([file], rest);
   expect(await made.ingest()).toMatchObject({ exitCode: 0 });
   expect(made.manifest().value.artifacts[0].inspected).toEqual({
@@ -100,7 +100,7 @@ test.each([
   });
 });
 
-test("an image has a policy where one is written, and what its platform may not take is a warning", async () => {
+test("an image has a policy if one is configured, and an unsupported feature of its platform is a warning", async () => {
   const ingest = [{ match: "*.qcow2", package_type: "qcow-efi" }];
   const made = inspectedProject(["vm/acme-1.2.3.qcow2"], { ingest });
   expect((await made.ingest()).stderr).not.toContain("image-misfit");
@@ -116,7 +116,7 @@ test("an image has a policy where one is written, and what its platform may not 
   expect((await bad.ingest()).stderr).toContain("is refused by the policy of qcow-efi: it is refuse: ");
 });
 
-test("without signers nothing is inspected, whatever the policy says, and status says so", async () => {
+test("nothing is inspected without signers, with any policy, and status says so", async () => {
   const made = inspectedProject(["deb/unsigned-xz.deb"], {
     signers: [],
     policy: { deb: { verdict: ["ok"] } },
@@ -129,7 +129,7 @@ test("without signers nothing is inspected, whatever the policy says, and status
   );
 });
 
-test("what was inspected is cut, and is no part of the record", async () => {
+test("cut accepts an inspected artifact, and its record has no trace of the inspection", async () => {
   const made = inspectedProject(good);
   await made.succeed("ingest", "--release", "26.11.001", "out");
   await made.succeed("cut", "--all");
@@ -150,7 +150,7 @@ test("one of two manifests that name a file is enough", async () => {
   expect(await made.run("cut", "--all")).toMatchObject({ exitCode: 0 });
 });
 
-test("an inspection result cannot be stated in a sidecar or on the command line", async () => {
+test("a sidecar and the command line cannot state an inspection result", async () => {
   const made = inspectedProject(good.slice(0, 1));
   const inspected = { verdict: "ok", key_id: null, policy: "0".repeat(64) };
   expect(
@@ -172,7 +172,7 @@ describe("cut refuses", () => {
     return { ...made, artifact, write };
   }
 
-  test("an artifact that was never inspected, unless it is available", async () => {
+  test("an artifact that was never inspected, unless --artifacts has the file", async () => {
     const { run, write, folder, read } = await ingested();
     write({ inspected: undefined });
     const { stderr, exitCode } = await run("cut", "--all");
@@ -187,7 +187,7 @@ describe("cut refuses", () => {
     expect(read("releases/ledger.jsonl")).toContain("signed-ed25519.deb");
   });
 
-  test("what was inspected while others could sign", async () => {
+  test("an artifact that was inspected when other signers were allowed", async () => {
     const { run, configure } = await ingested();
     configure({ signers: [{ file: "signers/rsa4096.asc" }] });
     expect((await run("cut", "--all")).stderr).toContain(
@@ -206,7 +206,7 @@ describe("cut refuses", () => {
     );
   });
 
-  test("bytes that are not those of the manifest, though they are signed", async () => {
+  test("bytes that differ from the manifest, even if they are signed", async () => {
     const { run, folder } = await ingested();
     cpSync(pathOf("deb/signed-subkey.deb"), join(folder, "out/signed-ed25519.deb"));
     expect((await run("cut", "--all", "--artifacts", "out")).stderr).toContain(
@@ -214,7 +214,7 @@ describe("cut refuses", () => {
     );
   });
 
-  test("a folder of artifacts that is not there", async () => {
+  test("a missing folder of artifacts", async () => {
     const { run } = await ingested();
     expect(await run("cut", "--all", "--artifacts", "gone")).toMatchObject({
       exitCode: 2,
@@ -223,7 +223,7 @@ describe("cut refuses", () => {
   });
 });
 
-test("check --artifacts looks at what is there, and at nothing else", async () => {
+test("check --artifacts inspects the files that exist, and no others", async () => {
   const made = inspectedProject(good);
   await made.succeed("ingest", "--release", "26.11.001", "out");
   expect(await made.run("check", "--artifacts", "out")).toMatchObject({ exitCode: 0 });
@@ -234,7 +234,7 @@ test("check --artifacts looks at what is there, and at nothing else", async () =
   expect(exitCode).toBe(1);
 });
 
-test("catalog.yaml names the policies' types, verdicts and placeholders that are not known", async () => {
+test("check names unknown types, verdicts and placeholders of the policies", async () => {
   const made = inspectedProject([], {
     policy: { dbe: {}, deb: { verdict: ["weak-digest"] } },
     version_map: { deb: "{YYYY}.{M}" },

@@ -72,7 +72,7 @@ test.each([
   ["cut --version", alone],
   ["-C demo --version", alone],
   ["--version --json", alone],
-])("relcat %s does nothing and says what was meant", async (line, hint) => {
+])("relcat %s does nothing and suggests the intended command", async (line, hint) => {
   const made = project(smallCatalog);
   const { stdout, stderr, exitCode } = await made.run(...line.split(" "));
   expect({ stderr, exitCode }).toEqual({
@@ -84,7 +84,7 @@ test.each([
   expect(made.list(".")).toEqual(["releases"]);
 });
 
-test("help marks the options that a command needs", async () => {
+test("help marks the required options of a command", async () => {
   const { stdout } = await relcat(repository, ["retract", "--help"]);
   expect(stdout).toMatch(/^ {2}--reason <text> .*\(required\)$/m);
   expect(stdout).not.toMatch(/^ {2}--type .*\(required\)$/m);
@@ -103,13 +103,13 @@ test("--help names every command", async () => {
   for (const [name] of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
 });
 
-test.each([[[]], [["notes"]]])("without a command, %j shows the help and fails as usage", async (args) => {
+test.each([[[]], [["notes"]]])("%j without a subcommand prints the help and fails with a usage error", async (args) => {
   const { stdout, stderr, exitCode } = await relcat(repository, args);
   expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
   expect(stderr).toContain("Usage: relcat");
 });
 
-describe("what cannot be understood is refused in one sentence with a way out", () => {
+describe("refuses invalid arguments in one sentence with a hint", () => {
   test.each([
     [["chekc"], "unknown command 'chekc'", "Did you mean check?"],
     [["help", "chekc"], "unknown command 'chekc'", "Did you mean check?"],
@@ -215,7 +215,7 @@ describe("what cannot be understood is refused in one sentence with a way out", 
     });
   });
 
-  test("-C with a file, two forms at once, a note without its section", async () => {
+  test("-C with a file, two formats at once, and a note without its section", async () => {
     const made = project({ ...smallCatalog, file: "text" });
     const said = async (...args: string[]) => (await made.run(...args)).stderr;
     expect(await said("-C", "file", "check")).toBe(
@@ -235,7 +235,7 @@ describe("what cannot be understood is refused in one sentence with a way out", 
     );
   });
 
-  test("as a document with --json, before or after the command", async () => {
+  test("--json prints a usage error as a document, before or after the command", async () => {
     for (const args of [
       ["--json", "chekc"],
       ["check", "--json"],
@@ -284,8 +284,8 @@ describe("colours", () => {
   });
 });
 
-describe("output without a reader", () => {
-  test("a reader that went away is no failure", async () => {
+describe("standard output", () => {
+  test("can be closed by its reader without an error", async () => {
     const { folder } = project(smallCatalog);
     const result = await execa("bash", [
       "-c",
@@ -302,7 +302,7 @@ describe("output without a reader", () => {
     expect(result.stderr).not.toMatch(/EPIPE|bug/);
   });
 
-  test("a full disk is one, in a sentence", async () => {
+  test("reports a full disk in one sentence", async () => {
     const { folder } = project(smallCatalog);
     const script = '"$@" >/dev/full';
     const result = await execa(

@@ -17,12 +17,12 @@ test.each([
   ["שגיאה 26.08", "שגיאה 26.08"],
   ["نمی‌شود", "نمی‌شود"],
   ["👩‍🔧 broke it", "👩‍🔧 broke it"],
-])("%j is a reason", (text, reason) => {
+])("accepts %j", (text, reason) => {
   expect(refusal(text)).toBe(reason);
 });
 
 test.each(["", " ", "a\nb", "a\u0085b", "a\u2028b", "a\u2029b", "\u001b[31m", "\u009b31m"])(
-  "%j is no line of text",
+  "refuses %j, which is not one line of text",
   (text) => {
     const message = "the reason is empty or has line breaks";
     expect(refusal(text)).toEqual({ code: "usage", severity: "error", message, hint });
@@ -43,7 +43,7 @@ test.each([
   "2068",
   "2069",
   "D800",
-])("U+%s, which turns the text around it or is half of a character, is refused", (code) => {
+])("refuses U+%s, which reorders the text around it or is half of a character", (code) => {
   const text = `good ${String.fromCharCode(Number.parseInt(code, 16))} bad`;
   const message = `the reason has U+${code}, which is invisible`;
   expect(refusal(text)).toEqual({ code: "usage", severity: "error", message, hint });

@@ -4,7 +4,7 @@ import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
 const later = "2026-09-21T10:00:00Z";
 
-test("shows what it hits and does it with --yes", async () => {
+test("shows the records, and withdraws them with --yes", async () => {
   const { run, read } = await cutCatalog();
   const args = [
     "retract",
@@ -34,7 +34,7 @@ test("shows what it hits and does it with --yes", async () => {
   );
 });
 
-test("without a terminal and --yes it refuses, having shown what it would hit", async () => {
+test("refuses without a terminal and --yes, after it shows the records", async () => {
   const { run, read } = await cutCatalog();
   const before = read("releases/ledger.jsonl");
   const { stdout, stderr, exitCode } = await run("retract", "26.08.001", "--reason", "Bad.");
@@ -51,7 +51,7 @@ test("without a terminal and --yes it refuses, having shown what it would hit", 
   expect(read("releases/ledger.jsonl")).toBe(before);
 });
 
-test("as a document: the lines it wrote", async () => {
+test("--json prints the written lines", async () => {
   const { json } = await cutCatalog();
   const { exitCode, document } = await json("retract", "2", "1", "--reason", "Bad.", "--yes", "--now", later);
   const rest = { reason: "Bad.", replaced_by: null, at: "2026-09-21T10:00:00.000000Z" };
@@ -65,7 +65,7 @@ test("as a document: the lines it wrote", async () => {
   });
 });
 
-describe("what a selection means", () => {
+describe("the selection", () => {
   test.each([
     [["26.09.001", "--name", "*.msi"], ["3"]],
     [["26.09.001", "--name", "inside-*"], ["4"]],
@@ -77,7 +77,7 @@ describe("what a selection means", () => {
       ["5", "2", "2"],
       ["2", "5"],
     ],
-  ])("%j hits %j", async (selection, ids) => {
+  ])("%j matches %j", async (selection, ids) => {
     const { stderr } = await (await cutCatalog()).run("retract", ...selection, "--reason", "Bad.");
     expect([...stderr.matchAll(/^ {2}(\d+) /gm)].map(([, id]) => id)).toEqual(ids);
   });
@@ -119,7 +119,7 @@ describe("what a selection means", () => {
       "usage] --type and --name choose among the records of a version, but ids were given",
       "Leave them out, or give a version.",
     ],
-  ])("%j is refused before anything is asked", async (selection, status, message, hint) => {
+  ])("%j is refused before the confirmation", async (selection, status, message, hint) => {
     const { stdout, stderr, exitCode } = await (await cutCatalog()).run(
       "retract",
       ...selection,
@@ -133,7 +133,7 @@ describe("what a selection means", () => {
     });
   });
 
-  test("a replacement that is withdrawn with it, or not public, is refused before anything is asked", async () => {
+  test("with a replacement that is withdrawn with it, or not public, is refused before the confirmation", async () => {
     const { run } = await cutCatalog();
     for (const [id, fault] of [
       ["1", "it is withdrawn by the same command"],
@@ -147,7 +147,7 @@ describe("what a selection means", () => {
     }
   });
 
-  test.each([" ", "a\nb", "\u001b[31m"])("the reason %j is refused", async (reason) => {
+  test.each([" ", "a\nb", "\u001b[31m"])("with the reason %j is refused", async (reason) => {
     const { stderr, exitCode } = await (await cutCatalog()).run("retract", "1", "--reason", reason, "--yes");
     expect({ stderr, exitCode }).toEqual({
       stderr:
@@ -156,7 +156,7 @@ describe("what a selection means", () => {
     });
   });
 
-  test("a version leaves what is retracted already; an id corrects the reason; the same again changes nothing", async () => {
+  test("by version skips withdrawn records; an id corrects the reason; the same command again changes nothing", async () => {
     const { run, succeed, read } = await cutCatalog();
     await succeed("retract", "1", "--reason", "Bad.", "--yes");
     const rest = await succeed("retract", "26.08.001", "--reason", "All bad.", "--yes");
@@ -177,7 +177,7 @@ describe("what a selection means", () => {
 });
 
 describe("reinstate", () => {
-  test("undoes it", async () => {
+  test("reverses a retraction", async () => {
     const { succeed, run } = await cutCatalog();
     await succeed("retract", "1", "2", "--reason", "Bad.", "--yes");
     const { stdout, stderr } = await succeed("reinstate", "2", "--yes");
@@ -196,10 +196,10 @@ describe("reinstate", () => {
 const retractAtTerminal = (folder: string, answer: string, env?: Record<string, string>) =>
   atTerminal(folder, ["retract", "1", "--reason", "Bad."], answer, env);
 
-describe.skipIf(!hasTerminal)("at a terminal it asks", () => {
+describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", () => {
   const retracted = (ledger: string) => ledger.includes('"event":"retract"');
 
-  test.each(["y\n", "yes\n", "Y\n"])("and %j is a yes", async (answer) => {
+  test.each(["y\n", "yes\n", "Y\n"])("and %j confirms", async (answer) => {
     const { folder, read } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("To be retracted: 1 record\n");
@@ -208,7 +208,7 @@ describe.skipIf(!hasTerminal)("at a terminal it asks", () => {
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([0, true]);
   });
 
-  test.each(["n\n", "\n", "maybe\n", "\u0004"])("and %j is a no", async (answer) => {
+  test.each(["n\n", "\n", "maybe\n", "\u0004"])("and %j refuses", async (answer) => {
     const { folder, read } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("error[not-confirmed]");
@@ -222,7 +222,7 @@ describe.skipIf(!hasTerminal)("at a terminal it asks", () => {
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([130, false]);
   });
 
-  test("but not where CI is set", async () => {
+  test("but not if CI is set", async () => {
     const { folder } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, "y\n", { CI: "true" });
     expect(text).toContain("there is no terminal to confirm this at");

@@ -9,7 +9,7 @@ const names = readdirSync(folder)
   .map((file) => file.replace(".schema.json", ""))
   .sort();
 
-test("--list names the documents there are", async () => {
+test("--list names every document", async () => {
   expect(names).toContain("manifest");
   const { stdout, stderr } = await relcat(repository, ["schema", "--list"]);
   expect({ stdout, stderr }).toEqual({ stdout: names.join("\n"), stderr: "Next: relcat schema NAME" });
@@ -19,7 +19,7 @@ test("--list names the documents there are", async () => {
   });
 });
 
-test("prints a schema to the byte, from any folder, and nothing else", async () => {
+test("prints a schema byte for byte, from any folder, and nothing else", async () => {
   const text = readFileSync(join(folder, "manifest.schema.json"), "utf8");
   const { stdout, stderr } = await spawnRelcat("/", ["schema", "manifest"], { stripFinalNewline: false });
   expect({ stdout, stderr }).toEqual({ stdout: text, stderr: "" });
@@ -31,7 +31,7 @@ test.each([
   [["manifst"], 'there is no schema "manifst"', `There are ${names.join(", ")}.`],
   [["../package"], 'there is no schema "../package"', `There are ${names.join(", ")}.`],
   [[], "no schema was named", `Name one of ${names.join(", ")}.`],
-])("schema %j is refused", async (args, message, hint) => {
+])("refuses %j", async (args, message, hint) => {
   const { stdout, stderr, exitCode } = await relcat(repository, ["schema", ...args]);
   expect({ stdout, stderr, exitCode }).toEqual({
     stdout: "",

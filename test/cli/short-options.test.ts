@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { cutCatalog } from "../support/project.ts";
 
-test("-o names where a site, a manifest and a plan go", async () => {
+test("-o sets the path of a site, a manifest and a plan", async () => {
   const made = await cutCatalog();
   await made.succeed("build", "-o", "public");
   expect(made.list("public")).toContain("build.json");
@@ -9,14 +9,14 @@ test("-o names where a site, a manifest and a plan go", async () => {
   expect(JSON.parse(made.read("plan.json"))).toMatchObject({ schema_version: 1 });
 });
 
-test("-y answers the question", async () => {
+test("-y confirms", async () => {
   const made = await cutCatalog();
   await made.succeed("retract", "1", "--reason", "Broken.", "-y");
   await made.succeed("reinstate", "1", "-y");
   expect((await made.run("list", "package_type=msi")).stdout).toContain("tool-26.08.001.msi");
 });
 
-test.each(["-q", "--quiet"])("%s leaves out the next command, before and after the verb", async (flag) => {
+test.each(["-q", "--quiet"])("%s omits the next command, before and after the verb", async (flag) => {
   const made = await cutCatalog();
   const said = async (...args: string[]) => (await made.run(...args)).stderr;
   expect(await said("build")).toContain("Next: ");

@@ -28,7 +28,7 @@ test("RELCAT_SITE names the site of build, publish and history", async () => {
   expect((await at(made, "trial", "history")).stderr).toContain("nothing was published to trial yet");
 });
 
-test("a build for another value is another build, and --site counts more", async () => {
+test("another RELCAT_SITE makes another build, and --site overrides it", async () => {
   const made = twoSites();
   expect(await address(made, "prod")).toBe("https://prod.example.com");
   expect(await address(made, "trial")).toBe("https://trial.example.com");
@@ -45,7 +45,7 @@ test("an empty RELCAT_SITE names no site", async () => {
   });
 });
 
-test("sign --live does without the variable", async () => {
+test("sign --live ignores the variable", async () => {
   const made = twoSites();
   const { stderr } = await at(made, "unheard-of", "sign", "--live", join(made.folder, "elsewhere"));
   expect(stderr).not.toContain("unheard-of");

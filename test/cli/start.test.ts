@@ -17,7 +17,7 @@ const startedBy = (version: string, ...args: string[]) =>
     reject: false,
   });
 
-describe("a Node that is too old is named in one sentence with the line that works", () => {
+describe("a Node that is too old gets one sentence with a command that works:", () => {
   test.each(["12.22.12", "18.20.8", "20.20.2", "24.14.9", "25.9.0"])("Node %s", async (version) => {
     const { stdout, stderr, exitCode } = await startedBy(version, "cut", "26.09.001", "--body", "it's.md");
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
@@ -30,7 +30,7 @@ describe("a Node that is too old is named in one sentence with the line that wor
     expect(await startedBy(version, "--version")).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("installed from the registry it names npx", async () => {
+  test("the sentence names npx if relcat is installed from the registry", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "cli"));
     for (const file of ["cli/relcat.mjs", "package.json"]) cpSync(join(repository, file), join(folder, file));
@@ -43,7 +43,7 @@ describe("a Node that is too old is named in one sentence with the line that wor
   });
 
   const system = ["/usr/bin/node", "/usr/local/bin/node"].find((path) => existsSync(path));
-  test.skipIf(!system)("the system's own Node gets through, or gets the sentence", async () => {
+  test.skipIf(!system)("the system's own Node runs relcat, or gets the sentence", async () => {
     const { stderr, exitCode } = await execa(system ?? "", [launcher, "--version"], { reject: false });
     expect(stderr === "" ? exitCode : stderr.split("\n").length).toBe(stderr === "" ? 0 : 1);
   });
@@ -94,10 +94,10 @@ function copyOfRelcat(about: object = {}) {
   return { ...copy, run };
 }
 
-describe("a bug of relcat's own", () => {
+describe("an internal error", () => {
   const broken = 'export const status = () => { throw new TypeError("boom"); };\n';
 
-  test("ends with status 70, the stack and what to do with it", async () => {
+  test("ends with status 70, the stack and instructions", async () => {
     const { run, write } = copyOfRelcat();
     write("cli/catalog/status.ts", broken);
     const { stdout, stderr, exitCode } = await run("status");
@@ -115,7 +115,7 @@ describe("a bug of relcat's own", () => {
   });
 });
 
-test("what the operating system refuses is no bug", async () => {
+test("is not reported if the operating system refuses an operation", async () => {
   const { run, folder } = copyOfRelcat();
   const { stderr, exitCode } = await run("schema", "--list");
   expect({ stderr, exitCode }).toEqual({

@@ -8,7 +8,7 @@ const nextCommand = async (files: Parameters<typeof project>[0], cut?: string) =
   return { exitCode, next: stdout.split("\n").at(-1) };
 };
 
-test("the state of every release, and the next command", async () => {
+test("prints the state of every release, and the next command", async () => {
   const { succeed, write, run } = await cutCatalog();
   await succeed("retract", "1", "--reason", "Bad.", "--yes");
   const edited = [
@@ -37,7 +37,7 @@ test("the state of every release, and the next command", async () => {
   });
 });
 
-test("as a document", async () => {
+test("--json prints the state as a document", async () => {
   const { document, exitCode } = await project({
     ...smallCatalog,
     "releases/catalog.yaml": { require: {}, expected: [{ package_type: "pkg", from: "26.09" }] },
@@ -65,7 +65,7 @@ test("as a document", async () => {
 describe("the next command", () => {
   const alone = { "releases/catalog.yaml": { require: {} } };
 
-  test("is check while there are errors; status itself does not fail", async () => {
+  test("is check if there are errors, and status itself does not fail", async () => {
     const files = { ...smallCatalog, "releases/26.08.001/manifests/all.json": "{" };
     expect(await nextCommand(files)).toEqual({
       exitCode: 0,
@@ -79,7 +79,7 @@ describe("the next command", () => {
     );
   });
 
-  test("is to add manifests where something is missing", async () => {
+  test("is to add manifests if something is missing", async () => {
     const files = { ...smallCatalog, "releases/catalog.yaml": { require: {}, expected: ["pkg"] } };
     const why = "26.08.001 lacks pkg: add manifests to its manifests folder first";
     expect((await nextCommand(files)).next).toBe(`Next: relcat check (${why})`);
@@ -89,7 +89,7 @@ describe("the next command", () => {
     );
   });
 
-  test("is new when notes wait, else the released build", async () => {
+  test("is new if notes wait, otherwise the released build", async () => {
     const month = new Date().toISOString().slice(2, 7).replace("-", ".");
     const cut = project(smallCatalog);
     await cut.succeed("cut", "--all");
@@ -102,7 +102,7 @@ describe("the next command", () => {
     );
   });
 
-  test("a folder without releases", async () => {
+  test("status reports a project without releases", async () => {
     const { stdout } = await project(alone).run("status");
     expect(stdout).toMatch(
       /^no releases yet\n0 notes for the next release, no problems\nno artifact is inspected: catalog.yaml names no signers\n/,

@@ -38,7 +38,7 @@ process.on("exit", () => writeFileSync("seen", seen.join("\\n")));`,
   return urls.filter((url) => url.startsWith("file:")).map((url) => url.slice(url.lastIndexOf("/") + 1));
 }
 
-test("a build that has nothing to do says so as the one before, and loads no library", async () => {
+test("a build with nothing to do prints the report of the last one, and loads no library", async () => {
   const folder = copyProject("site/small");
   const first = await relcat(folder, ["build"]);
   const second = await relcat(folder, ["build"]);
@@ -57,7 +57,7 @@ test("a build that has nothing to do says so as the one before, and loads no lib
   expect(text.join("\n")).not.toMatch(/^import .*"node:/m);
 });
 
-test("the same as a document", async () => {
+test("a build with nothing to do prints the same document with --json", async () => {
   const folder = copyProject("site/small");
   const { files, ...first } = JSON.parse(await built(folder, "--json"));
   const { files: later, ...second } = JSON.parse(await built(folder, "--json"));
@@ -65,7 +65,7 @@ test("the same as a document", async () => {
   expect(later).toEqual({ written: 0, unchanged: files.written, removed: 0 });
 });
 
-test("colours are those that are asked for now", async () => {
+test("the repeated report has the colours of the current options", async () => {
   const folder = copyProject("site/small");
   const run = async (...options: string[]) =>
     (await relcat(folder, ["build", ...options], { env: { FORCE_COLOR: "1" } })).stderr;
@@ -76,7 +76,7 @@ test("colours are those that are asked for now", async () => {
   expect((await relcat(folder, ["build"])).stderr).toBe(plain);
 });
 
-test("what it says goes into files, and to readers that are gone or cannot take it", async () => {
+test("the repeated report can be written to files, to closed pipes and to full disks", async () => {
   const folder = copyProject("site/small");
   await built(folder);
   const line = `"${process.execPath}" "${program}" build`;
@@ -96,7 +96,7 @@ test("what it says goes into files, and to readers that are gone or cannot take 
 
 const release = "releases/26.08.002/release.yaml";
 
-test("a change of the same size in the same second is seen", async () => {
+test("a build notices a change of the same size in the same second", async () => {
   const folder = copyProject("site/small");
   await built(folder);
   const path = join(folder, release);
@@ -105,7 +105,7 @@ test("a change of the same size in the same second is seen", async () => {
   expect(await built(folder)).not.toMatch(unchanged);
 });
 
-test("a change behind a time that was set back is seen", async () => {
+test("a build notices a change behind a time that was set back", async () => {
   const folder = copyProject("site/small");
   const path = join(folder, release);
   utimesSync(path, 1_700_000_000, 1_700_000_000);
@@ -116,7 +116,7 @@ test("a change behind a time that was set back is seen", async () => {
   expect(await built(folder)).not.toMatch(unchanged);
 });
 
-test("a new time alone changes nothing, and is read once", async () => {
+test("a build reads a file with a new time once, and changes nothing", async () => {
   const folder = copyProject("site/small");
   await built(folder);
   utimesSync(join(folder, release), 1_700_000_000, 1_700_000_000);
@@ -124,7 +124,7 @@ test("a new time alone changes nothing, and is read once", async () => {
   expect((await loaded(folder)).length).toBeLessThan(17);
 });
 
-test("outputs that were deleted, edited or replaced by links are made again", async () => {
+test("a build makes outputs again that were deleted, edited or replaced by links", async () => {
   const folder = copyProject("site/small");
   const dist = join(folder, "dist");
   await built(folder);
@@ -142,7 +142,7 @@ test("outputs that were deleted, edited or replaced by links are made again", as
   expect(await built(folder)).toMatch(unchanged);
 });
 
-test("a template that changed is seen", async () => {
+test("a build notices a changed template", async () => {
   const folder = copyProject("site/small");
   const own = join(temporaryFolder(), "relcat");
   for (const name of ["cli", "build", "package.json", "templates", "schemas"])
@@ -160,7 +160,7 @@ test("a template that changed is seen", async () => {
   expect(readFileSync(join(folder, "dist/404.html"), "utf8")).toContain("!</h1>");
 });
 
-test("a project that may not be written to builds elsewhere all the same", async () => {
+test("a project whose cache cannot be written builds into another folder", async () => {
   const folder = copyProject("site/small");
   mkdirSync(join(folder, "elsewhere"));
   writeFileSync(join(folder, ".relcat-cache"), "not a folder");

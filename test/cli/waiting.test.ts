@@ -5,7 +5,7 @@ import { withLock } from "../../pipeline/system/lock.ts";
 import { project, smallCatalog } from "../support/project.ts";
 import { program } from "../support/run.ts";
 
-test("while another relcat writes, a command waits, names it, and goes on when it is done", async () => {
+test("a command waits while another relcat writes, names it, and continues when it is done", async () => {
   const { folder, read } = project(smallCatalog);
   const waiting = await withLock(
     join(folder, "releases"),
