@@ -18,7 +18,7 @@ beforeAll(async () => {
   everybody = await askers(controller);
 });
 
-describe("the table", () => {
+describe("the table of rights", () => {
   const routed = controllerRoutes.flatMap((route) =>
     Object.entries(route.operations).map(([method, operation]) => ({ operation, method, path: route.path })),
   );
@@ -27,13 +27,13 @@ describe("the table", () => {
     expect(operations.toSorted()).toEqual(routed.map(({ operation }) => operation).toSorted());
   });
 
-  test.each(routed)("asks for $operation where it is", ({ operation, method, path }) => {
+  test.each(routed)("has the address of $operation", ({ operation, method, path }) => {
     const [asked, address] = table[operation].ask;
     const pattern = new RegExp(`^${path.replaceAll(/:\w+/g, "[^/]+").replace(/\/$/, "")}$`);
     expect([asked, address.split("?")[0]]).toEqual([method, expect.stringMatching(pattern)]);
   });
 
-  test("and only what is listed is open to all", () => {
+  test("opens only the listed operations to everyone", () => {
     const open = operations.filter((operation) => "anyone" in table[operation]);
     expect(open.toSorted()).toEqual(openToAll);
     const declared = operations.filter((operation) => contracts[operation].access === "anyone");

@@ -45,7 +45,7 @@ beforeAll(async () => {
   key = await controller.makeKey();
 });
 
-test("every route is looked at", () => {
+test("the table of methods has every route", () => {
   expect(Object.keys(allowed)).toEqual(controllerRoutes.map(({ path }) => path.replace(/\/$/, "")));
 });
 
@@ -61,7 +61,7 @@ describe.each(addresses)("$address", ({ address, allow }) => {
     });
   });
 
-  test("only that can be done", async () => {
+  test("other methods are refused with 405", async () => {
     const real = allow.split(", ");
     for (const method of methods) {
       const { status, headers, json } = await controller.call(method, address);
@@ -76,7 +76,7 @@ describe.each(addresses)("$address", ({ address, allow }) => {
 
 describe("HEAD", () => {
   test.each(["/ok", "/device", "/device?limit=5", "/api_keys/me", "/openapi.json"])(
-    "%s says what GET says, without the body",
+    "%s has the headers of GET, without the body",
     async (path) => {
       const { headers } = key;
       const get = await controller.call("GET", path, { headers });
@@ -97,7 +97,7 @@ describe("HEAD", () => {
   });
 });
 
-test("an address that is nowhere is nowhere for every method", async () => {
+test("an unknown address is 404 for every method", async () => {
   const call = caller(controller.url);
   for (const method of ["GET", "POST", "OPTIONS", "DELETE"])
     expect((await call(method, "/-net/api/v0/nothing")).status).toBe(404);

@@ -54,12 +54,12 @@ const runSql = (...statements: string[]): Promise<void> =>
 
 const setHead = (value: string) => `update meta set value = ${value} where key = 'audit_head'`;
 
-test("what was written is whole", async () => {
+test("verify accepts an unchanged log", async () => {
   // Owner, session, key, three devices enrolled, and accepted.
   expect((await head()).seq).toBe(9);
 });
 
-describe("a changed value", () => {
+describe("verify detects a changed value", () => {
   const columns = {
     at: "'2026-03-21T10:00:00.001Z'",
     actor_kind: "'user'",
@@ -75,7 +75,7 @@ describe("a changed value", () => {
     hash: "'0' || substr(hash, 2)",
   };
   test.each(Object.entries(columns))(
-    "of %s is found, in the first, a middle and the last row",
+    "of %s in the first, a middle and the last row",
     async (column, value) => {
       const { seq: last } = await head();
       const { database } = controller.controller;
@@ -97,24 +97,24 @@ describe("a changed value", () => {
     },
   );
 
-  test("that is emptied is not the same as one that was never there", async () => {
+  test("that was NULL and is now empty", async () => {
     await attack("update audit_log set before = '' where before is null");
     expect(await verify()).toMatchObject({ verdict: "broken" });
   });
 });
 
-describe("rows", () => {
-  test.each([1, 3])("that are gone are found: %i", async (seq) => {
+describe("verify detects rows", () => {
+  test.each([1, 3])("that were deleted: %i", async (seq) => {
     await attack(`delete from audit_log where seq = ${seq}`);
     expect(await verify()).toMatchObject({ verdict: "broken", seq });
   });
 
-  test("that are gone from the end are found", async () => {
+  test("that were deleted at the end", async () => {
     await attack("delete from audit_log where seq > 4");
     expect(await verify()).toMatchObject({ verdict: "broken", seq: 5, why: "rows 5 to 9 are missing" });
   });
 
-  test.each([0, -1, -7])("with the number %i are found", async (seq) => {
+  test.each([0, -1, -7])("with the number %i", async (seq) => {
     const columns =
       "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
     const copy = `insert into audit_log (seq, ${columns}) select ${seq}, ${columns} from audit_log where seq = 1`;
@@ -124,7 +124,7 @@ describe("rows", () => {
     expect(await verify()).toEqual({ verdict: "broken", seq, why });
   });
 
-  test("that are gone with the note of the end are found, and still after others were written", async () => {
+  test("that were deleted together with the head, also after later writes", async () => {
     const { id } = await controller.controller.database.read
       .selectFrom("users")
       .select("id")
@@ -136,7 +136,7 @@ describe("rows", () => {
     expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
   });
 
-  test("that were exchanged are found", async () => {
+  test("that were exchanged", async () => {
     await attack(
       "update audit_log set seq = 99 where seq = 4",
       "update audit_log set seq = 4 where seq = 5",
@@ -145,7 +145,7 @@ describe("rows", () => {
     expect(await verify()).toMatchObject({ verdict: "broken", seq: 4 });
   });
 
-  test("that were put at the end are found", async () => {
+  test("that were added at the end", async () => {
     const columns =
       "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
     await attack(
@@ -155,21 +155,21 @@ describe("rows", () => {
   });
 });
 
-describe("the note of the end", () => {
+describe("verify detects a head", () => {
   test.each(["'5 x y'", "''", "value || 'x'", "replace(value, '9 ', '8 ')"])(
-    "set to %s is found",
+    "that was set to %s",
     async (value) => {
       await attack(setHead(value));
       expect(await verify()).toMatchObject({ verdict: "broken" });
     },
   );
 
-  test("that is gone is found", async () => {
+  test("that was deleted", async () => {
     await attack("delete from meta where key = 'audit_head'");
     expect(await verify()).toMatchObject({ verdict: "broken" });
   });
 
-  test("is not repaired by the next write", async () => {
+  test("that is wrong, also after the next write", async () => {
     const { database } = controller.controller;
     const { hash } = await database.read
       .selectFrom("audit_log")
@@ -182,14 +182,14 @@ describe("the note of the end", () => {
   });
 });
 
-describe("a head that was noted earlier", () => {
+describe("a head that was exported earlier", () => {
   test("is still in the log later", async () => {
     const known = await head();
     await setStates(controller, key, each(ids, "rejected"));
     expect(await verify(known)).toMatchObject({ verdict: "whole", head: { seq: 12 } });
   });
 
-  test("tells an older copy of the whole database from the one there was", async () => {
+  test("distinguishes an older copy of the whole database", async () => {
     const note = await controller.controller.database.read
       .selectFrom("meta")
       .selectAll()
@@ -211,7 +211,7 @@ describe("a head that was noted earlier", () => {
   });
 });
 
-describe("the guards in the database", () => {
+describe("verify detects a changed guard of the database:", () => {
   const isSqlite = databaseKind === "sqlite";
   const attacks: [string, string[], string][] = isSqlite
     ? [
@@ -273,13 +273,13 @@ describe("the guards in the database", () => {
           "the rule quiet was added",
         ],
       ];
-  test.each(attacks)("%s is found", async (_, statements, why) => {
+  test.each(attacks)("%s", async (_, statements, why) => {
     await runSql(...statements);
     expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
   });
 });
 
-describe("what was changed by SQL, past the log", () => {
+describe("verify detects a change that was made by SQL:", () => {
   const copied = (table: string, from: string) =>
     `insert into devices (${from}, id, public_key) select ${from}, 'x', 'x' from ${table} limit 1`;
   const fields = "state, version, created_at, state_changed_at";
@@ -317,12 +317,12 @@ describe("what was changed by SQL, past the log", () => {
       "update keys set disabled = 1",
       /^key .* differs in disabled from what the log recorded$/,
     ],
-  ])("%s is found", async (_, statement, why) => {
+  ])("%s", async (_, statement, why) => {
     await runSql(statement);
     expect(await verify()).toEqual({ verdict: "broken", seq: 0, why: expect.stringMatching(why) });
   });
 
-  test("a revoked key that is in force again is found", async () => {
+  test("a revoked key that is valid again", async () => {
     const { headers } = await controller.makeUser("Owner");
     const spare = await controller.makeKey();
     const { call } = controller;
@@ -336,12 +336,12 @@ describe("what was changed by SQL, past the log", () => {
   });
 });
 
-test("with another pepper nothing is right", async () => {
+test("verify with another pepper fails", async () => {
   const verdict = await verifyLog(controller.controller.database, Buffer.alloc(32, 1));
   expect(verdict).toMatchObject({ verdict: "broken" });
 });
 
-test("thousands of rows are checked while others are written", async () => {
+test("thousands of rows are verified during writes", async () => {
   const many = await recordedDevices(controller, 1000);
   for (const state of ["accepted", "rejected"] as const) await setStates(controller, key, each(many, state));
   const [verdict] = await Promise.all([verify(), setStates(controller, key, each(many, "pending"))]);

@@ -43,8 +43,8 @@ const read = async (query = "", more: Record<string, string> = {}): Promise<Row[
   (await controller.call("GET", `/audit_log${query}`, { headers: { ...key.headers, ...more } })).json
     .audit_log;
 
-describe("what is in the audit log", () => {
-  test("is everything that changed something, from whom, from where, in which request", async () => {
+describe("the audit log", () => {
+  test("has every change with its user, address and request", async () => {
     const rows = await read("?after=0&limit=1000");
     expect(rows.map(({ seq }) => seq)).toEqual(rows.map((_, index) => index + 1));
     expect(new Set(rows.map(({ code }) => code))).toEqual(
@@ -72,7 +72,7 @@ describe("what is in the audit log", () => {
     });
   });
 
-  test("names the request as its client did, and as its answer does", async () => {
+  test("has the request id of the client and of the answer", async () => {
     const sent = { "x-request-id": "deploy-42" };
     const answer = await controller.call("POST", "/device/auth_decisions", {
       headers: { ...key.headers, ...sent },
@@ -92,7 +92,7 @@ describe("what is in the audit log", () => {
     expect(text).not.toMatch(/rck_|rcu_|rcd_|argon2|digest|correct horse|relcat-session/);
   });
 
-  test("still names who is gone", async () => {
+  test("still names deleted users, devices and keys", async () => {
     expect((await read(`?target=${made}`)).map(({ code }) => code)).toEqual([
       "auth.failed",
       "key.revoked",
@@ -103,8 +103,8 @@ describe("what is in the audit log", () => {
   });
 });
 
-describe("reading it", () => {
-  test("is newest first, a hundred at a time; after goes on from there", async () => {
+describe("a page of the audit log", () => {
+  test("is the newest hundred rows, and after continues from a row", async () => {
     const newest = await read();
     const oldest = await read("?after=0");
     expect(newest.map(({ seq }) => seq)).toEqual(oldest.map(({ seq }) => seq).toReversed());
@@ -115,7 +115,7 @@ describe("reading it", () => {
     expect(await read("?after=999999999999999")).toEqual([]);
   });
 
-  test("can be of one code or of one target", async () => {
+  test("can be filtered by one code or one target", async () => {
     const states = await read("?code=device.state");
     expect(states.map(({ target }) => target?.id)).toEqual([device, device]);
     const story = await read(`?target=${device}&after=0`);
@@ -135,11 +135,11 @@ describe("reading it", () => {
     "codes=x",
     "code=",
     "after=1&after=2",
-  ])("does not take %s", async (query) => {
+  ])("refuses %s", async (query) => {
     expect((await controller.call("GET", `/audit_log?${query}`, key)).status).toBe(400);
   });
 
-  test("pages of one cover everything once", async () => {
+  test("has every row once, together with the other pages", async () => {
     const all = await read("?after=0&limit=1000");
     const seen: Row[] = [];
     for (let page = await read("?after=0&limit=4"); page.length > 0; ) {

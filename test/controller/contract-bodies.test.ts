@@ -11,13 +11,13 @@ beforeAll(async () => {
   device = (await controller.enroll({ name: "one" })).id;
 });
 
-describe("a body", () => {
+describe("a request body", () => {
   const post = async (body: string, headers: Record<string, string> = {}) =>
     (await controller.call("POST", "/device/state", { headers: { ...key.headers, ...headers }, body }))
       .status;
   const item = () => `{"id":"${device}","state":"pending"}`;
 
-  test("means what it says, or is refused", async () => {
+  test("is applied exactly or refused", async () => {
     const nested = (depth: number) => `{"devices":${"[".repeat(depth)}${"]".repeat(depth)}}`;
     const cases: [string, number][] = [
       [`{"devices":[${item()}]}`, 200],
@@ -55,7 +55,7 @@ describe("a body", () => {
     expect(Object.prototype).not.toHaveProperty("dry_run");
   });
 
-  test("is JSON in UTF-8, not compressed, and says so", async () => {
+  test("is accepted only as uncompressed JSON in UTF-8", async () => {
     const body = `{"devices":[${item()}]}`;
     const types: [string, number][] = [
       ["application/json", 200],

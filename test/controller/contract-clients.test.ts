@@ -283,7 +283,7 @@ describe("a strict decoder reads", () => {
     else expect(answer.text).toBe("");
   });
 
-  test("a revoked key and a deleted user, which have no answer", async () => {
+  test("the empty answers for a revoked key and a deleted user", async () => {
     const { headers } = owner;
     const spare = await controller.makeKey();
     const { call } = controller;
@@ -293,7 +293,7 @@ describe("a strict decoder reads", () => {
     expect([revoked.status, revoked.text, deleted.status, deleted.text]).toEqual([204, "", 204, ""]);
   });
 
-  test("and fails on one member more, less, or of another type", async () => {
+  test("no answer with one member more, less, or of another type", async () => {
     const { id } = await controller.enroll({ serial: "SN-9" });
     const one = (await controller.call("GET", `/device/${id}`, program)).json;
     const { serial: _, ...less } = one;
@@ -307,7 +307,7 @@ describe("a strict decoder reads", () => {
   });
 });
 
-test("what clients have always sent is still understood, in whatever order and however spaced", async () => {
+test("requests of existing clients are understood in any order of members and with any white space", async () => {
   const post = (body: string) => controller.call("POST", "/device/state", { headers: program.headers, body });
   const { id } = await controller.enroll({ serial: "SN-10" });
   for (const body of [
@@ -326,7 +326,7 @@ test("what clients have always sent is still understood, in whatever order and h
   expect((await controller.call("GET", "/device", { headers: wrong })).status).toBe(401);
 });
 
-describe("members that this server does not know", () => {
+describe("unknown members", () => {
   const unknown = { x_extra: 1, ünlü: { deep: true } };
   const named = "x_extra, %C3%BCnl%C3%BC";
   test.each<[string, (id: string) => [path: string, body: object], string]>([
@@ -352,7 +352,7 @@ describe("members that this server does not know", () => {
       ],
       `auth_decisions.created_at, ${named}`,
     ],
-  ])("are ignored in %s, and named", async (_, request, names) => {
+  ])("are ignored in %s, and named in a header", async (_, request, names) => {
     const { id } = await controller.enroll();
     const [path, body] = request(id);
     const answer = await controller.call("POST", path, { headers: owner.headers, body });
@@ -364,7 +364,7 @@ describe("members that this server does not know", () => {
     expect(json.state).toBe("pending");
   });
 
-  test("are refused where no client knew the operation before", async () => {
+  test("are refused by operations that are new", async () => {
     const { headers } = program;
     const body = { overlap_hours: 1, x_extra: 1 };
     const { status, json } = await controller.call("POST", "/api_keys/me/rotate", { headers, body });
@@ -375,7 +375,7 @@ describe("members that this server does not know", () => {
   });
 });
 
-test("a device's and a user's id is one id in whatever case", async () => {
+test("ids of devices and users are case-insensitive", async () => {
   const { call } = controller;
   const { headers } = owner;
   const id = (await controller.enroll({ name: "one" })).id.toUpperCase();
@@ -405,10 +405,10 @@ test("a device's and a user's id is one id in whatever case", async () => {
   expect([answer.status, answer.json.results[0].id]).toEqual([404, "No-Such-Id"]);
 });
 
-describe("a user", () => {
+describe("upsert", () => {
   const upsert = (body: object) => controller.call("POST", "/user/upsert", { headers: owner.headers, body });
 
-  test("is made under the id that the client chose, a UUID v4, and changed under it", async () => {
+  test("makes a user under the client's id, a UUID v4, and changes it by this id", async () => {
     const id = randomUUID();
     const made = await upsert({ id: id.toUpperCase(), email: "chosen@example.com" });
     expect([made.status, made.json.id]).toEqual([201, id]);
@@ -419,7 +419,7 @@ describe("a user", () => {
     expect((await upsert({ id: randomUUID(), name: "x" })).json.errors[0].pointer).toBe("/email");
   });
 
-  test("with a user name and no email address signs in, and keeps one of both", async () => {
+  test("accepts a user name without an email address, and keeps at least one of them", async () => {
     const made = await upsert({ username: "Grace", password });
     expect([made.status, made.json.email, made.json.username]).toEqual([201, null, "grace"]);
     const { headers, json } = await controller.call("POST", "/user/login", {
@@ -435,7 +435,7 @@ describe("a user", () => {
     expect(log.audit_log[0].actor).toMatchObject({ kind: "user", name: "grace" });
   });
 
-  test("has the right to the control plane under both names", async () => {
+  test("accepts the right to the control plane under both names", async () => {
     const rights = async (body: object) => {
       const { json, status } = await upsert({ email: "rights@example.com", ...body });
       return status >= 400 ? status : [json.authz_control_panel, json.authz_control_plane];
@@ -449,7 +449,7 @@ describe("a user", () => {
   });
 });
 
-test("every scope that is offered for keys allows a key something", () => {
+test("every scope of keys allows an operation", () => {
   const allowed = new Set(
     Object.values(contracts).flatMap(({ access }) =>
       typeof access === "object" && (access.by ?? ["key"]).includes("key") ? [access.scope] : [],

@@ -29,7 +29,7 @@ const raw = async (target: string, headers: Record<string, string> = {}, method 
   return readRaw(await sendRaw(controller.url, `${head.join("\r\n")}\r\n\r\n`));
 };
 
-describe("the addresses below /latest", () => {
+describe("addresses below /latest", () => {
   const paths = [
     "/ok",
     "/device",
@@ -40,7 +40,7 @@ describe("the addresses below /latest", () => {
   ];
   const latest = ["/latest", "/-net/api/latest"];
 
-  test.each(paths)("answer %s as v0 does, and say where it is", async (path) => {
+  test.each(paths)("answer %s as v0 does, and have a Content-Location", async (path) => {
     const v0 = await controller.call("GET", path, { headers: key.headers });
     expect([v0.status, v0.headers.get("content-location"), v0.headers.get("api-version")]).toEqual([
       200,
@@ -55,13 +55,13 @@ describe("the addresses below /latest", () => {
     }
   });
 
-  test("name what was asked for, whatever it is called", async () => {
+  test("name the requested address in Content-Location, with any id", async () => {
     const { status, head } = await raw("/latest/device/%E2%82%AC%20%22%3f%23%25", key.headers);
     expect(status).toBe(404);
     expect(head.toLowerCase()).toContain("content-location: /-net/api/v0/device/%e2%82%ac%20%22%3f%23%25");
   });
 
-  test("read the same with and without the final slash, and are never redirected", async () => {
+  test("answer the same with and without the final slash, and never redirect", async () => {
     for (const prefix of ["/-net/api/v0", ...latest]) {
       const [bare, slash] = await Promise.all([
         raw(`${prefix}/device/${device}`, key.headers),
@@ -72,7 +72,7 @@ describe("the addresses below /latest", () => {
   });
 });
 
-describe("an address that is nearly another", () => {
+describe("an address that resembles another", () => {
   const strange = [
     "/-net/api/V0/device",
     "/-net/API/v0/device",
@@ -120,7 +120,7 @@ describe("an address that is nearly another", () => {
     "/-net/api/device",
   ];
 
-  test.each(strange)("%s is not the list of devices, for nobody", async (target) => {
+  test.each(strange)("never returns the list of devices: %s", async (target) => {
     for (const headers of [{}, key.headers, token]) {
       const { status, body } = await raw(target, headers);
       expect([target, [400, 404].includes(status)]).toEqual([target, true]);
@@ -128,14 +128,14 @@ describe("an address that is nearly another", () => {
     }
   });
 
-  test("is that other one where only its letters are encoded", async () => {
+  test("is equal to it if only letters are percent-encoded", async () => {
     expect((await raw("/-net/api/v0/%64evice", key.headers)).status).toBe(200);
     expect((await raw("/%6catest/device", token)).status).toBe(200);
     // An encoded v0 is still v0, which does not accept tokens.
     expect((await raw("/-net/api/%760/device", token)).status).toBe(403);
   });
 
-  test("decodes once: what looks encoded afterwards is an id", async () => {
+  test("is decoded once: a second encoding is part of the id", async () => {
     for (const id of ["%2500", "%252e%252e", "%25e2%2582", "%252F"])
       expect((await raw(`/-net/api/v0/device/${id}`, key.headers)).status).toBe(404);
   });
@@ -163,7 +163,7 @@ describe("every answer", () => {
   const get = (path: string, headers: Record<string, string> = key.headers, method = "GET") =>
     fetch(controller.url + path, { method, headers });
 
-  test.each(asked)("(%s) is not kept, sniffed, framed or told to others", async (_name, ask) => {
+  test.each(asked)("(%s) has headers against caching, sniffing, framing and referrers", async (_name, ask) => {
     const { headers } = await ask();
     expect(Object.fromEntries(headers)).toMatchObject({
       "cache-control": "no-store",
@@ -177,7 +177,7 @@ describe("every answer", () => {
     for (const [name] of headers) expect(name).not.toMatch(/^(access-control-|server$|x-powered-by)/);
   });
 
-  test("asks for HTTPS from now on where the client is not this machine", async () => {
+  test("sets Strict-Transport-Security unless the client is on this host", async () => {
     const behind = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
     const headers = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
     const { headers: answered } = await behind.call("GET", "/ok", { headers });
@@ -185,7 +185,7 @@ describe("every answer", () => {
     expect((await get("/latest/ok")).headers.get("strict-transport-security")).toBeNull();
   });
 
-  test("has the client's request id if it is one, and no other bytes of it", async () => {
+  test("repeats a valid request id of the client, and no other bytes of it", async () => {
     const idFor = async (given: string) =>
       (await get("/latest/ok", { "x-request-id": given })).headers.get("x-request-id");
     expect(await idFor("job-42.7_a")).toBe("job-42.7_a");
@@ -193,7 +193,7 @@ describe("every answer", () => {
       expect(await idFor(odd)).toMatch(/^[0-9a-f-]{36}$/);
   });
 
-  test("says nothing of the Host that was asked", async () => {
+  test("does not repeat the Host header", async () => {
     const { enroll } = controller;
     await enroll({ name: "two" });
     const { status, head, body } = await raw("/-net/api/v0/device?limit=1", {
@@ -205,9 +205,9 @@ describe("every answer", () => {
   });
 });
 
-describe("other sites' pages", () => {
+describe("a page of another site", () => {
   test.each(["/device/state", "/api_keys", "/user/login", "/user/me"])(
-    "may not ask before %s",
+    "gets no CORS permission for %s",
     async (path) => {
       const { status, headers } = await controller.call("OPTIONS", path, {
         headers: {
@@ -222,7 +222,7 @@ describe("other sites' pages", () => {
   );
 
   test.each(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x"])(
-    "cannot send what counts as %s",
+    "cannot send a body as %s",
     async (type) => {
       const headers = { ...key.headers, "content-type": type };
       const body = JSON.stringify({ devices: [{ id: device, state: "accepted" }] });

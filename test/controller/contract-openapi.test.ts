@@ -14,7 +14,7 @@ beforeAll(async () => {
 describe("the description and the router", () => {
   const unknown = "00000000-0000-4000-8000-000000000000";
 
-  test("have the same addresses, and each the same methods", async () => {
+  test("have the same addresses, with the same methods", async () => {
     const described = new Map<string, string[]>();
     for (const { path, method } of document.operations)
       described.set(path, [...(described.get(path) ?? []), method]);
@@ -30,7 +30,7 @@ describe("the description and the router", () => {
     }
   });
 
-  test("a client that joins the host and a path reaches every operation", async () => {
+  test("let a client join the host and a path to reach every operation", async () => {
     const response = await fetch(`${controller.api}/openapi.json`);
     const { servers, paths } = (await response.json()) as { servers: unknown; paths: Record<string, object> };
     expect(servers).toEqual([{ url: "/" }]);
@@ -43,12 +43,12 @@ describe("the description and the router", () => {
     }
   });
 
-  test("an address that is not described answers nothing", async () => {
+  test("answer 404 at an address without a description", async () => {
     const { status, json } = await controller.call("GET", "/devices");
     expect([status, json.detail]).toEqual([404, "There is nothing at this address."]);
   });
 
-  test("each operation is named once, and its problems are problems", () => {
+  test("name each operation once, with problems as application/problem+json", () => {
     const names = document.operations.map(({ operationId }) => operationId);
     expect(new Set(names).size).toBe(names.length);
     for (const { operationId, responses } of document.operations) {
@@ -88,7 +88,7 @@ async function ask(
   return answer.type.endsWith("json") && answer.text !== "" ? JSON.parse(answer.text) : undefined;
 }
 
-test("everything a controller answers is as it is described", async () => {
+test("describe every answer of a controller", async () => {
   const owner = await controller.makeUser("Owner");
   const session = { headers: { cookie: owner.headers.cookie ?? "" } };
   const nobody = { id: "00000000-0000-4000-8000-000000000000" };

@@ -18,7 +18,7 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-test("a flood of random keys from everywhere keeps memory flat, and locks nobody out", async () => {
+test("a flood of random keys from many addresses keeps memory flat, and locks no user out", async () => {
   const limits = { key: 6000, address: 1_000_000, enrol: 120, login: 30 };
   const { controller, makeKey } = await testController({ settings: { limits } });
   const key = await makeKey(["devices:read", "audit:read"]);

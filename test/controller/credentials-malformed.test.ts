@@ -85,7 +85,7 @@ function seen({ status, headers, text }: Answered) {
 }
 
 describe("an Authorization header with", () => {
-  test.each(Object.entries(malformed))("%s is refused like none", async (_name, header) => {
+  test.each(Object.entries(malformed))("%s is refused like a request without credentials", async (_name, header) => {
     const headers = { ...fromElsewhere(), authorization: header() };
     const answer = await controller.call("GET", "/device", { headers });
     expect(answer.status).toBe(401);
@@ -93,19 +93,19 @@ describe("an Authorization header with", () => {
     expect(answer.headers.get("www-authenticate")).toBe('Basic realm="controller", charset="UTF-8"');
   });
 
-  test.each(["Basic", "basic", "BASIC", "bAsIc"])("the scheme written %s is read", async (scheme) => {
+  test.each(["Basic", "basic", "BASIC", "bAsIc"])("the scheme written as %s is accepted", async (scheme) => {
     const headers = { authorization: `${scheme} ${whole()}` };
     expect((await controller.call("GET", "/device", { headers })).status).toBe(200);
   });
 });
 
-describe("credentials elsewhere count for nothing:", () => {
+describe("the controller ignores credentials in", () => {
   const rawGet = (path: string, ...lines: string[]) =>
     [`GET /-net/api/v0${path} HTTP/1.1`, "Host: localhost", "Connection: close", ...lines, "", ""].join(
       "\r\n",
     );
 
-  test("two headers, be they the same", async () => {
+  test("two Authorization headers, even if they are equal", async () => {
     const header = `Authorization: Basic ${whole()}`;
     const one = readRaw(await sendRaw(controller.url, rawGet("/device", header)));
     expect(one.status).toBe(200);
@@ -131,7 +131,7 @@ describe("credentials elsewhere count for nothing:", () => {
     expect([answer.status, answer.text]).toEqual([401, anonymous.text]);
   });
 
-  test("a cookie that is called Authorization", async () => {
+  test("a cookie with the name Authorization", async () => {
     const { status } = readRaw(
       await sendRaw(controller.url, rawGet("/device", `Cookie: Authorization=Basic ${whole()}`)),
     );
@@ -139,8 +139,8 @@ describe("credentials elsewhere count for nothing:", () => {
   });
 });
 
-describe("whatever is wrong with a key", () => {
-  test("the answer is the same to the byte, and only the audit log has the reason", async () => {
+describe("a key that is refused for any reason", () => {
+  test("gets the same bytes as answer, and only the audit log has the reason", async () => {
     const { call, makeKey, makeUser } = controller;
     controller.setTime(controller.now() + 60_000);
     const expired = await makeKey(undefined, 1);

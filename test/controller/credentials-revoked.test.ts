@@ -35,7 +35,7 @@ const cases: Record<string, Case> = {
       return { headers, takeAway: () => asOwner("POST", `/api_keys/${id}`, { disabled: true }) };
     },
   },
-  "a key whose secret is exchanged without overlap": {
+  "a key whose secret is rotated without overlap": {
     afterwards: 401,
     async make() {
       const { id, headers } = await controller.makeKey();
@@ -93,14 +93,14 @@ const cases: Record<string, Case> = {
       return { headers, takeAway: () => change(id, { authz_devices: false }) };
     },
   },
-  "the session of a user whom somebody gives another password": {
+  "the session of a user whose password another user changes": {
     afterwards: 401,
     async make() {
       const { id, headers } = await controller.makeUser("FullAdministrator");
       return { headers, takeAway: () => change(id, { password: "another long password" }) };
     },
   },
-  "the session of a user who changes the password elsewhere": {
+  "the session of a user who changes the password in another session": {
     afterwards: 401,
     async make() {
       const { call, makeUser } = controller;
@@ -121,7 +121,7 @@ const cases: Record<string, Case> = {
 };
 
 describe.each(Object.entries(cases))("%s", (_name, { make, afterwards }) => {
-  test("is over with the next request, on the connection it has", async () => {
+  test("loses its rights on an open connection", async () => {
     const { headers, takeAway } = await make();
     const ask = keptAlive(controller.url, headers);
     expect((await ask("/latest/device")).status).toBe(200);
@@ -130,7 +130,7 @@ describe.each(Object.entries(cases))("%s", (_name, { make, afterwards }) => {
     expect(await ask("/latest/device")).toEqual({ status: afterwards, isSame: true });
   });
 
-  test("has its event stream ended", async () => {
+  test("loses its event stream", async () => {
     const { headers, takeAway } = await make();
     const stream = await openStream(`${controller.url}/latest/events`, headers);
     expect(stream.status).toBe(200);
@@ -139,7 +139,7 @@ describe.each(Object.entries(cases))("%s", (_name, { make, afterwards }) => {
   });
 });
 
-test("events after a right is revoked are not sent on its stream", async () => {
+test("events after a revocation are not sent on the key's stream", async () => {
   const { id, headers } = await controller.makeKey();
   const stream = await openStream(`${controller.api}/events`, headers);
   await Promise.all([asOwner("DELETE", `/api_keys/${id}`)]);
@@ -147,7 +147,7 @@ test("events after a right is revoked are not sent on its stream", async () => {
   expect(await stream.ended).not.toContain("too-late");
 });
 
-test("a request whose body comes after a right is gone does nothing", async () => {
+test("a request whose body arrives after a revocation changes nothing", async () => {
   const { id, headers } = await controller.makeKey();
   const device = await controller.enroll();
   const body = JSON.stringify({ devices: [{ id: device.id, state: "accepted" }] });
@@ -165,7 +165,7 @@ test("a key that is enabled again works again", async () => {
   expect((await controller.call("GET", "/device", { headers })).status).toBe(200);
 });
 
-test("a revoked key stays in the list, as what it was", async () => {
+test("a revoked key remains in the list with its scopes", async () => {
   const { id } = await controller.makeKey();
   await asOwner("DELETE", `/api_keys/${id}`);
   const { json } = await asOwner("GET", "/api_keys");

@@ -125,43 +125,43 @@ function forms(value: string): string[] {
   );
 }
 
-describe("no secret", () => {
+describe("a search for all secrets", () => {
   const found = (text: string) =>
     [...secrets]
       .filter(([, value]) => forms(value).some((form) => text.includes(form)))
       .map(([name]) => name);
 
-  test("was forgotten to be looked for", () => {
+  test("knows every kind of secret, and finds a planted one", () => {
     expect(secrets.size).toBe(14);
     for (const value of secrets.values()) expect(value.length).toBeGreaterThan(12);
     // The search must find a planted secret.
     expect(found(`x${secrets.get("a token")}x`)).toEqual(["a token"]);
   });
 
-  test("is in the database", () => {
+  test("finds none in the database", () => {
     expect(stored).toContain("SN-9001");
     expect(stored).toContain("auth.failed");
     expect(found(stored)).toEqual([]);
   });
 
-  test("is in the log of requests", () => {
+  test("finds none in the log of requests", () => {
     const text = JSON.stringify(logged);
     expect(text).toContain("/-net/api/v0/user/login");
     expect(found(text)).toEqual([]);
   });
 
-  test("is in the server's log", () => {
+  test("finds none in the server's log", () => {
     expect(found(controller.said.join("\n"))).toEqual([]);
   });
 
-  test("is in an answer after the one that shows it", () => {
+  test("finds none in a later answer", () => {
     expect(answers.length).toBeGreaterThan(8);
     expect(found(answers.join("\n"))).toEqual([]);
   });
 });
 
-describe("the database alone", () => {
-  test("is refused with another pepper", async () => {
+describe("a copy of the database", () => {
+  test("cannot be opened with another pepper", async () => {
     const opening = openController({
       database: controller.database,
       pepper: "cd".repeat(32),
@@ -172,7 +172,7 @@ describe("the database alone", () => {
     await expect(opening).rejects.toThrow("The pepper is not the one this database was made with");
   });
 
-  test("has nothing that signs in: what is stored of a key is no key", async () => {
+  test("has nothing that signs in: a digest is not a key", async () => {
     const { read } = controller.controller.database;
     const rows = await read.selectFrom("keys").select(["id", "digest", "previous_digest"]).execute();
     const sessions = await read.selectFrom("sessions").select("digest").execute();

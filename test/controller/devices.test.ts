@@ -8,8 +8,8 @@ beforeAll(async () => {
   key = await controller.makeKey(["devices:read", "devices:state", "devices:write"]);
 });
 
-describe("a device's first day", () => {
-  test("it calls, waits, is accepted and gets its token once", async () => {
+describe("a new device", () => {
+  test("enrols, waits, is accepted and gets its token once", async () => {
     const { call, enroll } = controller;
     const first = await enroll({
       name: "laptop-7",
@@ -33,14 +33,14 @@ describe("a device's first day", () => {
   });
 });
 
-describe("one device", () => {
+describe("a device", () => {
   const read = (id: string) => controller.call("GET", `/device/${id}`, key);
   const rename = (id: string, name: unknown) =>
     controller.call("POST", `/device/${id}`, { ...key, body: { name } });
   const assign = (body: object) => controller.call("POST", "/device/assign", { ...key, body });
   const enrolled = async () => (await controller.enroll({ name: "laptop" })).id;
 
-  test("has its members, as texts or null", async () => {
+  test("has its members as texts or null", async () => {
     const { id, pair } = await controller.enroll({ name: "laptop", serial: "SN-1", version: "26.08.1" });
     const moment = new Date(controller.now()).toISOString();
     expect((await read(id)).json).toEqual({
@@ -65,7 +65,7 @@ describe("one device", () => {
     });
   });
 
-  test("is renamed, once per name", async () => {
+  test("can be renamed, with unique names", async () => {
     const id = await enrolled();
     expect((await rename(id, "Büro 7")).json).toMatchObject({ id, name: "Büro 7", version: 2 });
     expect((await rename(id, "Büro 7")).json).toMatchObject({ version: 2 });
@@ -74,7 +74,7 @@ describe("one device", () => {
   });
 
   test.each([["line\nbreak"], ["\u0000"], ["\u2028"], [""], ["x".repeat(256)], [7]])(
-    "does not take the name %j",
+    "refuses the name %j",
     async (name) => {
       const id = await enrolled();
       expect((await rename(id, name)).status).toBe(400);
@@ -82,7 +82,7 @@ describe("one device", () => {
     },
   );
 
-  test("is assigned to a user who exists, and taken back", async () => {
+  test("can be assigned to an existing user, and unassigned", async () => {
     const id = await enrolled();
     const user = await controller.makeUser("User");
     const assigned = await assign({ device_id: id, user_id: user.id });
@@ -94,7 +94,7 @@ describe("one device", () => {
     expect((await assign({ device_id: id })).json).toMatchObject({ assigned_to_user: null, version: 3 });
   });
 
-  test("goes only when it is rejected", async () => {
+  test("can be deleted only if it is rejected", async () => {
     const { id } = await controller.enroll({ serial: "SN-gone" });
     const remove = () => controller.call("DELETE", `/device/${id}`, key);
     for (const state of ["pending", "accepted"]) {

@@ -88,9 +88,9 @@ async function writeUntilKilled(
   return answered;
 }
 
-describe("1,000 writes at once, and kill -9", () => {
+describe("1,000 concurrent writes, and kill -9", () => {
   test.each(roundList)(
-    "after $killAfter answers, round $round: what was answered stays, nothing is half done",
+    "after $killAfter answers, round $round: answered writes remain, and none is half done",
     async ({ round, killAfter }) => {
       const state = round % 2 ? "accepted" : "rejected";
       const reason = `round ${round}`;

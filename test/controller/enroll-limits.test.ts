@@ -3,7 +3,7 @@ import { proven, send } from "./enroll-support.ts";
 import { allScopes, each, insertDevices, setStates } from "./state-support.ts";
 import { testController } from "./support.ts";
 
-test("a flood stops at the limit, hides and drops no device, and is recorded once", async () => {
+test("a flood stops at the limit, hides and deletes no device, and is recorded once", async () => {
   const controller = await testController({ settings: { mostPending: 25 } });
   const key = await controller.makeKey(allScopes);
   const early = await insertDevices(controller, 20);
@@ -33,7 +33,7 @@ test("a flood stops at the limit, hides and drops no device, and is recorded onc
   expect((await controller.enroll()).status).toBe(201);
 });
 
-test("devices that are accepted in advance come in though many others wait", async () => {
+test("devices that are accepted in advance enrol even if many others wait", async () => {
   const controller = await testController({ settings: { mostPending: 1 } });
   const key = await controller.makeKey(allScopes);
   await controller.enroll();
@@ -43,7 +43,7 @@ test("devices that are accepted in advance come in though many others wait", asy
   expect((await controller.enroll({ serial: "SN-200" })).status).toBe(503);
 });
 
-test("one address enrols so many times a minute; the others are not held up", async () => {
+test("one address has a limit of enrolments a minute, which does not delay others", async () => {
   const controller = await testController({
     settings: { limits: { key: 0, address: 0, enrol: 6, login: 0 } },
     serve: { trustedProxies: ["127.0.0.1"] },

@@ -11,7 +11,7 @@ beforeAll(async () => {
 
 const count = async () => Object.keys((await controller.call("GET", "/device", key)).json.devices).length;
 
-describe("a proof", () => {
+describe("the proof", () => {
   const fields = { name: "laptop", serial: "SN-1", device_type: "laptop", device_os: "linux", version: "1" };
   const changes: [string, (body: Awaited<ReturnType<typeof proven>>) => object][] = [
     ["of another name", () => ({ name: "laptop " })],
@@ -29,7 +29,7 @@ describe("a proof", () => {
       () => ({ public_key: `${"A".repeat(43)}=`, proof: `${"A".repeat(86)}==` }),
     ],
   ];
-  test.each(changes)("%s is none", async (_, change) => {
+  test.each(changes)("is refused with %s", async (_, change) => {
     const before = await count();
     const body = await proven(controller, fields);
     const { status, json } = await send(controller, { ...body, ...change(body) });
@@ -38,7 +38,7 @@ describe("a proof", () => {
     expect((await send(controller, body)).status).toBe(201);
   });
 
-  test("does not let names run into one another", async () => {
+  test("does not confuse the fields it covers", async () => {
     const pair = newPair();
     const nonce = await nonceOf(controller);
     const { proof } = enrollBody(nonce, { name: 'a","b' }, pair);
@@ -57,7 +57,7 @@ describe("a nonce", () => {
     expect((await send(controller, enrollBody(nonce, {}, second))).status).toBe(403);
   });
 
-  test("works once for many at the same moment", async () => {
+  test("works once for many at the same time", async () => {
     const nonce = await nonceOf(controller);
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => send(controller, enrollBody(nonce, {}, newPair()))),
@@ -65,7 +65,7 @@ describe("a nonce", () => {
     expect(answers.map(({ status }) => status).sort()).toEqual([201, ...Array(9).fill(403)]);
   });
 
-  test("is not lost by a proof that does not match", async () => {
+  test("is still valid after a proof that does not match", async () => {
     const pair = newPair();
     const body = enrollBody(await nonceOf(controller), {}, pair);
     await send(controller, { ...body, name: "other" });
@@ -83,7 +83,7 @@ describe("a nonce", () => {
     expect((await send(own, enrollBody(json.nonce, {}, newPair()))).status).toBe(201);
   });
 
-  test("stays used as long as it could be", async () => {
+  test("remains used until its end", async () => {
     const own = await testController();
     const { json } = await own.call("GET", "/device/enroll");
     await send(own, enrollBody(json.nonce, {}, newPair()));
@@ -92,7 +92,7 @@ describe("a nonce", () => {
     expect((await send(own, enrollBody(json.nonce, {}, newPair()))).status).toBe(403);
   });
 
-  test("is not made without the private key", async () => {
+  test("cannot be forged", async () => {
     const nonce = await nonceOf(controller);
     const [ends, random, mac = ""] = nonce.split(".");
     const foreign = await nonceOf(await testController());
@@ -117,7 +117,7 @@ describe("a nonce", () => {
   });
 });
 
-describe("what is sent", () => {
+describe("an enrolment", () => {
   test.each([
     ["nothing", () => ({})],
     ["a short key", () => ({ public_key: "AAAA" })],
@@ -127,7 +127,7 @@ describe("what is sent", () => {
     ["half a character", () => ({ name: "\ud800" })],
     ["a name that is too long", () => ({ name: "x".repeat(256) })],
     ["a serial number that is a number", () => ({ serial: 7 })],
-  ])("%s is refused before any proof", async (name, change) => {
+  ])("with %s is refused before the proof is checked", async (name, change) => {
     const body = name === "nothing" ? {} : { ...(await proven(controller)), ...change() };
     expect((await send(controller, body)).status).toBe(400);
   });
@@ -138,7 +138,7 @@ describe("what is sent", () => {
   });
 });
 
-test("a device that is known is greeted, and what it says of itself now changes nothing", async () => {
+test("a known device gets its state, and its new details change nothing", async () => {
   const { id, pair } = await controller.enroll({ name: "laptop", serial: "SN-77" });
   const again = await controller.enroll({ name: "other", serial: "SN-78", version: "2" }, pair);
   expect([again.status, again.json]).toEqual([200, { id, state: "pending" }]);
@@ -146,7 +146,7 @@ test("a device that is known is greeted, and what it says of itself now changes 
   expect(json).toMatchObject({ name: "laptop", serial: "SN-77", last_seen_version: "2", version: 1 });
 });
 
-test("one key that comes many times at once is one device", async () => {
+test("one key that enrols many times concurrently is one device", async () => {
   const pair = newPair();
   const bodies = await Promise.all(Array.from({ length: 10 }, () => proven(controller, {}, pair)));
   const answers = await Promise.all(bodies.map((body) => send(controller, body)));

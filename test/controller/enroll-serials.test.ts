@@ -18,7 +18,7 @@ const decisions = async () =>
 const enrolled = async (serial: string | null) => (await controller.enroll({ serial })).json;
 
 describe("an acceptance in advance", () => {
-  test("is for one device, which has its token at once", async () => {
+  test("is for one device, which gets its token immediately", async () => {
     await decide(controller, key, { "SN-100": "accepted" });
     expect(await enrolled("SN-100")).toMatchObject({
       state: "accepted",
@@ -28,7 +28,7 @@ describe("an acceptance in advance", () => {
     expect(await enrolled("SN-100")).toEqual({ id: expect.any(String), state: "pending" });
   });
 
-  test("is for the first of many that come at once", async () => {
+  test("is for the first of many that enrol concurrently", async () => {
     await decide(controller, key, { "SN-100": "accepted" });
     const bodies = await Promise.all(
       Array.from({ length: 10 }, () => proven(controller, { serial: "SN-100" })),
@@ -40,14 +40,14 @@ describe("an acceptance in advance", () => {
   });
 
   test.each(["sn-100", " SN-100 ", "ＳＮ-１００", "\u00a0SN-100"])(
-    "knows the number as %j",
+    "matches the number as %j",
     async (serial) => {
       await decide(controller, key, { "SN-100": "accepted" });
       expect((await enrolled(serial)).state).toBe("accepted");
     },
   );
 
-  test("waits like any other where no more can be accepted, and is not used up", async () => {
+  test("is kept for later if no more devices can be accepted", async () => {
     const full = await testController({ settings: { mostAccepted: 0 } });
     const own = await full.makeKey(allScopes);
     await decide(full, own, { "SN-100": "accepted" });
@@ -58,8 +58,8 @@ describe("an acceptance in advance", () => {
   });
 });
 
-describe("other decisions", () => {
-  test("rejected holds for every device with the number", async () => {
+describe("a decision in advance", () => {
+  test("to reject applies to every device with the number", async () => {
     await decide(controller, key, { "SN-100": "rejected" });
     expect([(await enrolled("SN-100")).state, (await enrolled("sn-100")).state]).toEqual([
       "rejected",
@@ -68,7 +68,7 @@ describe("other decisions", () => {
     expect(await decisions()).toMatchObject([{ enforce_state: "rejected", source: "decision" }]);
   });
 
-  test("retain gives a new key the state that the machine had", async () => {
+  test("to retain gives a new key the state that the machine had", async () => {
     const { id } = await controller.enroll({ serial: "SN-100" });
     await decide(controller, key, { "SN-100": "retain" });
     expect((await enrolled("SN-100")).state).toBe("pending");
@@ -84,7 +84,7 @@ describe("other decisions", () => {
     expect((await enrolled("SN-400")).state).toBe("pending");
   });
 
-  test("are taken back with none, and a device that is not there is 404", async () => {
+  test("is removed with none, and an unknown device is 404", async () => {
     await decide(controller, key, { "SN-100": "accepted", "SN-200": "rejected" });
     expect((await decide(controller, key, { "sn-100": "none" })).json.auth_decisions).toEqual([]);
     expect(await decisions()).toMatchObject([{ serial: "SN-200" }]);
@@ -93,14 +93,14 @@ describe("other decisions", () => {
     expect(await decisions()).toHaveLength(1);
   });
 
-  test("one number stands once in a request, however it is written", async () => {
+  test("is refused if a request has a number twice, in any form", async () => {
     const answer = await decide(controller, key, { "SN-100": "accepted", " sn-100": "rejected" });
     expect([answer.status, answer.json.errors[0].pointer]).toEqual([400, "/auth_decisions/1/serial"]);
     expect(await decisions()).toEqual([]);
   });
 });
 
-describe("a number that many machines have", () => {
+describe("a placeholder serial number", () => {
   const placeholders = [
     "To Be Filled By O.E.M.",
     "to be filled by o.e.m. ",
@@ -109,7 +109,7 @@ describe("a number that many machines have", () => {
     "Default string",
     "--",
   ];
-  test.each(placeholders)("%j decides nothing and is never matched", async (serial) => {
+  test.each(placeholders)("as %j is refused in decisions and never matches", async (serial) => {
     expect((await decide(controller, key, { [serial]: "accepted" })).status).toBe(400);
     const first = await enrolled(serial);
     await setStates(controller, key, each([first.id], "rejected"));
@@ -119,7 +119,7 @@ describe("a number that many machines have", () => {
   });
 });
 
-describe("a laptop that was rejected", () => {
+describe("a rejected laptop", () => {
   const variants = ["SN-100", "sn-100", "  SN-100", "SN-100 ", "ｓｎ-100"];
 
   async function rejectedLaptop(): Promise<string> {
@@ -128,21 +128,21 @@ describe("a laptop that was rejected", () => {
     return id;
   }
 
-  test("stays rejected under its own key and under every new one", async () => {
+  test("remains rejected under its own key and under every new one", async () => {
     const { id, pair } = await controller.enroll({ serial: "SN-100" });
     await setStates(controller, key, each([id], "rejected"));
     expect((await controller.enroll({}, pair)).json).toEqual({ id, state: "rejected" });
     for (const serial of variants) expect((await enrolled(serial)).state).toBe("rejected");
   });
 
-  test("is not let in by an acceptance from before", async () => {
+  test("is not admitted by an earlier acceptance", async () => {
     const { id } = await controller.enroll({ serial: "SN-100" });
     await decide(controller, key, { "SN-100": "accepted" });
     await setStates(controller, key, each([id], "rejected"));
     for (const serial of variants) expect((await enrolled(serial)).state).toBe("rejected");
   });
 
-  test.each(["accepted", "retain"] as const)("is not let in by %s afterwards", async (decision) => {
+  test.each(["accepted", "retain"] as const)("is not admitted by %s later", async (decision) => {
     const id = await rejectedLaptop();
     for (const serial of variants) {
       const { status, json } = await decide(controller, key, { [serial]: decision });
@@ -151,7 +151,7 @@ describe("a laptop that was rejected", () => {
     expect((await enrolled("SN-100")).state).toBe("rejected");
   });
 
-  test("is not let in by a list of acceptances, which counts it apart, unless the list says so", async () => {
+  test("is not admitted by a list of acceptances, which counts it separately, without include_rejected", async () => {
     await rejectedLaptop();
     await decide(controller, key, { "SN-200": "rejected", "SN-300": "rejected", "SN-400": "rejected" });
     const list = ["SN-100", "SN-200", "SN-300", "SN-400", "SN-500"];
@@ -170,7 +170,7 @@ describe("a laptop that was rejected", () => {
     for (const serial of list) expect((await enrolled(serial)).state).toBe("accepted");
   });
 
-  test("is not let in by becoming pending, by being deleted, or by another bulk with the number", async () => {
+  test("is not admitted after it becomes pending, is deleted, or appears in another bulk", async () => {
     const id = await rejectedLaptop();
     await setStates(controller, key, each([id], "pending"));
     expect((await enrolled("SN-100")).state).toBe("rejected");
@@ -183,14 +183,14 @@ describe("a laptop that was rejected", () => {
     expect((await enrolled("SN-100")).state).toBe("rejected");
   });
 
-  test("comes back when it is accepted", async () => {
+  test("is admitted when it is accepted", async () => {
     const id = await rejectedLaptop();
     await setStates(controller, key, each([id], "accepted"));
     expect(await decisions()).toEqual([]);
     expect((await enrolled("SN-100")).state).toBe("pending");
   });
 
-  test("comes back when its rejection is taken back, and then an acceptance in advance works", async () => {
+  test("is admitted in advance when its rejection is taken back", async () => {
     const id = await rejectedLaptop();
     expect(await decisions()).toMatchObject([
       { serial: "SN-100", enforce_state: "rejected", source: "rejection", device_id: id },
@@ -203,7 +203,7 @@ describe("a laptop that was rejected", () => {
     expect((await enrolled("SN-100")).state).toBe("accepted");
   });
 
-  test("does not fill the list with its new keys, nor is that mistaken for a full enrolment", async () => {
+  test("does not fill the list with its new keys, and leaves room for other devices", async () => {
     await rejectedLaptop();
     const bodies = await Promise.all(
       Array.from({ length: 30 }, () => proven(controller, { serial: "SN-100" })),

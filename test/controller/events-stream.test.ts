@@ -15,8 +15,8 @@ const streamed = (from: { after?: number; last?: number } = {}, to = controller)
   follow(to.api, key.headers, from);
 const targets = (events: Told[]) => events.map(({ data }) => data.target.id);
 
-describe("events", () => {
-  test("end when the server stops, which does not wait for them", async () => {
+describe("an event stream", () => {
+  test("ends when the server stops, which does not wait for it", async () => {
     const { close, api } = await testController({
       database: controller.database,
       serve: { timeouts: { close: 600_000 } },
@@ -25,7 +25,7 @@ describe("events", () => {
     await Promise.all([close(), stream.ended()]);
   });
 
-  test("tell what happens to devices, in order, and not what happens to keys or tokens", async () => {
+  test("reports changes of devices in order, and no changes of keys or tokens", async () => {
     const stream = await streamed();
     const { id, pair } = await controller.enroll({ name: "laptop", serial: "SN-1" });
     await setStates(controller, key, [{ id, state: "accepted", reason: "known" }]);
@@ -60,7 +60,7 @@ describe("events", () => {
     stream.close();
   });
 
-  test("have no secret, no address and no hash in them", async () => {
+  test("has no secret, no address and no hash", async () => {
     const { id, pair } = await controller.enroll({ name: "laptop" });
     await setStates(controller, key, each([id], "accepted"));
     const { token } = (await controller.enroll({}, pair)).json;
@@ -70,7 +70,7 @@ describe("events", () => {
     expect(secrets.filter((secret) => stream.text().includes(secret))).toEqual([]);
   });
 
-  test("begin now, or after the one that is named; the header counts more than the address", async () => {
+  test("begins now, or after the named event; the header overrides the address", async () => {
     const [one = "", two = "", three = ""] = await insertDevices(controller, 3);
     await setStates(controller, key, each([one, two], "accepted"));
     const now = await streamed();
@@ -89,12 +89,12 @@ describe("events", () => {
     },
   );
 
-  test("do not begin after an id that is none", async () => {
+  test("does not begin after an unknown id", async () => {
     const headers = { ...key.headers, "last-event-id": "1; drop table audit_log" };
     expect((await controller.call("GET", "/events", { headers })).status).toBe(400);
   });
 
-  test("are not sent for a rolled-back transaction", async () => {
+  test("has no event of a rolled-back transaction", async () => {
     const [one = "", two = ""] = await insertDevices(controller, 2);
     const stream = await streamed();
     const mend = await breakDatabase(controller, {
@@ -109,8 +109,8 @@ describe("events", () => {
   });
 });
 
-describe("a reader that is cut off", () => {
-  test("misses nothing and hears nothing twice, while others write, over two servers", async () => {
+describe("a reader that reconnects", () => {
+  test("gets every event once during writes of two servers", async () => {
     const other = await testController({ database: controller.database });
     const ids = await insertDevices(controller, 450);
     const writing = (async () => {
@@ -129,7 +129,7 @@ describe("a reader that is cut off", () => {
     expect(numbers).toEqual(numbers.toSorted((one, two) => one - two));
   });
 
-  test("gets a long backlog whole", async () => {
+  test("gets a complete long backlog", async () => {
     const ids = await insertDevices(controller, 1000);
     await setStates(controller, key, each(ids, "accepted"));
     expect(targets(await (await streamed({ after: 0 })).next(1000))).toEqual(ids);
@@ -137,7 +137,7 @@ describe("a reader that is cut off", () => {
 });
 
 describe("streams", () => {
-  test("hear of what was written through another server", async () => {
+  test("report writes of another server", async () => {
     const other = await testController({ database: controller.database });
     const ids = await insertDevices(controller, 2);
     const streams = [await streamed(), await streamed({}, other)];
@@ -146,7 +146,7 @@ describe("streams", () => {
     for (const stream of streams) expect(targets(await stream.next(2))).toEqual(ids);
   });
 
-  test("are ten of one key at most; a place is free again when one ends", async () => {
+  test("are limited to ten per key; the end of one makes room", async () => {
     const streams = await Promise.all(Array.from({ length: 10 }, () => streamed()));
     const refused = await controller.call("GET", "/events", key);
     expect([refused.status, refused.json.type]).toEqual([503, "urn:relcat:problem:busy"]);
@@ -157,14 +157,14 @@ describe("streams", () => {
     await expect.poll(async () => (await streamed()).status).toBe(200);
   });
 
-  test("are no more after a request that only asks for their headers", async () => {
+  test("are not opened by a HEAD request", async () => {
     for (let turn = 0; turn < 12; turn++) {
       const { status, text } = await controller.call("HEAD", "/events", key);
       expect([status, text]).toEqual([200, ""]);
     }
   });
 
-  test("end when their key is revoked, through another server too", async () => {
+  test("end when their key is revoked, also through another server", async () => {
     const other = await testController({ database: controller.database });
     const stream = await streamed();
     const owner = await other.makeUser("Owner");
@@ -173,7 +173,7 @@ describe("streams", () => {
     expect((await controller.call("GET", "/events", key)).status).toBe(401);
   });
 
-  test("end when their key's time is over, with the next thing that happens", async () => {
+  test("end after their key expires, at the next event", async () => {
     const stream = await streamed();
     controller.setTime(controller.now() + 91 * 24 * 3_600_000);
     await controller.enroll();

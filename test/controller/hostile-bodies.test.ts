@@ -21,7 +21,7 @@ const post = (body: string | Uint8Array, headers: Record<string, string> = {}) =
 const good = () => `{"devices":[{"id":"${id}","state":"accepted"}]}`;
 const nested = (depth: number) => `${'{"devices":['.repeat(depth)}${"]}".repeat(depth)}`;
 
-describe("a body that is no JSON to go by", () => {
+describe("an ambiguous or malformed JSON body", () => {
   const bodies: [string, () => string | Uint8Array][] = [
     ["nothing but brackets, ten thousand deep", () => "[".repeat(10_000) + "]".repeat(10_000)],
     ["brackets up to the limit of bytes", () => "[".repeat(1024 * 1024)],
@@ -49,7 +49,7 @@ describe("a body that is no JSON to go by", () => {
     ["nothing", () => ""],
     ["a space", () => " "],
   ];
-  test.each(bodies)("%s: 400, and nothing happens", async (_, make) => {
+  test.each(bodies)("%s: is 400, and changes nothing", async (_, make) => {
     const before = await visible(controller, key);
     const answer = await post(make());
     expect([answer.status, answer.headers.get("content-type")]).toEqual([400, "application/problem+json"]);
@@ -60,7 +60,7 @@ describe("a body that is no JSON to go by", () => {
   test.each([
     ["__proto__", { dry_run: true }],
     ["constructor", { prototype: { dry_run: true } }],
-  ])("%s beside it is ignored and named, and has no effect", async (name, value) => {
+  ])("with an additional %s has no effect, and the header names it", async (name, value) => {
     const answer = await post(`{"${name}":${JSON.stringify(value)},${good().slice(1)}`);
     expect([answer.status, answer.headers.get("x-ignored-fields")]).toEqual([200, name]);
     expect(await answer.json()).toMatchObject({ changed: 1 });
@@ -68,14 +68,14 @@ describe("a body that is no JSON to go by", () => {
     expect(await (await post(good().replace("accepted", "pending"))).json()).toMatchObject({ changed: 1 });
   });
 
-  test("32 levels are read, and only then refused for what they are", async () => {
+  test("of 32 levels is parsed, and then validated", async () => {
     const levels = (depth: number) => `{"devices":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
     expect(await (await post(levels(32))).json()).toMatchObject({ type: "urn:relcat:problem:invalid" });
     expect(await (await post(levels(33))).json()).toMatchObject({ type: "urn:relcat:problem:bad-request" });
   });
 });
 
-describe("a body that is not said to be JSON", () => {
+describe("a body with another media type", () => {
   test.each([
     ["application/x-www-form-urlencoded"],
     ["text/plain"],
@@ -83,28 +83,28 @@ describe("a body that is not said to be JSON", () => {
     ["application/jsonp"],
     ["multipart/form-data; boundary=x"],
     [""],
-  ])("%j: 415", async (type) => {
+  ])("%j is 415", async (type) => {
     expect((await post(good(), { "content-type": type })).status).toBe(415);
   });
 
-  test.each(["gzip", "br", "zstd", "deflate", "identity, gzip"])("compressed as %s: 415", async (coding) => {
+  test.each(["gzip", "br", "zstd", "deflate", "identity, gzip"])("compressed as %s is 415", async (coding) => {
     const answer = await post(gzipSync(good()), { "content-encoding": coding });
     expect(answer.status).toBe(415);
   });
 
-  test("a bomb is not unpacked", async () => {
+  test("is not unpacked if it is a compression bomb", async () => {
     const bomb = gzipSync(Buffer.alloc(100 * 1024 * 1024));
     const before = process.memoryUsage.rss();
     expect((await post(bomb, { "content-encoding": "gzip" })).status).toBe(415);
     expect(process.memoryUsage.rss() - before).toBeLessThan(50 * 1024 * 1024);
   });
 
-  test.each(["application/json; charset=utf-8", "Application/JSON"])("%s is JSON", async (type) => {
+  test.each(["application/json; charset=utf-8", "Application/JSON"])("%s is accepted", async (type) => {
     expect((await post(good(), { "content-type": type })).status).toBe(200);
   });
 });
 
-describe("SQL", () => {
+describe("a text with SQL", () => {
   const texts = [
     "' or '1'='1",
     "1; drop table devices; --",
@@ -113,7 +113,7 @@ describe("SQL", () => {
     "$1",
     "?",
   ];
-  test.each(texts)("%s is a text like any other", async (text) => {
+  test.each(texts)("%s is stored as text", async (text) => {
     const encoded = encodeURIComponent(text);
     const devices = [{ id: text, state: "accepted" }];
     const asked = [

@@ -12,7 +12,7 @@ const proxied = (ip: string, proto?: string) => ({
 });
 
 describe("HTTPS is required", () => {
-  test("of whoever is elsewhere, before credentials are looked at", async () => {
+  test("for every client on another host, before credentials are checked", async () => {
     const controller = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
     for (const proto of [undefined, "http", "HTTPS", "https, http", ""]) {
       const { status, json, headers } = await controller.call("GET", "/ok", proxied("192.0.2.1", proto));
@@ -23,7 +23,7 @@ describe("HTTPS is required", () => {
     expect([status, headers.get("strict-transport-security")]).toEqual([200, "max-age=31536000"]);
   });
 
-  test("not of this machine, nor is a proxy believed that nobody named", async () => {
+  test("for no client on this host, and headers of an unnamed proxy are ignored", async () => {
     const controller = await testController();
     for (const proto of [undefined, "http", "https"]) {
       const { status, headers } = await controller.call("GET", "/ok", proxied("192.0.2.1", proto));
@@ -31,7 +31,7 @@ describe("HTTPS is required", () => {
     }
   });
 
-  test("also where a client calls itself this machine", async () => {
+  test("for a client that claims to be this host", async () => {
     const controller = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
     for (const hops of ["127.0.0.2, 192.0.2.1", "::1, 192.0.2.1", "127.evil.example", "garbage, 192.0.2.1"])
       expect([hops, (await controller.call("GET", "/ok", proxied(hops))).status]).toEqual([hops, 403]);
@@ -57,7 +57,7 @@ describe("with a certificate", () => {
     return { cert: readFileSync(cert), key: readFileSync(key) };
   }
 
-  test("the controller speaks HTTPS to who trusts it, and nothing to who does not speak it", async () => {
+  test("the controller speaks HTTPS only", async () => {
     const own = await certificate();
     // Its own callers use fetch, which knows no other authority; it serves all the same.
     const { url } = await testController({ serve: { certificate: own } });

@@ -40,14 +40,14 @@ function memoryInUse(): number {
 }
 
 describe("a large body", () => {
-  test("without credentials is answered before it is read, and the connection closes", async () => {
+  test("without credentials is refused before it is read, and the connection closes", async () => {
     const head = request([...base, `Content-Length: ${64 * mebibyte}`]);
     const { statuses, sent } = await talk(controller.url, (socket) => pour(socket, head, 1024));
     expect(statuses).toEqual([401]);
     expect(sent).toBeLessThan(16 * mebibyte);
   });
 
-  test("that says how large it is, is not read at all", async () => {
+  test("with its length is not read at all", async () => {
     const head = request([...withKey(), `Content-Length: ${64 * mebibyte}`]);
     const { statuses, sent } = await talk(controller.url, (socket) => pour(socket, head, 1024));
     expect(statuses).toEqual([413]);
@@ -72,7 +72,7 @@ describe("a large body", () => {
     expect(sent).toBeLessThan(16 * mebibyte);
   });
 
-  test("costs no memory that stays, a hundred times over", async () => {
+  test("leaks no memory after a hundred requests", async () => {
     const flood = () =>
       Promise.all(
         Array.from({ length: 50 }, () =>
@@ -90,7 +90,7 @@ describe("a large body", () => {
   });
 });
 
-describe("what can be read in two ways", () => {
+describe("an ambiguous request", () => {
   const body = '{"devices":[]}';
   const length = `Content-Length: ${body.length}`;
   const smuggled = "GET /-net/api/v0/ok HTTP/1.1\r\nHost: x\r\n\r\n";
@@ -134,17 +134,17 @@ describe("what can be read in two ways", () => {
     ["one host twice", () => request([...withKey(), "host: x", length], body + smuggled)],
     ["no request", () => "\u0016\u0003\u0001\u0000garbage\r\n\r\n"],
   ];
-  test.each(requests)("%s: refused, closed, and nothing behind it is answered", async (_, make) => {
+  test.each(requests)("with %s is refused, its connection is closed, and the text after it is not answered", async (_, make) => {
     const { statuses } = await raw(controller.url, make());
     expect(statuses).toEqual([400]);
   });
 
-  test("headers without an end are not collected", async () => {
+  test("with endless headers is refused", async () => {
     const { statuses } = await raw(controller.url, request([...base, `X-A: ${"a".repeat(17_000)}`]));
     expect(statuses).toEqual([400]);
   });
 
-  test.each(["TRACE", "CONNECT"])("%s is no method here", async (method) => {
+  test.each(["TRACE", "CONNECT"])("with the method %s is refused", async (method) => {
     const { statuses } = await raw(
       controller.url,
       request([`${method} /-net/api/v0/ok HTTP/1.1`, "Host: x", "Connection: close"]),
@@ -161,12 +161,12 @@ describe("a slow client", () => {
     key = await hurried.makeKey();
   });
 
-  test("has no time without end for its headers", async () => {
+  test("has a time limit for its headers", async () => {
     const { statuses } = await raw(hurried.url, `${target}\r\nHost: x\r\nX-A: `);
     expect(statuses).toEqual([408]);
   });
 
-  test("has no time without end for its body", async () => {
+  test("has a time limit for its body", async () => {
     const { statuses } = await raw(
       hurried.url,
       request([...withKey(key), "Content-Length: 100"], '{"devices"'),
@@ -174,7 +174,7 @@ describe("a slow client", () => {
     expect(statuses.every((status) => [400, 408].includes(status))).toBe(true);
   });
 
-  test("does not keep a connection that it does not use", async () => {
+  test("cannot keep an idle connection", async () => {
     const { statuses } = await raw(hurried.url, request(["GET /-net/api/v0/ok HTTP/1.1", "Host: x"]));
     expect(statuses).toEqual([200]);
   });
@@ -187,7 +187,7 @@ describe("a slow client", () => {
   });
 });
 
-test("answers that were cut off leave the server as it was", async () => {
+test("aborted answers leave the server unchanged", async () => {
   expect((await controller.call("GET", "/ok")).json).toEqual({ status: "ok" });
   expect(controller.said).toEqual([]);
 });

@@ -17,8 +17,8 @@ const make = (body?: unknown) => controller.call("POST", "/api_keys", { headers:
 const statusOf = async (headers: Record<string, string>) =>
   (await controller.call("GET", "/device", { headers })).status;
 
-describe("a key's end", () => {
-  test("is after 90 days unless stated, 365 at most, and never only where that is allowed", async () => {
+describe("the end of a key", () => {
+  test("is after 90 days by default and 365 at most, and never only if that is allowed", async () => {
     expect((await make()).json.expires_at).toBe(moment(start + 90 * day));
     expect((await make({})).json.expires_at).toBe(moment(start + 90 * day));
     expect((await make({ expires_in_days: null })).json.expires_at).toBe(moment(start + 90 * day));
@@ -29,7 +29,7 @@ describe("a key's end", () => {
     }
   });
 
-  test("can be never where the settings say so", async () => {
+  test("can be never if the settings allow it", async () => {
     const open = await testController({ settings: { keyLife: { ...settings.keyLife, never: true } } });
     const { headers } = await open.makeUser("Owner");
     const { status, json } = await open.call("POST", "/api_keys", {
@@ -42,7 +42,7 @@ describe("a key's end", () => {
     expect([answer.status, answer.headers.get("x-key-expires")]).toEqual([200, null]);
   });
 
-  test("comes at its very moment, and is told in the fortnight before", async () => {
+  test("is exact, and a header announces it for two weeks", async () => {
     const key = await controller.makeKey(undefined, 30);
     const ends = start + 30 * day;
     const warned = async () => {
@@ -61,7 +61,7 @@ describe("a key's end", () => {
   });
 });
 
-describe("a new secret", () => {
+describe("a rotated secret", () => {
   const rotate = (headers: Record<string, string>, body?: unknown) =>
     controller.call("POST", "/api_keys/me/rotate", { headers, body });
 
@@ -77,13 +77,13 @@ describe("a new secret", () => {
     expect([await statusOf(old.headers), await statusOf(fresh)]).toEqual([401, 200]);
   });
 
-  test("replaces the old one at once where that is asked for", async () => {
+  test("replaces the old one at once with overlap_hours 0", async () => {
     const old = await controller.makeKey();
     const { json } = await rotate(old.headers, { overlap_hours: 0 });
     expect([await statusOf(old.headers), await statusOf(basic(json.id, json.key))]).toEqual([401, 200]);
   });
 
-  test("is not given for a secret that was replaced, one after the other or both at once", async () => {
+  test("cannot be made with a secret that was replaced already, in turn or concurrently", async () => {
     const old = await controller.makeKey();
     const answers = await Promise.all([rotate(old.headers), rotate(old.headers)]);
     expect(answers.map(({ status }) => status).sort()).toEqual([200, 403]);
@@ -96,7 +96,7 @@ describe("a new secret", () => {
     expect([await statusOf(old.headers), await statusOf(basic(current.id, current.key))]).toEqual([200, 200]);
   });
 
-  test("keeps the one before it alive, and none before that", async () => {
+  test("keeps the secret before it alive, and none before that", async () => {
     const first = await controller.makeKey();
     const second = (await rotate(first.headers)).json;
     const third = (await rotate(basic(second.id, second.key))).json;
@@ -104,7 +104,7 @@ describe("a new secret", () => {
     expect(await Promise.all(statuses.map(statusOf))).toEqual([401, 200, 200]);
   });
 
-  test("is as long-lived as the first, however often it is exchanged", async () => {
+  test("lasts as long as the first, after any number of rotations", async () => {
     let { headers } = await controller.makeKey(undefined, 10);
     for (let exchanged = 1; exchanged <= 4; exchanged++) {
       controller.setTime(start + exchanged * 9 * day);
@@ -114,20 +114,20 @@ describe("a new secret", () => {
     }
   });
 
-  test("ends with the key it is of", async () => {
+  test("ends with its key", async () => {
     const old = await controller.makeKey();
     const { json } = await rotate(old.headers);
     await controller.call("DELETE", `/api_keys/${old.id}`, { headers: owner.headers });
     expect([await statusOf(old.headers), await statusOf(basic(json.id, json.key))]).toEqual([401, 401]);
   });
 
-  test.each([-1, 721, "24", null])("does not take an overlap of %s", async (overlap_hours) => {
+  test.each([-1, 721, "24", null])("cannot have an overlap of %s", async (overlap_hours) => {
     const { headers } = await controller.makeKey();
     expect((await rotate(headers, { overlap_hours })).status).toBe(400);
   });
 });
 
-test("the last use is noted once a minute at most", async () => {
+test("the last use of a key is stored once a minute at most", async () => {
   const key = await controller.makeKey(["devices:read"]);
   const lastUse = async () => {
     const { json } = await controller.call("GET", "/api_keys", { headers: owner.headers });
@@ -144,7 +144,7 @@ test("the last use is noted once a minute at most", async () => {
   expect(await lastUse()).toBe(moment(start + 60_000));
 });
 
-test("keys outlive another prefix in the settings", async () => {
+test("keys remain valid if the settings change the prefix", async () => {
   const key = await controller.makeKey();
   await controller.close();
   const prefixes = { key: "acme_", token: "acme-user_", device: "acme-device_" };

@@ -17,8 +17,8 @@ const make = (headers: Record<string, string>, body?: unknown, type?: string) =>
     body,
   });
 
-describe("making a key", () => {
-  test("takes no body at all, and gives a key that reads devices and sets their state", async () => {
+describe("a new key", () => {
+  test("can be made without a body, and reads devices and sets their state", async () => {
     const { status, json } = await make(owner.headers);
     expect([status, json]).toEqual([
       201,
@@ -49,7 +49,7 @@ describe("making a key", () => {
     { revoked_at: null },
     { disabled: false },
     { scope: "devices:read" },
-  ])("ignores what is not the maker's to say, and names it: %j", async (injected) => {
+  ])("ignores a member that the maker cannot set, and names it: %j", async (injected) => {
     const { status, headers, json } = await make(owner.headers, { name: "mine", ...injected });
     expect([status, headers.get("x-ignored-fields")]).toEqual([201, Object.keys(injected)[0]]);
     const plain = (await make(owner.headers, { name: "mine" })).json;
@@ -61,7 +61,7 @@ describe("making a key", () => {
     expect(made).toMatchObject({ created_by: `user:${owner.id}`, revoked_at: null, scopes: plain.scopes });
   });
 
-  test("gives no more than the maker may, even through a token", async () => {
+  test("has no more rights than its maker, even through a token", async () => {
     const user = await controller.makeUser("FullAdministrator");
     const body = { scopes: ["api_keys:write", "devices:read"] };
     const { json: token } = await latest("POST", "/user/tokens", { headers: user.headers, body });
@@ -77,7 +77,7 @@ describe("making a key", () => {
     expect([stolen.status, stolen.json.detail]).toEqual([403, expect.stringContaining("users:read")]);
   });
 
-  test("stands for all of a kind with a star", async () => {
+  test("gets all scopes of a kind with a star", async () => {
     const { json } = await make(owner.headers, { scopes: ["users:*", "api_keys:*", "users:read"] });
     expect(json.scopes).toEqual(["api_keys:read", "api_keys:write", "users:read"]);
     // No key may change users, so that is not offered.
@@ -85,7 +85,7 @@ describe("making a key", () => {
       expect((await make(owner.headers, { scopes: [wrong] })).status).toBe(400);
   });
 
-  test("is for users: a key that may do everything makes none, on no address", async () => {
+  test("can only be made by users: a key with all scopes makes none, at any address", async () => {
     const { headers } = await controller.makeKey(scopes);
     const other = await controller.makeKey();
     const attempts: [string, string, unknown?][] = [
@@ -106,7 +106,7 @@ describe("making a key", () => {
 });
 
 describe("a token", () => {
-  test("has its scopes, as far as its user's role goes now", async () => {
+  test("has its scopes, limited by the current role of its user", async () => {
     const user = await controller.makeUser("FullAdministrator");
     const { json } = await latest("POST", "/user/tokens", {
       headers: user.headers,
@@ -126,7 +126,7 @@ describe("a token", () => {
     expect(await able()).toEqual([403, 200, 403]);
   });
 
-  test("of somebody else is not there, not even for an Owner", async () => {
+  test("is invisible to other users, even to an Owner", async () => {
     const user = await controller.makeUser("User");
     const { json } = await latest("POST", "/user/tokens", { headers: user.headers });
     const attempts: [string, string, unknown?][] = [
@@ -155,8 +155,8 @@ describe("a token", () => {
   });
 });
 
-describe("lists", () => {
-  test("have one's own key alone, or what keys are, and never a digest or a secret", async () => {
+describe("a list of keys", () => {
+  test("has one's own key or the properties of all keys, and never a digest or a secret", async () => {
     const key = await controller.makeKey(scopes);
     await controller.makeKey();
     const own = await controller.call("GET", "/api_keys/me", { headers: key.headers });

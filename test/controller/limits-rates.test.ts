@@ -21,7 +21,7 @@ describe("a key", () => {
   });
   const ask = (headers = key.headers) => controller.call("GET", "/api_keys/me", { headers });
 
-  test("may ask so often a minute, is told how much is left, and when to come again", async () => {
+  test("has a limit of requests a minute, which headers announce with Retry-After", async () => {
     controller.setTime(controller.now() + 2 * minute + 15_000);
     for (const left of [4, 3, 2, 1, 0]) {
       const { status, headers } = await ask();
@@ -38,7 +38,7 @@ describe("a key", () => {
     expect(refused.headers.get("ratelimit")).toBe('"minute";r=0;t=45');
   });
 
-  test("is not let through for its name, its address or a forwarded one", async () => {
+  test("cannot avoid its limit by User-Agent or forwarded addresses", async () => {
     for (const more of [
       { "user-agent": "terraform/1.9" },
       { "x-forwarded-for": "192.0.2.9" },
@@ -55,7 +55,7 @@ describe("a key", () => {
     expect((await controller.call("GET", "/ok")).status).toBe(200);
   });
 
-  test("may ask again in the next minute, as often as before", async () => {
+  test("has the whole limit again in the next minute", async () => {
     controller.setTime(controller.now() + 44_999);
     expect((await ask()).status).toBe(429);
     controller.setTime(controller.now() + 1);
@@ -75,7 +75,7 @@ describe("an address", () => {
     expect((await controller.call("GET", "/ok")).status).toBe(200);
   });
 
-  test("is what a trusted proxy says, and nothing else", async () => {
+  test("is that of a trusted proxy's header, and of no other", async () => {
     const settings = { limits: { ...limits, address: 1 } };
     const direct = await testController({ settings });
     const from = (ip: string) => ({ headers: { "x-forwarded-for": ip, "x-forwarded-proto": "https" } });
@@ -89,8 +89,8 @@ describe("an address", () => {
   });
 });
 
-describe("many at once", () => {
-  test("are granted as many as there may be, no more and no fewer", async () => {
+describe("concurrent requests", () => {
+  test("are granted exactly up to the limit", async () => {
     const controller = await testController({ settings: { limits: { ...limits, key: 100 } } });
     const key = await controller.makeKey();
     controller.setTime(controller.now() + minute);
@@ -101,7 +101,7 @@ describe("many at once", () => {
     expect(answers.filter(({ status }) => status === 429)).toHaveLength(50);
   });
 
-  test.runIf(databaseKind === "postgres")("are never granted more by two servers together", async () => {
+  test.runIf(databaseKind === "postgres")("are not granted more by two servers together", async () => {
     const settings = { limits: { ...limits, key: 100 } };
     const first = await testController({ settings });
     const second = await testController({ settings, database: first.database });
@@ -114,8 +114,8 @@ describe("many at once", () => {
   });
 });
 
-describe("counters", () => {
-  test("remember no more of 200,000 random addresses than of some", async () => {
+describe("rate counters", () => {
+  test("need no more memory for 200,000 random addresses than for a few", async () => {
     const rates = new RateLimits(localCounters());
     const flood = async (from: number) => {
       for (let index = from; index < from + 100_000; index++)
@@ -127,7 +127,7 @@ describe("counters", () => {
     expect(more - some).toBeLessThan(2_000_000);
   });
 
-  test("go on counting who is busy while others are forgotten", async () => {
+  test("still count a busy client while others are forgotten", async () => {
     const rates = new RateLimits(localCounters());
     let granted = 0;
     for (let index = 0; index < 60_000; index++) {
@@ -138,7 +138,7 @@ describe("counters", () => {
   });
 });
 
-describe("an address", () => {
+describe("the network of an address", () => {
   test.each([
     ["192.0.2.7", "192.0.2.7"],
     ["192.0.2.7:443", "192.0.2.7:443"],
@@ -152,11 +152,11 @@ describe("an address", () => {
     ["1:2:3", "1:2:3"],
     ["unknown", "unknown"],
     ["", ""],
-  ])("%j counts for %j", (address, network) => {
+  ])("%j is %j", (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
 
-  test("of the same IPv6 network shares its limit, one of another network does not", async () => {
+  test("shares one limit if it is an IPv6 network", async () => {
     const { call } = await testController({
       settings: { limits: { ...limits, address: 2 } },
       serve: { trustedProxies: ["127.0.0.1"] },

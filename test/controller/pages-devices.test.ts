@@ -20,7 +20,7 @@ const enrollMany = async (count: number, prefix: string) => {
 const stateOf = async (id: string) =>
   (await controller.call("GET", `/device/${id}`, { headers: owner.headers })).json;
 
-test("a handful is accepted at once, and the page says so", async () => {
+test("a handful of devices is accepted without a confirmation, and the page says so", async () => {
   const ids = await enrollMany(3, "few");
   const page = await visit.get("/devices");
   const after = await visit.postAndFollow("/devices?state=pending", {
@@ -44,7 +44,7 @@ test("a handful is accepted at once, and the page says so", async () => {
   });
 });
 
-test("more than a handful is shown once more before anything happens", async () => {
+test("more than a handful needs a confirmation", async () => {
   const ids = await enrollMany(6, "many");
   const page = await visit.get("/devices");
   const device = ids.map((id) => boxOf(page, id));
@@ -66,7 +66,7 @@ test("more than a handful is shown once more before anything happens", async () 
   expect(await stateOf(ids[5] ?? "")).toMatchObject({ state: "rejected", state_reason: "stolen <b>" });
 });
 
-test("rejected devices among several stay so, unless the visitor ticks that they are meant", async () => {
+test("rejected devices in a selection remain rejected, unless the visitor confirms them", async () => {
   const ids = await enrollMany(3, "mixed");
   const [rejected = "", ...others] = ids;
   const reject = { devices: [{ id: rejected, state: "rejected", reason: "Stolen." }] };
@@ -93,7 +93,7 @@ test("rejected devices among several stay so, unless the visitor ticks that they
   );
 });
 
-test("rejected serial numbers in a list stay so, and are counted", async () => {
+test("rejected serial numbers in a list remain rejected, and are counted", async () => {
   const serials = ["SN-7001", "SN-7002", "SN-7003", "SN-7004", "SN-7005"].join("\n");
   await visit.post("/serials", { serials: serials.slice(0, -8), state: "rejected" });
   const answer = await visit.post("/serials", { serials, state: "accepted" });
@@ -108,7 +108,7 @@ test("rejected serial numbers in a list stay so, and are counted", async () => {
   expect(all.status).toBe(303);
 });
 
-test("a device that changed since its list was shown is refused, and with it all others", async () => {
+test("a device that changed since its list was shown is refused, together with all others", async () => {
   const [one = "", other = ""] = await enrollMany(2, "stale");
   const page = await visit.get("/devices");
   await controller.call("POST", `/device/${one}`, { headers: owner.headers, body: { name: "renamed" } });
@@ -120,7 +120,7 @@ test("a device that changed since its list was shown is refused, and with it all
   expect((await stateOf(other)).state).toBe("pending");
 });
 
-test("a thousand are decided at once", async () => {
+test("a thousand devices are decided at once", async () => {
   const other = await testController();
   const user = await other.makeUser("Owner");
   const inside = await signIn(other, user);
@@ -176,7 +176,7 @@ const row = (index: number) => ({
   token_digest: null,
 });
 
-test("lists are searched, and lead from page to page to the end", async () => {
+test("lists can be searched, and have links from page to page", async () => {
   const other = await testController();
   const inside = await signIn(other, await other.makeUser("Owner"));
   const rows = Array.from({ length: 230 }, (_, index) => row(index));
@@ -202,14 +202,14 @@ test.each([
   ["state=accepted&device=", "The body cannot be used."],
   [`state=accepted&device=${"0".repeat(36)}.1`, "Some devices are unknown; nothing was changed."],
   [`state=accepted&device=x.1&reason=${"x".repeat(501)}`, "The body cannot be used."],
-])("the form %j is answered with words", async (body, words) => {
+])("the form %j is answered with a sentence", async (body, words) => {
   const page = await visit.post("/devices", body);
   expect([400, 404]).toContain(page.status);
   expect(page.text).toContain(words);
   expect(page.text).not.toMatch(/\bat .*\.ts:\d/);
 });
 
-test("forms are bounded in size, in number and in kind", async () => {
+test("forms have limits of size, number and kind", async () => {
   expect((await visit.post("/devices", `state=accepted&reason=${"x".repeat(300_000)}`)).status).toBe(413);
   expect((await visit.post("/devices", "a&".repeat(3000))).status).toBe(413);
   expect((await visit.post("/devices", "{}", { "content-type": "application/json" })).status).toBe(415);
@@ -218,7 +218,7 @@ test("forms are bounded in size, in number and in kind", async () => {
   ).toBe(415);
 });
 
-test("a device's page tells what there is, and changes it", async () => {
+test("a device's page shows its details, and changes them", async () => {
   const [id = ""] = await enrollMany(1, "single");
   const path = `/devices/${id}`;
   const renamed = await visit.postAndFollow(path, { what: "rename", name: "front desk" });
@@ -236,7 +236,7 @@ test("a device's page tells what there is, and changes it", async () => {
   expect((await visit.post(path, { what: "explode" })).status).toBe(400);
 });
 
-test("addresses that mean nothing are pages too; other methods are told what works", async () => {
+test("unknown addresses are pages, and other methods get the list of allowed ones", async () => {
   for (const path of ["/devices/x", "/nothing", "/devices/%2fx", "/assets/style.css", "/users/1"])
     expect([path, (await visit.get(path)).status]).toEqual([path, path.includes("%2f") ? 400 : 404]);
   const response = await fetch(`${controller.url}/devices`, { method: "DELETE" });

@@ -12,14 +12,14 @@ beforeAll(async () => {
   page = await visitor(url).get("/-net/api/v0/docs");
 });
 
-test("anybody reads it, under the pages' policy, with and without the final slash", async () => {
+test("everyone can read the page, under the pages' policy, with and without the final slash", async () => {
   expect(page.status).toBe(200);
   expect(page.headers.get("content-type")).toBe("text/html; charset=utf-8");
   expect(page.headers.get("content-security-policy")).toMatch(/^default-src 'none'; style-src 'self';/);
   expect((await visitor(url).get("/latest/docs/")).text).toBe(page.text);
 });
 
-test("every operation is there, with its address and every field that it takes", () => {
+test("the page has every operation with its address and every field that it accepts", () => {
   for (const { path, operations } of controllerRoutes)
     for (const [method, operation] of Object.entries(operations)) {
       const address = `/-net/api/v0${path.replace(":id", "{id}").replace(/\/$/, "")}`;
@@ -40,7 +40,7 @@ function fieldsOf(operation: ControllerOperation): string[] {
   return [...Object.keys(query?.shape ?? {}), ...Object.keys(shape)];
 }
 
-test("every link on it leads to something on it, or to another page", () => {
+test("every link of the page leads to an anchor on it, or to another page", () => {
   const ids = new Set([...page.text.matchAll(/ id="([^"]+)"/g)].map(([, id]) => id));
   const links = [...page.text.matchAll(/ href="#([^"]+)"/g)].map(([, id]) => id);
   expect(links.length).toBeGreaterThan(100);
@@ -48,14 +48,14 @@ test("every link on it leads to something on it, or to another page", () => {
 });
 
 test.each(Object.entries(contracts).filter(([, { body }]) => body))(
-  "the example of %s is what its contract takes",
+  "the example of %s fits its contract",
   (operation, { body }) => {
     const example = bodyExamples[operation as ControllerOperation];
     expect(body?.schema.safeParse(example).error).toBeUndefined();
   },
 );
 
-test("style, script and icon stay for good, under names that change with them", async () => {
+test("style, script and icon are cached for good, under names with their hash", async () => {
   const paths = [...page.text.matchAll(/(?:href|src)="(\/assets\/[^"]+)"/g)].map(([, path = ""]) => path);
   expect(paths).toHaveLength(5);
   for (const path of paths) {

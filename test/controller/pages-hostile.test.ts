@@ -57,7 +57,7 @@ function expectOnlyText(text: string): void {
   }
 }
 
-test("in lists", async () => {
+test("lists show hostile text as text", async () => {
   const devices = await visit.get("/devices?state=all");
   const serials = await visit.get("/serials");
   const keys = await visit.get("/keys");
@@ -77,7 +77,7 @@ test("in lists", async () => {
   }
 });
 
-test("on pages of one thing, and in what is asked", async () => {
+test("pages of one device or key and their forms show hostile text as text", async () => {
   for (const [index, id] of ids.entries()) {
     const text = hostile[index] ?? "";
     const page = await visit.get(`/devices/${id}`);
@@ -95,7 +95,7 @@ test("on pages of one thing, and in what is asked", async () => {
   expect(confirmation.text).toContain(`name="reason" value="${escaped(hostile[1] ?? "")}"`);
 });
 
-test("in addresses and in forms that are wrong", async () => {
+test("hostile addresses and forms are refused, and their text remains text", async () => {
   for (const text of hostile) {
     const value = encodeURIComponent(text);
     for (const path of [
@@ -116,7 +116,7 @@ test("in addresses and in forms that are wrong", async () => {
   expect(controller.said).toEqual([]);
 });
 
-test("a search for control characters or halves of characters is refused in words", async () => {
+test("a search for control characters or halves of characters is refused with a sentence", async () => {
   for (const q of ["%00", "a%0Ab", "%C2%80"]) {
     const page = await visit.get(`/devices?q=${q}`);
     expect(page.status, q).toBe(400);
@@ -130,7 +130,7 @@ test("templates print nothing unescaped", () => {
     expect(readFileSync(join(folder, file), "utf8"), file).not.toMatch(/\{\{\{|\{\{&/);
 });
 
-test("what goes wrong inside is a page without its cause", async () => {
+test("an internal error is a page without its cause", async () => {
   const broken = await testController();
   const inside = await signIn(broken, await broken.makeUser("Owner"));
   await broken.controller.database.note((writer) => writer.schema.dropTable("serials").execute());

@@ -69,7 +69,7 @@ describe.each(who)("$name", ({ role, flags, sees }) => {
     }
   });
 
-  test("what they may not do is refused by the API's own rule", async () => {
+  test("is refused by the API's own rule", async () => {
     const allowed = (sees as readonly string[]).flatMap((path) =>
       path === "/users"
         ? ["disable"]
@@ -85,13 +85,13 @@ describe.each(who)("$name", ({ role, flags, sees }) => {
     }
   });
 
-  test("begins at the first of them", async () => {
+  test("begins at the first of these pages", async () => {
     const page = await visit.get("/");
     expect(page.location || page.text).toContain(sees[0] ?? "No device is assigned to you.");
   });
 });
 
-test("pages without a right have no control for it", async () => {
+test("sees no control for a missing right on a page", async () => {
   const panel = await signIn(
     controller,
     await controller.makeUser("LimitedAdministrator", { authz_control_panel: 1 }),
@@ -100,7 +100,7 @@ test("pages without a right have no control for it", async () => {
   expect((await panel.get(`/keys/${key.id}`)).text).not.toMatch(/value="(rotate|revoke)"/);
 });
 
-test("nobody disables themselves or an Owner above them, and is not offered it", async () => {
+test("an administrator cannot disable themselves or an Owner above them, and is not offered it", async () => {
   const owner = await controller.makeUser("Owner");
   const full = await controller.makeUser("FullAdministrator");
   const visit = await signIn(controller, full);
@@ -158,7 +158,7 @@ describe("an Owner", () => {
     visit = await signIn(controller, await controller.makeUser("Owner"));
   });
 
-  test("makes a key that is shown once, exchanges its secret, and revokes it", async () => {
+  test("makes a key that is shown once, rotates its secret, and revokes it", async () => {
     const fields = { name: "sync", days: "9", scope: ["devices:read", "audit:read"] };
     const made = await visit.post("/keys", fields);
     expect([made.status, made.headers.get("cache-control")]).toEqual([201, "no-store"]);
@@ -187,13 +187,13 @@ describe("an Owner", () => {
     [{ days: "400", scope: "devices:read" }, "Keys end after 365 days at most here."],
     [{ days: "x", scope: "devices:read" }, "The body cannot be used."],
     [{ days: "9", scope: "root" }, "The body cannot be used."],
-  ])("gets words for a key that cannot be: %j", async (fields, words) => {
+  ])("gets a sentence for an invalid key: %j", async (fields, words) => {
     const page = await visit.post("/keys", fields);
     expect(page.status).toBe(400);
     expect(page.text).toContain(words);
   });
 
-  test("decides on serial numbers, a list at once, and takes decisions back", async () => {
+  test("decides on serial numbers, accepts a list, and removes decisions", async () => {
     const serials = ["PF-1", "PF-2", "", " PF-3 ", "PF-2"].join("\r\n");
     expect((await visit.postAndFollow("/serials", { serials, state: "accepted" })).text).toContain(
       "3 serial numbers decided.",
@@ -213,7 +213,7 @@ describe("an Owner", () => {
     expect((await visit.get("/serials?page=99&state=lost")).status).toBe(200);
   });
 
-  test("reads the audit log back and forth", async () => {
+  test("pages through the audit log in both directions", async () => {
     for (let round = 0; round < 110; round++) {
       const body = { device_id: deviceId, user_id: round % 2 === 0 ? userId : null };
       const { headers } = await controller.call("POST", "/device/assign", {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 const policy =
   "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-test("the door is a form that works without anything else", async () => {
+test("the sign-in page is a form that works without script", async () => {
   const page = await anybody.get("/");
   expect(page.status).toBe(200);
   expect(page.text).toContain('<form class="door" method="post" action="/signin">');
@@ -30,7 +30,7 @@ test("the door is a form that works without anything else", async () => {
   });
 });
 
-test("signing in leads to the devices, or to where somebody was going", async () => {
+test("signing in leads to the devices, or to the requested page", async () => {
   const fields = { name: owner.email.toUpperCase(), password };
   const answer = await anybody.post("/signin", fields);
   expect([answer.status, answer.location]).toEqual([303, "/"]);
@@ -58,13 +58,13 @@ test.each([
   "/signout",
   "/devices\n/x",
   "",
-])("nobody is led to %j after signing in", async (to) => {
+])("signing in never redirects to %j", async (to) => {
   const { location } = await anybody.post("/signin", { name: owner.email, password, to });
   expect(["/", "/devices/../../x"]).toContain(location);
   expect(new URL(location, controller.url).origin).toBe(controller.url);
 });
 
-test("what is wrong is said in one sentence, whatever it is, and asks for no Basic credentials", async () => {
+test("every sign-in error is one sentence, without a Basic challenge", async () => {
   const wrongs = [
     { name: owner.email, password: "wrong" },
     { name: "nobody@example.com", password },
@@ -81,7 +81,7 @@ test("what is wrong is said in one sentence, whatever it is, and asks for no Bas
   }
 });
 
-test("the brake of the API holds here too", async () => {
+test("the limit of wrong passwords applies to the pages too", async () => {
   const { url, makeUser } = await testController();
   const { email } = await makeUser("Owner");
   const statuses: number[] = [];
@@ -93,7 +93,7 @@ test("the brake of the API holds here too", async () => {
   expect(page.text).toMatch(/Ask again in \d+ s\./);
 });
 
-test("the limit of logins holds here too", async () => {
+test("the limit of logins applies to the pages too", async () => {
   const { url } = await testController({ settings: { limits: { key: 0, address: 0, enrol: 0, login: 2 } } });
   const statuses: number[] = [];
   for (const name of ["a", "b", "c"])
@@ -101,7 +101,7 @@ test("the limit of logins holds here too", async () => {
   expect(statuses).toEqual([403, 403, 429]);
 });
 
-test("a form from another site does not sign anyone in", async () => {
+test("a form from another site does not sign a user in", async () => {
   for (const origin of ["https://evil.example", "null", ""]) {
     const page = await anybody.post("/signin", { name: owner.email, password }, { origin });
     expect([page.status, page.headers.has("set-cookie")]).toEqual([403, false]);
@@ -123,7 +123,7 @@ test("signing out ends the session, for programs too", async () => {
   expect((await controller.call("GET", "/user/me", { headers: { cookie } })).status).toBe(401);
 });
 
-test("a session that has ended leads to the door once, without its cookie, and counts as one failure", async () => {
+test("an expired session leads to the sign-in page once, without its cookie, and counts as one failure", async () => {
   const stale = visitor(controller.url, { cookie: `relcat-session=${"A".repeat(43)}` });
   const answer = await stale.get("/devices?state=accepted");
   expect([answer.status, answer.headers.get("set-cookie")]).toEqual([
@@ -136,7 +136,7 @@ test("a session that has ended leads to the door once, without its cookie, and c
   expect(signedIn.headers.get("set-cookie")).toMatch(/^relcat-session=[\w-]{43};/);
 });
 
-test("twelve hours later a form changes nothing, and says so", async () => {
+test("a form changes nothing after twelve hours, and says so", async () => {
   const other = await testController();
   const visit = await signIn(other, await other.makeUser("Owner"));
   const { id } = await other.enroll({ name: "laptop" });
@@ -146,20 +146,20 @@ test("twelve hours later a form changes nothing, and says so", async () => {
   expect((await visitor(other.url).get(answer.location)).text).toContain("Nothing was changed.");
 });
 
-test("a message is shown only where this server signed it", async () => {
+test("a message is shown only if this server signed it", async () => {
   const forged = ["accepted.3", "accepted.3.00000000000000000000000000000000", "<b>x</b>", "constructor.1.0"];
   for (const said of forged)
     expect((await anybody.get(`/?said=${encodeURIComponent(said)}`)).text).not.toContain('role="status"');
 });
 
-test("a controller that is asked over a network without TLS shows no form", async () => {
+test("a controller without TLS shows no form over a network", async () => {
   const { url } = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
   const page = await visitor(url).get("/", { "x-forwarded-for": "192.0.2.7" });
   expect([page.status, page.text.includes("<form")]).toEqual([403, false]);
   expect(page.text).toContain("Open this page over HTTPS.");
 });
 
-test("behind a proxy with TLS signing in works, and the cookie is for TLS only", async () => {
+test("signing in works behind a proxy with TLS, and the cookie is for TLS only", async () => {
   const { url, makeUser } = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });
   const { email } = await makeUser("Owner");
   const { host } = new URL(url);

@@ -16,8 +16,8 @@ const unknown = "00000000-0000-4000-8000-000000000000";
 const states = () => statesOf(controller, key);
 const rows = async () => (await controller.call("GET", "/audit_log?code=device.state", key)).json.audit_log;
 
-describe("a bulk that is taken", () => {
-  test("answers item by item in its order, and leaves a row for each change", async () => {
+describe("a valid bulk", () => {
+  test("is answered item by item in its order, and writes a row for each change", async () => {
     const items = [
       { id: id(4), state: "rejected" as const, reason: "stolen" },
       { id: id(0), state: "accepted" as const },
@@ -49,7 +49,7 @@ describe("a bulk that is taken", () => {
     ]);
   });
 
-  test("changes nothing when it comes again", async () => {
+  test("changes nothing the second time", async () => {
     const items = each([id(0), id(1)], "accepted");
     await setStates(controller, key, items);
     const before = await visible(controller, key);
@@ -59,21 +59,21 @@ describe("a bulk that is taken", () => {
     expect(await visible(controller, key)).toEqual(before);
   });
 
-  test("moves a device once even if it is listed twice", async () => {
+  test("changes a device once even if it is listed twice", async () => {
     const { json } = await setStates(controller, key, each([id(0), id(1), id(0)], "rejected"));
     expect(json.changed).toBe(2);
     expect(json.devices[0]).toEqual(json.devices[2]);
     expect(await rows()).toHaveLength(2);
   });
 
-  test("may free the places that it takes", async () => {
+  test("can free the places that it uses", async () => {
     await setStates(controller, key, each(ids.slice(0, 4), "accepted"));
     const exchange = [...each([id(0)], "pending"), ...each([id(5)], "accepted")];
     expect((await setStates(controller, key, exchange)).status).toBe(200);
     expect(await states()).toEqual(["pending", "accepted", "accepted", "accepted", "pending", "accepted"]);
   });
 
-  test("is only tried with dry_run: the same answer, no trace", async () => {
+  test("with dry_run has the same answer, and changes nothing", async () => {
     const before = await visible(controller, key);
     const items = each(ids.slice(0, 3), "accepted");
     const tried = await setStates(controller, key, items, { dry_run: true });
@@ -84,7 +84,7 @@ describe("a bulk that is taken", () => {
   });
 });
 
-describe("a bulk that cannot be taken whole", () => {
+describe("an invalid bulk", () => {
   const good = () => each([id(0), id(1)], "accepted");
   const cases = {
     "an unknown id": [404, () => [...good(), ...each([unknown], "accepted")], "not-found"],
@@ -98,7 +98,7 @@ describe("a bulk that cannot be taken whole", () => {
   } as const;
 
   test.each(Object.entries(cases))(
-    "%s: nothing is applied, and each item hears why",
+    "%s is not applied, and each item has the reason",
     async (_, [code, make, error]) => {
       const items = make() as ReturnType<typeof good>;
       const before = await visible(controller, key);
@@ -112,7 +112,7 @@ describe("a bulk that cannot be taken whole", () => {
   );
 
   test.each(Object.entries(cases))(
-    "%s: the good ones go through where the client prefers that",
+    "%s is applied in part if the client prefers that",
     async (_, [, make, error]) => {
       const items = make() as ReturnType<typeof good>;
       const { status, json, headers } = await setStates(
@@ -130,7 +130,7 @@ describe("a bulk that cannot be taken whole", () => {
     },
   );
 
-  test("if_version accepts a client that saw the latest version", async () => {
+  test("is refused if its if_version is not the latest version", async () => {
     const item = { id: id(0), state: "accepted" as const, if_version: 1 };
     expect((await setStates(controller, key, [item])).status).toBe(200);
     expect((await setStates(controller, key, [{ ...item, state: "rejected" }])).status).toBe(409);
@@ -139,7 +139,7 @@ describe("a bulk that cannot be taken whole", () => {
     );
   });
 
-  test("one device cannot have two states", async () => {
+  test("cannot set two states of one device", async () => {
     const items = [...good(), ...each([id(0)], "rejected")];
     const { status, json } = await setStates(controller, key, items, {}, "handling=lenient");
     expect([status, json.errors[0].pointer]).toEqual([400, "/devices/2/state"]);
@@ -155,14 +155,14 @@ describe("a bulk that cannot be taken whole", () => {
     ["a reason with line breaks", { devices: [{ id: "x", state: "accepted", reason: "a\nb" }] }],
     ["a list", []],
     ["null", null],
-  ])("%s is no bulk", async (_, body) => {
+  ])("%s is refused", async (_, body) => {
     const { status, json } = await controller.call("POST", "/device/state", { ...key, body });
     expect([status, json.type]).toEqual([400, "urn:relcat:problem:invalid"]);
   });
 });
 
-describe("sizes", () => {
-  test("1,000 items are one bulk, 1,001 are none", async () => {
+describe("the size of a bulk", () => {
+  test("is 1,000 items at most", async () => {
     const many = await insertDevices(controller, 1001);
     expect((await setStates(controller, key, each(many, "rejected"))).status).toBe(400);
     expect(await rows()).toEqual([]);
@@ -173,7 +173,7 @@ describe("sizes", () => {
     expect(audit.json.audit_log).toHaveLength(1000);
   });
 
-  test("a mebibyte is the most, whatever is in it", async () => {
+  test("is one MiB at most", async () => {
     const body = JSON.stringify({ devices: each([id(0)], "rejected") });
     const post = (bytes: number) =>
       controller.call("POST", "/device/state", { ...key, body: body.padEnd(bytes, " ") });
@@ -182,8 +182,8 @@ describe("sizes", () => {
   });
 });
 
-describe("leaving accepted", () => {
-  test("takes the token away in the same moment, and coming back gives another one", async () => {
+describe("a device that is no longer accepted", () => {
+  test("loses its token at once, and gets another one when it is accepted again", async () => {
     const { id: own, pair, ...first } = await controller.enroll({ serial: "SN-77" });
     expect(first.json).not.toHaveProperty("token");
     const tokens: string[] = [];

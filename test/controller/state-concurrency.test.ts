@@ -6,7 +6,7 @@ const rounds = 20;
 const fleet = 200;
 
 describe.each(["one server", "two servers on one database"])(
-  "two opposite bulks at once, over %s",
+  "two opposite concurrent bulks, over %s",
   (servers) => {
     let first: TestController;
     let second: TestController;
@@ -46,8 +46,8 @@ describe.each(["one server", "two servers on one database"])(
   },
 );
 
-describe("limits that many reach at once", () => {
-  test("accepted devices are never more than there may be", async () => {
+describe("concurrent requests at a limit", () => {
+  test("never accept more devices than allowed", async () => {
     const settings = { mostAccepted: 7 };
     const first = await testController({ settings });
     const second = await testController({ settings, database: first.database });
@@ -61,7 +61,7 @@ describe("limits that many reach at once", () => {
     expect((await statesOf(first, key)).filter((state) => state === "accepted")).toHaveLength(7);
   });
 
-  test("one version is changed by one of many", async () => {
+  test("change one version once", async () => {
     const controller = await testController();
     const key = await controller.makeKey(allScopes);
     const [id = ""] = await insertDevices(controller, 1);
@@ -75,7 +75,7 @@ describe("limits that many reach at once", () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
   });
 
-  test("ten bulks of a thousand at once are all taken, and readers are answered meanwhile", async () => {
+  test("of ten bulks of a thousand all succeed, and reads are answered meanwhile", async () => {
     const controller = await testController();
     const key = await controller.makeKey(allScopes);
     const ids = await insertDevices(controller, 1000);

@@ -48,8 +48,8 @@ const places: [string, number, (index: number) => Fault][] = faults.flatMap(
     ]) ?? [],
 );
 
-describe("a database that fails in the middle of a bulk", () => {
-  test.each(places)("%s, device %i: nothing is left of it", async (_, at, make) => {
+describe("a database that fails during a bulk", () => {
+  test.each(places)("%s, device %i: rolls everything back", async (_, at, make) => {
     const before = await visible(controller, key);
     const mend = await breakDatabase(controller, make(at));
     const { status, text } = await setStates(controller, key, bulk()).finally(mend);
@@ -59,7 +59,7 @@ describe("a database that fails in the middle of a bulk", () => {
     expect(await visible(controller, key)).toEqual(before);
   });
 
-  test("takes the same bulk when it is well again, and the audit log has no gap", async () => {
+  test("accepts the same bulk after it recovers, and the audit log has no gap", async () => {
     expect((await setStates(controller, key, bulk())).json.changed).toBe(4);
     const { json } = await controller.call("GET", "/audit_log?limit=5", key);
     const last = json.audit_log[0].seq;
@@ -69,7 +69,7 @@ describe("a database that fails in the middle of a bulk", () => {
   });
 });
 
-describe("a database that fails elsewhere", () => {
+describe("a database that fails during another write", () => {
   const rest: [string, Fault, (id: string) => Promise<{ status: number }>][] = [
     [
       "renaming",
@@ -91,7 +91,7 @@ describe("a database that fails elsewhere", () => {
         }),
     ],
   ];
-  test.each(rest)("%s leaves nothing", async (_, fault, ask) => {
+  test.each(rest)("rolls back %s", async (_, fault, ask) => {
     const before = await visible(controller, key);
     const mend = await breakDatabase(controller, fault);
     expect((await ask(ids[0] ?? "").finally(mend)).status).toBe(500);

@@ -33,7 +33,7 @@ describe("the whole list", () => {
     expect(headers.get("link")).toBeNull();
   });
 
-  test("3,000 devices are one valid document, whole and in order", async () => {
+  test("is one valid document of 3,000 devices, in order", async () => {
     const large = await testController();
     const made = await insertDevices(large, 3000, (index) => ({ name: `"quoted", {${index}}\\` }));
     const { json } = await large.call("GET", "/device", await large.makeKey());
@@ -41,7 +41,7 @@ describe("the whole list", () => {
     expect(json.devices[made[2999] ?? ""].name).toBe('"quoted", {2999}\\');
   });
 
-  test.each([0, 500, 501, 1000])("%i devices: no portion is lost or empty", async (count) => {
+  test.each([0, 500, 501, 1000])("has %i devices, without an empty or missing portion", async (count) => {
     const other = await testController();
     const made = await insertDevices(other, count);
     const { json } = await other.call("GET", "/device", await other.makeKey());
@@ -49,8 +49,8 @@ describe("the whole list", () => {
   });
 });
 
-describe("filters", () => {
-  test("by state, by serial number whatever its case, by part of name, serial number or id", async () => {
+describe("the filters", () => {
+  test("select by state, by serial number in any case, and by part of name, serial number or id", async () => {
     expect(await idsOf("?state=accepted")).toEqual(ids.filter((_, index) => index % 3 === 1));
     expect(await idsOf("?serial=%20sn-1004%20")).toEqual([ids[4]]);
     expect(await idsOf("?serial=SN-10")).toEqual([]);
@@ -78,13 +78,13 @@ describe("filters", () => {
     [`?q=${"x".repeat(256)}`, "q"],
     ["?__proto__=1", "__proto__"],
     ["?ordering=id", "ordering"],
-  ])("%s is refused by name", async (query, pointer) => {
+  ])("refuse %s by name", async (query, pointer) => {
     const { status, json } = await list(query);
     expect(status).toBe(400);
     expect(json.errors.map((error: { pointer: string }) => error.pointer)).toContain(pointer);
   });
 
-  test("what is a wildcard in SQL is a character here, and letters beyond ASCII are found as they are", async () => {
+  test("treat SQL wildcards as characters, and match letters beyond ASCII", async () => {
     const other = await testController();
     const { headers } = await other.makeKey();
     const names = ["100%", "a_b", "axb", "back\\slash", "Ärger", "'; drop table devices; --"];
@@ -101,11 +101,11 @@ describe("filters", () => {
   });
 });
 
-describe("pages", () => {
+describe("a page of the list", () => {
   const nextOf = (link: string | null) =>
     /<\/-net\/api\/v0\/device(\?[^>]+)>; rel="next"/.exec(link ?? "")?.[1];
 
-  test("cover everything once and say how many match", async () => {
+  test("has every device once together with the others, and the count of matches", async () => {
     const seen: string[] = [];
     for (let query: string | undefined = "?limit=7&state=pending"; query; ) {
       const { status, json, headers } = await list(query);
@@ -116,12 +116,12 @@ describe("pages", () => {
     expect(seen).toEqual(ids.filter((_, index) => index % 3 === 0));
   });
 
-  test("a last page that is full has no next one", async () => {
+  test("has no next page if it is full and the last", async () => {
     const { headers } = await list("?limit=30");
     expect(headers.get("link")).toBeNull();
   });
 
-  test("cover everything once while devices are added", async () => {
+  test("has every device once even if devices are added", async () => {
     const other = await testController();
     const { headers } = await other.makeKey();
     const made = await insertDevices(other, 20);
@@ -135,7 +135,7 @@ describe("pages", () => {
     expect(seen).toEqual(made);
   });
 
-  test("a cursor is of use to its key, for its filters, and nothing else", async () => {
+  test("has a cursor for its key and its filters only", async () => {
     const next = nextOf((await list("?limit=5&state=pending")).headers.get("link")) ?? "";
     const cursor = new URLSearchParams(next).get("cursor");
     expect((await list(next)).status).toBe(200);

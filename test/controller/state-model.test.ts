@@ -132,7 +132,7 @@ async function takeBulk(model: Model, { moves, isLenient }: Extract<Step, { kind
   model.bulk(known);
 }
 
-test("states, versions, tokens and serial numbers are what the model says, whatever happens in which order", async () => {
+test("states, versions, tokens and serial numbers follow the model in any order of events", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 5, maxLength: 25 }), async (steps) => {
       const prefix = `RUN-${run++}-`;

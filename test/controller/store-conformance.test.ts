@@ -41,7 +41,7 @@ const readValue = async ({ read }: Pick<Database, "read">, key: string) =>
   (await read.selectFrom("meta").select("value").where("key", "=", key).executeTakeFirst())?.value;
 
 describe("transactions", () => {
-  test("are seen when they are committed, by others too", async () => {
+  test("are visible to all connections after the commit", async () => {
     const other = await open(place);
     await database.write(async (transaction) => {
       await put("one", "1")(transaction);
@@ -54,7 +54,7 @@ describe("transactions", () => {
     expect([await readValue(database, "one"), await readValue(other, "one")]).toEqual(["1", "1"]);
   });
 
-  test("roll back whole, whatever was thrown, and the next one is not harmed", async () => {
+  test("roll back completely after any error, and do not affect the next one", async () => {
     const failing = [
       async () => {
         throw new Error("decided so");
@@ -74,7 +74,7 @@ describe("transactions", () => {
     expect(await readValue(database, "two")).toBe("2");
   });
 
-  test("come one after another, over all who have the database open: no step of one is lost to another", async () => {
+  test("are serialized over all connections, so that no step is lost", async () => {
     // SQLite's second writer blocks its process, so it must be another one: the command line's tests have that.
     const other = databaseKind === "sqlite" ? database : await open(place);
     await database.write(put("count", "0"));
@@ -92,7 +92,7 @@ describe("transactions", () => {
   });
 
   test.runIf(databaseKind === "postgres")(
-    "leave readers their connections, however many wait to write",
+    "leave readers their connections while many writers wait",
     async () => {
       const other = await open(place);
       const { promise: held, resolve: release } = Promise.withResolvers<void>();
@@ -109,7 +109,7 @@ describe("transactions", () => {
     },
   );
 
-  test("small notes beside them are kept", async () => {
+  test("keep small notes beside them", async () => {
     await Promise.all([
       database.write(put("three", "3")),
       database.note((writer) => put("four", "4")(writer)),
@@ -122,7 +122,7 @@ describe("transactions", () => {
     ]);
   });
 
-  test("give ordinals in order", async () => {
+  test("assign ordinals in order", async () => {
     const user = () => ({
       id: randomUUID(),
       email: randomUUID(),
@@ -167,7 +167,7 @@ describe("commits", () => {
     return heard.finally(() => stop());
   };
 
-  test("are reported, whether one's own or those of other processes", async () => {
+  test("are reported to this process and to others", async () => {
     const other = await open(place);
     for (const writer of [database, other]) {
       const [here, there] = [told(database), told(other)];
@@ -176,7 +176,7 @@ describe("commits", () => {
     }
   });
 
-  test("are not reported to a listener that was removed", async () => {
+  test("are not reported to a removed listener", async () => {
     let heard = 0;
     const stop = database.onCommit(() => void heard++);
     stop();
@@ -188,7 +188,7 @@ describe("commits", () => {
 });
 
 describe("migrations", () => {
-  test("bring an empty database to this form, and find nothing to do then", async () => {
+  test("upgrade an empty database once", async () => {
     const fresh = await open(await newDatabase());
     const missing = await missingSteps(fresh.read as never);
     expect(missing[0]).toBe("0001-devices-users-keys-audit");
@@ -197,7 +197,7 @@ describe("migrations", () => {
     expect(await missingSteps(fresh.read as never)).toEqual([]);
   });
 
-  test("keep users, their order and the numbers given before", async () => {
+  test("keep users, their order and earlier ordinals", async () => {
     const place = await newDatabase();
     const older = await open(place);
     await migrate(older.read as never, older.kind, "0002-audit-numbers-from-1");
@@ -220,7 +220,7 @@ describe("migrations", () => {
     await expect(unnamed).rejects.toThrow(/check/i);
   });
 
-  test("never touch a database of a newer version", async () => {
+  test("never change a database of a newer version", async () => {
     const { database: newer } = await openNew();
     await sql`insert into kysely_migration (name, timestamp) values ('9999-later', '2030-01-01')`.execute(
       newer.read,
@@ -271,7 +271,7 @@ describe("the audit log", () => {
     expect(rows).toEqual([row(1), row(2)]);
   });
 
-  test("has no number twice", async () => {
+  test("refuses a duplicate number", async () => {
     const written = database.write((transaction) =>
       transaction.insertInto("audit_log").values(row(2)).execute(),
     );
@@ -279,7 +279,7 @@ describe("the audit log", () => {
   });
 });
 
-test("the database refuses a state that is none, and a token without acceptance", async () => {
+test("the database refuses an unknown state, and a token without acceptance", async () => {
   const device = (fields: object) => ({
     id: randomUUID(),
     public_key: randomUUID(),
@@ -304,6 +304,6 @@ test("the database refuses a state that is none, and a token without acceptance"
   }
 });
 
-test("a pepper is next to the file that it belongs to", () => {
+test("a pepper is in a file next to its database", () => {
   expect(pepperFile("/data/controller.db")).toBe("/data/controller.db.pepper");
 });

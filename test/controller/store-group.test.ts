@@ -35,7 +35,7 @@ test("a failing writer in a group rolls back only its own part", async () => {
 /** A fake connection for tests of the order alone. */
 const nowhere = { executeQuery: async () => ({ rows: [] }) } as unknown as Database["read"];
 
-test("no writer is answered before the commit, and all fail with it", async () => {
+test("writers are answered after the commit, and all fail with it", async () => {
   const said: string[] = [];
   const commits = [true, false];
   const write = grouped(
@@ -62,7 +62,7 @@ test("no writer is answered before the commit, and all fail with it", async () =
   ]);
 });
 
-test("a transaction that cannot begin fails one writer; the others try again", async () => {
+test("a transaction that cannot begin fails one writer, and the others try again", async () => {
   let tries = 0;
   const write = grouped(
     queue(),

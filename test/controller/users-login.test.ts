@@ -19,7 +19,7 @@ async function miss(times: number, email: string, headers: (time: number) => Rec
 const six = [401, 401, 401, 401, 401, 429];
 
 describe("signing in", () => {
-  test("takes an email address or a user name, in any case", async () => {
+  test("accepts an email address or a user name, in any case", async () => {
     const { email, headers, id } = await controller.makeUser("Owner");
     const change = { username: "Ada Ünlü" };
     expect((await controller.call("POST", "/user/me", { headers, body: change })).status).toBe(200);
@@ -38,7 +38,7 @@ describe("signing in", () => {
     expect((await login({ email: "ada ünlü", password })).status).toBe(401);
   });
 
-  test("says the same to unknown, wrong, disabled and without a password", async () => {
+  test("has the same answer for an unknown user, a wrong password, a disabled user and a user without a password", async () => {
     const owner = await controller.makeUser("Owner");
     const disabled = await controller.makeUser("User");
     const body = { id: disabled.id, status: "Disabled" };
@@ -68,7 +68,7 @@ describe("signing in", () => {
     ]);
   });
 
-  test("with a new password only the session that changed it goes on", async () => {
+  test("with a new password, other sessions end", async () => {
     const user = await controller.makeUser("Owner");
     const { call } = controller;
     const other = await login({ email: user.email, password });
@@ -102,7 +102,7 @@ describe("after five wrong passwords", () => {
     expect((await login({ email: ada.email, password }, here)).status).toBe(200);
   });
 
-  test("those that are tried at once count as those that are tried in turn", async () => {
+  test("concurrent attempts count like sequential ones", async () => {
     const { email } = await controller.makeUser("Owner");
     const statuses = await Promise.all(Array.from({ length: 25 }, () => miss(1, email, () => ({}))));
     const counted = statuses.flat().toSorted();
@@ -119,13 +119,13 @@ describe("after five wrong passwords", () => {
     expect((await login({ email: user.email, password }, from("203.0.113.10"))).status).toBe(200);
   });
 
-  test("an Owner signs in from elsewhere, however many try from everywhere", async () => {
+  test("an Owner can sign in from another address during an attack", async () => {
     const { email } = await controller.makeUser("Owner");
     expect(await miss(60, email, (time) => from(`198.51.100.${time}`))).toEqual(Array(60).fill(401));
     expect((await login({ email, password }, from("203.0.113.1"))).status).toBe(200);
   });
 
-  test("those that succeed have never counted", async () => {
+  test("successful attempts do not count", async () => {
     const { email } = await controller.makeUser("Owner");
     for (let time = 0; time < 12; time++) expect((await login({ email, password })).status).toBe(200);
     expect(await miss(4, email, () => ({}))).toEqual([401, 401, 401, 401]);
@@ -138,12 +138,12 @@ describe("after five wrong passwords", () => {
     expect((await login({ email: email.toUpperCase(), password })).status).toBe(429);
   });
 
-  test("no User-Agent is spared", async () => {
+  test("another User-Agent waits too", async () => {
     const { email } = await controller.makeUser("Owner");
     expect(await miss(6, email, (time) => ({ "user-agent": `terraform/${time}` }))).toEqual(six);
   });
 
-  test("one key from one address waits, and the right secret never does", async () => {
+  test("a key from the same address waits, except with the right secret", async () => {
     const key = await controller.makeKey();
     const guess = basic(key.id, "rck_00000000-0000-4000-8000-000000000000");
     const ask = async (credentials: Record<string, string>) =>
@@ -156,14 +156,14 @@ describe("after five wrong passwords", () => {
   });
 });
 
-describe("what a client says of its address", () => {
+describe("the address of a client", () => {
   let plain: TestController;
   beforeAll(async () => {
     plain = await testController();
   });
 
   test.each(["x-forwarded-for", "x-real-ip", "forwarded", "client-ip", "true-client-ip"])(
-    "%s counts for nothing without a trusted proxy",
+    "does not depend on %s without a trusted proxy",
     async (name) => {
       const { email } = await plain.makeUser("Owner");
       const statuses: number[] = [];
@@ -176,14 +176,14 @@ describe("what a client says of its address", () => {
     },
   );
 
-  test("counts only as far as trusted proxies wrote it", async () => {
+  test("is read from X-Forwarded-For only behind trusted proxies", async () => {
     const { email } = await controller.makeUser("Owner");
     const spoofed = (time: number) => from(`198.51.100.${time}, 203.0.113.7, 10.9.0.1`);
     expect(await miss(6, email, spoofed)).toEqual(six);
     expect((await login({ email, password }, from("203.0.113.8, 10.9.0.1"))).status).toBe(200);
   });
 
-  test("HTTPS is believed of a trusted proxy, and asked for", async () => {
+  test("is known to use HTTPS only through a trusted proxy, which must say so", async () => {
     const ask = caller(controller.api);
     const http = await ask("GET", "/ok", { headers: { "x-forwarded-for": "203.0.113.7" } });
     expect([http.status, http.json.type]).toEqual([403, "urn:relcat:problem:https-required"]);

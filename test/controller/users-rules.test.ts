@@ -18,7 +18,7 @@ const roleOf = async (id: string) =>
   (await controller.call("GET", `/user/${id}`, { headers: owner.headers })).json.role;
 const limited = () => controller.makeUser("LimitedAdministrator", { authz_users: 1 });
 
-describe("who decides on whom", () => {
+describe("the table of roles decides which users can be changed by", () => {
   const roles: Role[] = ["Owner", "FullAdministrator", "LimitedAdministrator", "User"];
   const subjects: Record<Role, Role[]> = {
     Owner: roles,
@@ -48,7 +48,7 @@ describe("who decides on whom", () => {
   });
 
   test.each(["FullAdministrator", "LimitedAdministrator"] as const)(
-    "%s raises nobody above",
+    "%s cannot give a user a higher role",
     async (role) => {
       const actor = role === "LimitedAdministrator" ? await limited() : await controller.makeUser(role);
       const user = await controller.makeUser("User");
@@ -66,18 +66,18 @@ describe("who decides on whom", () => {
     { authz_devices: true },
     { authz_policies: true },
     { password: "another long password" },
-  ])("nobody says of themselves %j", async (change) => {
+  ])("a user cannot change their own role, rights or status: %j", async (change) => {
     for (const actor of [await controller.makeUser("FullAdministrator"), await limited()])
       expect((await upsert(actor, { id: actor.id, ...change })).status).toBe(403);
   });
 
-  test("an Owner keeps the own role, and may have another name", async () => {
+  test("an Owner cannot change their own role, but their name", async () => {
     expect((await upsert(owner, { id: owner.id, role: "User" })).status).toBe(403);
     expect((await upsert(owner, { id: owner.id, status: "Disabled" })).status).toBe(403);
     expect((await upsert(owner, { id: owner.id, name: "Ada", role: "Owner" })).json.name).toBe("Ada");
   });
 
-  test("user/me takes no role, right or status", async () => {
+  test("user/me accepts no role, right or status", async () => {
     const { headers } = await controller.makeUser("User");
     const before = (await controller.call("GET", "/user/me", { headers })).json;
     for (const injected of [
@@ -94,7 +94,7 @@ describe("who decides on whom", () => {
 });
 
 describe("the last active Owner", () => {
-  test("stays, whatever somebody does to the others", async () => {
+  test("remains after every change of the others", async () => {
     const second = await controller.makeUser("Owner");
     expect((await upsert(owner, { id: second.id, status: "Disabled" })).status).toBe(200);
     expect((await upsert(owner, { id: second.id, role: "User" })).status).toBe(200);
@@ -105,7 +105,7 @@ describe("the last active Owner", () => {
   });
 
   test.each([{ role: "FullAdministrator" }, { status: "Disabled" }])(
-    "is left when two do %j to each other at once",
+    "remains if two Owners set %j for each other concurrently",
     async (change) => {
       const second = await controller.makeUser("Owner");
       // In one process, both have signed in before either starts to write.
@@ -127,8 +127,8 @@ describe("the last active Owner", () => {
   );
 });
 
-describe("deleting", () => {
-  test("is for who is disabled, and takes tokens and assignments along", async () => {
+describe("deletion", () => {
+  test("requires a disabled user, and removes their tokens and assignments", async () => {
     const user = await controller.makeUser("User");
     const { json: token } = await controller.call("POST", "/user/tokens", { headers: user.headers });
     const { id: device } = await controller.enroll();
@@ -146,8 +146,8 @@ describe("deleting", () => {
   });
 });
 
-describe("names", () => {
-  test("belong to one user, however they are written", async () => {
+describe("a name", () => {
+  test("belongs to one user, in any form", async () => {
     const made = await upsert(owner, { email: "Ada@Example.com", username: "Ada" });
     expect([made.status, made.json.email, made.json.username]).toEqual([201, "ada@example.com", "ada"]);
     const other = await controller.makeUser("User");
@@ -165,14 +165,14 @@ describe("names", () => {
     expect((await upsert(owner, { id: made.json.id, username: "ADA" })).status).toBe(200);
   });
 
-  test("are given to one of two who ask at once", async () => {
+  test("is given to one of several concurrent requests", async () => {
     const answers = await Promise.all(
       [1, 2, 3, 4].map(() => upsert(owner, { email: "grace@example.com", username: "grace" })),
     );
     expect(answers.map(({ status }) => status).toSorted()).toEqual([201, 409, 409, 409]);
   });
 
-  test("that are none are refused", async () => {
+  test("is refused if it is invalid", async () => {
     for (const wrong of [
       "",
       "ada",

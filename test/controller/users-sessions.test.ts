@@ -26,13 +26,13 @@ async function signIn(headers: Record<string, string> = {}) {
 }
 const proxied = { "x-forwarded-for": "203.0.113.7", "x-forwarded-proto": "https" };
 
-describe("the cookie", () => {
-  test("is for this site alone, and no script sees it", async () => {
+describe("the session cookie", () => {
+  test("is for this site only, and hidden from scripts", async () => {
     const { set } = await signIn();
     expect(set).toMatch(/^relcat-session=[\w-]{43}; Path=\/; Max-Age=43200; HttpOnly; SameSite=Strict$/);
   });
 
-  test("goes over HTTPS alone where that was spoken, also to a trusted proxy", async () => {
+  test("is Secure after HTTPS, also through a trusted proxy", async () => {
     const secure = /; HttpOnly; SameSite=Strict; Secure$/;
     expect((await signIn(proxied)).set).toMatch(secure);
     const app = webApp(controller.controller);
@@ -43,7 +43,7 @@ describe("the cookie", () => {
     expect(answer.headers.get("set-cookie")).toMatch(secure);
   });
 
-  test("lasts twelve hours, to the moment", async () => {
+  test("expires after exactly twelve hours", async () => {
     const own = await testController();
     const { headers } = await own.makeUser("Owner");
     const ask = async () => (await own.call("GET", "/user/me", { headers })).status;
@@ -53,7 +53,7 @@ describe("the cookie", () => {
     expect(await ask()).toBe(401);
   });
 
-  test("is of no use after signing out, wherever it was copied to", async () => {
+  test("is useless after signing out, also as a copy", async () => {
     const { cookie } = await signIn();
     const other = await signIn();
     const headers = { cookie };
@@ -68,14 +68,14 @@ describe("the cookie", () => {
     expect((await controller.call("POST", "/user/logout", { headers })).status).toBe(401);
   });
 
-  test("is new with every login, and none that a client brings is kept", async () => {
+  test("is new at every login, which ignores a client's own", async () => {
     const [one, two] = [await signIn(), await signIn({ cookie: `relcat-session=${"A".repeat(43)}` })];
     expect(one.cookie).not.toBe(two.cookie);
     expect(two.cookie).not.toContain("AAAA");
     expect((await me({ cookie: `relcat-session=${"A".repeat(43)}` })).status).toBe(401);
   });
 
-  test("stands once, and as it was given", async () => {
+  test("is refused if it is repeated or changed", async () => {
     const [{ cookie }, second] = [await signIn(), await signIn()];
     const bad = [
       `${cookie}; ${second.cookie}`,
@@ -96,7 +96,7 @@ describe("the cookie", () => {
   });
 });
 
-describe("a change, by where its page is from", () => {
+describe("a change with a session cookie", () => {
   const own = "the own site";
   const origins = (url: string): Record<string, string | undefined> => ({
     "no header": undefined,
@@ -125,7 +125,7 @@ describe("a change, by where its page is from", () => {
     key = await controller.makeKey();
   });
 
-  test.each(matrix)("Origin: $origin, Sec-Fetch-Site: $site", async ({ origin: name, site, isAllowed }) => {
+  test.each(matrix)("depends on Origin: $origin, Sec-Fetch-Site: $site", async ({ origin: name, site, isAllowed }) => {
     const origin = origins(controller.url)[name];
     const from = {
       ...(origin !== undefined && { origin }),
@@ -156,7 +156,7 @@ describe("a change, by where its page is from", () => {
     if (isAllowed) ({ cookie } = await signIn());
   });
 
-  test("is taken from this site, and from what a trusted proxy makes of it", async () => {
+  test("is accepted from this site, also behind a trusted proxy", async () => {
     const { cookie } = await signIn(proxied);
     const https = controller.url.replace("http:", "https:");
     const ask = async (headers: Record<string, string>) =>
@@ -167,8 +167,8 @@ describe("a change, by where its page is from", () => {
   });
 });
 
-describe("a cookie and an Authorization header", () => {
-  test("are not added up: the header counts", async () => {
+describe("a cookie together with an Authorization header", () => {
+  test("is ignored", async () => {
     const { cookie } = await signIn();
     const key = await controller.makeKey(["devices:read"]);
     const both = { cookie, ...key.headers };
