@@ -73,7 +73,7 @@ test("a build job with an unsigned package fails at ingest, and again at upload"
   expect(exitCode).toBe(1);
 });
 
-test("a package that may be shipped goes from its build to its place, and is proposed", async () => {
+test("a signed package is ingested, uploaded and proposed", async () => {
   const at = await start();
   const { machine, ingested } = await build(at, signed);
   expect(ingested.exitCode).toBe(0);
@@ -84,7 +84,7 @@ test("a package that may be shipped goes from its build to its place, and is pro
   expect(proposing.read("releases/ledger.jsonl")).toContain("signed-ed25519.deb");
 });
 
-test("without the package the word of its job counts, and none is an error that the log tells", async () => {
+test("without the package the job's manifest counts, and a missing inspection is an error in the log", async () => {
   const at = await start();
   expect((await collect(at, {})).collected.exitCode).toBe(0);
   const { machine, collected } = await collect(at, {}, unsaid);
@@ -96,7 +96,7 @@ test("without the package the word of its job counts, and none is an error that 
   expect((await collect(at, { "signed-ed25519.deb": signed }, unsaid)).collected.exitCode).toBe(0);
 });
 
-test("a job with false claims is detected by the bytes that it handed over", async () => {
+test("collect detects false claims of a job by the bytes of its package", async () => {
   const at = await start();
   const { collected } = await collect(at, { "signed-ed25519.deb": "deb/signed-attacker.deb" });
   expect(collected.stderr).toContain(

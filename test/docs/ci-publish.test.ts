@@ -128,7 +128,7 @@ const announced = ({ home }: Published) => {
   return text.split("\n").filter((line) => /^announced |^The /.test(line));
 };
 
-test("from the build jobs to readers, and the next day's signatures", async () => {
+test("the workflows lead from the build jobs to readers, and renew the signatures on the next day", async () => {
   const at = await publishingForge();
   await merged(at, "26.11.001");
   expect(at.bucket.bucket.objects.get("catalog/files/26.11.001/tool-26.11.001.rpm")?.bytes.toString()).toBe(
@@ -178,7 +178,7 @@ test("from the build jobs to readers, and the next day's signatures", async () =
   expect([overtaken.exitCode, overtaken.stderr]).toEqual([3, expect.stringContaining("error[site-newer]")]);
 });
 
-test("signatures are renewed when half of their life is over, and take no place of earlier builds", async () => {
+test("signatures are renewed after half of their life, and do not displace kept builds", async () => {
   const at = await publishingForge();
   await merged(at, "26.11.001");
   const person = await at.clone();
@@ -205,7 +205,7 @@ test("signatures are renewed when half of their life is over, and take no place 
   expect(await withKey(block)).toMatchObject({ exitCode: 0 });
 });
 
-test("while a rollback holds the site, the refresh renews what is held, and publishing is refused", async () => {
+test("refresh renews the held build after a rollback, and publish is refused", async () => {
   const at = await publishingForge();
   await merged(at, "26.11.001");
   await publishJob(at);
@@ -229,7 +229,7 @@ test("while a rollback holds the site, the refresh renews what is held, and publ
   expect([refused.exitCode, refused.stderr]).toEqual([3, expect.stringContaining("error[site-held]")]);
 });
 
-test("a refresh that fails says where to look", async () => {
+test("a failed refresh names the runbook", async () => {
   const at = await publishingForge();
   await merged(at, "26.11.001");
   await publishJob(at);
@@ -241,7 +241,7 @@ test("a refresh that fails says where to look", async () => {
   );
 });
 
-test("the identity is what the forge vouches for, for its owner's eyes alone", async () => {
+test("the identity of publish is the one that the forge confirms, in a file for its owner only", async () => {
   const asked: (string | undefined)[] = [];
   const server = createServer(({ url, headers }, response) => {
     asked.push(url, headers.authorization);

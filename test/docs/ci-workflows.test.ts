@@ -102,7 +102,7 @@ describe("GitHub", () => {
     ]);
   });
 
-  test("only the job that pushes keeps credentials, only the step that asks the forge has its token", () => {
+  test("only the job that pushes keeps credentials, and only the step that needs the token has it", () => {
     for (const [file, { jobs }] of workflows) {
       for (const [name, job] of Object.entries(jobs)) {
         const checkout = job.steps.find(({ uses }) => uses?.startsWith("actions/checkout@"));
@@ -134,7 +134,7 @@ describe("GitHub", () => {
     ]);
   });
 
-  test("publishing is approved, on main alone, one job at a time; refreshing takes its turn and needs no approval", () => {
+  test("publish needs an approval, on main, one job at a time; refresh waits for it and needs no approval", () => {
     const jobs = Object.assign({}, ...workflows.map(([, each]) => each.jobs)) as Workflow["jobs"];
     const turn = { group: "publish-prod", "cancel-in-progress": false };
     expect(jobs.publish).toMatchObject({ environment: "prod", concurrency: turn });
@@ -149,7 +149,7 @@ describe("GitHub", () => {
     expect(others.flatMap(([, { environment }]) => environment ?? [])).toEqual([]);
   });
 
-  test("actions are those that all files pin, at one version each", () => {
+  test("all files pin each action to one version", () => {
     const used = workflows.flatMap(([, { jobs }]) =>
       Object.values(jobs).flatMap(({ steps: all }) => all.flatMap(({ uses }) => uses ?? [])),
     );
@@ -161,7 +161,7 @@ describe("GitHub", () => {
     ]);
   });
 
-  test("every script line only calls a step, and no expression is put into one", () => {
+  test("every script line only calls a step, and contains no expression", () => {
     for (const run of runs) expect(run).toMatch(call);
   });
 });
@@ -171,7 +171,7 @@ describe("GitLab", () => {
     for (const { line } of scripts) expect(line).toMatch(call);
   });
 
-  test("the token is seen by the job that proposes, and by no other", () => {
+  test("only the job that proposes has the token", () => {
     const scoped = Object.entries(gitlab).flatMap(([name, { environment }]) =>
       environment ? [[name, environment.name]] : [],
     );
@@ -184,7 +184,7 @@ describe("GitLab", () => {
     expect(said).not.toMatch(/TOKEN(?!_FILE)|_KEY|secrets/);
   });
 
-  test("publishing is started by a person, on main alone, one job at a time; refreshing by the schedule", () => {
+  test("publish is started by a person, on main, one job at a time; refresh by the schedule", () => {
     expect(gitlab[".publishing"]?.resource_group).toBe("prod");
     for (const name of ["publish", "refresh"]) {
       expect(gitlab[name]?.extends).toBe(".publishing");
@@ -196,7 +196,7 @@ describe("GitLab", () => {
   });
 });
 
-test("steps are files that are there, all of them are used, and a shell can read them", async () => {
+test("all steps exist, are used, and are valid shell", async () => {
   const called = new Set([...runs, ...scripts.map(({ line }) => line)].map((line) => call.exec(line)?.[1]));
   expect([...called].sort()).toEqual([...steps].sort());
   for (const step of steps) {
@@ -208,7 +208,7 @@ test("steps are files that are there, all of them are used, and a shell can read
   }
 });
 
-test("both forges take the same way", () => {
+test("both forges call the same steps", () => {
   const github = runs.map((line) => line.replace("-github", "")).sort();
   const others = scripts.map(({ line }) => call.exec(line)?.[1]?.replace("-gitlab", ""));
   expect(new Set(others)).toEqual(new Set(github.map((line) => call.exec(line)?.[1])));

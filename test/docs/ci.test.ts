@@ -99,8 +99,8 @@ const lines = (version: string, first = 1) => [
   `${first + 1} ${version} tool-${version}.rpm`,
 ];
 
-describe.each(["github", "gitlab"])("on %s", (where) => {
-  test("builds, one request with the plan as its body, a person merges, the site is built", async () => {
+describe.each(["github", "gitlab"])("the guide on %s", (where) => {
+  test("opens one request with the plan as its body, and builds the site after the merge", async () => {
     const at = await start("26.11.001");
     await propose(at, "26.11.001", await buildAll(at, "26.11.001"), where);
     expect(await ledgerOf(at, "release/26.11.001")).toEqual(lines("26.11.001"));
@@ -124,7 +124,7 @@ describe.each(["github", "gitlab"])("on %s", (where) => {
     expect(JSON.parse(site.read("dist/build.json")).provisional).toEqual([]);
   });
 
-  test("started again after everything went well, nothing changes; after the merge there is nothing to propose", async () => {
+  test("changes nothing the second time, and proposes nothing after the merge", async () => {
     const at = await start("26.11.001");
     const handed = await buildAll(at, "26.11.001");
     await propose(at, "26.11.001", handed, where);
@@ -146,8 +146,8 @@ describe.each(["github", "gitlab"])("on %s", (where) => {
   });
 });
 
-describe("a build that failed half-way", () => {
-  test("what is missing is said, with the job that usually brings it; run again it converges", async () => {
+describe("a build that failed in part", () => {
+  test("names the missing artifacts with their usual job, and is complete after another run", async () => {
     const at = await start("26.10.001", "26.11.001");
     await propose(at, "26.10.001", await buildAll(at, "26.10.001"));
     await merge(at, "26.10.001");
@@ -171,7 +171,7 @@ describe("a build that failed half-way", () => {
     ]);
   });
 
-  test("killed between push and pull request: the next run opens it", async () => {
+  test("opens the pull request in the next run if it was killed after the push", async () => {
     const at = await start("26.11.001");
     const handed = await buildAll(at, "26.11.001");
     const machine = await collectJob(at, "26.11.001", handed);
@@ -182,7 +182,7 @@ describe("a build that failed half-way", () => {
     expect(await ledgerOf(at, "release/26.11.001")).toEqual(lines("26.11.001"));
   });
 
-  test("builds that make other bytes replace what nobody has yet: same branch, same request, no second manifest", async () => {
+  test("new bytes replace unmerged ones on the same branch and request, without a second manifest", async () => {
     const at = await start("26.11.001");
     await propose(at, "26.11.001", await buildAll(at, "26.11.001"));
     const other = await buildAll(at, "26.11.001", (machine) => machine.write("salt", "another day"));
@@ -205,7 +205,7 @@ describe("a build that failed half-way", () => {
   });
 });
 
-test("notes that people add to the release branch stay when the job runs again", async () => {
+test("notes that people add to the release branch remain after another run of the job", async () => {
   const at = await start("26.11.001");
   const handed = await buildAll(at, "26.11.001");
   await propose(at, "26.11.001", handed);
@@ -225,7 +225,7 @@ test("notes that people add to the release branch stay when the job runs again",
   ).toContain("faster");
 });
 
-test("two releases at the same time: the second one's ids follow when it runs again", async () => {
+test("of two concurrent releases, the second gets its ids after another run", async () => {
   const at = await start("26.11.001", "26.11.002");
   const [first, second] = [await buildAll(at, "26.11.001"), await buildAll(at, "26.11.002")];
   await propose(at, "26.11.001", first);
@@ -253,7 +253,7 @@ function commandsBelow(words: string): string {
 
 const withRelcat = (commands: string) => `set -e\nPATH=$PWD/node_modules/.bin:$PATH\n${commands}`;
 
-test("two releases at the same time: what the README says a person does", async () => {
+test("of two concurrent releases, a person merges the second with the README's commands", async () => {
   const at = await start("26.09.001", "26.09.002");
   await propose(at, "26.09.001", await buildAll(at, "26.09.001"));
   await propose(at, "26.09.002", await buildAll(at, "26.09.002"));
@@ -287,7 +287,7 @@ async function open(at: Forge, branch: string, noteName: string): Promise<void> 
   await person.git("push", "--quiet", "origin", `HEAD:${branch}`);
 }
 
-test("two branches that opened the same version: git stops, and the README says what to do", async () => {
+test("of two branches with the same version, git stops the second, and the README's commands repair it", async () => {
   const at = await start();
   await open(at, "release/26.09.001", "ours");
   await propose(at, "26.09.001", await buildAll(at, "26.09.001"));
@@ -314,7 +314,7 @@ test("two branches that opened the same version: git stops, and the README says 
   expect(await ledgerOf(at, "release/26.09.002")).toEqual(lines("26.09.002"));
 });
 
-describe("refused in a sentence", () => {
+describe("a step refuses in one sentence", () => {
   test.each([
     [
       "a version that is none",

@@ -31,6 +31,6 @@ test("no source has a control character", () => {
   expect(paths.filter((path) => !isSound(readFileSync(join(repository, path), "utf8")))).toEqual([]);
 });
 
-test.each(["\0", "\u001b", "\r", "\u0085", "\u202e"])("%j would be found", (character) => {
+test.each(["\0", "\u001b", "\r", "\u0085", "\u202e"])("the search finds %j", (character) => {
   expect(isSound(`a\t${character}\n`)).toBe(false);
 });

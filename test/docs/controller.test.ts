@@ -43,7 +43,7 @@ test("every shell block runs unchanged, from nothing to a rotated key and a rest
   expect(stdout).toMatch(/ rejected +SN-1001 /);
 });
 
-test("the table of endpoints has every address, and every scope is named", () => {
+test("the table of endpoints has every address, and the guide names every scope", () => {
   const table = text.slice(text.indexOf("## Endpoints"), text.indexOf("## Events"));
   const named = [...table.matchAll(/`([^`]+)`/g)].flatMap(([, words = ""]) =>
     words.replace(/^(GET|POST|DELETE) /, ""),
@@ -54,7 +54,7 @@ test("the table of endpoints has every address, and every scope is named", () =>
   for (const scope of scopes) expect(text).toContain(`\`${scope}\``);
 });
 
-test("every option and command that is named exists", async () => {
+test("every option and file that the guide names exists", async () => {
   const { run } = folderFor();
   const serve = (await run(["controller", "serve", "--help"])).stdout;
   const limits = text.slice(text.indexOf("## Limits"));

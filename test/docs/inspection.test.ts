@@ -8,7 +8,7 @@ import { repository } from "../support/run.ts";
 
 const page = readFileSync(join(repository, "docs/inspection.md"), "utf8");
 
-test("the page says of each type what the command says was checked", () => {
+test("the page lists the same checks for each type as the command", () => {
   const rows = [...page.matchAll(/^\| `([a-z0-9-]+)` \| (.+) \| .+ \|$/gm)].map(([, type, words]) => [
     type,
     words,
@@ -16,7 +16,7 @@ test("the page says of each type what the command says was checked", () => {
   expect(Object.fromEntries(rows)).toEqual(checks);
 });
 
-test("the page has every verdict that the fixtures have, each once", () => {
+test("the page has every verdict of the fixtures once", () => {
   const [table = ""] = /^\| verdict[\s\S]*?\n\n/m.exec(page) ?? [];
   const named = table.split("\n").flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`([a-z-]+)`/g)]);
   const fixtures = JSON.parse(

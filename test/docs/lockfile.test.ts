@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "../support/run.ts";
 
-test("native parts are installed by an npm on any Node: the lockfile asks none of them for one", () => {
+test("the lockfile requires no Node version for native parts, so that npm on any Node installs them", () => {
   const { packages } = JSON.parse(readFileSync(join(repository, "package-lock.json"), "utf8"));
   const native = Object.entries<{ engines?: object }>(packages).filter(([path]) =>
     path.startsWith("node_modules/@napi-rs/lzma-"),

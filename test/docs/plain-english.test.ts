@@ -88,7 +88,7 @@ test.each([
   expect(faultsOf(proseOf(text)).length).toBe(count);
 });
 
-test("comments are read with the lines that continue them", () => {
+test("a comment includes the lines that continue it", () => {
   const text = "/** A lock,\n * which somebody holds. */\nconst lock = 1; // ok\n// What is left.\n";
   const marker = /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s?(.*?)(?:\*\/)?$/;
   expect(faultsOf(commentsOf(text, marker)).length).toBe(2);

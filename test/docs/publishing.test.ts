@@ -55,7 +55,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
   });
 });
 
-test("a folder looks as the guide draws it", { tags: ["long"] }, async () => {
+test("a site's folder has the files that the guide draws", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   await at.succeed(
     `echo 'hosts: [nginx]' >>releases/catalog.yaml
@@ -75,18 +75,18 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
   expect(existsSync(join(site, "current/current.json"))).toBe(false);
 });
 
-describe("what the guide says of the program", () => {
-  test("codes and exit statuses are those of the table", () => {
+describe("the guide", () => {
+  test("has the codes and exit statuses of the program", () => {
     const rows = [...text.matchAll(/^\| `([a-z-]+)` \|.*\| (\d+) \|$/gm)];
     expect(rows.length).toBeGreaterThan(15);
     for (const [, code, status] of rows) expect([code, codes[code as Code]]).toEqual([code, Number(status)]);
   });
 
-  test("the keys of a site are all named", () => {
+  test("names every key of a site", () => {
     for (const key of Object.keys(siteSchema.shape)) expect(text).toMatch(new RegExp(`\\b${key}\\b`));
   });
 
-  test("the files it leads to are there", () => {
+  test("links only to existing files", () => {
     for (const [, link = ""] of text.matchAll(/\]\(([^)#:]+)\)/g))
       expect(existsSync(join(repository, "docs", link)), link).toBe(true);
   });

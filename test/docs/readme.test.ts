@@ -54,7 +54,7 @@ const inTour = (home: string) => ({
   SOURCE_DATE_EPOCH: undefined,
 });
 
-test("the tour prints what the README says it prints", async () => {
+test("the tour prints the output in the README", async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${program}' "$@"\n`);
   chmodSync(join(home, "relcat"), 0o755);
@@ -72,7 +72,7 @@ test("the tour prints what the README says it prints", async () => {
   }
 });
 
-test("what the tour names as the next command works when it is pasted", { tags: ["long"] }, async () => {
+test("the next commands of the tour work when they are pasted", { tags: ["long"] }, async () => {
   const home = temporaryFolder();
   writeFileSync(join(home, "relcat"), launcher(home));
   chmodSync(join(home, "relcat"), 0o755);
@@ -92,7 +92,7 @@ test("what the tour names as the next command works when it is pasted", { tags: 
   expect(pasted).toEqual([...readme.matchAll(/^Next: (.*)$/gm)].map(([, next]) => next));
 });
 
-test("every file a document links to is there", () => {
+test("every file that a document links to exists", () => {
   for (const file of ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"]) {
     const text = readFileSync(join(repository, file), "utf8");
     for (const [, link = ""] of text.matchAll(/\]\(([^)#:]+)\)/g))
@@ -100,7 +100,7 @@ test("every file a document links to is there", () => {
   }
 });
 
-test("every command of the table exists, and every command is in the table", async () => {
+test("the table has every command, and no others", async () => {
   const { stdout } = await execa(process.execPath, [program, "--help"]);
   const commands = [...stdout.matchAll(/^ {2}([a-z]+)\b(?! is)/gm)]
     .map(([, name]) => name)

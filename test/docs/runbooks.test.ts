@@ -38,7 +38,7 @@ const rename = (name: string) =>
   `sed -i 's/^product: .*/product: ${name}/' releases/catalog.yaml; git commit -qam "${name}"; git push -q
 relcat build --released --site prod && relcat sign --site prod && relcat publish prod`;
 
-test("retract-within-minutes: the package is gone from the list, with its reason in its place", {
+test("retract-within-minutes: the package leaves the list, and its page has the reason", {
   tags: ["long"],
 }, async () => {
   const at = await liveWorld();
@@ -65,7 +65,7 @@ test("retract-within-minutes: the package is gone from the list, with its reason
   expect((await run(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
 });
 
-test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", { tags: ["long"] }, async () => {
+test("hotfix-on-an-old-line: 26.08 has its fix, and latest is still 26.09", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   await follow(at, commands("hotfix-on-an-old-line.md"));
   expect(offered(at)).toEqual([1, 2, 3, 4, 5, 6]);
@@ -75,7 +75,7 @@ test("hotfix-on-an-old-line: 26.08 has its fix, latest is 26.09 as before", { ta
   expect(at.live(host, "releases/26.08.002/index.html")).toContain("Starts on ARM again.");
 });
 
-test("rollback: the build before, held; a withdrawal under the hold; an end to it; a way behind a withdrawal", {
+test("rollback: restores and holds the last build, allows a withdrawal, ends the hold, and refuses to undo a withdrawal", {
   tags: ["long"],
 }, async () => {
   const at = await liveWorld();
@@ -120,7 +120,7 @@ test("rollback: the build before, held; a withdrawal under the hold; an end to i
   await follow(at, commands("rollback.md", "See that it worked"));
 });
 
-test("stale-cdn: all of it is purged, and readers see what is live", { tags: ["long"] }, async () => {
+test("stale-cdn: purges everything, and readers see the live build", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const purged = join(at.home, "purged");
   const old = new Map<string, Page | undefined>();
@@ -144,7 +144,7 @@ relcat build --released --site prod && relcat sign --site prod && relcat publish
   expect(offered(at)).toEqual([1, 2, 3]);
 });
 
-test("leaked-online-key: what the old key signs is refused", { tags: ["long"] }, async () => {
+test("leaked-online-key: clients refuse signatures of the old key", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const thief = join(at.folder, "thief");
   cpSync(at.clone, thief, { recursive: true });
@@ -173,7 +173,7 @@ cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/
   expect((await verify("never-there")).exitCode).toBe(0);
 });
 
-test("lost-root-key: the new root is believed, the old one is not", { tags: ["long"] }, async () => {
+test("lost-root-key: clients accept the new root and refuse the old one", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const old = readFileSync(join(at.clone, "releases/trust/1.root.json"));
   const making = commands("lost-root-key.md");
@@ -194,7 +194,7 @@ test("lost-root-key: the new root is believed, the old one is not", { tags: ["lo
   expect(stdout).toContain("root       version 1");
 });
 
-test("lost-root-key: in a bucket, the old root makes way by hand", { tags: ["long"] }, async () => {
+test("lost-root-key: in a bucket, the old root is removed by hand", { tags: ["long"] }, async () => {
   const at = await world("bucket");
   const yaml = blocksOf("docs/publishing.md").find(
     ({ text, headings }) => text.startsWith("base_url") && headings.includes("A bucket"),
@@ -238,7 +238,7 @@ describe("lost-ledger-or-laptop", { tags: ["long"] }, () => {
     await follow(at, commands("lost-ledger-or-laptop.md", "See that it worked"), another);
   });
 
-  test("a publish that its laptop did not finish is finished from another", async () => {
+  test("another laptop finishes a publish that was interrupted", async () => {
     const at = await liveWorld();
     const file = join(at.srv, "downloads/current.json");
     const state = JSON.parse(readFileSync(file, "utf8"));
@@ -254,7 +254,7 @@ describe("every runbook", () => {
   const names = readdirSync(folder).filter((name) => name !== "README.md");
   const textOf = (name: string) => readFileSync(join(folder, name), "utf8");
 
-  test.each(names)("%s says how it is noticed, what to do, how to see that it worked, what stays", (name) => {
+  test.each(names)("%s has its parts: symptoms, steps, checks and remaining effects", (name) => {
     const text = textOf(name);
     const parts = [
       /\*\*You notice\*\*/,
@@ -268,7 +268,7 @@ describe("every runbook", () => {
     expect(text.split("\n").length).toBeLessThan(80);
   });
 
-  test("is in the table of them, and leads to files that are there", () => {
+  test("is in the table, and links only to existing files", () => {
     expect(names.filter((name) => !textOf("README.md").includes(`(${name})`))).toEqual([]);
     for (const name of [...names, "README.md"])
       for (const [, link = ""] of textOf(name).matchAll(/\]\(([^)#:]+)\)/g))
@@ -276,7 +276,7 @@ describe("every runbook", () => {
   });
 });
 
-test("version-numbers-exhausted: clients that saw the highest number come back", {
+test("version-numbers-exhausted: clients that saw the highest number recover", {
   tags: ["long"],
 }, async () => {
   const at = await liveWorld();

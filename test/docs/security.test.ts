@@ -7,7 +7,7 @@ import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
 /** Limits that SECURITY.md states, so that they surprise no one. */
-test("an older signed state is believed by a client that has seen nothing, by no other", {
+test("only a client without history accepts an older signed state", {
   tags: ["long"],
 }, async () => {
   const at = await liveWorld();
@@ -28,7 +28,7 @@ test("an older signed state is believed by a client that has seen nothing, by no
   expect((await verify(shown, "seen")).exitCode).toBeGreaterThanOrEqual(6);
 });
 
-test("what somebody deletes, or writes into current.json, is noticed", { tags: ["long"] }, async () => {
+test("verify notices deleted files, and publish a changed current.json", { tags: ["long"] }, async () => {
   const at = await liveWorld();
   const site = join(at.srv, "downloads");
   rmSync(join(site, "current/feed.atom"));
@@ -45,7 +45,7 @@ test("what somebody deletes, or writes into current.json, is noticed", { tags: [
   ]);
 });
 
-test("current.json and state/ of a bucket can be read, and name no private record", {
+test("current.json and state/ of a bucket are readable, and name no private record", {
   tags: ["long"],
 }, async () => {
   const at = await world("bucket");
@@ -79,7 +79,7 @@ test("current.json and state/ of a bucket can be read, and name no private recor
   });
 });
 
-test("every test that SECURITY.md names is one", () => {
+test("SECURITY.md names existing tests", () => {
   const text = readFileSync(join(repository, "SECURITY.md"), "utf8");
   const named = [...text.matchAll(/\[test\]\(([^)]+)\)/g)].map(([, path = ""]) => path);
   expect(named.length).toBeGreaterThan(10);
@@ -87,7 +87,7 @@ test("every test that SECURITY.md names is one", () => {
     expect(readdirSync(join(repository, path, "..")), path).toContain(path.split("/").at(-1));
 });
 
-test("the steps at which a publisher may be stopped are those of the code", () => {
+test("SECURITY.md names the steps at which a publisher can be stopped", () => {
   const security = readFileSync(join(repository, "SECURITY.md"), "utf8");
   for (const [place, steps] of [
     ["folder", publishSteps.dir],

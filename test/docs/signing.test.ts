@@ -14,8 +14,8 @@ const shell = (heading: string): string[] =>
     .filter(({ language, headings }) => language === "sh" && headings.includes(heading))
     .map((block) => block.text);
 
-describe("shell blocks run unchanged", { tags: ["long"] }, () => {
-  test("to begin with, and signing leaves what the guide lists", async () => {
+describe("the guide's shell blocks run unchanged", { tags: ["long"] }, () => {
+  test("for the start, after which signing leaves the listed files", async () => {
     const at = await world("folder");
     const { stdout } = await at.follow(`
 git clone -q https://git.example.com/releases.git && cd releases && ./build 26.08.001
@@ -38,7 +38,7 @@ find dist -type f | sort`);
     expect(stdout).toMatch(/dist\/targets\/releases\/26\.08\.001\/[0-9a-f]{64}\.files\.json/);
   });
 
-  test("to check a site and its files, by relcat and by hand, and to keep it valid", async () => {
+  test("for verifying a site and its files, by relcat and by hand, and for refreshing it", async () => {
     const at = await liveWorld();
     const build = createHash("sha256")
       .update(at.live("downloads.example.com", "build.json") ?? "")
@@ -66,7 +66,7 @@ ${shell("Renew signatures").join("\n")}`,
   });
 });
 
-test("the files it leads to are there", () => {
+test("the guide links only to existing files", () => {
   for (const [, link = ""] of text.matchAll(/\]\(([^)#:]+)\)/g))
     expect(existsSync(join(repository, "docs", link)), link).toBe(true);
 });

@@ -13,7 +13,7 @@ describe("a client's archive", () => {
   const hash = "AB".repeat(32);
   const files = (...entries: TarEntry[]) => gzipSync(tarOf([{ name: "agent/", type: "5" }, ...entries]));
 
-  test("tells its files, the folder they are in, and the hash of the self-check", async () => {
+  test("has its files, their common folder, and the hash of the self-check", async () => {
     const bytes = files(
       { name: "agent/bin", content: "hello" },
       { name: "agent/selfcheck", content: `${hash}\n` },
@@ -29,11 +29,11 @@ describe("a client's archive", () => {
     });
   });
 
-  test("has no such folder if its files are next to each other", async () => {
+  test("has no common folder if its files are at the top", async () => {
     expect((await inspected(files({ name: "README" }), "agent.tar.gz")).facts.top_folder).toBe(null);
   });
 
-  test("is malformed without the self-check that is asked for", async () => {
+  test("is malformed without the requested self-check", async () => {
     expect(await said(files({ name: "agent/bin" }), "agent.tar.gz", { selfCheck: "agent/selfcheck" })).toBe(
       "malformed: there is no agent/selfcheck inside, expected there the self-check hash",
     );
@@ -62,14 +62,14 @@ describe("a client's archive", () => {
     expect(await said(tarOf(entries), "agent.tar.xz")).toBe(expected);
   });
 
-  test("that becomes a thousand times its size is a bomb, whatever the limit", async () => {
+  test("is refused as a bomb if it unpacks to a thousand times its size, under any limit", async () => {
     const bomb = xz.compressSync(tarOf([{ name: "a", content: Buffer.alloc(20 * mebibyte) }]));
     expect(await said(bomb, "agent.tar.xz", { limit: 2 ** 36 })).toMatch(
       /^refuse: agent.tar.xz unpacks to more than \d+ bytes/,
     );
   });
 
-  test("of paths that are too many to remember is refused", { tags: ["long"] }, async () => {
+  test("is refused if it has too many paths", { tags: ["long"] }, async () => {
     const name = (index: number) => `${index}`.padEnd(99, "x");
     const entries = Array.from({ length: 210_000 }, (_, index) => ({ name: name(index) }));
     const bytes = Buffer.concat([
@@ -131,7 +131,7 @@ describe("Incus' image", () => {
       [{ name: "rootfs.img", content: disk }],
       { content: "virtual-machine", format: "raw", boot: "bios" },
     ],
-  ])("is told as %s", async (_, entries, facts) => {
+  ])("is recognized as %s", async (_, entries, facts) => {
     const inspection = await inspected(image(metadata, ...entries), "image.tar");
     expect(inspection).toMatchObject({
       type: "incus",
@@ -148,7 +148,7 @@ describe("Incus' image", () => {
     ],
     ["creation_date: 1\n", "malformed: metadata.yaml does not say the architecture"],
     ["- a\n", "malformed: metadata.yaml is not a mapping"],
-  ])("is malformed when it says %j", async (text, expected) => {
+  ])("is malformed with the metadata %j", async (text, expected) => {
     expect(await said(image(text), "image.tar")).toBe(expected);
   });
 
@@ -175,7 +175,7 @@ describe("XenServer's image", () => {
   const first = chunk(0, disk);
   const image = (...entries: TarEntry[]) => tarOf([description, ...entries]);
 
-  test("is its disks, of which chunks of zeros are left out", async () => {
+  test("has the size of its disks, including omitted chunks of zeros", async () => {
     const last = chunk(7, Buffer.alloc(512));
     const second = chunk(0, mbrDisk([0xef]), 9);
     const { type, verdict, facts } = await inspected(
@@ -196,7 +196,7 @@ describe("XenServer's image", () => {
     });
   });
 
-  test("says so when its checksums are of a kind that is not known", async () => {
+  test("is ok with a note if its checksums are of an unknown kind", async () => {
     const { verdict, notes } = await inspected(
       image(first, { name: `${first.name}.xxhash`, content: "0" }),
       "image.xva",

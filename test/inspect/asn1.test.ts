@@ -15,7 +15,7 @@ import { often } from "../support/effort.ts";
 
 const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 
-describe("what is no ASN.1 is refused", () => {
+describe("invalid ASN.1 is refused:", () => {
   const nested = (depth: number) => Buffer.concat(Array.from({ length: depth }, () => hex("3080")));
   test.each([
     ["nothing", hex(""), "X is no ASN.1 at its byte 0"],
@@ -51,13 +51,13 @@ describe("what is no ASN.1 is refused", () => {
     expect(() => readAsn1(bytes, "X")).toThrow(message);
   });
 
-  test("zeros may follow where an element is filled up, and nothing else", () => {
+  test("only zeros can follow a padded element", () => {
     expect(readPaddedAsn1(hex("05 00 00 00"), "X").raw).toEqual(Uint8Array.of(5, 0));
     expect(() => readPaddedAsn1(hex("05 00 00 01"), "X")).toThrow("bytes follow the end of X");
   });
 });
 
-describe("values", () => {
+describe("a value", () => {
   test.each([
     ["an object identifier without an end", () => oidOf(readAsn1(hex("06 02 2a 86"), "X"), "X")],
     ["an empty object identifier", () => oidOf(readAsn1(hex("06 00"), "X"), "X")],
@@ -72,25 +72,25 @@ describe("values", () => {
     ],
     ["a set where a list is expected", () => sequenceOf(readAsn1(hex("31 00"), "X"), "X")],
     ["nothing where a list is expected", () => sequenceOf(undefined, "X")],
-  ])("%s is refused", (_, read) => {
+  ])("as %s is refused", (_, read) => {
     expect(read).toThrow(Fault);
   });
 
   test.each(["1.2.840.113549.1.7.2", "2.16.840.1.101.3.4.2.1", "1.3.6.1.4.1.311.2.1.4", "0.9.2342"])(
-    "the object identifier %s is read as it was written",
+    "as the object identifier %s is decoded",
     (dotted) => {
       expect(oidOf(readAsn1(oid(dotted), "X"), "X")).toBe(dotted);
     },
   );
 
-  test("two digits of a year are 1950 to 2049", () => {
+  test("as a year of two digits is from 1950 to 2049", () => {
     const year = (digits: string) =>
       new Date(timeOf(readAsn1(der(0x17, Buffer.from(`${digits}0102030405Z`)), "X"), "X")).toISOString();
     expect(year("49")).toBe("2049-01-02T03:04:05.000Z");
     expect(year("50")).toBe("1950-01-02T03:04:05.000Z");
   });
 
-  test("numbers and times are read as they were written", () => {
+  test("as a number or time is decoded", () => {
     fc.assert(
       fc.property(
         fc.nat(),
@@ -104,7 +104,7 @@ describe("values", () => {
     );
   });
 
-  test("an indefinite length and a split text are equal to the short form", () => {
+  test("of indefinite length or in pieces is equal to the short form", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(400), (bytes, at) => {
         const pieces = open(0x24, octets(bytes.subarray(0, at)), octets(bytes.subarray(at)));
@@ -116,7 +116,7 @@ describe("values", () => {
     );
   });
 
-  test("whatever the bytes are, they are an element or refused", () => {
+  test("any bytes are an element or refused", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         try {

@@ -35,13 +35,13 @@ test.each<[string, (disk: Buffer) => unknown]>([
   ["header's length", (disk) => disk.writeUInt32LE(2 ** 31, 512 + 12)],
   ["signature", (disk) => disk.write("x", 512)],
   ["table", (disk) => disk.writeUInt8(1, 1024 + 127)],
-])("a GPT whose %s is damaged is none", (_, damage) => {
+])("a GPT with a damaged %s is ignored with a note", (_, damage) => {
   const disk = gptDisk([[esp]]);
   damage(disk);
   expect(bootOf(read(disk))).toEqual({ boot: "unknown", notes: ["its GPT is damaged"] });
 });
 
-test("a disk whose beginning passed by says so", () => {
+test("a stream whose partition table was not kept is reported", () => {
   const passed = () => {
     throw new NotKept();
   };
@@ -51,7 +51,7 @@ test("a disk whose beginning passed by says so", () => {
   });
 });
 
-test("whatever a table says, it is read to the end or not at all", () => {
+test("any partition table is read completely or not at all", () => {
   fc.assert(
     fc.property(fc.uint8Array({ minLength: 92, maxLength: 92 }), (bytes) => {
       const disk = gptDisk([[esp]]);

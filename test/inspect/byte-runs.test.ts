@@ -8,7 +8,7 @@ const run = fc.record({ from: fc.nat(200), size: fc.integer({ min: 1, max: 50 })
 const joined = (runs: readonly Run[]) =>
   Buffer.concat(runs.map(({ from, size }) => whole.subarray(from, from + size)));
 
-test("parts of a file that lie apart are read as if they lay together", async () => {
+test("separate parts of a file are read as one", async () => {
   const range = fc.tuple(fc.nat(400), fc.nat(400));
   await fc.assert(
     fc.asyncProperty(fc.array(run, { maxLength: 20 }), range, async (parts, [one, other]) => {
@@ -36,14 +36,14 @@ test("parts of a file that lie apart are read as if they lay together", async ()
   );
 });
 
-test("bytes beyond the joined ones are not there", () => {
+test("a read beyond the last part fails", () => {
   const runs: Run[] = [];
   extend(runs, 10, 5);
   const source = runsSource(bytesSource(whole), runs, "joined");
   expect(() => source.read(3, 3)).toThrow("joined ends at byte 5, expected 3 bytes from 3 on");
 });
 
-test("runs that follow each other become one", () => {
+test("adjacent runs are merged", () => {
   const runs: Run[] = [];
   extend(runs, 10, 5);
   extend(runs, 15, 5);

@@ -22,7 +22,7 @@ async function extracted(bytes: Uint8Array, most = limit): Promise<[string, Buff
 
 const asPacked = (files: readonly Packed[]) => files.map(({ name, content }) => [name, Buffer.from(content)]);
 
-describe("what was packed comes out", () => {
+describe("a cabinet is unpacked to its files", () => {
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 100 }),
     // Over several blocks, with repetitions that reach back into the one before.
@@ -55,7 +55,7 @@ const entries = 44;
 const second = entries + 16 + 4;
 const data = second + 16 + 4;
 
-describe("a cabinet is refused when", () => {
+describe("a cabinet is refused if", () => {
   const damaged = (damage: (bytes: Buffer) => unknown, made = cabinet(files)) => {
     damage(made);
     return made;

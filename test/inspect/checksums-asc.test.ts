@@ -21,7 +21,7 @@ const other = "0".repeat(64);
 const inspect = (text: string, beside: Record<string, Uint8Array> = {}) =>
   inspectBytes(inspectSignatureFile, Buffer.from(text), optionsWith(keys, beside), "SHA256SUMS.asc");
 
-test("a list is ok, and says which of its files were not there to compare", async () => {
+test("a list is ok, and names its missing files", async () => {
   expect(
     await inspect(await clearsigned(key, list), { "one.tar.xz": file, SHA256SUMS: Buffer.from(`${list}\n`) }),
   ).toMatchObject({
@@ -32,7 +32,7 @@ test("a list is ok, and says which of its files were not there to compare", asyn
   });
 });
 
-describe("a list is refused", () => {
+describe("a list is refused:", () => {
   test.each([
     [
       "when a file has another sum",
@@ -82,7 +82,7 @@ describe("a signed text", () => {
   const change = async (what: string | RegExp, by: string) =>
     inspect((await clearsigned(key, list)).replace(what, by));
 
-  test("may have lines that end in CRLF or white space, and says so", async () => {
+  test("can have lines that end in CRLF or white space, with a note", async () => {
     const text = (await clearsigned(key, list))
       .replaceAll("\n", " \r\n")
       .replaceAll(/^(-.*|Hash.*|.{0,64}) \r/gm, "$1\r");
@@ -92,7 +92,7 @@ describe("a signed text", () => {
     expect(spaces.map(({ from, to }) => text.slice(from, to))).toEqual([" \r", " \r"]);
   });
 
-  test("may have lines that begin with a dash, which stand behind another", async () => {
+  test("can have dash-escaped lines", async () => {
     const inspection = await inspect(await clearsigned(key, `${sum}  one\n-not a sum`));
     expect(inspection).toMatchObject({ verdict: "unsupported-format", key_id: key.getFingerprint() });
   });
@@ -122,13 +122,13 @@ describe("a signed text", () => {
     expect(await change(what, by)).toMatchObject({ verdict, reason: expect.stringContaining(reason) });
   });
 
-  test("that is not UTF-8 is malformed", async () => {
+  test("is malformed if it is not UTF-8", async () => {
     const bytes = Buffer.from(await clearsigned(key, Buffer.from([0x61, 0xff])), "latin1");
     const inspection = await inspectBytes(inspectSignatureFile, bytes, optionsWith(keys), "SHA256SUMS.asc");
     expect(inspection).toMatchObject({ verdict: "malformed", reason: "SHA256SUMS.asc is not UTF-8" });
   });
 
-  test("with a signature over bytes instead of a text is not read", async () => {
+  test("is refused if its signature is for binary data", async () => {
     const inspection = await inspect(await clearsigned(key, list, { type: 0 }));
     expect(inspection).toMatchObject({
       verdict: "unsupported-format",

@@ -9,7 +9,7 @@ beforeAll(async () => {
   keys = await allowedKeys();
 });
 
-describe("verdict, key and signer are those of", () => {
+describe("the verdict, the key and the signer are those of", () => {
   test.each(titled(cases.filter(({ type }) => type !== "macho")))("%s", async (file, artifact) => {
     const { verdict, reason, key_id, signature, facts } = await inspectArtifact(artifact.read, file, keys);
     const { signer, fingerprint, digest = facts.digest } = artifact.signature ?? {};
@@ -21,7 +21,7 @@ describe("verdict, key and signer are those of", () => {
   });
 });
 
-describe("verdict and fingerprints are those of", () => {
+describe("the verdict and the fingerprints are those of", () => {
   test.each(titled(cases.filter(({ type }) => type === "macho")))("%s", async (file, artifact) => {
     const { verdict, facts, file_signatures } = await inspectArtifact(artifact.read, file, keys);
     const expected = Object.entries(artifact.fingerprint_per_arch ?? {});
@@ -51,7 +51,7 @@ function expected({ file_signatures = [] }: Case) {
   return plain.sort(byName);
 }
 
-describe("signatures of the files inside are those of", () => {
+describe("the signatures of the files inside are those of", () => {
   test.each(titled(cases.filter(({ type }) => type === "msi" || type === "pkg")))(
     "%s",
     async (file, artifact) => {
@@ -65,7 +65,7 @@ describe("signatures of the files inside are those of", () => {
   );
 });
 
-describe("the hash that the self-check expects is that of", () => {
+describe("the expected hash of the self-check is that of", () => {
   const isWhole = ({ verdict }: Case) => !["bad-digest", "bad-signature", "malformed"].includes(verdict);
   const withHash = cases.filter((artifact) => artifact.cryptolib_post && isWhole(artifact));
   test.each(titled(withHash))("%s", async (file, artifact) => {
@@ -78,7 +78,7 @@ describe("the hash that the self-check expects is that of", () => {
 });
 
 test.each(titled(cases.filter(({ verdict, type }) => verdict === "ok" && type !== "macho" && type !== "pe")))(
-  "%s tells its name and its version",
+  "%s contains its name and its version",
   async (file, { read }) => {
     const { facts } = await inspectArtifact(read, file, keys);
     expect(facts).toMatchObject({ name: "Acme Agent", version: "1.2.3" });
@@ -97,7 +97,7 @@ test("the verdict of a file inside is reported in addition to the package's verd
   expect(await verdicts("pkg/signed-sha256.pkg")).toEqual(["ok", "ok", "adhoc", "unsigned"]);
 });
 
-test("what an attacker signed is good under the attacker's CA alone", async () => {
+test("an attacker's signature is valid only under the attacker's CA", async () => {
   const attacker = await keysIn("attacker-ca.crt");
   for (const { file, read, verdict } of cases) {
     const inspection = await inspectArtifact(read, file, attacker);
@@ -107,7 +107,7 @@ test("what an attacker signed is good under the attacker's CA alone", async () =
   }
 });
 
-test("a leaf that is allowed without its CA allows what it signed, and not its timestamps", async () => {
+test("an allowed leaf without its CA allows its signatures, but not its timestamps", async () => {
   const read = cases.find(({ file }) => file === "msi/signed-timestamped.msi")?.read;
   if (!read) throw new Error("the fixture is gone");
   const leaf = await inspectArtifact(read, "msi/signed-timestamped.msi", await keysIn("codesign.crt"));

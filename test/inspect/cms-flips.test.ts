@@ -24,7 +24,7 @@ beforeAll(async () => {
   keys = await allowedKeys();
 });
 
-describe("a bit that is turned is noticed, except where the format leaves it unsigned", () => {
+describe("inspect notices every changed bit that the format signs, in", () => {
   test.each(titled(goodCases))(
     "%s",
     async (file, { read }) => {
@@ -34,13 +34,13 @@ describe("a bit that is turned is noticed, except where the format leaves it uns
   );
 });
 
-test.each(titled(goodCases))("what %s leaves unsigned lies in the file", async (file, { read }) => {
+test.each(titled(goodCases))("every unsigned range of %s is inside the file", async (file, { read }) => {
   const { length } = bytesOf(file);
   const { uncovered } = await inspectArtifact(read, file, keys);
   for (const { from, to } of uncovered) expect(from >= 0 && from < to && to <= length).toBe(true);
 });
 
-describe("so it is in files with what the fixtures do not have", () => {
+describe("inspect notices every changed bit, in a file with", () => {
   const root = identity("Root", { isCa: true });
   const clock = identity("Clock", { issuer: root, usages: [timeStamping] });
   const signer = identity("Signer", { issuer: root });

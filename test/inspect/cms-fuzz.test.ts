@@ -15,7 +15,7 @@ beforeAll(async () => {
   keys = await allowedKeys();
 });
 
-describe("a mutated file gets a verdict, and ok only for what was signed", () => {
+describe("a mutated file gets a verdict, and ok only if its signed parts are unchanged", () => {
   test.each(titled(cases))(
     "%s",
     async (file, { read }) => {

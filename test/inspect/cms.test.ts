@@ -39,7 +39,7 @@ function verdict(bytes: Buffer, of?: Uint8Array): string {
 
 const made = (wishes: Partial<Signing> = {}) => signedData({ signer, content, ...wishes });
 
-describe("a signature is good when", () => {
+describe("a signature is valid if", () => {
   test.each<[string, () => Buffer]>([
     ["made with ECDSA", () => made()],
     ["made with RSA", () => made({ signer: rsaSigner })],
@@ -71,13 +71,13 @@ function publicKey(certificate: Buffer): Uint8Array {
   return partsOf(body)[6] ?? body;
 }
 
-test("indefinite lengths are read as Apple writes them", () => {
+test("elements of indefinite length are read as Apple writes them", () => {
   const [type, wrapped] = partsOf(made()) as [Buffer, Buffer];
   const [inner] = partsOf(wrapped) as [Buffer];
   expect(verdict(open(0x30, type, open(0xa0, open(0x30, ...partsOf(inner)))))).toBe("ok");
 });
 
-describe("a signature does not hold when", () => {
+describe("a signature is invalid if", () => {
   const stranger = identity("Signer");
   test.each<[string, () => Buffer, string]>([
     [
@@ -218,7 +218,7 @@ describe("a signature does not hold when", () => {
   });
 });
 
-test("bytes without a signature are reported with their offsets", () => {
+test("ranges without a signature are reported with their offsets", () => {
   const bytes = made({
     certificates: [root.certificate, signer.certificate],
     unsigned: () => [attribute("1.2.3", integer(1))],
@@ -240,7 +240,7 @@ describe("a timestamp", () => {
     signedData({ signer: old, content, unsigned: unsigned ?? (() => []) });
 
   test.each(["1.2.840.113549.1.9.16.2.14", "1.3.6.1.4.1.311.3.3.1"])(
-    "named %s says when a certificate must be good",
+    "with the type %s is the time at which a certificate must be valid",
     (name) => {
       expect(trusted(stamped(timestamp(tsa, before, { name })))).toMatchObject({
         time: Date.parse(before),
@@ -295,7 +295,7 @@ describe("a timestamp", () => {
       () => [attribute("1.2.840.113549.1.9.16.2.14", integer(1))],
       "the timestamp has the tag 0x2 where 0x30 was expected",
     ],
-  ])("that %s does not count, and the reason is told", (_, unsigned, reason) => {
+  ])("that %s is ignored with a note", (_, unsigned, reason) => {
     expect(verdict(stamped(unsigned))).toMatch(/^expired-certificate: /);
     const { notes, time } = trusted(made({ unsigned: unsigned ?? (() => []) }));
     expect(time).toBeUndefined();
@@ -303,7 +303,7 @@ describe("a timestamp", () => {
     expect(notes[0]?.replace("it has a timestamp that does not count: ", "")).toMatch(reason);
   });
 
-  test("from before a certificate began does not make it good", () => {
+  test("from before the start of a certificate does not make it valid", () => {
     const young = identity("Young signer", { issuer: root, from: "2026-01-01" });
     expect(verdict(signedData({ signer: young, content, unsigned: timestamp(tsa, before) }))).toMatch(
       /^expired-certificate/,

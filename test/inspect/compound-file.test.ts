@@ -21,7 +21,7 @@ const asWritten = (members: readonly Member[]): unknown[] =>
     .map(({ name, content, members }) => [name, members ? asWritten(members) : Buffer.from(content ?? [])])
     .sort(byName);
 
-describe("what was written is read", () => {
+describe("a compound file is read as it was written", () => {
   const name = fc.string({ minLength: 1, maxLength: 31, unit: fc.constantFrom(..."aBc0\u0005㠀é") });
   const size = fc.oneof(fc.nat(200), fc.integer({ min: 4000, max: 9000 }));
   const stream = fc.record({ name, content: size.map((size) => Buffer.alloc(size, size % 251)) });
@@ -36,7 +36,7 @@ describe("what was written is read", () => {
     );
   });
 
-  test("where the tables have tables of their own", () => {
+  test("with a table of tables", () => {
     const content = Buffer.alloc(8 << 20, 7);
     const { root } = opened(compoundFile([{ name: "large", content }]));
     expect(Buffer.compare(Buffer.from(root.streams[0]?.content.read(0, content.length) ?? []), content)).toBe(
@@ -45,7 +45,7 @@ describe("what was written is read", () => {
   });
 });
 
-test("bytes of no stream are reported, each with its offset", () => {
+test("ranges outside of any stream are reported with their offsets", () => {
   const bytes = compoundFile([
     { name: "a", content: Buffer.alloc(5000, 1) },
     { name: "b", content: Buffer.alloc(10, 2) },
@@ -68,7 +68,7 @@ const sector = (index: number) => 512 * (index + 1);
 const [directory, miniFat, fat] = [sector(11), sector(12), sector(13)];
 const entry = (index: number, field: number) => directory + 128 * index + field;
 
-test("the file that is broken below is whole", () => {
+test("the base file of the next tests is valid", () => {
   expect(opened(compoundFile(members)).root.streams.map(({ entry }) => entry.name)).toEqual([
     "ab",
     "cd",
@@ -76,7 +76,7 @@ test("the file that is broken below is whole", () => {
   ]);
 });
 
-describe("a compound file is malformed when", () => {
+describe("a compound file is malformed if", () => {
   const put = (at: number, value: number) => (bytes: Buffer) => void bytes.writeUInt32LE(value, at);
   test.each<[string, (bytes: Buffer) => unknown, string | RegExp]>([
     [
@@ -269,7 +269,7 @@ describe("a compound file is malformed when", () => {
   });
 });
 
-test("what begins otherwise is none", () => {
+test("a file with another beginning is not a compound file", () => {
   const bytes = compoundFile(members);
   bytes.writeUInt8(0xd1, 0);
   expect(() => opened(bytes)).toThrow(new Fault("unsupported-format", "file is not a compound file"));

@@ -29,7 +29,7 @@ function read(
 const forms = ["odc", "newc"] as const;
 
 describe.each(forms)("an archive of the form %s", (form) => {
-  test("gives the files that were put into it, however it arrives", () => {
+  test("contains the same files when it is read in any chunks", () => {
     const path = fc.array(fc.string({ minLength: 1, unit: fc.constantFrom(..."ab.é-") }), {
       minLength: 1,
       maxLength: 3,
@@ -55,7 +55,7 @@ describe.each(forms)("an archive of the form %s", (form) => {
     );
   });
 
-  test("tells files from what is none", () => {
+  test("distinguishes files from other entries", () => {
     const kinds = [0o100755, 0o040755, 0o120777, 0o020666];
     const types = read(
       cpio(
@@ -66,7 +66,7 @@ describe.each(forms)("an archive of the form %s", (form) => {
     expect(types).toEqual(["file", "directory", "link", "other"]);
   });
 
-  test("is malformed when it breaks off anywhere", () => {
+  test("is malformed if it ends early", () => {
     const bytes = cpio([{ path: "./a", content: Buffer.from("content") }], form);
     for (let size = 0; size < bytes.length; size++)
       expect(() => read(bytes.subarray(0, size))).toThrow(Fault);

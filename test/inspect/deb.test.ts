@@ -32,7 +32,7 @@ const signature = async (role: string, by = key): Promise<Member> => [
 ];
 
 describe("a package", () => {
-  test("is ok when the three members are signed as their origin", async () => {
+  test("is ok if the three members are signed as their origin", async () => {
     expect(await inspect(archive([...three, await signature("origin")]))).toMatchObject({
       verdict: "ok",
       key_id: key.getFingerprint(),
@@ -40,7 +40,7 @@ describe("a package", () => {
     });
   });
 
-  test("may have names that end in a slash, as ar writes them", async () => {
+  test("can have names that end in a slash, as ar writes them", async () => {
     const slashed = [...three, await signature("origin")].map(
       ([name, content]): Member => [`${name}/`, content],
     );
@@ -55,7 +55,7 @@ describe("a package", () => {
     });
   });
 
-  test("is not ok without the hash that its self-check is to have", async () => {
+  test("is not ok without the hash that its self-check should have", async () => {
     const bytes = archive([...three, await signature("origin")]);
     expect(await inspect(bytes, "usr/bin/agent")).toMatchObject({
       verdict: "malformed",
@@ -68,7 +68,7 @@ describe("a package", () => {
   });
 });
 
-describe("members are malformed", () => {
+describe("the list of members is malformed", () => {
   const order = "expected debian-binary, control.tar.*, data.tar.* and then signatures, each once";
   const lists: [string, readonly Member[], string][] = [
     ["without any", [], order],
@@ -141,7 +141,7 @@ describe("members are malformed", () => {
     });
   });
 
-  test("when the byte after an odd one is not a line feed", async () => {
+  test("if the byte after an odd one is not a line feed", async () => {
     const bytes = archive([["debian-binary", "2.0\n\n"], controlTar, dataTar]);
     expect(await inspect(patched(bytes, 8 + 60 + 5, "x"))).toMatchObject({
       verdict: "malformed",
@@ -155,7 +155,7 @@ function patched(bytes: Buffer, at: number, text: string): Buffer {
   return bytes;
 }
 
-describe("what is inside is refused", () => {
+describe("the content is refused:", () => {
   const cases: [string, string, readonly Member[], string][] = [
     [
       "without a control file",

@@ -66,13 +66,13 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
   const joined = packed(text, large);
 
   test.each([1, 7, 4096, 1 << 20])(
-    "several of it in a row are all read, in pieces of %i bytes",
+    "reads several streams in a row, in pieces of %i bytes",
     async (step) => {
       expect((await unpack(joined, kind, step)).equals(whole(text, large))).toBe(true);
     },
   );
 
-  test("whatever is packed comes out again", async () => {
+  test("unpacks everything that was packed", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.uint8Array({ maxLength: 5000 }),
@@ -92,12 +92,12 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
     ["is followed by text", (bytes) => Buffer.concat([bytes, Buffer.from("and so on")])],
     ["is followed by zeros", (bytes) => Buffer.concat([bytes, Buffer.alloc(7)])],
     ["begins with something else", (bytes) => Buffer.concat([Buffer.from("x"), bytes])],
-  ])("what %s is damaged", async (_, damage) => {
+  ])("refuses a stream that %s", async (_, damage) => {
     for (const step of [1, 100, 1 << 20])
       expect(await verdictOf(unpack(damage(joined), kind, step))).toBe("bad-digest");
   });
 
-  test("a byte that is changed is never unnoticed where the format has a checksum", async () => {
+  test("notices every changed byte if the format has a checksum", async () => {
     const bytes = packed(text);
     const changed: string[] = [];
     for (let at = packed().length; at < bytes.length; at++) {
@@ -114,13 +114,13 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
     if (kind !== "zstd") expect(changed).toEqual([]);
   });
 
-  test("the limit counts every byte that comes out", async () => {
+  test("counts every unpacked byte towards the limit", async () => {
     const { length } = whole(text, large);
     expect((await unpack(joined, kind, 1000, length)).length).toBe(length);
     expect(await verdictOf(unpack(joined, kind, 1000, length - 1))).toBe("refuse");
   });
 
-  test("what the source throws goes through, and so does what takes the bytes", async () => {
+  test("passes on errors of the source and of the consumer", async () => {
     const fails = () => {
       throw new Error("no such disk");
     };
@@ -139,7 +139,7 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
     await expect(decompress(inPieces(joined, 50), kind, 1 << 24, taker)).rejects.toThrow("no room");
   });
 
-  test("waits for what takes the bytes", async () => {
+  test("waits for the consumer", async () => {
     let under = 0;
     await decompress(inPieces(joined, 5000), kind, 1 << 24, async () => {
       expect(++under).toBe(1);
@@ -150,7 +150,7 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
   });
 });
 
-test.each(kinds)("what is long and does not get smaller by %s comes out as well", async (kind) => {
+test.each(kinds)("long incompressible content is unpacked from %s", async (kind) => {
   const noise = randomBytes((1 << 18) + 1);
   expect((await unpack(pack[kind](noise), kind, 10_000)).equals(noise)).toBe(true);
 });
@@ -163,29 +163,29 @@ test.each([
   ["zstd", "28b52ffd"],
   ["bzip2", "425a6839"],
   ["lzma", "5d00008000"],
-])("is told by its first bytes: %s", (compression, hex) => {
+])("the first bytes identify %s", (compression, hex) => {
   expect(compressionOf(Buffer.from(hex, "hex"))).toBe(compression);
 });
 
-test("without compression all bytes come as they are, up to the limit", async () => {
+test("without compression all bytes are passed on, up to the limit", async () => {
   const source = inPieces(large, 1000);
   expect(await decompress(source, "none", large.length, () => {})).toBe(large.length);
   expect(await verdictOf(decompress(source, "none", 5000, () => {}))).toBe("refuse");
 });
 
-test.each(["bzip2", "lzma"] as const)("%s cannot be read, and says so", async (compression) => {
+test.each(["bzip2", "lzma"] as const)("%s is refused by name", async (compression) => {
   await expect(decompress(bytesSource(text, "file"), compression, 1, () => {})).rejects.toThrow(
     `file is compressed with ${compression}, expected gzip, xz or zstd`,
   );
 });
 
-test("a Zstandard file may have frames with anything but content", async () => {
+test("a Zstandard file can have skippable frames", async () => {
   const skipped = Buffer.from("502a4d1803000000abcdef", "hex");
   const bytes = Buffer.concat([skipped, zstdCompressSync(text), skipped, zstdCompressSync(large)]);
   expect((await unpack(bytes, "zstd", 13)).equals(Buffer.concat([text, large]))).toBe(true);
 });
 
-describe("what asks for more memory than there is", () => {
+describe("content that needs too much memory", () => {
   /** The same file with another dictionary size in its block header, and its checksum. */
   function withDictionary(bits: number): Buffer {
     const bytes = bytesOf("tar/acme-client-1.2.3.tar.xz");
@@ -204,7 +204,7 @@ describe("what asks for more memory than there is", () => {
     expect(await verdictOf(unpack(withDictionary(bits), "xz"))).toBe(verdict);
   });
 
-  test("so is a window in Zstandard", async () => {
+  test("is refused for its window in Zstandard", async () => {
     const bytes = zstdCompressSync(Buffer.alloc(1000, "many"));
     // A frame that does not say its size, with a window of 2^27 bytes.
     const frame = Buffer.concat([bytes.subarray(0, 4), Buffer.from([0, (27 - 10) << 3]), bytes.subarray(7)]);
@@ -212,7 +212,7 @@ describe("what asks for more memory than there is", () => {
     expect(await verdictOf(unpack(frame, "zstd"))).toBe("refuse");
   });
 
-  test("a bomb is refused before anything of it is unpacked, where xz says its size", async () => {
+  test("an xz bomb that states its size is refused before it is unpacked", async () => {
     const chunks: number[] = [];
     const bomb = bytesSource(bytesOf("tar/bomb-64MiB.tar.xz"), "bomb");
     await expect(decompress(bomb, "xz", 1 << 20, ({ length }) => void chunks.push(length))).rejects.toThrow(
@@ -222,7 +222,7 @@ describe("what asks for more memory than there is", () => {
   });
 });
 
-describe("the framing of xz", () => {
+describe("a damaged xz container", () => {
   let bytes: Buffer;
   beforeAll(() => {
     bytes = bytesOf("tar/multiblock.tar.xz");
@@ -281,13 +281,13 @@ describe("the framing of xz", () => {
       },
       "bad-digest",
     ],
-  ])("%s is noticed though every checksum is right", async (_, change, verdict) => {
+  ])("with %s and correct checksums is refused", async (_, change, verdict) => {
     expect(await verdictOf(unpack(bytes, "xz"))).toBe("ok");
     expect(await verdictOf(unpack(mended(change), "xz"))).toBe(verdict);
   });
 });
 
-test("where the decoder's binary part is missing, that is what is said", async () => {
+test("a missing native decoder is reported", async () => {
   const script = `
     import { decompress } from ${JSON.stringify(import.meta.resolve("../../pipeline/inspect/archives/decompress.ts"))};
     import { bytesSource } from ${JSON.stringify(import.meta.resolve("../../pipeline/system/byte-source.ts"))};

@@ -28,7 +28,7 @@ const inspect = (
   beside: Record<string, Uint8Array> = { file: content },
 ) => inspectBytes(inspectSignatureFile, signature, optionsWith(allowed, beside), "file.sig");
 
-describe("keys of every kind that gpg makes are good", () => {
+describe("a signature is valid with every kind of key that gpg makes", () => {
   test.each([
     ["Ed25519 as gpg has it", { type: "ecc", curve: "ed25519Legacy" }],
     ["Ed25519 of RFC 9580", { type: "curve25519" }],
@@ -96,22 +96,22 @@ describe("a signature is refused", () => {
     [3, "weak-digest", "it is signed over RIPEMD160, expected SHA256 or better"],
     [99, "unsupported-format", "it is signed over digest 99, which is unknown"],
     [8, "bad-signature", `does not fit what it should sign`],
-  ])("that says it is over digest %d", async (digest, verdict, reason) => {
+  ])("that claims the digest %d", async (digest, verdict, reason) => {
     const body = Buffer.from((await signaturePacket(key, content)).write());
     body[3] = digest;
     const inspection = await inspect(framed(body), keys);
     expect(inspection).toMatchObject({ verdict, reason: expect.stringContaining(reason) });
   });
 
-  test("not for a notation that demands nothing, and not for the clock of a build host", async () => {
+  test("except for a harmless notation, or a clock that is ahead by a minute", async () => {
     const change = (packet: SignaturePacket) => packet.rawNotations.push(notation);
     const signature = await signed(key, content, { change, date: new Date(now + 60_000) });
     expect(await inspect(signature, keys)).toMatchObject({ verdict: "ok" });
   });
 });
 
-describe("the key decides", () => {
-  test("nobody's", async () => {
+describe("the verdict depends on the key:", () => {
+  test("an unknown key is untrusted", async () => {
     expect(await inspect(await signed(key, content), await keysWith(await newKey()))).toMatchObject({
       verdict: "untrusted-key",
       key_id: key.getFingerprint(),
@@ -119,7 +119,7 @@ describe("the key decides", () => {
     });
   });
 
-  test("when it is expired now, although it was not then", async () => {
+  test("a key that is expired now is refused, even if it was valid then", async () => {
     const short = await newKey({ keyExpirationTime: (19.5 * day) / 1000 });
     const signature = await signed(short, content, { date: new Date(now - day) });
     expect(await inspect(signature, await keysWith(short))).toMatchObject({
@@ -132,12 +132,12 @@ describe("the key decides", () => {
     [{ notBefore: now - day / 2 }, "untrusted-key"],
     [{ notAfter: now - 2 * day }, "untrusted-key"],
     [{ notBefore: now - 2 * day, notAfter: now }, "ok"],
-  ])("within the time that the project allows it: %j is %s", async (window, verdict) => {
+  ])("a key counts within its configured time: %j is %s", async (window, verdict) => {
     const allowed = await readKeys([{ ...publicFile(key), ...window }]);
     expect(await inspect(await signed(key, content), allowed)).toMatchObject({ verdict });
   });
 
-  test("revoked, also when only another copy of it says so, and when it was later than the signature", async () => {
+  test("a revoked key is refused, also if only another copy is revoked, or after the signature", async () => {
     const revoked = await key.revoke(
       { flag: enums.reasonForRevocation.keySuperseded },
       new Date(now - day / 2),
@@ -147,7 +147,7 @@ describe("the key decides", () => {
     expect(await inspect(signature, await keysWith(revoked))).toMatchObject({ verdict: "revoked-key" });
   });
 
-  test("as one of several that a certificate has", async () => {
+  test("a signing subkey is accepted", async () => {
     const several = await newKey({ subkeys: [{ sign: true }] });
     const [subkey] = several.subkeys;
     if (!subkey) throw new Error("it has no subkey");
@@ -161,7 +161,7 @@ describe("the key decides", () => {
     });
   });
 
-  test("and not one that somebody put into a certificate", async () => {
+  test("a subkey that another person added to a certificate is refused", async () => {
     const [victim, thief] = [await newKey(), await newKey({ subkeys: [{ sign: true }] })];
     const [subkey] = thief.subkeys;
     if (!subkey) throw new Error("it has no subkey");
@@ -171,7 +171,7 @@ describe("the key decides", () => {
   });
 });
 
-describe("a file is refused that is", () => {
+describe("a malformed signature file is refused:", () => {
   const armored = (body: string, more = "") =>
     Buffer.from(`-----BEGIN PGP SIGNATURE-----\n${more}\n${body}-----END PGP SIGNATURE-----\n`);
   const lines = (bytes: Uint8Array) =>
@@ -179,7 +179,7 @@ describe("a file is refused that is", () => {
       .toString("base64")
       .replace(/.{1,64}/g, "$&\n");
 
-  test("armored, but not well", async () => {
+  test("with invalid armor", async () => {
     const signature = await signed(key, content);
     const body = lines(signature);
     const cases: [Uint8Array, string, string][] = [
@@ -235,7 +235,7 @@ describe("a file is refused that is", () => {
     });
   });
 
-  test("a signature that does not name its key, or names two", async () => {
+  test("a signature that names no key, or two", async () => {
     const packet = await signaturePacket(key, content, {
       unhashed: [{ type: 16, critical: false, body: Buffer.alloc(8) }],
     });
@@ -249,7 +249,7 @@ describe("a file is refused that is", () => {
     });
   });
 
-  test("written longer than it need be", async () => {
+  test("a length that is not the shortest form", async () => {
     const packet = await signaturePacket(key, content, {
       unhashed: [{ type: 100, critical: false, body: Buffer.from([1]) }],
     });
@@ -272,7 +272,7 @@ describe("a file is refused that is", () => {
     });
   });
 
-  test("without what it signs beside it", async () => {
+  test("without the signed file next to it", async () => {
     expect(await inspect(await signed(key, content), keys, {})).toMatchObject({
       verdict: "bad-signature",
       reason: "the file that file.sig signs is not next to it, expected file there",

@@ -124,7 +124,7 @@ describe("qcow2", () => {
     ],
   ]);
 
-  test("the name of a backing file is shown without doing anything to a terminal", async () => {
+  test("replaces control characters in the name of a backing file", async () => {
     const bytes = changed(good(), (copy) => {
       copy.writeBigUInt64BE(200n, 8);
       copy.writeUInt32BE(6, 16);
@@ -133,12 +133,12 @@ describe("qcow2", () => {
     expect((await inspected(bytes, "disk")).reason).toContain('"\\u001b[2Jab"');
   });
 
-  test("snapshots inside are reported", async () => {
+  test("reports snapshots", async () => {
     const { verdict, notes } = await inspected(changed(good(), u32(60, 2)), "disk");
     expect([verdict, notes]).toEqual(["ok", ["it holds 2 snapshots, with whatever the disk held then"]]);
   });
 
-  test("compressed clusters are read, and damage is reported", async () => {
+  test("reads compressed clusters, and reports damage", async () => {
     const boot = Buffer.alloc(4096);
     boot.writeUInt8(0x83, 450);
     boot.writeUInt16LE(0xaa55, 510);

@@ -30,7 +30,7 @@ describe("vhdx", () => {
   const item = (copy: Buffer, index: number) => metadata(copy) + 32 + index * 32;
   const value = (copy: Buffer, index: number) => metadata(copy) + copy.readUInt32LE(item(copy, index) + 16);
 
-  test("checksums are those of RFC 3720", () => {
+  test("uses the checksum of RFC 3720", () => {
     expect(crc32c(Buffer.from("123456789")).toString(16)).toBe("e3069283");
     expect(crc32c(Buffer.alloc(32)).toString(16)).toBe("8a9136aa");
   });
@@ -156,7 +156,7 @@ describe("vhdx", () => {
     ],
   );
 
-  test("one damaged header is reported, and the other is used", async () => {
+  test("reports one damaged header, and uses the other", async () => {
     const bytes = changed(unpackedArtifact("vm/acme-1.2.3-hyperv.vhdx.xz"), (copy) =>
       copy.writeUInt8(9, 64 * kibibyte + 100),
     );

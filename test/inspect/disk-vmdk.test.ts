@@ -108,14 +108,14 @@ describe("vmdk", () => {
     ],
   );
 
-  test("a description with a megabyte of blanks in a line is read in no time", async () => {
+  test("reads a description with a megabyte of blanks in linear time", async () => {
     const text = Buffer.from(
       `# Disk DescriptorFile\na=${" ".repeat(1_000_000)}b\ncreateType="monolithicFlat"\nRW 1 FLAT "a=b" 0\n`,
     );
     expect(await said(text, "disk")).toMatch(/^refuse: disk is "monolithicFlat"/);
   });
 
-  test("a description alone is no disk", async () => {
+  test("refuses a description without its data", async () => {
     const flat = (type: string) =>
       Buffer.from(`# Disk DescriptorFile\ncreateType="${type}"\nRW 1 FLAT "a-flat.vmdk" 0\n`);
     expect(await said(flat("monolithicFlat"), "disk")).toMatch(
@@ -125,7 +125,7 @@ describe("vmdk", () => {
   });
 
   const stream = () => bytesOf("vm/acme-1.2.3-vmware.vmdk");
-  test("what is written in one go has its header again at the end", async () => {
+  test("reads the header at the end of a streamed file", async () => {
     const atEnd = (copy: Buffer) => {
       copy.copy(copy, copy.length - 1024, 0, 512);
       copy.fill(0xff, 56, 64);
@@ -147,7 +147,7 @@ describe("vmdk", () => {
     ).toMatch(/^malformed: disk has no sparse header of version 1 to 3 at byte 130048/);
   });
 
-  test("compressed grains are read, and damage is reported", async () => {
+  test("reads compressed grains, and reports damage", async () => {
     const [grain] = [stream()].map(
       (copy) => copy.readUInt32LE(copy.readUInt32LE(copy.readUInt32LE(56) * 512) * 512) * 512,
     );

@@ -39,7 +39,7 @@ describe.each([
   ["long", bytes],
   ["short", bytes.subarray(0, 5000)],
 ] as const)("a file that is %s", (_, content) => {
-  test("gives bytes out of order and in order, between each other", async () => {
+  test("can be read at any position and in order at the same time", async () => {
     const { source } = opened(content);
     expect([source.name, source.size]).toEqual(["artifact", content.length]);
     const seen: Buffer[] = [];
@@ -54,7 +54,7 @@ describe.each([
     );
   });
 
-  test("has the digest of the first whole pass, or of one of its own", async () => {
+  test("has the digest of its first complete pass, or of an additional one", async () => {
     const { source } = opened(content);
     const before = bytesRead();
     await expect(
@@ -80,7 +80,7 @@ describe.each([
         renameSync(`${path}.new`, path);
       },
     ],
-  ])("and %s after its digest was taken is an error", async (_, change) => {
+  ])("that %s after its digest was computed is an error", async (_, change) => {
     const { path, source } = opened(content);
     await source.sha256();
     change(path);
@@ -88,14 +88,14 @@ describe.each([
     expect(await codeOf(() => source.each(() => {}))).toBe("file-changed");
   });
 
-  test("and shrinks before it is read out of order is one too", async () => {
+  test("that shrinks before a read at a position is an error", async () => {
     const { path, source } = opened(content);
     writeFileSync(path, "less");
     expect(await codeOf(() => source.read(1000, 10))).toBe("file-changed");
   });
 });
 
-test("a short file is read once, however often it is asked", async () => {
+test("a short file is read once for any number of reads", async () => {
   const { source } = opened(bytes.subarray(0, 5000));
   const before = bytesRead();
   for (let at = 0; at < 5000; at += 100) source.read(at, 100);
@@ -103,7 +103,7 @@ test("a short file is read once, however often it is asked", async () => {
   expect(bytesRead() - before).toBeLessThan(2 * 5000);
 });
 
-test("a short file that is another one when it is read is an error", async () => {
+test("a short file that was replaced before it is read is an error", async () => {
   const { path, source } = opened(bytes.subarray(0, 5000));
   writeFileSync(`${path}.new`, bytes.subarray(0, 5000));
   renameSync(`${path}.new`, path);
@@ -116,7 +116,7 @@ test.each([
     "compressed",
     gzipSync(Buffer.from(Array.from({ length: 3 << 20 }, (_, index) => (index * index * 7) & 255))),
   ],
-])("an image that is %s is read once for its digest and for all else", async (_, content) => {
+])("an image that is %s is read once for its digest and its inspection", async (_, content) => {
   const { source } = opened(content);
   const before = bytesRead();
   await inspectImage(source, optionsWith({ openpgp: [], x509: [] }));
@@ -125,7 +125,7 @@ test.each([
   expect(bytesRead() - before).toBeLessThan(content.length * 1.1 + 400_000);
 });
 
-test("a file that is not there, or is a folder, cannot be read", async () => {
+test("a missing file and a folder are errors", async () => {
   expect(await codeOf(() => fileSource("/nowhere/at/all"))).toBe("file-access");
   const folder = fileSource("/tmp");
   onTestFinished(() => folder.close());

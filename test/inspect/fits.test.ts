@@ -76,12 +76,12 @@ test.each<[string, string, Readonly<Record<string, Fact>>, string[]]>([
   expect(fitsPackageType(disk(type, facts), packageType)).toEqual(warnings);
 });
 
-test("every type of image has something it wants", () => {
+test("every type of image has a requirement", () => {
   const images = Object.entries(defaultPackageTypes).filter(([, { kind }]) => kind === "image");
   for (const [packageType] of images) expect(fitsPackageType(disk("deb", {}), packageType)).toHaveLength(1);
 });
 
-test("the fixtures' images fit what they are named after", async () => {
+test("the images of the fixtures fit their names", async () => {
   const inspection = await inspected(bytesOf("vm/acme-1.2.3-efi.qcow2"));
   expect(fitsPackageType(inspection, "qcow-efi")).toEqual([]);
   expect(fitsPackageType(inspection, "qcow")).toHaveLength(1);

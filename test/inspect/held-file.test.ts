@@ -16,7 +16,7 @@ function written(content: Uint8Array, sizes: readonly number[], size = content.l
   return { held: held.bytes(), passed: Buffer.concat(passed) };
 }
 
-test("a program is held and anything else passes by, however it arrives", () => {
+test("a program is kept and other content is not, in any chunks", () => {
   const content = fc.tuple(fc.constantFrom("MZ", "ab", ""), fc.uint8Array({ maxLength: 60 }));
   const sizes = fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 });
   fc.assert(
@@ -30,7 +30,7 @@ test("a program is held and anything else passes by, however it arrives", () => 
   );
 });
 
-test("a program that is larger than what is held is told and takes no memory", () => {
+test("a program that is too large to keep is reported and takes no memory", () => {
   const before = process.memoryUsage().arrayBuffers;
   const { held } = written(Buffer.from("MZ program that says it is large"), [4], 200 << 20);
   expect(held).toBe("too-large");

@@ -37,14 +37,14 @@ const inspect = async (text: string, file: Uint8Array | undefined = chart): Prom
 const inspectAlone = (file: Uint8Array) => inspectBytes(inspectChart, file, optionsWith(keys), name);
 
 describe("a provenance", () => {
-  test("is ok with its chart next to it, and a version stays as it is written", async () => {
+  test("is ok with its chart next to it, and keeps the version as text", async () => {
     expect(await inspect(provenance())).toMatchObject({
       verdict: "ok",
       facts: { name: "agent", version: "1.10" },
     });
   });
 
-  test("needs its chart", async () => {
+  test("is bad-digest without its chart", async () => {
     const written = Buffer.from(await clearsigned(key, provenance()));
     expect(await inspectBytes(inspectProvenance, written, optionsWith(keys), `${name}.prov`)).toMatchObject({
       verdict: "bad-digest",
@@ -99,7 +99,7 @@ describe("a provenance", () => {
 });
 
 describe("a chart", () => {
-  test("without provenance is unsigned, and says what it is", async () => {
+  test("without provenance is unsigned, and has its name and version", async () => {
     expect(await inspectAlone(chart)).toMatchObject({
       verdict: "unsigned",
       reason: `${name}.prov is not next to it, expected its signature there`,
@@ -139,7 +139,7 @@ describe("a chart", () => {
     expect(await inspectAlone(file)).toMatchObject({ verdict, reason: expect.stringContaining(reason) });
   });
 
-  test("that unpacks to more than the limit is refused", async () => {
+  test("is refused if it unpacks to more than the limit", async () => {
     const bomb = gzipSync(tar({ "a/zeros": "\0".repeat(1 << 20) }));
     const options = { ...optionsWith(keys), limit: 1 << 16 };
     expect(await inspectBytes(inspectChart, bomb, options, name)).toMatchObject({ verdict: "refuse" });
@@ -155,7 +155,7 @@ function aliases(): string {
   return [`a0: &a0 x`, ...lines].join("\n");
 }
 
-test("text after the signed part is not read, however well it would fit", async () => {
+test("text after the signed part is ignored", async () => {
   const file = "helm/trailing/acme-1.2.3.tgz";
   const { facts, verdict } = await inspectBytes(
     inspectProvenance,

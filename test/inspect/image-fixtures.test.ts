@@ -68,7 +68,7 @@ async function inspect(
   }
 }
 
-test("every image of the fixtures is in the table", () => {
+test("the table has every image of the fixtures", () => {
   expect(images.map(({ file }) => basename(file)).sort()).toEqual(Object.keys(told).sort());
 });
 
@@ -108,7 +108,7 @@ test.each(archives.map((archive) => [archive.file, archive] as const))("%s", asy
   ]);
 });
 
-test("the signed OVA tells who signed it; without the CA its certificate is nobody's", async () => {
+test("the signed OVA has a signer, which is untrusted without the CA", async () => {
   const file = "vm/acme-1.2.3-esxi.ova";
   expect((await inspect(file)).facts.signed_by).toBe("CN=Example OVA Signing,O=Example Release AG,C=CH");
   expect(await inspect(file, { trusted: { openpgp: [], x509: [] } })).toMatchObject({

@@ -110,7 +110,7 @@ function mended(bytes: Buffer): Buffer {
   return bytes;
 }
 
-test.each(subjects)("%s, damaged anywhere, gets a verdict", async (name, original) => {
+test.each(subjects)("%s with any damage gets a verdict", async (name, original) => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(mutation, { minLength: 1, maxLength: 4 }),

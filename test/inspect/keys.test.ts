@@ -27,7 +27,7 @@ const fingerprints = async (bytes: Uint8Array) =>
   );
 
 describe("certificates are read", () => {
-  test("armored, binary, and several in one file", async () => {
+  test("if they are armored, binary, or several in one file", async () => {
     const both = [key.getFingerprint(), other.getFingerprint()];
     expect(await fingerprints(Buffer.from(key.toPublic().armor()))).toEqual([key.getFingerprint()]);
     expect(await fingerprints(Buffer.from(key.toPublic().armor() + other.toPublic().armor()))).toEqual(both);
@@ -55,7 +55,7 @@ describe("certificates are read", () => {
     expect(x509.map(({ file }) => file)).not.toContain("x509-certs.txt");
   });
 
-  test("with the time that they are allowed, their own end and their owner", async () => {
+  test("with their allowed time, their own end and their owner", async () => {
     const bytes = (await newKey({ keyExpirationTime: 3600 })).toPublic().write();
     const { openpgp } = await readKeys([{ name: "short.gpg", bytes, notBefore: 1, notAfter: 2 }]);
     expect(openpgp).toMatchObject([
@@ -74,7 +74,7 @@ describe("certificates are read", () => {
     ]);
   });
 
-  test("with all parts that sign, and no part that does not", async () => {
+  test("with all signing subkeys, and no others", async () => {
     const encrypting = await newKey({ subkeys: [{ sign: true }, {}] });
     expect(await fingerprints(encrypting.toPublic().write())).toEqual([
       encrypting.getFingerprint(),
@@ -83,7 +83,7 @@ describe("certificates are read", () => {
   });
 });
 
-describe("a file is refused that holds", () => {
+describe("a key file is refused with", () => {
   const unknown = "holds no certificate, expected OpenPGP or X.509";
   const pem = (title: string, bytes: Uint8Array) =>
     `-----BEGIN ${title}-----\n${Buffer.from(bytes).toString("base64")}\n-----END ${title}-----\n`;
@@ -126,7 +126,7 @@ describe("a file is refused that holds", () => {
     ]);
   });
 
-  test("a certificate that signs nothing", async () => {
+  test("a certificate that cannot sign", async () => {
     const bare = await newKey();
     bare.users = [];
     expect(await problemsOf("file", bare.toPublic().write())).toMatchObject([
@@ -134,7 +134,7 @@ describe("a file is refused that holds", () => {
     ]);
   });
 
-  test("and all such files are reported at once", async () => {
+  test("and the problems of all files are reported together", async () => {
     const files = ["a", "b"].map((name) => ({ name, bytes: Buffer.from("none") }));
     await expect(readKeys([...files, publicFile(key)])).rejects.toMatchObject({
       problems: [{ message: expect.stringMatching(/^a /) }, { message: expect.stringMatching(/^b /) }],

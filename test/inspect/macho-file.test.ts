@@ -20,7 +20,7 @@ const changed = (bytes: Buffer, change: (bytes: Buffer) => unknown) => {
   return bytes;
 };
 
-describe("a file is no Mach-O when", () => {
+describe("a file is not a Mach-O if", () => {
   const program = made();
   const second = Buffer.from("1d000000100000000000000000000000", "hex");
   const two = () => universal([made({ arch: "x86_64" }), made()]);
@@ -119,14 +119,14 @@ describe("a file is no Mach-O when", () => {
     expect(await verdict(bytes)).toMatch(expected);
   });
 
-  test("it is a class of Java, which begins like one", () => {
+  test("it is a class of Java, which has the same first bytes", () => {
     expect(isMachO(Buffer.from("cafebabe00000002", "hex"))).toBe(true);
     expect(isMachO(Buffer.from("cafebabe00000034", "hex"))).toBe(false);
     expect(isMachO(Buffer.from("cafebabe", "hex"))).toBe(false);
   });
 });
 
-test("the hash of the self-check is found by architecture", async () => {
+test("the hash of the self-check is found for each architecture", async () => {
   const [one, other] = ["1", "2"].map((digit) => Buffer.from(` ${digit.repeat(64)} `)) as [Buffer, Buffer];
   const { cryptolib_post } = await inspected(
     universal([machO({ arch: "x86_64", code: one }), machO({ code: other })]),

@@ -25,7 +25,7 @@ const changed = (bytes: Buffer, change: (bytes: Buffer) => unknown) => {
 const requirements = blob(0xfade0c01, Buffer.from("requirements"));
 const entitlements = blob(0xfade7171, Buffer.from("entitlements"));
 
-describe("a program is well signed", () => {
+describe("a program has a valid signature", () => {
   const agility = { digests: ["sha1", "sha256"] as const, bound: ["sha256"] as const };
   test.each<[string, Buffer]>([
     ["with SHA-256", made()],
@@ -43,7 +43,7 @@ describe("a program is well signed", () => {
     expect(await verdict(bytes)).toBe("ok: ");
   });
 
-  test("by a certificate that has ended since, with a timestamp", async () => {
+  test("by an expired certificate with a timestamp", async () => {
     const old = identity("Old", { issuer: root, to: "2025-01-01" });
     const clock = identity("Clock", { issuer: root, usages: [timeStamping] });
     const bytes = made({ signer: old, signing: { unsigned: timestamp(clock, "2024-06-01T12:00:00Z") } });
@@ -52,7 +52,7 @@ describe("a program is well signed", () => {
     expect(signature?.display).toBe("Apple code signature, EC/SHA256, Old, timestamped 2024-06-01T12:00:00Z");
   });
 
-  test("and says what it is", async () => {
+  test("and its identifier, team and architectures", async () => {
     const { facts, file_signatures } = await inspected(
       universal([made({}, { arch: "x86_64" }), made({}, { arch: "arm64" })]),
     );
@@ -68,7 +68,7 @@ describe("a program is well signed", () => {
   });
 });
 
-describe("a program is not well signed", () => {
+describe("a program has an invalid signature", () => {
   const signatureAt = (bytes: Buffer) => bytes.readUInt32LE(40);
   const inSignature = (at: number, value: number, make = made()) =>
     changed(make, (bytes) => bytes.writeUInt32BE(value, signatureAt(bytes) + at));
@@ -238,7 +238,7 @@ describe("a program is not well signed", () => {
       inSignature(directory + 36, 0x20090000),
       /^unsupported-format: arm64: agent has a CodeDirectory of hash type 9/,
     ],
-  ])("when it %s", async (_, bytes, expected) => {
+  ])("if it %s", async (_, bytes, expected) => {
     expect(await verdict(bytes)).toMatch(expected);
   });
 });

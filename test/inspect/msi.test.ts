@@ -95,7 +95,7 @@ describe("a signature", () => {
     expect(found.reason).toMatch(reason);
   });
 
-  test("of a gigantic size is not read", async () => {
+  test("is not read if it is larger than the limit", async () => {
     const content = Buffer.alloc(5 << 20);
     const found = await inspected(msi([{ name: "\u0005DigitalSignature", content }]));
     expect(found).toMatchObject({
@@ -104,7 +104,7 @@ describe("a signature", () => {
     });
   });
 
-  test("under another name does not make an installer with a signature that covers less", async () => {
+  test("cannot be weakened by renaming MsiDigitalSignatureEx", async () => {
     const bytes = bytesOf("msi/signed-dse.msi");
     const name = Buffer.from("\u0005MsiDigitalSignatureEx", "utf16le");
     bytes.write("N", bytes.indexOf(name) + 2, "utf16le");
@@ -114,13 +114,13 @@ describe("a signature", () => {
     });
   });
 
-  test("that does not cover names says so", async () => {
+  test("has a note if it does not cover names", async () => {
     const open = "names and sizes of the streams inside are not signed: there is no MsiDigitalSignatureEx";
     expect((await inspected(bytesOf("msi/signed.msi"))).notes).toEqual([open]);
     expect((await inspected(bytesOf("msi/signed-dse.msi"))).notes).toEqual([]);
   });
 
-  test("that covers names tells that one was changed", async () => {
+  test("detects a changed name if it covers names", async () => {
     const bytes = bytesOf("msi/signed-dse.msi");
     const at = bytes.indexOf(Buffer.from(streamName("!Property"), "utf16le"));
     bytes.writeUInt8(bytes.readUInt8(at + 2) ^ 1, at + 2);
@@ -131,7 +131,7 @@ describe("a signature", () => {
   });
 });
 
-test("a compound file that is not an installer is recognized", async () => {
+test("is recognized in a compound file that is not an installer", async () => {
   expect(await inspected(msi([], { classId: Buffer.alloc(16) }))).toMatchObject({
     verdict: "unsupported-format",
     reason: "acme.msi is a compound file, and no installer package",
@@ -141,7 +141,7 @@ test("a compound file that is not an installer is recognized", async () => {
 describe("files inside", () => {
   const listed = (rows: readonly (readonly (string | number)[])[]) => tables([{ ...names, rows }]);
 
-  test("are called by their long names", async () => {
+  test("have their long names", async () => {
     const table = listed([
       ["fil1", "c", "AGENT~1.EXE|acme agent.exe", 1, 1],
       ["fil2", "c", "short.dll", 1, 2],
@@ -160,7 +160,7 @@ describe("files inside", () => {
     ]);
   });
 
-  test("that the installer runs itself are reported too", async () => {
+  test("include programs that the installer itself runs", async () => {
     const { file_signatures } = await made([
       { name: streamName("Binary.action"), content: stranger },
       { name: streamName("Icon.exe"), content: program },
@@ -170,7 +170,7 @@ describe("files inside", () => {
     ]);
   });
 
-  test("are not looked at where they cannot be, and that is told", async () => {
+  test("are not checked if they cannot be read, with a note", async () => {
     const media = {
       name: "Media",
       columns: { DiskId: 2, Cabinet: "text" },
@@ -191,7 +191,7 @@ describe("files inside", () => {
     ]);
   });
 
-  test("in a cabinet that is damaged make an installer that is signed damaged", async () => {
+  test("in a damaged cabinet make a signed installer bad-digest", async () => {
     const content = cabinet([{ name: "one", content: program }]);
     content.writeUInt8(content.readUInt8(200) ^ 1, 200);
     const found = await made([{ name: streamName("acme.cab"), content }]);
@@ -201,7 +201,7 @@ describe("files inside", () => {
     });
   });
 
-  test("that unpack to more than is allowed are a bomb, in all cabinets together", async () => {
+  test("count towards the limit, in all cabinets together", async () => {
     const members = ["a", "b"].map((name) => ({
       name: streamName(`${name}.cab`),
       content: cabinet([{ name, content: Buffer.alloc(60_000) }]),
@@ -220,21 +220,21 @@ describe("the hash of the self-check", () => {
     msi([...tables([{ ...names, rows: [["k", "c", "AG|acme-agent.exe", 1, 1]] }]), cab("k", program)], {
       signer,
     });
-  test("is found in the file that is named by its long name", async () => {
+  test("is found in the file with the given long name", async () => {
     expect(await inspected(bytes(), { selfCheck: "acme-agent.exe" })).toMatchObject({
       verdict: "ok",
       cryptolib_post: { expected_hash: hash },
     });
   });
 
-  test("that is not there is a fault", async () => {
+  test("is required in an installer with a valid signature", async () => {
     expect(await inspected(bytes(), { selfCheck: "other.exe" })).toMatchObject({
       verdict: "malformed",
       reason: "there is no other.exe inside, expected there the self-check hash",
     });
   });
 
-  test("that is not there is a note where the signature is worse", async () => {
+  test("is a note if the signature has a worse verdict", async () => {
     const found = await inspected(bytes(), { selfCheck: "other.exe", keys: allowing() });
     expect(found.verdict).toBe("untrusted-key");
     expect(found.notes.at(-1)).toBe("there is no other.exe inside, expected there the self-check hash");
@@ -267,7 +267,7 @@ describe("tables", () => {
     expect(facts).toMatchObject({ name: "Ägent", version: "26.8.1", manufacturer: "", product_code: "{1}" });
   });
 
-  test("that are not there leave facts out", async () => {
+  test("are optional: without them facts are missing", async () => {
     const { verdict, facts } = await made([{ name: "a", content: Buffer.from("a") }]);
     expect([verdict, Object.keys(facts)]).toEqual(["ok", ["digest"]]);
   });
@@ -312,7 +312,7 @@ describe("tables", () => {
   });
 });
 
-test("a cabinet that cannot be opened names no file that was read before it", async () => {
+test("a malformed cabinet leaves no files of earlier cabinets in the report", async () => {
   const members = [
     cab("one", program),
     { name: streamName("zcme.cab"), content: Buffer.from("MSCF and no more") },

@@ -12,7 +12,7 @@ const titled = (list: readonly Case[]) => list.map((artifact) => [artifact.file,
 /** What does not hold is not looked into. */
 const isRead = (artifact: Case) => ["ok", "unsigned"].includes(verdictOf(artifact));
 
-describe("the verdict and the key that is claimed are those of", () => {
+describe("the verdict and the claimed key are those of", () => {
   test.each(titled(cases))("%s", async (file, artifact) => {
     const { verdict, reason, key_id } = await inspectArtifact(artifact.read, file, keys);
     expect({ verdict, key_id }).toEqual({ verdict: verdictOf(artifact), key_id: artifact.key_id ?? null });
@@ -31,7 +31,7 @@ describe("the signer is that of", () => {
   });
 });
 
-describe("the hash that the self-check expects, name and version are those of", () => {
+describe("the expected hash of the self-check, name and version are those of", () => {
   test.each(titled(cases.filter((artifact) => isRead(artifact) && artifact.cryptolib_post)))(
     "%s",
     async (file, artifact) => {
@@ -48,7 +48,7 @@ describe("the hash that the self-check expects, name and version are those of", 
   );
 });
 
-describe("signatures of files are those of", () => {
+describe("the signatures of files are those of", () => {
   const packages = cases.filter((artifact) => artifact.type === "rpm" && verdictOf(artifact) === "ok");
   test.each(titled(packages))("%s", async (file, artifact) => {
     const { file_signatures } = await inspectArtifact(artifact.read, file, keys);
@@ -62,14 +62,14 @@ describe("signatures of files are those of", () => {
   });
 });
 
-test("a package that is damaged or somebody else's says nothing of what is inside", async () => {
+test("a damaged or foreign package has no report about its content", async () => {
   for (const { file, read } of cases.filter((artifact) => !isRead(artifact))) {
     const { cryptolib_post, file_signatures } = await inspectArtifact(read, file, keys);
     expect([file, cryptolib_post, file_signatures]).toEqual([file, null, []]);
   }
 });
 
-test("what an attacker signed is good under the attacker's key alone", async () => {
+test("an attacker's signature is valid only under the attacker's key", async () => {
   const attacker = await keysIn("attacker.asc");
   for (const { file, type, read, signature } of cases.filter(({ file }) => file.includes("attacker"))) {
     const inspection = await inspectArtifact(read, file, attacker);

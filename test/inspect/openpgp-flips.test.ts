@@ -13,7 +13,7 @@ beforeAll(async () => {
 
 const titled = goodCases.map((artifact) => [artifact.file, artifact] as const);
 
-describe("a bit that is turned is noticed, except where the format leaves it unsigned", () => {
+describe("inspect notices every changed bit that the format signs, in", () => {
   const sample = often(600, 40);
   test.each(titled)(
     "%s",
@@ -25,7 +25,7 @@ describe("a bit that is turned is noticed, except where the format leaves it uns
   );
 });
 
-test.each(titled)("what %s leaves unsigned lies in the file, and is little", async (file, { read }) => {
+test.each(titled)("every unsigned range of %s is inside the file, and they are less than a fifth of it", async (file, { read }) => {
   const { length } = bytesOf(file);
   const { uncovered } = await inspectArtifact(read, file, keys);
   for (const { from, to } of uncovered) expect(from >= 0 && from < to && to <= length).toBe(true);

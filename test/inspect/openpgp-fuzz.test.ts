@@ -57,7 +57,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-describe("a mutated file gets a verdict, and never ok for what was not signed", () => {
+describe("a mutated file gets a verdict, and never ok for unsigned content", () => {
   test.each(goodCases.map((artifact) => [artifact.file, artifact] as const))(
     "%s",
     async (file, { read }: Case) => {

@@ -65,7 +65,7 @@ test.each([
   expect(inspection.notes).toHaveLength(entries.includes(mf) ? 0 : 1);
 });
 
-test("several disks are added up; one that is not as large as it is said to be is told", async () => {
+test("the sizes of disks are added, and a disk with another size than stated gets a note", async () => {
   const files = [
     file("d1.vmdk", "f1", disk.length),
     file("d2.raw", "f2", other.length),
@@ -172,14 +172,14 @@ test.each<[string, readonly TarEntry[], string]>([
   else expect(await inspect(entries)).toBe(expected);
 });
 
-test("more files than a machine has disks are refused", async () => {
+test("an archive with more files than disks of a machine is refused", async () => {
   const many = Array.from({ length: 300 }, (_, index) => ({ name: `d${index}`, content: "x" }));
   expect(await inspect([ovf, ...many])).toBe("refuse: the OVA has over 255 files");
 });
 
-describe("its manifest", () => {
+describe("the manifest of an OVA", () => {
   test.each([["SHA1"], ["SHA256"], ["SHA512"]])(
-    "may have digests by %s, before and after the disks",
+    "can have digests by %s, before and after the disks",
     async (digest) => {
       const by = manifest(line(ovf, digest), line(d1, digest));
       for (const entries of [
@@ -206,7 +206,7 @@ describe("its manifest", () => {
       manifest("MD5(a.ovf)= 00\n"),
       'malformed: a.mf has the line "MD5(a.ovf)= 00", expected SHA256(FILE)= and hexadecimal digits',
     ],
-  ])("is refused when it %s", async (_, listed, expected) => {
+  ])("is refused if it %s", async (_, listed, expected) => {
     expect(await inspect([ovf, listed, d1])).toBe(expected);
     expect(await inspect([ovf, d1, listed])).toBe(expected);
   });
@@ -218,7 +218,7 @@ const changedDisk = () => {
   return copy;
 };
 
-describe("its signature", () => {
+describe("the signature of an OVA", () => {
   const sha1 = manifest(line(ovf, "SHA1"), line(d1, "SHA1"));
   const expired = identity("Old", { from: "2020-01-01", to: "2021-01-01" });
 
@@ -264,13 +264,13 @@ describe("its signature", () => {
     expect(await inspect([ovf, listed, seal, d1])).toBe(expected);
   });
 
-  test("by a certificate that has expired is told as that", async () => {
+  test("is expired-certificate if its certificate has expired", async () => {
     expect(await inspect([ovf, mf, signedBy(expired), d1], allowing(expired))).toMatch(
       /^expired-certificate: the certificate of Old/,
     );
   });
 
-  test("by a leaf of a CA that is allowed is ok", async () => {
+  test("is ok by a leaf of an allowed CA", async () => {
     const ca = identity("CA", { isCa: true });
     const leaf = identity("Leaf", { issuer: ca });
     expect(await inspect([ovf, mf, signedBy(leaf), d1], allowing(ca))).toBe("ok");

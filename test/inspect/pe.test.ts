@@ -18,7 +18,7 @@ const verdict = async (bytes: Uint8Array) => {
   return `${verdict}: ${reason}`;
 };
 
-describe("a program is well signed", () => {
+describe("a program has a valid signature", () => {
   test.each<[string, Partial<SigningOfPe>]>([
     ["with SHA-256", {}],
     ["with SHA-384", { digest: "sha384" }],
@@ -27,7 +27,7 @@ describe("a program is well signed", () => {
     expect(await verdict(made(wishes))).toBe("ok: ");
   });
 
-  test("by a certificate that has ended since, with a timestamp", async () => {
+  test("by an expired certificate with a timestamp", async () => {
     const old = identity("Old", { issuer: root, to: "2025-01-01" });
     const clock = identity("Clock", { issuer: root, usages: [timeStamping] });
     const bytes = made({ signer: old, signing: { unsigned: timestamp(clock, "2024-06-01T12:00:00Z") } });
@@ -160,7 +160,7 @@ describe("a program is refused", () => {
     expect(await verdict(make())).toMatch(expected);
   });
 
-  test("with a table of a signature and nothing else", async () => {
+  test("with an empty signature in its table", async () => {
     const bytes = Buffer.concat([unsigned, tableOf(Buffer.alloc(0), Buffer.alloc(0))]);
     bytes.writeUInt32LE(unsigned.length, entry);
     bytes.writeUInt32LE(8, entry + 4);
@@ -168,7 +168,7 @@ describe("a program is refused", () => {
   });
 });
 
-test("only the checksum, and what the signature leaves open, may change", async () => {
+test("only the checksum and the reported unsigned ranges can change", async () => {
   const bytes = made();
   const { uncovered } = await inspected(bytes);
   expect(uncovered.map(({ why }) => why)).toEqual(["the checksum of a PE file"]);

@@ -25,7 +25,7 @@ const verdict = async (bytes: Uint8Array) => {
   return `${verdict}: ${reason}`;
 };
 
-describe("an installer is well signed", () => {
+describe("an installer has a valid signature", () => {
   test.each<[string, Wishes]>([
     ["with RSA and CMS", {}],
     ["with RSA alone", { cms: undefined }],
@@ -40,7 +40,7 @@ describe("an installer is well signed", () => {
     expect(await verdict(made(wishes))).toBe("ok: ");
   });
 
-  test("by a certificate that has ended since, with a timestamp", async () => {
+  test("by an expired certificate with a timestamp", async () => {
     const old = identity("Old", { issuer: root, to: "2025-01-01", kind: "rsa" });
     const clock = identity("Clock", { issuer: root, usages: [timeStamping] });
     const unsigned = timestamp(clock, "2024-06-01T12:00:00Z");
@@ -53,7 +53,7 @@ describe("an installer is well signed", () => {
     );
   });
 
-  test("with SHA-1, which is told", async () => {
+  test("with SHA-1 and a note", async () => {
     const { verdict, notes } = await inspected(made({ digest: "sha1" }));
     expect([verdict, notes]).toEqual([
       "ok",
@@ -61,7 +61,7 @@ describe("an installer is well signed", () => {
     ]);
   });
 
-  test("and says what it is and what is inside", async () => {
+  test("and its name, identifier, version and files", async () => {
     const { facts, file_signatures } = await inspected(made());
     expect(facts).toMatchObject({
       name: "Acme",
@@ -72,7 +72,7 @@ describe("an installer is well signed", () => {
     expect(file_signatures).toMatchObject([{ name: "bin/agent", verdict: "ok" }]);
   });
 
-  test("and has bytes that nobody signs, each with its place", async () => {
+  test("and reported ranges that are unsigned", async () => {
     const ticket = Buffer.from("a ticket of a notary");
     const bytes = made({ gap: 10, after: ticket });
     const { uncovered } = await inspected(bytes);
@@ -84,7 +84,7 @@ describe("an installer is well signed", () => {
   });
 });
 
-describe("an installer is not well signed", () => {
+describe("an installer has an invalid signature", () => {
   const changed = (text: string, by: string, wishes: Wishes = {}) =>
     made({ ...wishes, toc: (xml) => xml.replace(text, by) });
   const stranger = identity("Stranger", { kind: "rsa" });
@@ -149,7 +149,7 @@ describe("an installer is not well signed", () => {
     expect(await verdict(bytes)).toMatch(expected);
   });
 
-  test("when a file was changed, the table of contents was, or its hash", async () => {
+  test("if a file, the table of contents, or its hash was changed", async () => {
     const bytes = made();
     const flipped = (at: number) => {
       const copy = Buffer.from(bytes);
@@ -167,10 +167,10 @@ describe("an installer is not well signed", () => {
   });
 });
 
-describe("what is inside", () => {
+describe("the content of an installer", () => {
   const files = (content: Uint8Array, name = "Payload"): XarFile[] => [{ path: `acme.pkg/${name}`, content }];
 
-  test("is not looked at where it cannot be, and that is told", async () => {
+  test("is not checked if it cannot be read, with a note", async () => {
     const { verdict, notes } = await inspected(
       made({}, [
         ...files(Buffer.from("pbzx")),
@@ -186,20 +186,20 @@ describe("what is inside", () => {
     ]);
   });
 
-  test("runs while it is installed, and is told under its own name", async () => {
+  test("includes scripts under their own names", async () => {
     const content = gzipSync(cpio([{ path: "./tool", content: machO() }]));
     const { file_signatures } = await inspected(made({}, files(content, "Scripts")));
     expect(file_signatures).toEqual([{ name: "Scripts/tool", signature: null, verdict: "unsigned" }]);
   });
 
-  test("makes an installer malformed that is no archive, and damaged that is damaged", async () => {
+  test("is malformed if it is not an archive, and bad-digest if it is damaged", async () => {
     expect(await verdict(made({}, files(gzipSync("text"))))).toBe(
       "malformed: the cpio archive breaks off before its end",
     );
     expect(await verdict(made({}, files(payload([]).subarray(0, -9))))).toMatch(/^bad-digest: /);
   });
 
-  test("is a bomb that unpacks to more than is allowed", async () => {
+  test("is a bomb if it unpacks to more than is allowed", async () => {
     const bytes = made({}, installer([{ path: "./zeros", content: Buffer.alloc(1 << 20) }]));
     expect(await inspected(bytes, { limit: 1 << 20 })).toMatchObject({ verdict: "refuse" });
     expect(await inspected(bytes, { limit: 2 << 20 })).toMatchObject({ verdict: "ok" });
@@ -217,7 +217,7 @@ describe("what is inside", () => {
   });
 });
 
-describe("the version is", () => {
+describe("the version of an installer is", () => {
   const distribution = (xml: string): XarFile => ({
     path: "Distribution",
     content: Buffer.from(xml),
@@ -240,7 +240,7 @@ describe("the version is", () => {
     expect((await inspected(made({}, files))).facts.version).toBe(version);
   });
 
-  test("refused in a document that is no XML, or another one", async () => {
+  test("refused if the document is not the expected XML", async () => {
     expect(await verdict(made({}, [distribution("<a")]))).toMatch(/^malformed: Distribution is not XML/);
     expect(await verdict(made({}, [distribution("<html/>")]))).toBe(
       "malformed: Distribution has no element installer-gui-script or installer-script",
@@ -257,7 +257,7 @@ test("a hash at the end of a file after a program is found", async () => {
   expect((await inspected(made({}, installer(files)))).cryptolib_post).toEqual({ expected_hash: hash });
 });
 
-test("a program that is none after all is told with its verdict", async () => {
+test("an invalid program is reported with its verdict", async () => {
   const { file_signatures } = await inspected(
     made({}, installer([{ path: "./agent", content: program.subarray(0, 40) }])),
   );

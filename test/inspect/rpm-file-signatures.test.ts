@@ -32,7 +32,7 @@ describe("signatures of files inside", () => {
     });
   });
 
-  test("may be missing for some files", async () => {
+  test("can be missing for some files", async () => {
     expect(await withFiles([""], listed, 0)).toMatchObject({ verdict: "unsigned", file_signatures: [] });
   });
 
@@ -66,14 +66,14 @@ describe("signatures of files inside", () => {
   test.each([
     [{ notAfter: 0 }, "untrusted-key"],
     [{ notBefore: 0 }, "ok"],
-  ])("hold while their certificate is allowed: %j is %s", async (window, verdict) => {
+  ])("count within the time of their certificate: %j is %s", async (window, verdict) => {
     const { openpgp, x509 } = await allowedKeys();
     const limited = { openpgp, x509: x509.map((certificate) => ({ ...certificate, ...window })) };
     const inspection = await inspectArtifact(inspectRpm, "rpm/signed-rsa4096-ima.rpm", limited);
     expect(inspection).toMatchObject({ verdict });
   });
 
-  test("do not hold before their certificate does", async () => {
+  test("are invalid from before the start of their certificate", async () => {
     const { openpgp, x509 } = await allowedKeys();
     const keys = {
       openpgp: openpgp.map((key) => ({

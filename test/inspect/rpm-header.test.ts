@@ -102,7 +102,7 @@ describe("a header is malformed", () => {
     });
   });
 
-  test("that is too large is refused before it is read", async () => {
+  test("and is refused before it is read if it is too large", async () => {
     const main = rpmHeader(63, named);
     main.writeUInt32BE(0x7fffffff, 12);
     expect(await inspect(rpmFile(rpmHeader(62, []), main))).toMatchObject({ verdict: "refuse" });
@@ -156,7 +156,7 @@ describe("the signature header is refused", () => {
     });
   });
 
-  test("if there are bytes between it and the header", async () => {
+  test("with bytes between it and the header", async () => {
     const bytes = rpmFile(rpmHeader(62, [binary(1008, Buffer.alloc(1))]), rpmHeader(63, named));
     bytes[96 + 16 + 32 + 17] = 1;
     expect(await inspect(bytes)).toMatchObject({
@@ -169,7 +169,7 @@ describe("the signature header is refused", () => {
     ["no package", 0],
     ["of rpm 2", 4],
     ["of another signature type", 79],
-  ])("and so is a lead that is %s", async (_, at) => {
+  ])("with a lead that is %s", async (_, at) => {
     const bytes = rpmPackage(named);
     bytes[at] = 2;
     expect(await inspect(bytes)).toMatchObject({

@@ -47,7 +47,7 @@ async function signedPackage(
 }
 
 describe("a package made by hand", () => {
-  test("is ok when its signature covers header and payload", async () => {
+  test("is ok if its signature covers header and payload", async () => {
     expect(await inspect(await signedPackage([...named, ...covering()]))).toMatchObject({
       verdict: "ok",
       key_id: key.getKeyID().toHex(),
@@ -56,7 +56,7 @@ describe("a package made by hand", () => {
     });
   });
 
-  test("may be signed over header and payload as old ones are, but the payload's digest must be in the header", async () => {
+  test("can have a signature over header and payload, but needs the payload's digest in the header", async () => {
     const old = async (tags: readonly RpmTag[], other = payload) => {
       const main = rpmHeader(63, tags);
       const signature = binary(1005, await signed(key, Buffer.concat([main, payload])));
@@ -69,7 +69,7 @@ describe("a package made by hand", () => {
     });
   });
 
-  test("is only as good as the worst of its signatures", async () => {
+  test("has the verdict of its worst signature", async () => {
     const tags = [...named, ...covering()];
     const other = binary(1005, await signed(await newKey(), Buffer.concat([rpmHeader(63, tags), payload])));
     expect(await inspect(await signedPackage(tags, payload, [other]))).toMatchObject({
@@ -81,7 +81,7 @@ describe("a package made by hand", () => {
   test.each([
     ["md5", 1],
     ["sha1", 2],
-  ])("whose payload is covered by %s alone is weak", async (name, algorithm) => {
+  ])("with a payload digest by %s only is weak-digest", async (name, algorithm) => {
     expect(
       await inspect(await signedPackage([...named, ...covering(payload, name, algorithm)])),
     ).toMatchObject({
@@ -90,7 +90,7 @@ describe("a package made by hand", () => {
   });
 });
 
-describe("unsigned digests must match nevertheless", () => {
+describe("unsigned digests must match too:", () => {
   const main = rpmHeader(63, named);
   const whole = Buffer.concat([main, payload]);
   const long = (tag: number, value: number): RpmTag => {
@@ -128,7 +128,7 @@ describe("the payload", () => {
   const hashWord = "B1719822BE4DB4BBAD9C482B9DEB6328A4FD7AFA6B233A503974AC6F051F2F79";
   const agent = cpio(cpioFile("./usr/bin/agent", `\0${hashWord}\0`), cpioFile("./usr/bin/other", "other"));
 
-  test("is looked through for the hash of the self-check", async () => {
+  test("is searched for the hash of the self-check", async () => {
     const expected = { cryptolib_post: { expected_hash: hashWord } };
     expect(await inspect(rpmPackage(named, [], agent))).toMatchObject(expected);
     expect(await inspect(rpmPackage(named, [], agent), "/usr/bin/agent")).toMatchObject(expected);
@@ -161,7 +161,7 @@ describe("the payload", () => {
     });
   });
 
-  test("that unpacks to more than the limit is refused", async () => {
+  test("is refused if it unpacks to more than the limit", async () => {
     const bomb = cpio(cpioFile("zeros", "\0".repeat(1 << 20)));
     const options = { ...optionsWith(keys), limit: 1 << 16 };
     expect(await inspectBytes(inspectRpm, rpmPackage(named, [], bomb), options)).toMatchObject({

@@ -12,7 +12,7 @@ function found(files: readonly [path: string, content: string, arch?: string][],
 }
 
 describe("a package without a named file", () => {
-  test("its only hash is found in any file, also when two files repeat it", () => {
+  test("has its only hash in any file, also in two files", () => {
     expect(
       found([
         ["./readme", "nothing"],
@@ -26,7 +26,7 @@ describe("a package without a named file", () => {
     });
   });
 
-  test("none is said silently, several with a list", () => {
+  test("has no note without a hash, and a list of several", () => {
     expect(found([["a", "nothing"]])).toEqual({ cryptolib_post: null, file: null, note: null });
     expect(found([["a", `${one} ${two}`]])).toEqual({
       cryptolib_post: null,
@@ -35,7 +35,7 @@ describe("a package without a named file", () => {
     });
   });
 
-  test("a list of very many ends", () => {
+  test("has a bounded list of hashes", () => {
     const many = Array.from({ length: 100 }, (_, index) => String(index).padStart(64, "0")).join("\n");
     expect(found([["a", many]]).note).toMatch(/^several.*, …$/);
   });
@@ -47,11 +47,11 @@ describe("a package without a named file", () => {
     ["a longer word that begins in lower case", `a${one}`],
     ["lower case", one.toLowerCase()],
     ["two words joined", one + two],
-  ])("%s are no hash", (_, content) => {
+  ])("has no hash in %s", (_, content) => {
     expect(found([["a", content]]).cryptolib_post).toBeNull();
   });
 
-  test("a word does not go on in the next file", () => {
+  test("has no word that continues in the next file", () => {
     expect(
       found([
         ["a", one.slice(0, 32)],
@@ -69,7 +69,7 @@ describe("a package without a named file", () => {
 
 describe("a named file", () => {
   test.each([["usr/bin/agent"], ["/usr/bin/agent"], ["usr/*/agent"], ["./usr/bin/*"]])(
-    "%s is looked at alone",
+    "%s is searched only",
     (pattern) => {
       const files: [string, string][] = [
         ["./usr/bin/agent", one],
@@ -80,11 +80,11 @@ describe("a named file", () => {
     },
   );
 
-  test("a dot in its name is a dot", () => {
+  test("matches a dot as a dot", () => {
     expect(() => found([["agent_exe", one]], "agent.exe")).toThrow("there is no agent.exe inside");
   });
 
-  test("is refused when it is missing, has none or has several", () => {
+  test("is refused if it is missing, has none or has several", () => {
     expect(() => found([], "usr/bin/agent")).toThrow(
       "there is no usr/bin/agent inside, expected there the self-check hash",
     );
@@ -98,7 +98,7 @@ describe("a named file", () => {
 });
 
 describe("slices for several architectures", () => {
-  test("each has its own hash", () => {
+  test("each have their own hash", () => {
     expect(
       found([
         ["a", one, "x86_64"],
@@ -109,7 +109,7 @@ describe("slices for several architectures", () => {
     });
   });
 
-  test("two in one slice, or one outside of all slices, are several", () => {
+  test("have several hashes if two are in one slice, or one is outside of all slices", () => {
     expect(found([["a", `${one} ${two}`, "arm64"]]).note).toMatch(
       /^several.* in a \(arm64\), .* in a \(arm64\)$/,
     );
@@ -122,7 +122,7 @@ describe("slices for several architectures", () => {
   });
 });
 
-test("what is found does not depend on how the content comes in chunks", () => {
+test("the result does not depend on the chunks of the content", () => {
   const text = fc
     .array(fc.oneof(fc.constantFrom(one, one.slice(1), "A", "f", " ", "z", "0".repeat(200)), fc.string()), {
       maxLength: 12,

@@ -45,7 +45,7 @@ const first = extent([
 ]);
 const rest = extent([[1, 2, [Buffer.alloc(4096), Buffer.alloc(4096)]]]);
 
-test("a backup is its disks, and boots with what their first clusters say", async () => {
+test("a backup has the size of its disks, and the boot type of their first clusters", async () => {
   expect(await inspected(Buffer.concat([good, first, rest]), "backup.vma")).toMatchObject({
     type: "vma",
     verdict: "ok",

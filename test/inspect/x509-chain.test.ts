@@ -34,7 +34,7 @@ function verdict(signer: Identity, allowed: readonly Allowed[], among: readonly 
 const root = identity("Root", { isCa: true });
 const issued = (name: string, wishes: Wishes = {}) => identity(name, { issuer: root, ...wishes });
 
-describe("a certificate may sign when it", () => {
+describe("a certificate may sign if it", () => {
   const middle = issued("Middle", { isCa: true });
   const leaf = identity("Leaf", { issuer: middle });
   test.each([
@@ -53,7 +53,7 @@ describe("a certificate may sign when it", () => {
   });
 });
 
-describe("a certificate may not sign when", () => {
+describe("a certificate may not sign if", () => {
   const notCa = issued("Not a CA");
   const middle = issued("Middle", { isCa: true });
   const short = identity("Short", { isCa: true, pathLength: 0 });
@@ -194,17 +194,17 @@ describe("a certificate may not sign when", () => {
   });
 });
 
-test("an allowed root may be signed with SHA-1, because it is trusted directly", () => {
+test("an allowed root can be signed with SHA-1, because it is trusted directly", () => {
   const old = identity("Old root", { isCa: true, digest: "sha1" });
   expect(verdict(identity("Leaf", { issuer: old }), [old])).toBe("ok");
 });
 
-test("a certificate that has ended may have signed before", () => {
+test("an expired certificate can have signed before", () => {
   const leaf = issued("Leaf", { to: "2025-06-01" });
   expect(verdict(leaf, [root], [], Date.parse("2025-05-31"))).toBe("ok");
 });
 
-describe("a key is allowed within the project's time for it", () => {
+describe("a key is allowed within its configured time", () => {
   const leaf = issued("Leaf");
   const from = Date.parse("2025-01-01");
   const to = Date.parse("2026-06-01");
@@ -218,25 +218,25 @@ describe("a key is allowed within the project's time for it", () => {
     expect(verdict(leaf, [allowed], [], Date.parse(when)).split(":")[0]).toBe(expected);
   });
 
-  test("the reason names the file and the time", () => {
+  test("and the reason names the file and the time", () => {
     const allowed = { ...root, serial: 7, notAfter: from };
     expect(verdict(leaf, [allowed])).toBe(
       "untrusted-key: 7.crt is allowed to sign from … to 2025-01-01, and not on 2026-01-01",
     );
   });
 
-  test("a key whose time is over is not allowed by its CA either", () => {
+  test("and not by its CA after that time", () => {
     expect(verdict(leaf, [root, { ...leaf, notAfter: from }])).toMatch(
       /^untrusted-key: .* is allowed to sign/,
     );
   });
 
-  test("a leaf that is allowed counts without its CA, whose time is over", () => {
+  test("and an allowed leaf counts without its CA, whose time is over", () => {
     expect(verdict(leaf, [{ ...root, notAfter: from }, leaf])).toBe("ok");
   });
 });
 
-test("thirty CAs that all issued each other end soon, and allow nothing", () => {
+test("thirty CAs that all issued each other are checked quickly, and allow nothing", () => {
   const ring = Array.from({ length: 30 }, () => identity("Ring", { isCa: true }));
   const [first = root] = ring;
   const crossed = ring.map((issuer) => identity("Ring", { isCa: true, issuer }));
@@ -244,7 +244,7 @@ test("thirty CAs that all issued each other end soon, and allow nothing", () => 
   expect(verdict(leaf, [root], [...ring, ...crossed])).toMatch(/^untrusted-key/);
 });
 
-test("a certificate without a name is called by nothing, and read all the same", () => {
+test("a certificate without a name is read", () => {
   expect(read(issued("")).unknown).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ const verdict = async (bytes: Uint8Array) => {
   return `${verdict}: ${reason}`;
 };
 
-describe("an installer is malformed when", () => {
+describe("an installer is malformed if", () => {
   const toc = (text: string | RegExp, by: string) => made({ toc: (xml) => xml.replace(text, by) });
   test.each<[string, Buffer, string | RegExp]>([
     ["it is none", Buffer.alloc(100), /has no header of xar, version 1/],

@@ -16,12 +16,12 @@ test("elements, attributes and texts are read unchanged", async () => {
   expect(root.first("d")).toBeUndefined();
 });
 
-test("names that every object has are no elements", async () => {
+test("names of Object.prototype are not elements", async () => {
   const root = await read("<a><b/></a>");
   expect([...root.all("constructor"), ...root.all("hasOwnProperty"), ...root.all("#text")]).toEqual([]);
 });
 
-describe("X is refused when it", () => {
+describe("a document is refused if it", () => {
   const nested = (depth: number) => `<a>${"<b>".repeat(depth)}${"</b>".repeat(depth)}</a>`;
   test.each([
     [

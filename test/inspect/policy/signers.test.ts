@@ -20,7 +20,7 @@ const file = (name: string, rest: Partial<SignerFile> = {}): SignerFile => ({
 const read = (...signers: SignerFile[]) => readSigners({ signers }, join(folder, "catalog.yaml"));
 const policy = { verdict: ["ok"], selfCheck: undefined, unsigned: [], versions: ["{YY}.{M}.{N}"] };
 
-test("certificates come with the days they count on", async () => {
+test("certificates have their configured dates", async () => {
   const { keys } = await read(file("ed25519.asc", { notBefore: 1, notAfter: 2 }), file("codesign-ca.crt"));
   expect(keys.openpgp).toMatchObject([{ notBefore: 1, notAfter: 2 }]);
   expect(keys.x509).toHaveLength(1);
@@ -29,7 +29,7 @@ test("certificates come with the days they count on", async () => {
 describe("the digest of signers and policy", () => {
   const base = async () => (await read(file("ed25519.asc"), file("rsa4096.asc"))).digestOf(policy);
 
-  test("is the same whatever files are called and in whichever order", async () => {
+  test("does not depend on names of files or their order", async () => {
     expect((await read(file("rsa4096.asc"), file("renamed.asc"))).digestOf(policy)).toBe(await base());
   });
 
@@ -47,7 +47,7 @@ describe("the digest of signers and policy", () => {
     ["a self-check", [file("ed25519.asc"), file("rsa4096.asc")], { ...policy, selfCheck: "bin/*" }],
     ["an unsigned file", [file("ed25519.asc"), file("rsa4096.asc")], { ...policy, unsigned: ["ok"] }],
     ["another version", [file("ed25519.asc"), file("rsa4096.asc")], { ...policy, versions: ["{N}"] }],
-  ])("is another one with %s", async (_, signers, other) => {
+  ])("changes with %s", async (_, signers, other) => {
     expect((await read(...signers)).digestOf(other)).not.toBe(await base());
   });
 });

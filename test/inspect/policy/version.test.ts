@@ -12,7 +12,7 @@ test.each([
   expect(versionsInside(version, templates)).toEqual(expected);
 });
 
-test("two releases never have the same version inside, by the usual forms", () => {
+test("the usual templates give no two releases the same version inside", () => {
   const digits = (length: number) =>
     fc.integer({ min: 0, max: 10 ** length - 1 }).map((value) => String(value).padStart(length, "0"));
   const month = fc.integer({ min: 1, max: 12 }).map((value) => String(value).padStart(2, "0"));
