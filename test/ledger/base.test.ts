@@ -53,7 +53,7 @@ const commands: [name: string, ...args: string[]][] = [
 ];
 
 describe("a ledger that lost lines is an error", () => {
-  test.each(commands)("of %s: deleted", async (_, ...args) => {
+  test.each(commands)("in %s if it was deleted", async (_, ...args) => {
     const made = clone();
     rmSync(file(made));
     const { exitCode, stdout, stderr } = await made.run(...args);
@@ -68,7 +68,7 @@ describe("a ledger that lost lines is an error", () => {
     expect((await made.run("check")).exitCode).toBe(0);
   });
 
-  test("shortened", async () => {
+  test("if it was shortened", async () => {
     const made = clone();
     keepLines(made, 3);
     const { stderr, exitCode } = await made.run("build", "--released");
@@ -76,7 +76,7 @@ describe("a ledger that lost lines is an error", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("rewritten, in a form that is sound in itself", async () => {
+  test("if it was rewritten in a valid form", async () => {
     const made = clone();
     made.write(ledger, made.read(ledger).replaceAll('"at":"2026-09-20T10', '"at":"2026-09-20T09'));
     const { stderr, exitCode } = await made.run("cut", "--all");
@@ -86,7 +86,7 @@ describe("a ledger that lost lines is an error", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("with a commit of its own on main, which the first parent shows", async () => {
+  test("if a commit on main removed lines, compared with the first parent", async () => {
     const made = clone();
     keepLines(made, 4);
     await commit(made, "Lost");
@@ -96,7 +96,7 @@ describe("a ledger that lost lines is an error", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("by a merge that kept the branch's lines and dropped those of main", async () => {
+  test("if a merge kept the branch's lines and dropped those of main", async () => {
     const made = clone();
     await made.git("switch", "--quiet", "--create", "work");
     await made.succeed("retract", "1", "--reason", "Broken.", "--yes");
@@ -113,7 +113,7 @@ describe("a ledger that lost lines is an error", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("with a commit of its own on a branch, which the merge base shows", async () => {
+  test("if a commit on a branch removed lines, compared with the merge base", async () => {
     const made = clone();
     await made.git("switch", "--quiet", "--create", "work");
     const base = (await made.git("rev-parse", "HEAD")).slice(0, 12);
@@ -127,7 +127,7 @@ describe("a ledger that lost lines is an error", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("in a folder of the repository, and of another base", async () => {
+  test("in a folder of the repository, and with another base", async () => {
     const made = project();
     cpSync(pushed.folder, join(made.folder, "deep"), {
       recursive: true,
@@ -149,8 +149,8 @@ describe("a ledger that lost lines is an error", () => {
   });
 });
 
-describe("a ledger that grew is none", () => {
-  test("on main, on a branch, behind the base, and where a cut that was not pushed is taken back", async () => {
+describe("a ledger that grew is accepted", () => {
+  test("on main, on a branch, behind the base, and after a local cut was taken back", async () => {
     const made = clone();
     for (const [path, content] of Object.entries(release("26.10.001", [artifact("tool.msi", "msi", "6")])))
       made.write(path, content);
@@ -166,7 +166,7 @@ describe("a ledger that grew is none", () => {
     await made.succeed("build", "--released");
   });
 
-  test("--no-base does not compare, nor does a build of an earlier commit", async () => {
+  test("with --no-base, and in a build of an earlier commit", async () => {
     const made = clone();
     keepLines(made, 2);
     const { stdout, stderr, exitCode } = await made.run("check", "--no-base");
@@ -179,7 +179,7 @@ describe("a ledger that grew is none", () => {
     expect((await made.run("check", "--ledger-base", "none")).exitCode).toBe(0);
   });
 
-  test("serve, which makes nothing permanent, warns", async () => {
+  test("with a warning in serve, which makes nothing permanent", async () => {
     const made = clone();
     keepLines(made, 2);
     const { stderr } = await made.run("serve", "--build", "--dir", "preview", "--host", "203.0.113.1");
@@ -187,11 +187,11 @@ describe("a ledger that grew is none", () => {
   });
 });
 
-describe("where git cannot say", () => {
+describe("if git cannot compare", () => {
   const line = (reason: string) => `The ledger was not compared with origin/main: ${reason}\n`;
   const first = (stderr: string) => `${stderr}\n`.replace(/^(?!The ledger was).*\n/gm, "");
 
-  test("one line says so, and nothing fails", async () => {
+  test("one line reports it, and nothing fails", async () => {
     const folder = temporaryFolder();
     cpSync(join(pushed.folder, "releases"), join(folder, "releases"), { recursive: true });
     const alone = await relcat(folder, ["check"], { env: { GIT_CEILING_DIRECTORIES: "/" } });
@@ -218,7 +218,7 @@ describe("where git cannot say", () => {
     expect(first((await made.run("check")).stderr)).toBe(line("it has no commit in common with HEAD."));
   });
 
-  test("a newcomer without a repository or a ledger line reads nothing of it", async () => {
+  test("a new project without a repository or a ledger line gets no such line", async () => {
     const made = project(release("26.08.001", [artifact("tool.msi", "msi", "1")]));
     made.write("releases/catalog.yaml", { product: "Example", require: {} });
     expect((await made.run("check")).stderr).not.toContain("compared");

@@ -40,7 +40,7 @@ function start(catalog: Releases, verb: string, what: string, killAt?: string): 
 const numbers = Array.from({ length: often(10, 5) }, (_, index) => index + 1);
 const version = (number: number) => `26.09.${String(number).padStart(3, "0")}`;
 
-test("of many writers at once, some of them killed, every other event is written exactly once", async () => {
+test("many writers, some of them killed, write every other event exactly once", async () => {
   const names = numbers.map((number) => `r${number}`);
   const catalog = releases(plainRelease("26.08.001", files("26.08.001", ...names)));
   await catalog.cut({}, "2026-08-19T10:00:00Z");
@@ -70,7 +70,7 @@ test("of many writers at once, some of them killed, every other event is written
   expect(ids).toEqual(Array.from({ length: 2 * numbers.length }, (_, index) => index + 1));
 });
 
-test("who waits is told the process id of the holder, and goes on when it is free", async () => {
+test("a waiting writer gets the process id of the holder, and continues when the lock is free", async () => {
   const catalog = releases(plainRelease("26.08.001", files("26.08.001", "a")));
   await catalog.cut();
   const waiting = Promise.withResolvers<number>();

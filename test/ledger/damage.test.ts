@@ -38,7 +38,7 @@ test("the undamaged ledger has nine lines and no problems", () => {
   expect(againstBase(`${text}more\n`)).toEqual([]);
 });
 
-test("a ledger cut off inside a line is found alone, one cut off between lines against its base", () => {
+test("a ledger that ends inside a line is detected, and one that ends between lines by its base", () => {
   for (let length = 0; length < text.length; length++) {
     const rest = text.slice(0, length);
     const whole = linesOf(rest).filter((line) => line.endsWith("\n")).length;
@@ -47,7 +47,7 @@ test("a ledger cut off inside a line is found alone, one cut off between lines a
   }
 });
 
-test("any two lines in each other's place are found alone", () => {
+test("two exchanged lines are detected", () => {
   for (let a = 0; a < lines.length; a++) {
     for (let b = a + 1; b < lines.length; b++) {
       const swapped = lines
@@ -60,7 +60,7 @@ test("any two lines in each other's place are found alone", () => {
   }
 });
 
-test("a duplicate line is reported alone, wherever its copy is", () => {
+test("a duplicate line is detected at any place", () => {
   for (let from = 0; from < lines.length; from++) {
     for (let to = 0; to <= lines.length; to++) {
       const doubled = lines.toSpliced(to, 0, lines[from] ?? "").join("");
@@ -69,7 +69,7 @@ test("a duplicate line is reported alone, wherever its copy is", () => {
   }
 });
 
-test("of removed lines those are found alone that others or a manifest depend on", () => {
+test("a removed line is detected if other lines or a manifest depend on it", () => {
   const unnoticed = lines.flatMap((line, index) => {
     const without = lines.toSpliced(index, 1).join("");
     expect(againstBase(without)).toEqual([`ledger-rewritten ${index + 1}`]);
@@ -79,7 +79,7 @@ test("of removed lines those are found alone that others or a manifest depend on
   expect(unnoticed).toEqual(["reinstate 1", "retract 5"]);
 });
 
-test("merge conflicts are found, and nothing but their markers is reported", () => {
+test("merge conflicts are detected, and only their markers are reported", () => {
   const [first = "", ...rest] = lines;
   const merged = [
     first,
@@ -98,7 +98,7 @@ test("merge conflicts are found, and nothing but their markers is reported", () 
   ]);
 });
 
-describe("editing one character", () => {
+describe("one edited character", () => {
   /** Another character of the same kind: an edit that has a chance to go unnoticed. */
   const other = (character: string) => {
     if (/\d/.test(character)) return String((Number(character) + 1) % 10);
@@ -118,7 +118,7 @@ describe("editing one character", () => {
     return "form";
   }
 
-  test("is always found against the base, and alone except in columns that nothing depends on", () => {
+  test("is detected with the base, and without it except in fields without dependents", () => {
     const unnoticed = new Set<string>();
     for (const [number, line] of lines.entries()) {
       for (let offset = 0; offset < line.length - 1; offset++) {

@@ -17,7 +17,7 @@ function refusal(at: Parameters<typeof eventTime>[1], newest = "", now = clock):
   }
 }
 
-test("the clock's milliseconds are the date, written with microseconds", () => {
+test("the date has the clock's milliseconds, written with microseconds", () => {
   expect(eventTime(clock, undefined, "")).toBe("2026-10-01T12:00:00.123000Z");
   expect(eventTime(clock, undefined, "2026-10-01T12:00:00.122999Z")).toBe("2026-10-01T12:00:00.123000Z");
 });
@@ -30,7 +30,7 @@ test("a clock that is not ahead of the ledger's newest date gives the next micro
   expect(after("2026-10-02T12:00:00.000000Z")).toBe("2026-10-02T12:00:00.000001Z");
 });
 
-test("a time that was given is taken in each of its forms", () => {
+test("a given time is accepted in each of its forms", () => {
   expect(eventTime(clock, given("2026-09-01T10:00:00Z"), "")).toBe("2026-09-01T10:00:00.000000Z");
   expect(eventTime(clock, given("2026-09-01T10:00:00.5Z"), "")).toBe("2026-09-01T10:00:00.500000Z");
   expect(eventTime(clock, given("2026-09-01T10:00:00.123456Z"), "")).toBe("2026-09-01T10:00:00.123456Z");
@@ -55,12 +55,12 @@ test.each([
   "1e9",
   "2026-09-01T10:00:00.1234567Z",
   "1790000000000",
-])("%j is no time", (value) => {
+])("%j is not a time", (value) => {
   const wanted = "expected seconds since 1970 or a time such as 2026-08-19T10:22:31Z";
   expect(refusal(given(value))).toBe(`clock --now is ${JSON.stringify(value)}, ${wanted} / `);
 });
 
-test("a time before 2015 is refused with the variable that gave it", () => {
+test("a time before 2015 is refused with the name of its variable", () => {
   const hint = "Build environments preset 1980: unset SOURCE_DATE_EPOCH, or set the time.";
   expect(refusal(given("315532800", "SOURCE_DATE_EPOCH"))).toBe(
     `clock SOURCE_DATE_EPOCH gives 1980-01-01T00:00:00.000000Z, expected a time after 2015 / ${hint}`,
@@ -71,7 +71,7 @@ test("a time before 2015 is refused with the variable that gave it", () => {
   expect(eventTime(clock, given("2015-01-01T00:00:00Z"), "")).toBe("2015-01-01T00:00:00.000000Z");
 });
 
-test("a machine whose clock was never set is refused", () => {
+test("a clock that was never set is refused", () => {
   expect(refusal(undefined, "", 5_000)).toBe(
     "clock the clock gives 1970-01-01T00:00:05.000000Z, expected a time after 2015 / Set the clock right.",
   );
@@ -96,7 +96,7 @@ test("a time more than a day ahead of the clock is refused, from every source", 
   );
 });
 
-test("a refused time leaves the ledger as it was", async () => {
+test("a refused time leaves the ledger unchanged", async () => {
   const catalog = releases(plainRelease("26.08.001", files("26.08.001", "a")));
   await catalog.cut({}, "2026-09-01T10:00:00Z");
   const before = catalog.read("ledger.jsonl");

@@ -11,7 +11,7 @@ const twoReleases = () =>
 const codesOf = async (catalog: { folder: string }, action: () => Promise<unknown>) =>
   (await complaints(catalog.folder, action)).map((problem) => /\[([a-z-]+)\]/.exec(problem)?.[1]);
 
-test("the history of a ledger stands in it as it happened", async () => {
+test("a ledger has one line for each event of its history", async () => {
   expect(eventsOf(await history())).toEqual([
     "add 1 a-26.08.001.rpm",
     "add 2 b-26.08.001.rpm",
@@ -31,7 +31,7 @@ test("a build writes no ledger", async () => {
   expect((await catalog.load()).ledger.text).toBe("");
 });
 
-test("a cut adds what is new, revises what changed, and does nothing the second time", async () => {
+test("a cut adds new artifacts, revises changed ones, and does nothing the second time", async () => {
   const catalog = twoReleases();
   expect((await catalog.cut()).cut.events.map(({ event }) => event)).toEqual(["add", "add", "add"]);
   describeRecord(catalog, "26.09.001", 0, "Better.");
@@ -45,7 +45,7 @@ test("a cut adds what is new, revises what changed, and does nothing the second 
   expect(catalog.read("ledger.jsonl")).toBe(before);
 });
 
-test("a cut of one version leaves the others alone, their changes too", async () => {
+test("a cut of one version leaves changes of the others", async () => {
   const catalog = twoReleases();
   await catalog.cut({ versions: ["26.09.001"] });
   expect(eventsOf(catalog)).toEqual(["add 1 a-26.09.001.rpm"]);
@@ -61,7 +61,7 @@ test("all lines of one command have one date", async () => {
   expect(new Set(dates)).toEqual(new Set(["2026-09-20T10:00:00.500000Z"]));
 });
 
-test("what a manifest says of urls, sizes and notes is no revision", async () => {
+test("changed urls, sizes and notes are not a revision", async () => {
   const catalog = twoReleases();
   await catalog.cut();
   change(catalog, "26.08.001", 0, { size: 12, url: "https://example.com/elsewhere.rpm" });
@@ -78,7 +78,7 @@ test("an operating system range can be corrected, published bytes and their type
   expect(await codesOf(catalog, () => catalog.cut())).toEqual(["bytes-changed"]);
 });
 
-test("a private record may become public, a public one not private", async () => {
+test("a private record can become public, a public one cannot become private", async () => {
   const catalog = twoReleases();
   change(catalog, "26.08.001", 0, { exclude_from_api: true });
   await catalog.cut();
@@ -100,7 +100,7 @@ test("a retracted record is frozen until it is reinstated", async () => {
   expect((await catalog.cut()).cut.events.map(({ event, id }) => [event, id])).toEqual([["revise", 1]]);
 });
 
-test("a second retraction may change the reason or add the replacement, and writes nothing else", async () => {
+test("a second retraction can change the reason or add the replacement, and writes nothing else", async () => {
   const catalog = twoReleases();
   await catalog.cut();
   const retract = async (reason: string, replacedBy?: number | null) =>
@@ -112,7 +112,7 @@ test("a second retraction may change the reason or add the replacement, and writ
   expect(await retract("Very broken.", null)).toMatchObject([{ reason: "Very broken.", replaced_by: null }]);
 });
 
-test("a reason can be corrected although the replacement was withdrawn since", async () => {
+test("a reason can be corrected after the replacement was withdrawn", async () => {
   const catalog = twoReleases();
   await catalog.cut();
   await catalog.retract({ ids: [1], reason: "Broken.", replacedBy: 2 });
@@ -121,7 +121,7 @@ test("a reason can be corrected although the replacement was withdrawn since", a
   expect(events).toMatchObject([{ id: 1, reason: "Very broken.", replaced_by: 2 }]);
 });
 
-test("an uncut takes exactly the lines of the last version back, and its ids are given again", async () => {
+test("an uncut removes exactly the lines of the last version, and its ids are assigned again", async () => {
   const catalog = twoReleases();
   await catalog.cut({ versions: ["26.08.001"] });
   const before = catalog.read("ledger.jsonl");
@@ -135,7 +135,7 @@ test("an uncut takes exactly the lines of the last version back, and its ids are
   expect(eventsOf(catalog).at(-1)).toBe("add 3 a-26.09.001.rpm");
 });
 
-test("an uncut is refused while another version's lines came after", async () => {
+test("an uncut is refused if another version has later lines", async () => {
   const catalog = twoReleases();
   await catalog.cut({ versions: ["26.08.001"] });
   await catalog.cut();

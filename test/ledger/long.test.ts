@@ -25,7 +25,7 @@ const inPieces = (lines: readonly string[], ends: readonly boolean[]): string[] 
 
 const ends = fc.array(fc.boolean(), { minLength: 9, maxLength: 9 });
 
-test("a ledger says the same in whatever pieces it is read", () => {
+test("a ledger has the same content in pieces of any size", () => {
   const whole = readLedger({ file: "ledger.jsonl", text }).ledger;
   fc.assert(
     fc.property(ends, (cuts) => {
@@ -52,7 +52,7 @@ test("damage is found in the same lines", () => {
   );
 });
 
-test("every line of a long text is found, in whatever order it is asked for", () => {
+test("every line of a long text is found, in any order of requests", () => {
   const lines = fc.array(
     fc.string({ unit: "grapheme" }).map((line) => `${line.replaceAll("\n", "")}\n`),
     {
@@ -86,7 +86,7 @@ test("the bytes of a long ledger are read in pieces that end with a line", () =>
 test.each([
   ["the file is not UTF-8", 0xff],
   ["the file holds a NUL byte", 0],
-])("of a long ledger too: %s", (message, fault) => {
+])("a fault of a long ledger is reported: %s", (message, fault) => {
   const bytes = Buffer.alloc(40 << 20, `${"x".repeat(99)}\n`);
   bytes[30_000_042] = fault;
   const read = () => [...decodePieces("ledger.jsonl", bytes)];

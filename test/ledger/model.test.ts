@@ -226,7 +226,7 @@ const commands = fc.commands(
   { maxCommands: 40, size: "max" },
 );
 
-test("after any sequence of commands the ledger knows what a simple table knows", async () => {
+test("the ledger agrees with a simple table after any sequence of commands", async () => {
   await fc.assert(
     fc.asyncProperty(commands, async (sequence) => {
       const setup = () => ({

@@ -10,7 +10,7 @@ const facts = (merged: readonly Artifact[]) => merged.map(({ place: _, ...rest }
 const claimsOf = (written: Parameters<typeof releaseOf>[1]) =>
   written.flatMap((each) => releaseOf("26.08.001", [each]).release.artifacts);
 
-test("merging manifests is commutative, whether they agree or not", () => {
+test("merging manifests is commutative, with and without conflicts", () => {
   fc.assert(
     fc.property(fc.array(artifact, { maxLength: 12 }), fc.infiniteStream(fc.nat()), (written, order) => {
       const claims = claimsOf(written.map((each) => [each]));
@@ -44,7 +44,7 @@ test("merging manifests is associative and idempotent", () => {
   );
 });
 
-test("allocation order is total: only equal claims are in no order", () => {
+test("the allocation order is total: only equal claims are unordered", () => {
   fc.assert(
     fc.property(artifact, artifact, (one, other) => {
       const [a, b] = claimsOf([[one], [other]]);
@@ -64,7 +64,7 @@ const step = fc.record({
   cut: fc.constantFrom("all", "this", "none"),
 });
 
-test("ids are unique, permanent and ascending, and a cut gives the ids that were provisional", () => {
+test("ids are unique, permanent and ascending, and a cut assigns the provisional ids", () => {
   fc.assert(
     fc.property(
       fc.array(step, { minLength: 1, maxLength: 10 }),
@@ -145,7 +145,7 @@ test("releases are ordered by the numbers of their versions", async () => {
   );
 });
 
-test("the content hash does not depend on the order of keys in data, but on all else", () => {
+test("the content hash depends on everything except the order of keys in data", () => {
   const [artifact] = releaseOf("26.08.001", [
     [{ name: "a", package_type: "qcow", sha256: "1".repeat(64), store: { path: "/a", size: 1 } }],
   ]).release.artifacts as [Artifact];

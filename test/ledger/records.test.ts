@@ -43,7 +43,7 @@ function ledgerOf(events: readonly LedgerEvent[]) {
   return ledger;
 }
 
-test("an empty ledger knows nothing", () => {
+test("an empty ledger has no records", () => {
   const { byId, byIdentity, events, versions, nextId, newest, publicLines, ...ledger } = ledgerOf([]);
   expect([byId.size, byId.has(1), byId.get(1), [...byId.values()]]).toEqual([0, false, undefined, []]);
   expect([byIdentity.has("26.08.001/a"), byIdentity.get("26.08.001/a")]).toEqual([false, undefined]);
@@ -56,7 +56,7 @@ test("an empty ledger knows nothing", () => {
   expect([versions.size, nextId, newest, publicLines]).toEqual([0, 1, "", 0]);
 });
 
-test("events are those that were written, all and from any line on", () => {
+test("events are those that were written, from any line on", () => {
   const events = [
     add(1, "26.08.001", "é.msi", day(1)),
     retract(1, "„Broken“.", day(2)),
@@ -90,7 +90,7 @@ describe("lookups", () => {
     expect(ledger.byIdentity.has("26.09.001/d.msi")).toBe(false);
   });
 
-  test("tell two identities of one hash from each other, and from neither", () => {
+  test("distinguish two identities of one hash, and an unknown one", () => {
     const [one, other] = ["tool-229599.msi", "tool-432382.msi"];
     const both = ledgerOf([one, other].map((file, index) => add(index + 1, "26.08.001", file, day(1))));
     expect(both.byIdentity.get(`26.08.001/${one}`)?.add.id).toBe(1);
@@ -108,7 +108,7 @@ describe("lookups", () => {
   });
 });
 
-describe("a record says what its last lines say", () => {
+describe("a record has the state of its last lines", () => {
   test("after many revisions, one of them before another record is added", () => {
     const digits = ["1", "2", "3", "4"];
     const ledger = ledgerOf([
@@ -121,7 +121,7 @@ describe("a record says what its last lines say", () => {
     expect(ledger.byId.get(2)).toMatchObject({ content: content("0"), modified: day(3), line: 3 });
   });
 
-  test("after retractions with other reasons, a return and a revision", () => {
+  test("after retractions with other reasons, a reinstatement and a revision", () => {
     const events = [
       add(1, "26.08.001", "a.msi", day(1), { imported: true }),
       revise(1, "1", day(2), { imported: true }),
@@ -145,7 +145,7 @@ describe("a record says what its last lines say", () => {
     expect(reasons.slice(2)).toEqual(["Broken.", "Very broken.", undefined, undefined, "Still broken."]);
   });
 
-  test("lines count as public while their record is", () => {
+  test("and its lines are public while it is", () => {
     const hidden = { private: true };
     const events = [
       add(1, "26.08.001", "a.msi", day(1)),
@@ -173,7 +173,7 @@ describe("a repeated line", () => {
     retract(1, "Broken.", day(2)),
   ].map((event) => JSON.stringify(event));
 
-  test("is told from a second record under the same id, and names the first line that it repeats", () => {
+  test("is distinguished from a second record under the same id, and names its first occurrence", () => {
     expect(found([first, other, other, last, first, last])).toEqual([
       "2: the id 1 is added a second time, first in line 1",
       "3: the line repeats line 2",
@@ -182,11 +182,11 @@ describe("a repeated line", () => {
     ]);
   });
 
-  test("says nothing else where it is none of relcat's either", () => {
+  test("is the only problem, even if the line is invalid", () => {
     expect(found([first, "", last, ""])).toEqual(["2: the line is not JSON", "4: the line repeats line 2"]);
   });
 
-  test("leaves the lines after it their numbers", () => {
+  test("does not change the line numbers after it", () => {
     const { ledger } = readLedger({
       file: "ledger.jsonl",
       text: `${first}\n${first}\n${ledgerLine(add(2, "26.08.001", "b.msi", day(2)))}`,

@@ -30,13 +30,13 @@ test.each([
   ["pipeline/publish/restore.ts", 'join(folder, "builds", path)'],
   ["pipeline/trust/sign-site.ts", "join(folder, path)"],
   ["service/catalog/node-more.ts", "join(folder, path)"],
-])("in %s, %s is refused", async (file, argument) => {
+])("refuses in %s %s", async (file, argument) => {
   const answer = await lint(file, joins(argument));
   expect(answer).toContain("A path that is no constant is joined to a folder.");
   expect(answer).toMatch(/^1\n/);
 });
 
-test("a template with a path behind a folder is refused where a file is read, and taken where it is an address", async () => {
+test("refuses a template with a path if a file is read, and accepts it in an address", async () => {
   const module = (use: string) =>
     `import { readFileSync } from "node:fs";\nexport const at = (folder: string, path: string) => [${use}, readFileSync(\`\${folder}/build.json\`)];\n`;
   const file = "pipeline/system/new-store.ts";
@@ -47,6 +47,6 @@ test("a template with a path behind a folder is refused where a file is read, an
   expect(await lint(file, module(`fetch(${path})`))).toMatch(/^0\n/);
 });
 
-test.each(["join(folder, own)", 'join(folder, "current/files")'])("%s is taken", async (argument) => {
+test.each(["join(folder, own)", 'join(folder, "current/files")'])("accepts %s", async (argument) => {
   expect(await lint("pipeline/system/new-store.ts", joins(argument))).toMatch(/^0\n/);
 });

@@ -24,7 +24,7 @@ const listOf = (made: Project): Live => JSON.parse(made.read("live/api/v1/packag
 const against = (made: Project, path = "live") =>
   planOf(made, { against: join(made.folder, path), documents: true });
 
-test("a built folder that is what would be published: no change, documents included", async () => {
+test("a built folder of the same content has no changes, documents included", async () => {
   const made = await built(await cutCatalog());
   const plan = await against(made);
   expect(essence(plan)).toEqual({});
@@ -38,7 +38,7 @@ test("a built folder that is what would be published: no change, documents inclu
   });
 });
 
-test("what is new, changed and withdrawn since it was built; git is not asked", async () => {
+test("new, changed and withdrawn records since the build are listed, without git", async () => {
   const made = await built(await cutCatalog());
   writeAll(made, { ...october, ...edited({ description: "Better" }) });
   await made.succeed("retract", "3", "--reason", "Broken.", "--yes", "--now", "2026-09-25T10:00:00Z");
@@ -52,7 +52,7 @@ test("what is new, changed and withdrawn since it was built; git is not asked", 
   expect(plan.documents?.removed).toEqual(["api/v1/package/3/index.json"]);
 });
 
-test("a file with the list alone: documents are not compared, and that is said", async () => {
+test("a file with only the list is compared without documents, and the plan says so", async () => {
   const made = await built(await cutCatalog());
   writeAll(made, edited({ description: "Better" }));
   made.write("list.json", made.read("live/api/v1/package/index.json"));
@@ -67,8 +67,8 @@ test("a file with the list alone: documents are not compared, and that is said",
   ]);
 });
 
-describe("an address", () => {
-  test("of a plain file host, below a path, with or without the list's own", async () => {
+describe("--against accepts an address", () => {
+  test("of a plain file host, below a path, with or without the list's path", async () => {
     const made = await built(await cutCatalog());
     const { url, server } = await serve(readTree(join(made.folder, "live")), "/some/base/");
     closing.push(() => server.close());
@@ -80,7 +80,7 @@ describe("an address", () => {
     }
   });
 
-  test("of a catalog of another make, without build.json", async () => {
+  test("of another program's catalog, without build.json", async () => {
     const made = await built(await cutCatalog());
     const server = createServer((request, response) => {
       const isList =
@@ -97,7 +97,7 @@ describe("an address", () => {
     expect(essence(plan)).toEqual({});
   });
 
-  test("that cannot be read, or would carry a password into the plan", async () => {
+  test("except unreadable ones and those with a password", async () => {
     const made = await cutCatalog();
     const refused = await made.run("plan", "--against", "https://me:secret@example.com/");
     expect(refused.exitCode).toBe(2);
@@ -108,7 +108,7 @@ describe("an address", () => {
   });
 });
 
-describe("key names of its own", () => {
+describe("other key names", () => {
   const rev = "a".repeat(40);
   const image = artifact("image.qcow2", "qcow", "a", {
     vendor: { rev },
@@ -126,7 +126,7 @@ describe("key names of its own", () => {
     return made;
   }
 
-  test("that alone differ: one line instead of every record", async () => {
+  test("are one line instead of every record if nothing else differs", async () => {
     const made = await live();
     const plan = await planOf(made, { against: join(made.folder, "list.json") });
     expect(essence(plan)).toEqual({
@@ -141,7 +141,7 @@ describe("key names of its own", () => {
     );
   });
 
-  test("beside other changes: those are shown in our words", async () => {
+  test("are shown under our names if there are other changes", async () => {
     const made = await live();
     writeAll(made, release("26.10.001", [{ ...image, vendor: { rev: "b".repeat(40) } }]));
     expect(await planOf(made, { against: join(made.folder, "list.json") })).toMatchObject({
@@ -152,7 +152,7 @@ describe("key names of its own", () => {
     });
   });
 
-  test("that catalog.yaml gives: nothing differs", async () => {
+  test("are no difference if catalog.yaml has them", async () => {
     const made = await live();
     made.write("releases/catalog.yaml", {
       product: "Example",
@@ -164,7 +164,7 @@ describe("key names of its own", () => {
   });
 });
 
-describe("what is live and not here", () => {
+describe("a live record that is missing here", () => {
   const unknown = (id: number, rest: object = {}) => ({
     ...({
       id,
@@ -176,7 +176,7 @@ describe("what is live and not here", () => {
     ...rest,
   });
 
-  test("a record the ledger never had would be removed: forbidden", async () => {
+  test("would be removed, which is forbidden", async () => {
     const made = await built(await cutCatalog());
     made.write("list.json", [...listOf(made), unknown(77)]);
     expect(await planOf(made, { against: join(made.folder, "list.json") })).toMatchObject({
@@ -191,7 +191,7 @@ describe("what is live and not here", () => {
     });
   });
 
-  test("an id that is taken there and would be given here", async () => {
+  test("has an id that would be assigned here", async () => {
     const made = await built(await cutCatalog());
     made.write("list.json", [...listOf(made), unknown(6)]);
     writeAll(made, october);
@@ -204,7 +204,7 @@ describe("what is live and not here", () => {
     ]);
   });
 
-  test("an id that both have, for different versions", async () => {
+  test("has an id of another version here", async () => {
     const made = await built(await cutCatalog());
     made.write("list.json", [...listOf(made).filter(({ id }) => id !== 1), unknown(1)]);
     const { forbidden } = await planOf(made, { against: join(made.folder, "list.json") });
@@ -216,7 +216,7 @@ describe("what is live and not here", () => {
     ]);
   });
 
-  test("other bytes under an id that this ledger has", async () => {
+  test("has other bytes under an id of this ledger", async () => {
     const made = await built(await cutCatalog());
     made.write(
       "list.json",
@@ -231,7 +231,7 @@ describe("what is live and not here", () => {
     ]);
   });
 
-  test("a record that is private here from the start", async () => {
+  test("is private here from the start", async () => {
     const made = await built(await cutCatalog());
     made.write("list.json", [...listOf(made), unknown(4)]);
     const { forbidden } = await planOf(made, { against: join(made.folder, "list.json") });
@@ -240,7 +240,7 @@ describe("what is live and not here", () => {
     ]);
   });
 
-  test("what was only provisional may go and change", async () => {
+  test("can be removed and changed if it was only provisional", async () => {
     const made = await cutCatalog();
     writeAll(made, october);
     await built(made);

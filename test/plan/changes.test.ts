@@ -17,7 +17,7 @@ const later = "2026-09-25T10:00:00Z";
 const msi = row(1, "26.08.001", "msi", "tool-26.08.001.msi");
 const rpm = row(2, "26.08.001", "rpm", "tool-26.08.001.rpm");
 
-test("nothing changed: an empty plan, the baseline and the digests of what was looked at", async () => {
+test("a plan without changes is empty, with the baseline and the digests of its inputs", async () => {
   const made = await settledProject();
   const plan = await planOf(made, { documents: true });
   expect(essence(plan)).toEqual({});
@@ -37,7 +37,7 @@ test("nothing changed: an empty plan, the baseline and the digests of what was l
   expect(Object.keys(plan.content.releases)).toEqual(["26.08.001", "26.09.001"]);
 });
 
-test("new artifacts: their ids, their lines, and private ones counted only", async () => {
+test("new artifacts have their ids and lines, and private ones are counted", async () => {
   const made = await settledProject();
   writeAll(made, october);
   const plan = await planOf(made);
@@ -57,7 +57,7 @@ test("new artifacts: their ids, their lines, and private ones counted only", asy
   expect(plan.ledger.next_id).toBe(9);
 });
 
-test("cut on the branch already: still added against main, and no line left to write", async () => {
+test("records that the branch has cut are added against main, without new lines", async () => {
   const made = await settledProject();
   writeAll(made, october);
   await made.succeed("cut", "--all", "--now", later);
@@ -70,7 +70,7 @@ test("cut on the branch already: still added against main, and no line left to w
   expect(hasChanges(plan)).toBe(true);
 });
 
-test("only the versions that are named get ids", async () => {
+test("only the named versions get ids", async () => {
   const made = await settledProject();
   writeAll(made, {
     ...october,
@@ -86,7 +86,7 @@ test("only the versions that are named get ids", async () => {
 });
 
 describe("changed metadata", () => {
-  test("is a revision, shown field by field and down to the leaves of data", async () => {
+  test("is a revision, shown field by field, with data down to its leaves", async () => {
     const made = await settledProject();
     const attestation = { key_id: "a".repeat(40), sha256: "1".repeat(64) };
     writeAll(
@@ -117,7 +117,7 @@ describe("changed metadata", () => {
     expect(plan.lines).toMatchObject([{ event: "revise", id: 1, at }]);
   });
 
-  test("revised on the branch already", async () => {
+  test("is a change without a line if the branch has cut it", async () => {
     const made = await settledProject();
     writeAll(made, edited({ description: "Better" }));
     await made.succeed("cut", "--all", "--now", later);
@@ -132,7 +132,7 @@ describe("changed metadata", () => {
     ]);
   });
 
-  test("a URL or size is no content: no line, but a change", async () => {
+  test("of a URL or size is a change without a line", async () => {
     const made = await settledProject();
     writeAll(made, edited({ size: 12 }));
     const plan = await planOf(made);
@@ -142,7 +142,7 @@ describe("changed metadata", () => {
     ]);
   });
 
-  test("a line that the baseline's own tree lacks is named without fields", async () => {
+  test("is named without fields if the baseline's own tree has it", async () => {
     const made = await settledProject();
     writeAll(made, edited({ description: "Better" }));
     await made.git("commit", "--quiet", "--all", "--message", "Edited");
@@ -151,7 +151,7 @@ describe("changed metadata", () => {
     expect(plan.revised).toEqual([msi]);
   });
 
-  test("private records are counted", async () => {
+  test("of private records is counted", async () => {
     const made = await settledProject();
     const hidden = artifact("inside-26.09.001.rpm", "rpm", "5", {
       exclude_from_api: true,
@@ -173,7 +173,7 @@ describe("changed metadata", () => {
     expect(JSON.stringify(plan)).not.toMatch(/Secret|inside/);
   });
 
-  test("a private record that becomes public is added under the id it has", async () => {
+  test("to public adds a private record under its id", async () => {
     const made = await settledProject();
     const shown = artifact("inside-26.09.001.rpm", "rpm", "5");
     writeAll(
@@ -194,12 +194,12 @@ describe("changed metadata", () => {
   });
 });
 
-describe("catalog.yaml", () => {
+describe("a change of catalog.yaml", () => {
   const configured = (rest: object) => ({
     "releases/catalog.yaml": { product: "Example", require: {}, ledger: { base: "main" }, ...rest },
   });
 
-  test("a default that changes records is named with its line, and with how many it changes", async () => {
+  test("is shown with the line of the default, and the number of changed records", async () => {
     const made = await settledProject();
     made.write(
       "releases/catalog.yaml",
@@ -224,7 +224,7 @@ describe("catalog.yaml", () => {
     ]);
   });
 
-  test("a renamed key is one entry, not every record", async () => {
+  test("is one entry for a renamed key", async () => {
     const image = artifact("image.qcow2", "qcow", "a", { vendor: { rev: "a".repeat(40) } });
     const made = await settledProject({ ...settledCatalog, ...release("26.10.001", [image]) });
     writeAll(made, configured({ wire: { vendor: "acme" } }));
@@ -237,7 +237,7 @@ describe("catalog.yaml", () => {
     expect(plan.changed).toEqual([]);
   });
 
-  test("an address that moves every file is one entry", async () => {
+  test("is one entry for a new address of all files", async () => {
     const made = await settledProject();
     writeAll(made, configured({ base_url: "https://downloads.example.com" }));
     const plan = await planOf(made);
@@ -250,7 +250,7 @@ describe("catalog.yaml", () => {
 });
 
 describe("withdrawals", () => {
-  test("a retraction, its correction and its end", async () => {
+  test("show a retraction, its correction and its end", async () => {
     const made = await settledProject();
     await made.succeed("retract", "2", "--reason", "Broken.", "--yes", "--now", "2026-09-21T10:00:00Z");
     const withdrawn = { ...rpm, reason: "Broken.", replaced_by: null, at: "2026-09-21T10:00:00.000000Z" };
@@ -268,7 +268,7 @@ describe("withdrawals", () => {
   });
 });
 
-test("notes, summaries and dates have no lines, and are shown", async () => {
+test("notes, summaries and dates are shown without lines", async () => {
   const made = await settledProject({
     ...settledCatalog,
     ...release("26.08.001", [artifact("a.msi", "msi", "1")], {
@@ -305,7 +305,7 @@ test("notes, summaries and dates have no lines, and are shown", async () => {
   });
 });
 
-test("documents that would appear, change and go, by path", async () => {
+test("documents are listed by path as added, changed and removed", async () => {
   const made = await settledProject();
   writeAll(made, october);
   await made.succeed("retract", "2", "--reason", "Broken.", "--yes", "--now", later);
@@ -320,7 +320,7 @@ test("documents that would appear, change and go, by path", async () => {
   expect(JSON.stringify(documents)).not.toContain("package/7/");
 });
 
-test("what a release still lacks, where it gets ids or has none", async () => {
+test("missing artifacts of a release are listed, with and without ids", async () => {
   const made = await settledProject({
     ...settledCatalog,
     "releases/catalog.yaml": {

@@ -21,7 +21,7 @@ const recordsOf = (made: Project, out: string) =>
     }[]
   ).map(({ id, name }) => ({ id, name }));
 
-test("the ids of a plan are those of the provisional build, of the cut and of the build after it", async () => {
+test("the provisional build, the plan, the cut and the released build have the same ids", async () => {
   const { made, plan, ledger } = await plannedProject();
   await made.succeed("build", "--out", "before");
   await made.succeed("cut", "--plan", "plan.json");
@@ -47,7 +47,7 @@ test("the ids of a plan are those of the provisional build, of the cut and of th
   ]);
 });
 
-test("exactly its lines, whatever the clock says, and no second time", async () => {
+test("cut --plan writes exactly the plan's lines at any time, and nothing the second time", async () => {
   const { made } = await plannedProject();
   const first = await made.run("cut", "--plan", "plan.json");
   expect(first.exitCode).toBe(0);
@@ -60,7 +60,7 @@ test("exactly its lines, whatever the clock says, and no second time", async () 
   expect(made.read("releases/ledger.jsonl")).toBe(ledger);
 });
 
-test("a cut without a plan makes the same lines", async () => {
+test("a cut without a plan writes the same lines", async () => {
   const { made, ledger } = await plannedProject();
   await made.succeed("cut", "--plan", "plan.json");
   const byPlan = made.read("releases/ledger.jsonl");
@@ -69,7 +69,7 @@ test("a cut without a plan makes the same lines", async () => {
   expect(made.read("releases/ledger.jsonl")).toBe(byPlan);
 });
 
-test("the versions of the plan, and no others", async () => {
+test("cut --plan cuts only the versions of the plan", async () => {
   const { made, plan } = await plannedProject("26.10.001");
   expect(plan.versions).toEqual(["26.10.001"]);
   writeAll(made, {
@@ -79,14 +79,14 @@ test("the versions of the plan, and no others", async () => {
   expect(made.read("releases/ledger.jsonl")).not.toMatch(/later\.msi|"revise"/);
 });
 
-test("committed with its versions in the subject, also when a first run wrote and did not commit", async () => {
+test("--commit names the versions in the subject, also after a first run without a commit", async () => {
   const { made } = await plannedProject();
   await made.succeed("cut", "--plan", "plan.json");
   await made.succeed("cut", "--plan", "plan.json", "--commit");
   expect(await made.git("log", "-1", "--format=%s")).toBe("Cut 26.10.001");
 });
 
-describe("a plan that no longer fits is refused with 3, and nothing is written", () => {
+describe("a plan that no longer fits is refused with 3, and nothing is written, after", () => {
   const stale = async (change: (made: Project) => unknown): Promise<string> => {
     const { made } = await plannedProject();
     await change(made);
@@ -100,37 +100,37 @@ describe("a plan that no longer fits is refused with 3, and nothing is written",
     `error[plan-stale] the plan no longer fits: ${reason}\n` +
     "  hint: Nothing was written. Make a new plan (relcat plan --out FILE), look at it, and cut that one.";
 
-  test("other metadata", async () => {
+  test("a change of metadata", async () => {
     expect(await stale((made) => writeAll(made, edited({ description: "Best" })))).toBe(
       words("26.08.001 has other content"),
     );
   });
 
-  test("a note more, which has no ledger line", async () => {
+  test("a new note, which has no ledger line", async () => {
     expect(await stale((made) => made.write("releases/26.10.001/notes/more.yaml", note("More.")))).toBe(
       words("26.10.001 has other content"),
     );
   });
 
-  test("an artifact more, in a new release", async () => {
+  test("a new artifact in a new release", async () => {
     const added = release("26.12.001", [{ name: "x.msi", package_type: "msi", sha256: "e".repeat(64) }]);
     expect(await stale((made) => writeAll(made, added))).toBe(words("26.12.001 has other content"));
   });
 
-  test("another configuration", async () => {
+  test("a change of the configuration", async () => {
     const config = { product: "Other", require: {}, ledger: { base: "main" } };
     expect(await stale((made) => made.write("releases/catalog.yaml", config))).toBe(
       words("catalog.yaml says something else"),
     );
   });
 
-  test("other ledger lines", async () => {
+  test("a change of the ledger", async () => {
     const retract = (made: Project) => made.succeed("retract", "2", "--reason", "Broken.", "--yes");
     expect(await stale(retract)).toBe(words("the ledger has other lines"));
   });
 });
 
-describe("a plan is read, never edited", () => {
+describe("cut --plan", () => {
   const tampered = async (change: (plan: Plan) => unknown) => {
     const { made, plan, ledger } = await plannedProject();
     change(plan);
@@ -140,7 +140,7 @@ describe("a plan is read, never edited", () => {
     return { exitCode, stderr };
   };
 
-  test("its digest tells", async () => {
+  test("refuses an edited plan by its digest", async () => {
     const words =
       "error[plan-digest] plan.json was changed since it was planned: its digest does not match its content\n" +
       "  hint: Plan again: relcat plan --out FILE. A plan is read, never edited.";
@@ -150,7 +150,7 @@ describe("a plan is read, never edited", () => {
       expect(await tampered(change)).toEqual({ exitCode: 1, stderr: words });
   });
 
-  test("its form is checked like that of any document", async () => {
+  test("reports a malformed plan like any document", async () => {
     const { exitCode, stderr } = await tampered((plan) =>
       Object.assign(plan, { schema_version: 2, extra: true }),
     );
@@ -159,13 +159,13 @@ describe("a plan is read, never edited", () => {
     expect(stderr).toContain('error[unknown-key] the key "extra" is not known\n');
   });
 
-  test("white space and the order of keys are no change", async () => {
+  test("accepts other white space and another order of keys", async () => {
     const { made, plan } = await plannedProject();
     made.write("plan.json", Object.fromEntries(Object.entries(plan).reverse()));
     expect((await made.run("cut", "--plan", "plan.json")).exitCode).toBe(0);
   });
 
-  test("no plan at all", async () => {
+  test("refuses a file that is not a plan", async () => {
     const made = project(smallCatalog);
     made.write("plan.json", "{");
     expect(await made.run("cut", "--plan", "plan.json")).toMatchObject({
@@ -175,7 +175,7 @@ describe("a plan is read, never edited", () => {
     expect((await made.run("cut", "--plan", "nowhere.json")).exitCode).toBe(2);
   });
 
-  test("versions and a date in addition", async () => {
+  test("refuses additional versions and dates", async () => {
     const { made } = await plannedProject();
     for (const [args, what] of [
       [["26.10.001"], "versions were"],
@@ -191,7 +191,7 @@ describe("a plan is read, never edited", () => {
   });
 });
 
-test("what a cut refuses, it refuses of a plan too", async () => {
+test("cut --plan refuses whatever cut refuses", async () => {
   const made = project({
     ...smallCatalog,
     "releases/catalog.yaml": { require: {}, expected: ["pkg"], ledger: { base: "main" } },

@@ -14,7 +14,7 @@ const inside = (digit: string) => artifact("inside-26.09.001.rpm", "rpm", digit,
 const forbiddenIn = async (...args: Parameters<typeof planOf>) =>
   (await planOf(...args)).forbidden.map(({ code, message, hint }) => [code, message, hint]);
 
-test("changed bytes, with the ways out that check gives", async () => {
+test("changed bytes are forbidden, with the hint of check", async () => {
   const made = await settledProject();
   writeAll(
     made,
@@ -34,7 +34,7 @@ test("changed bytes, with the ways out that check gives", async () => {
   expect(hint).toMatch(/relcat new 26\.08.*relcat retract 1.*relcat uncut 26\.08\.001/);
 });
 
-test("a vanished record is removed, and that is forbidden", async () => {
+test("a record that disappeared is removed, which is forbidden", async () => {
   const made = await settledProject();
   writeAll(made, release("26.08.001", [artifact("tool-26.08.001.msi", "msi", "1")]));
   const plan = await planOf(made);
@@ -49,7 +49,7 @@ test("a vanished record is removed, and that is forbidden", async () => {
   ]);
 });
 
-test("a public record that would become private", async () => {
+test("a public record cannot become private", async () => {
   const made = await settledProject();
   writeAll(
     made,
@@ -63,7 +63,7 @@ test("a public record that would become private", async () => {
   expect(plan.removed).toMatchObject([{ id: 1, forbidden: true }]);
 });
 
-test("of private records a plan says only that there is something", async () => {
+test("forbidden changes of private records are reported without details", async () => {
   const words = [
     "a private record was changed or removed that has its id and checksum for good",
     "relcat check names it and the ways out.",
@@ -76,7 +76,7 @@ test("of private records a plan says only that there is something", async () => 
   expect(JSON.stringify(await planOf(made))).not.toContain("inside");
 });
 
-test("a ledger whose settled lines were edited", async () => {
+test("a ledger with edited settled lines is forbidden", async () => {
   const made = await settledProject();
   const [, ...others] = made.read("releases/ledger.jsonl").split("\n");
   await made.git("switch", "--quiet", "main");
@@ -97,7 +97,7 @@ test("a ledger whose settled lines were edited", async () => {
   ]);
 });
 
-test("a branch that is behind: one problem, not the removal of every record it has not seen", async () => {
+test("a branch that is behind is one problem, and not a removal of every missing record", async () => {
   const made = await settledProject();
   await made.git("switch", "--quiet", "main");
   writeAll(made, october);
@@ -115,7 +115,7 @@ test("a branch that is behind: one problem, not the removal of every record it h
   expect(plan.removed).toEqual([]);
 });
 
-test("two branches gave one id: the ledger is joined, nothing is withdrawn", async () => {
+test("an id of two branches needs ledger rebase, and no withdrawal", async () => {
   const made = await settledProject();
   await made.git("switch", "--quiet", "main");
   writeAll(made, october);
@@ -143,7 +143,7 @@ test("two branches gave one id: the ledger is joined, nothing is withdrawn", asy
   );
 });
 
-test("a cut that is taken back after main has it", async () => {
+test("a cut cannot be taken back after main has it", async () => {
   const made = await settledProject();
   await made.succeed("uncut", "26.09.001", "--ledger-base", "none");
   await made.git("rm", "--quiet", "-r", "releases/26.09.001");
@@ -152,7 +152,7 @@ test("a cut that is taken back after main has it", async () => {
   expect(plan.releases).toMatchObject([{ version: "26.09.001", change: "removed", date: null }]);
 });
 
-test("other errors are no plan's business: they are shown, all of them", async () => {
+test("other errors are shown without a plan", async () => {
   const made = await settledProject();
   writeAll(made, { ...release("26.08.001", []), "releases/26.08.001/manifests/all.json": "{" });
   const run = made.run("plan");
@@ -160,7 +160,7 @@ test("other errors are no plan's business: they are shown, all of them", async (
   expect((await run).stderr).toContain("error[json-syntax]");
 });
 
-test("forbidden changes in words: exit status 1, whatever is asked for", async () => {
+test("forbidden changes end with exit status 1, under any option", async () => {
   const made = await settledProject({ ...settledCatalog });
   writeAll(made, release("26.08.001", [artifact("tool-26.08.001.msi", "msi", "1")]));
   const { stdout, stderr, exitCode } = await made.run("plan", "--detailed-exitcode");

@@ -60,7 +60,7 @@ async function hostilePlan(): Promise<Plan> {
   return planOf(made);
 }
 
-test("nothing that users wrote is Markdown, HTML, a mention, a reference or a link", async () => {
+test("texts of users become no Markdown, HTML, mention, reference or link", async () => {
   const plan = await hostilePlan();
   const markdown = planMarkdown(plan);
   expect(markdown.startsWith(`${planMarker}\n`)).toBe(true);
@@ -81,7 +81,7 @@ test("nothing that users wrote is Markdown, HTML, a mention, a reference or a li
   expect(cells).toContain("@all </code> |");
 });
 
-test("every row has the cells of its head", async () => {
+test("every row has as many cells as its head", async () => {
   const tables = shown(planMarkdown(await hostilePlan())).filter(({ tagName }) => tagName === "table");
   expect(tables.length).toBeGreaterThan(2);
   for (const table of tables) {
@@ -91,7 +91,7 @@ test("every row has the cells of its head", async () => {
   }
 });
 
-test("a baseline's name is only a name", async () => {
+test("a baseline's name is shown as text", async () => {
   const made = await cutCatalog();
   await made.succeed("build", "--out", "@me #1");
   const markdown = planMarkdown(await planOf(made, { against: `${made.folder}/@me #1` }));
@@ -106,7 +106,7 @@ test("a baseline's name is only a name", async () => {
   ).toContain("@me #1");
 });
 
-describe("cut to fit", () => {
+describe("a long plan", () => {
   async function bigPlan(): Promise<Plan> {
     const made = await settledProject();
     const packages = Array.from({ length: 800 }, (_, index) =>
@@ -127,7 +127,7 @@ describe("cut to fit", () => {
     ),
   });
 
-  test("20 rows are open, the rest folded; what has no space is counted", async () => {
+  test("has 20 open rows and the rest folded, and counts omitted rows", async () => {
     const plan = await bigPlan();
     const markdown = planMarkdown(plan);
     expect(markdown.length).toBeLessThanOrEqual(60_000);
@@ -141,7 +141,7 @@ describe("cut to fit", () => {
     expect((markdown.match(/<details>/g) ?? []).length).toBe((markdown.match(/<\/details>/g) ?? []).length);
   });
 
-  test("at any limit, in characters and in bytes", async () => {
+  test("stays within any limit, in characters and in bytes", async () => {
     const plan = await bigPlan();
     for (const measure of [characters, bytes]) {
       for (const limit of [10_000, 10_001, 12_345, 65_536, 150_000]) {
@@ -153,7 +153,7 @@ describe("cut to fit", () => {
     expect(countRows(planMarkdown(plan, 1_000_000)).missing).toEqual([]);
   });
 
-  test("the smallest limit has space for the heading of every section", async () => {
+  test("has the heading of every section at the smallest limit", async () => {
     const plan = await hostilePlan();
     const row = {
       id: 1,
@@ -191,7 +191,7 @@ describe("cut to fit", () => {
     expect(planMarkdown(full, smallestLimit)).toContain("### Documents: 1 removed, 1 added, 1 changed");
   });
 
-  test("--limit", async () => {
+  test("stays within --limit", async () => {
     const made = await settledProject();
     writeAll(made, october);
     expect(
@@ -208,7 +208,7 @@ describe("cut to fit", () => {
   });
 });
 
-test("cut --body writes the plan, compared with the settled revision where git knows it", async () => {
+test("cut --body writes the plan, compared with the settled revision if git knows it", async () => {
   const made = await settledProject();
   writeAll(made, october);
   await made.succeed("plan", "--now", "2026-10-02T10:00:00Z", "--out", "plan.json", "--format", "markdown");

@@ -7,13 +7,13 @@ async function builtCatalog(): Promise<Project> {
   return made;
 }
 
-describe("what is no live catalog", () => {
+describe("plan --against", () => {
   const refused = async (made: Project, target: string) => {
     const { stderr, exitCode } = await made.run("plan", "--against", target);
     return { exitCode, stderr };
   };
 
-  test("nothing there", async () => {
+  test("refuses a place that does not exist", async () => {
     expect(await refused(await cutCatalog(), "nowhere")).toEqual({
       exitCode: 2,
       stderr:
@@ -22,7 +22,7 @@ describe("what is no live catalog", () => {
     });
   });
 
-  test("a folder without a list", async () => {
+  test("refuses a folder without a list", async () => {
     expect(await refused(await cutCatalog(), "releases/")).toEqual({
       exitCode: 2,
       stderr:
@@ -31,7 +31,7 @@ describe("what is no live catalog", () => {
     });
   });
 
-  test("a file that is no list", async () => {
+  test("refuses a file that is not a list", async () => {
     const made = await cutCatalog();
     made.write("list.json", { results: [] });
     expect(await refused(made, "list.json")).toMatchObject({
@@ -42,7 +42,7 @@ describe("what is no live catalog", () => {
     });
   });
 
-  test("another catalog: one sentence, not every record of it", async () => {
+  test("refuses another catalog, in one sentence and not record by record", async () => {
     const made = await cutCatalog();
     const record = { name: "other.msi", version: "26.07.001", package_type: "msi", checksum: "9".repeat(64) };
     const hint =
@@ -62,7 +62,7 @@ describe("what is no live catalog", () => {
     });
   });
 
-  test("a folder with a broken list, or with something that is no record in it: the file is named", async () => {
+  test("refuses a folder with a broken list or an invalid record, and names the file", async () => {
     const made = await builtCatalog();
     made.write("live/api/v1/package/index.json", "[");
     expect(await refused(made, "live")).toMatchObject({
@@ -81,7 +81,7 @@ describe("what is no live catalog", () => {
     });
   });
 
-  test("a build.json that is none: said, and nothing more", async () => {
+  test("accepts an invalid build.json, and says so", async () => {
     const made = await builtCatalog();
     made.write("live/build.json", "garbage");
     const { stdout, exitCode } = await made.run("plan", "--against", "live");
@@ -89,7 +89,7 @@ describe("what is no live catalog", () => {
     expect(stdout).toContain("\nlive has no build.json that can be read: its documents are not compared.\n");
   });
 
-  test("two things at once", async () => {
+  test("refuses --ledger-base at the same time", async () => {
     const { stderr, exitCode } = await (await cutCatalog()).run(
       "plan",
       "--against",

@@ -33,7 +33,7 @@ const refusedOf = async (made: InspectedProject, ...args: string[]) =>
 
 test.each([
   [
-    "nobody inspected",
+    "was not inspected",
     () => ({ inspected: undefined }),
     "inspection-missing",
     "signed-ed25519.deb of 26.11.001 was not inspected, expected inspected in its manifest",
@@ -57,7 +57,7 @@ test.each([
     "signed-ed25519.deb of 26.11.001 is refused by the policy of deb: it is unsigned",
     "Do not ship it: build and sign it again.",
   ],
-])("what %s: the plan says what cut would", async (_, change, code, message, hint) => {
+])("a plan reports an artifact that %s, as cut would", async (_, change, code, message, hint) => {
   const made = await ingested(change);
   const { file } = made.manifest();
   const place = { file, line: 1, column: expect.any(Number) };
@@ -83,7 +83,7 @@ test.each([
 });
 
 describe("with --artifacts", () => {
-  test("the plan looks at them as cut does, and so says what cut --artifacts would", async () => {
+  test("the plan inspects the files as cut does", async () => {
     const made = await ingested(() => ({ inspected: undefined }));
     expect(await refusedOf(made, "--artifacts", "out")).toEqual([]);
     expect((await made.run("plan", "--artifacts", "out", "--out", "plan.json")).stderr).toBe(
@@ -104,7 +104,7 @@ describe("with --artifacts", () => {
     expect(await refusedOf(made)).toEqual([]);
   });
 
-  test("a plan that was made without is cut where the artifacts are at hand", async () => {
+  test("a plan that was made without is cut if the files are given", async () => {
     const made = await ingested(() => ({ inspected: undefined }));
     expect((await made.run("plan", "--out", "plan.json")).exitCode).toBe(1);
     await made.succeed("cut", "--plan", "plan.json", "--artifacts", "out", "--body", "body.md");
@@ -112,7 +112,7 @@ describe("with --artifacts", () => {
   });
 });
 
-test("of private records a plan says only that there is something", async () => {
+test("private records are reported without details", async () => {
   const made = await ingested(() => ({ inspected: undefined, exclude_from_api: true }));
   expect(await refusedOf(made)).toEqual([
     {
@@ -129,7 +129,7 @@ test("of private records a plan says only that there is something", async () => 
   );
 });
 
-test("what is accepted, or has no policy, is not refused", async () => {
+test("an accepted artifact, and one without a policy, is not reported", async () => {
   expect(await refusedOf(await ingested())).toEqual([]);
   expect(await refusedOf(await ingested(() => ({ inspected: undefined }), { signers: [] }))).toEqual([]);
 });

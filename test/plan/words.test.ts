@@ -8,7 +8,7 @@ import { commitAll, edited, october, settledCatalog, settledProject, writeAll } 
 
 const now = ["--now", "2026-10-02T10:00:00Z"];
 
-test("for people: what would change, and the next command", async () => {
+test("plan prints the changes and the next command", async () => {
   const made = await settledProject();
   writeAll(made, { ...october, ...edited({ description: "Better" }) });
   await made.succeed(
@@ -44,7 +44,7 @@ Private records, not shown: 1 to get an id.
 The ledger gets 4 lines, dated 2026-10-02T10:00:00.000000Z; the next free id is then 9.`);
 });
 
-test("documents are listed as people count: 9 before 10", async () => {
+test("documents are listed in numeric order", async () => {
   const made = await settledProject();
   const digits = ["6", "7", "8", "9", "a", "b"];
   writeAll(
@@ -61,7 +61,7 @@ test("documents are listed as people count: 9 before 10", async () => {
   expect(added).toEqual([6, 7, 8, 9, 10, 11]);
 });
 
-test("for programs: a document that fits its schema, the same as the file's", async () => {
+test("--json prints a document that fits its schema and is equal to the file's", async () => {
   const made = await settledProject();
   writeAll(made, { ...october, ...edited({ description: "Better", size: 3, attestation: {} }) });
   const { document } = await made.json("plan", ...now, "--out", "plan.json");
@@ -74,7 +74,7 @@ test("for programs: a document that fits its schema, the same as the file's", as
   expect(document).toMatchObject({ schema_version: 1, digest: expect.stringMatching(/^[0-9a-f]{64}$/) });
 });
 
-test("--detailed-exitcode tells changes from none", async () => {
+test("--detailed-exitcode distinguishes changes from none", async () => {
   const made = await settledProject();
   expect((await made.run("plan", "--detailed-exitcode")).exitCode).toBe(0);
   writeAll(made, october);
@@ -82,7 +82,7 @@ test("--detailed-exitcode tells changes from none", async () => {
   expect((await made.run("plan")).exitCode).toBe(0);
 });
 
-test("nothing to do", async () => {
+test("plan says that nothing would change", async () => {
   const made = await settledProject();
   const { stdout, stderr } = await made.run("plan");
   expect(stdout).toMatch(
@@ -91,7 +91,7 @@ test("nothing to do", async () => {
   expect(stderr).toBe("Next: relcat build --released");
 });
 
-test("a first site: its documents are counted, not listed one by one", async () => {
+test("the documents of a first site are counted", async () => {
   const made = project(smallCatalog);
   const { stdout } = await made.run("plan", ...now);
   const { document } = await made.json("plan", ...now);
@@ -103,7 +103,7 @@ test("a first site: its documents are counted, not listed one by one", async () 
   expect(markdown.stdout).toContain(`\n\nThe site gets ${length} documents. `);
 });
 
-test("what is still missing comes before a cut", async () => {
+test("missing artifacts are listed before the cut", async () => {
   const made = await settledProject();
   writeAll(made, {
     ...october,
@@ -122,7 +122,7 @@ test("what is still missing comes before a cut", async () => {
   expect(stderr).toBe("Next: add the missing artifacts, then relcat plan");
 });
 
-test("records that catalog.yaml alone changes are one line", async () => {
+test("records that only catalog.yaml changes are one line", async () => {
   const made = await settledProject();
   const config = { product: "Example", require: {}, ledger: { base: "main" } };
   made.write("releases/catalog.yaml", { ...config, package_types: { rpm: { description: "Package" } } });
@@ -133,7 +133,7 @@ Configuration:
 `);
 });
 
-test("more than 50 revisions want to be allowed by the next command", async () => {
+test("the next command has --allow-revise for more than 50 revisions", async () => {
   const packages = Array.from({ length: 60 }, (_, index) => artifact(`p${index}.rpm`, "rpm", "a"));
   const made = await settledProject({ ...settledCatalog, ...release("26.10.001", packages) });
   const config = { product: "Example", require: {}, ledger: { base: "main" } };
@@ -143,7 +143,7 @@ test("more than 50 revisions want to be allowed by the next command", async () =
 });
 
 describe("the settled revision", () => {
-  test("that git does not know: the line that fetches it, or what it may be called", async () => {
+  test("has a hint if git does not know it: git fetch, or its possible names", async () => {
     const made = await cutCatalog();
     await made.git("init", "--quiet", "--initial-branch=main");
     const another =
@@ -178,7 +178,7 @@ describe("the settled revision", () => {
     );
   });
 
-  test("without a repository, and without git", async () => {
+  test("is optional without a repository, and without git", async () => {
     const { folder } = await cutCatalog();
     const repository = await relcat(folder, ["plan"], { env: { GIT_CEILING_DIRECTORIES: "/" } });
     expect(repository.exitCode).toBe(0);
@@ -189,7 +189,7 @@ describe("the settled revision", () => {
     expect(git.stdout).toMatch(/^git is not installed\. Compared with an empty catalog\.\n/);
   });
 
-  test("is read as a tree: neither the work tree nor the index counts, and a folder below the root will do", async () => {
+  test("is read as a tree without the work tree or the index, also in a folder of the repository", async () => {
     const made = await settledProject();
     await made.git("mv", "releases/26.08.001/release.yaml", "elsewhere.yaml");
     await made.git("mv", "elsewhere.yaml", "releases/26.08.001/release.yaml");
@@ -200,7 +200,7 @@ describe("the settled revision", () => {
     expect(below.stdout).toContain('description: "Windows installer" → "Better"');
   });
 
-  test("in a shallow clone, of a project in a folder of its repository", async () => {
+  test("works in a shallow clone, for a project in a folder of its repository", async () => {
     const upstream = project();
     for (const [path, content] of Object.entries({ ...smallCatalog, ...october }))
       upstream.write(`deep/in/${path}`, content);
@@ -228,7 +228,7 @@ describe("the settled revision", () => {
     });
   });
 
-  test("that cannot be read whole: that is not passed over", async () => {
+  test("is an error if it is invalid", async () => {
     const made = await settledProject();
     await made.git("switch", "--quiet", "main");
     const manifest = made.read("releases/26.08.001/manifests/all.json");
@@ -243,7 +243,7 @@ describe("the settled revision", () => {
   });
 });
 
-test("control characters and direction marks do nothing to a terminal", async () => {
+test("control characters and direction marks are replaced for a terminal", async () => {
   const made = await settledProject();
   writeAll(made, edited({ description: "\u001b]0;owned\u0007\u202e" }));
   for (const format of ["text", "json", "markdown"]) {

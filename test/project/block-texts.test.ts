@@ -9,7 +9,7 @@ const left: [string, string, string][] = [
   ["what is indented less than its first line", "a: |\n    b\n  'c\n", "a: |\n  'c\n"],
 ];
 
-test.each(left)("%s is left out", (_, text, rest) => {
+test.each(left)("the scan skips %s", (_, text, rest) => {
   expect(withoutBlockTexts(text)).toBe(rest);
 });
 
@@ -25,13 +25,13 @@ const uncertain = [
   "a b: |\n  ",
 ];
 
-test.each(uncertain)("after %j nothing is left out", (before) => {
+test.each(uncertain)("the scan skips nothing after %j", (before) => {
   const text = `${before}b: >-\n      'c\n`;
   expect(withoutBlockTexts(text)).toBe(text);
 });
 
 test.each(["|2", "|+", ">1-", "> # b", ">#b", "&a |", "!t >"])(
-  "the header %j is none of a plain block text",
+  "the scan skips nothing after the header %j",
   (header) => {
     const text = `a: ${header}\n    'c\n`;
     expect(withoutBlockTexts(text)).toBe(text);

@@ -79,7 +79,7 @@ test.each(troubles)("%s is reported at its first byte, in both formats", (_, byt
   expect(saidOfManifest("json", bytes)).toBe(expected);
 });
 
-test("columns count UTF-16 units, lines end in LF or CR LF", () => {
+test("columns count UTF-16 units, and lines end in LF or CR LF", () => {
   expect(place(saidOf("yaml", 'a: "🎉é" b'))).toBe("1:10 yaml-syntax");
   expect(place(saidOf("json", '["🎉é" 1]'))).toBe("1:8 json-syntax");
   expect(place(saidOf("yaml", "a: 1\r\nb: 2\r\na: 3\r\n"))).toBe("3:1 duplicate-key");
@@ -98,7 +98,7 @@ test.each([
   ["json", JSON.stringify(manifest([client()]))],
   ["yaml", yamlManifest],
   ["yaml", JSON.stringify(manifest([chart()]))],
-] as const)("a %s file cut off at any byte is a shorter document or a problem inside it", (format, text) => {
+] as const)("a %s file that ends at any byte is a shorter document or a problem inside it", (format, text) => {
   const bytes = Buffer.from(text);
   expect(saidOfManifest(format, bytes)).toBe("nothing");
   for (let length = 0; length < bytes.length; length++) {
@@ -114,14 +114,14 @@ test.each([
   }
 });
 
-test("JSON cut off before its last brace is never taken for a document", () => {
+test("JSON without its last brace is never a valid document", () => {
   const text = json(manifest([chart()])).trimEnd();
   for (let length = 0; length < text.length; length++) {
     expect(place(saidOfManifest("json", text.slice(0, length)))).toMatch(/ json-syntax$/);
   }
 });
 
-test("half of a surrogate pair is refused where text belongs", () => {
+test("half of a surrogate pair is refused in a text", () => {
   const half = manifest([chart({ name: "a\ud83d.tgz" })]);
   expect(saidOfManifest("json", json(half))).toMatch(
     /^5:15 name-format artifacts\[0\]\.name is "a\\ud83d\.tgz", expected/,

@@ -30,7 +30,7 @@ const towers: ["yaml" | "json", string, string, string][] = [
 ];
 
 test.each(towers)(
-  "%s: thousands of levels of %s are reported where there are too many",
+  "%s: thousands of levels of %s are reported at the limit",
   (format, _, text, at) => {
     expect(place(saidOf(format, text))).toBe(`${at} nesting-depth`);
   },
@@ -47,13 +47,13 @@ test("sixty-four levels are read", () => {
   expect(place(saidOf("json", `[${lists}]`))).toBe("1:65 nesting-depth");
 });
 
-test("levels that only aliases make count too", () => {
+test("levels of aliases are counted", () => {
   const half = (name: string, inside: string) =>
     `${name}: &${name} ${"[".repeat(40)}${inside}${"]".repeat(40)}\n`;
   expect(place(saidOf("yaml", half("a", "1") + half("b", "*a")))).toBe("1:30 nesting-depth");
 });
 
-test("an anchor inside itself has levels without end", () => {
+test("an anchor inside itself has endless levels", () => {
   expect(place(saidOf("yaml", "a: &a [*a]"))).toBe("1:8 nesting-depth");
 });
 
@@ -106,7 +106,7 @@ const fillings: ["yaml" | "json", string, string, string][] = [
 ];
 
 test.each(fillings)(
-  "a large %s file of nothing but %s is answered soon",
+  "a large %s file of only %s is refused quickly",
   { tags: ["long"] },
   (format, _, filling, expected) => {
     const size = (format === "json" ? 4 : 1) * megabyte;
@@ -114,14 +114,14 @@ test.each(fillings)(
   },
 );
 
-test("a large list of empty objects is answered with its size", () => {
+test("a large list of empty objects is refused for its size", () => {
   const text = `{"release": "26.08.001", "artifacts": [${"{},".repeat(megabyte)}{}]}`;
   expect(saidOfManifest("json", text)).toBe(
     "1:1 file-size the file holds more than 250000 values, expected fewer",
   );
 });
 
-test("a large object of unknown keys is answered with the first of them", () => {
+test("a large object of unknown keys is refused for the first of them", () => {
   const keys = Array.from({ length: 80_000 }, (_, index) => `key${index}: 1\n`).join("");
   expect(saidOfManifest("yaml", `release: 26.08.001\nartifacts: []\n${keys}`)).toBe(
     '3:1 unknown-key the key "key0" is not known',

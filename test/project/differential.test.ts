@@ -42,13 +42,13 @@ test.each(["text:\n#c\n  x\nname: 1\n", "- 'a'b: 0\n", "|1\n a\n", "a: 1e400\n",
   },
 );
 
-test("the authorities refuse what they are asked to refuse", () => {
+test("the reference readers refuse known mistakes", () => {
   expect(yamlAuthority("a: 1\na: 2")).toBe(refused);
   expect(yamlAuthority("11: a")).toBe(refused);
   expect(jsonAuthority('{"a": 1, "\\u0061": 2}')).toBe(refused);
 });
 
-test("a key with an escape is the key it spells, whatever was parsed before", () => {
+test("a key with an escape is equal to the key without, after any other document", () => {
   verdictOf(parseJson, '{"h":[],"\\\\":0}');
   expect(parseJson('{"h":1,"\\"":2}').value).toEqual({ h: 1, '"': 2 });
 });

@@ -131,12 +131,12 @@ test.each([
     '{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> main\n}',
     "Keep one of its two sides, and remove the lines with <<<<<<<, ======= and >>>>>>>.",
   ],
-])("%s: the way out fits what is there", (_, text, hint) => {
+])("%s has a fitting hint", (_, text, hint) => {
   const { problems } = readDocument({ file: "document.json", text }, z.unknown());
   expect(problems.map((problem) => problem.hint)).toEqual([hint]);
 });
 
-test("whatever is wrong, its place is in the text and there is a way out", () => {
+test("any problem has a location inside the text and a hint", () => {
   const parts = [
     "{",
     "}",
@@ -175,7 +175,7 @@ test("whatever is wrong, its place is in the text and there is a way out", () =>
   );
 });
 
-test("what only looks like trouble is read", () => {
+test("unusual but valid JSON is read", () => {
   for (const text of [
     '{"a": ":", "b": "{[\\"a\\":"}',
     '[{"a": 1}, {"a": 1}]',

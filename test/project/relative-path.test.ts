@@ -14,16 +14,16 @@ describe("a path from outside", () => {
     "a/...",
     "ü 日本/%2e%2e",
     "x".repeat(1024),
-  ])("%j is taken as it is", (path) => {
+  ])("%j is accepted unchanged", (path) => {
     expect(relativePath(path)).toBe(path);
   });
 
-  test.each(hostilePaths)("is refused when it %s (%#)", (fault, path) => {
+  test.each(hostilePaths)("is refused if it %s (%#)", (fault, path) => {
     expect(pathFault(path)).toBe(fault);
     expect(() => relativePath(path)).toThrow(/^site-tampered: the path ".*" /);
   });
 
-  test("may be the address of a folder only in a bucket", () => {
+  test("can be the address of a folder only in a bucket", () => {
     expect(pathFault("api/v1/package/")).toBe("has an empty segment");
     expect(publicPathSchema.safeParse("api/v1/package/").success).toBe(true);
     for (const path of ["/", "../", "a//"])
@@ -45,19 +45,19 @@ describe("a root folder", () => {
   symlinkSync("../../files", join(root, "releases/files"));
   const at = (path: string) => rootFolder(root)(relativePath(path));
 
-  test("is not left by a link, neither of a folder nor of a file", () => {
+  test("cannot be left by a link, neither of a folder nor of a file", () => {
     for (const path of ["away/secret", "away", "releases/notes.json", "dangling", "releases/files/x"])
       expect(() => at(path), path).toThrow(
         /^site-tampered: \S+ is a symbolic link that leads out of \S+, or nowhere$/,
       );
   });
 
-  test("has links inside of it, and a build's own link to the artifacts", () => {
+  test("accepts links inside of it, and a build's own link to the artifacts", () => {
     for (const path of ["latest/index.html", "files/26.08.001/x.rpm", "releases/new/deep/file", "new"])
       expect(at(path)).toBe(join(root, path));
   });
 
-  test("may be a link itself, and sees a link that was made after it was opened", () => {
+  test("can be a link itself, and refuses a link that was made after it was opened", () => {
     const link = join(temporaryFolder(), "current");
     symlinkSync(root, link);
     const opened = rootFolder(link);

@@ -137,7 +137,7 @@ const mistakes: [string, string, string][] = [
   ],
 ];
 
-test.each(mistakes)("%j: the way out", (text, expected, hint) => {
+test.each(mistakes)("%j has a hint", (text, expected, hint) => {
   const { problems } = readDocument({ file: "a.yaml", text }, z.unknown());
   const [first] = problems;
   expect([`${first?.at?.line}:${first?.at?.column} ${first?.message}`, first?.hint]).toEqual([
@@ -146,7 +146,7 @@ test.each(mistakes)("%j: the way out", (text, expected, hint) => {
   ]);
 });
 
-test("what only looks like trouble is read", () => {
+test("unusual but valid YAML is read", () => {
   for (const text of [
     "",
     "# nothing\n",
@@ -177,7 +177,7 @@ test.each([
   ["-0", "is the number 0", '"-0" (YAML reads -0 as 0)'],
   ["1e400", "is the number Infinity", '"1e400" (YAML reads 1e400 as Infinity)'],
   [".nan", "is the number NaN", '".nan" (YAML reads .nan as NaN)'],
-])("an unquoted %s is not taken for text", (spelling, message, hint) => {
+])("an unquoted %s is not read as text", (spelling, message, hint) => {
   const { problems } = readDocument(
     { file: "a.yaml", text: `a:\n  - ${spelling}` },
     z.object({ a: z.array(z.string()) }),
@@ -193,7 +193,7 @@ test.each([
 });
 
 test.each(["true", "False", "null", "~", "NULL"])(
-  "an unquoted %s is not taken for text",
+  "an unquoted %s is not read as text",
   async (spelling) => {
     const { z } = await import("zod");
     const { readDocument } = await import("../../pipeline/project/document.ts");

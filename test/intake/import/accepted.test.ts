@@ -12,7 +12,7 @@ async function imported() {
   return { made, stderr };
 }
 
-test("without a template the addresses are said to be guesses", async () => {
+test("import warns that addresses without a template are guesses", async () => {
   const { stderr } = await imported();
   expect(stderr).toContain("warning[download-address] the download addresses of ");
   expect(stderr).toContain(
@@ -36,7 +36,7 @@ test.each([
   expect(found[0]).toMatch(sentence);
 });
 
-test("a lost exceptions.yaml is named together with the violations that it accepted", async () => {
+test("check names a lost exceptions.yaml, and the violations that it accepted", async () => {
   const { made } = await imported();
   rmSync(join(made.folder, "releases/exceptions.yaml"));
   const { exitCode, stdout } = await made.run("check");
@@ -46,7 +46,7 @@ test("a lost exceptions.yaml is named together with the violations that it accep
   expect(hints.filter((hint) => hint.endsWith(lost)).length).toBeGreaterThan(1);
 });
 
-test("verbatim is for what breaks a rule, not a way around the manifest", async () => {
+test("verbatim is refused for a value that the manifest can state", async () => {
   const entry = artifact("tool-26.08.001.rpm", "rpm", "a", { verbatim: { description: "plain" } });
   const made = project(release("26.08.001", [entry]));
   const { stdout } = await made.run("check");
@@ -55,7 +55,7 @@ test("verbatim is for what breaks a rule, not a way around the manifest", async 
   );
 });
 
-test("a date that is an object, even one that has no text, is accepted as it is", async () => {
+test("a date that is an object is accepted unchanged", async () => {
   const [record] = messy();
   const made = liveProject([{ ...record, created_date: { toString: 1, valueOf: 1 } }] as ReturnType<
     typeof messy
@@ -67,7 +67,7 @@ test("a date that is an object, even one that has no text, is accepted as it is"
   ]);
 });
 
-test("a record that would come out differently stops the import", () => {
+test("a record that would be built differently stops the import", () => {
   const [record] = messy();
   const nothing = { added: [], revised: [], restored: [], unchanged: [], kept: [], gone: [], problems: [] };
   const catalog = { releases: [], byId: new Map(), before: [], found: [], problems: [] };

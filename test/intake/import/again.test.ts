@@ -43,13 +43,13 @@ async function refusedAgain(list: Live[], ...options: string[]): Promise<string[
 }
 
 describe("a later state of the same catalog", () => {
-  test("unchanged, it changes nothing", async () => {
+  test("changes nothing if it is the same", async () => {
     const before = made.read("releases/26.05.001/manifests/imported.json");
     expect((await again(first)).stdout).toBe("Nothing to import: all 3 records are here as they are there.");
     expect(made.read("releases/26.05.001/manifests/imported.json")).toBe(before);
   });
 
-  test("new records are added, in releases that are there and in new ones", async () => {
+  test("adds new records, in existing releases and in new ones", async () => {
     const list = [...first, record(4), record(9, {}, "xz", "26.06.001")];
     const { stdout } = await again(list);
     expect(stdout).toContain("Imported 2 new records, 3 unchanged into 2 releases");
@@ -57,20 +57,20 @@ describe("a later state of the same catalog", () => {
     expect(ledgerOf(made).map(({ id }) => id)).toEqual([3, 5, 8, 4, 9]);
   });
 
-  test("revised records get a line with their own date", async () => {
+  test("adds a line with its own date for each revised record", async () => {
     const list = [record(3), record(5, { description: "Corrected", modified_date: later }), first[2] as Live];
     await again(list);
     await expectRebuilt(made, list);
     expect(ledgerOf(made).at(-1)).toMatchObject({ event: "revise", id: 5, at: later, imported: true });
   });
 
-  test("a new date alone is a revision too", async () => {
+  test("adds a revision for a new date", async () => {
     const list = [record(3, { modified_date: later }), ...first.slice(1)];
     await again(list);
     await expectRebuilt(made, list);
   });
 
-  test("what people added to an entry stays", async () => {
+  test("keeps fields that people added to an entry", async () => {
     const path = "releases/26.05.001/manifests/imported.json";
     const manifest = JSON.parse(made.read(path));
     for (const entry of manifest.artifacts)
@@ -89,14 +89,14 @@ describe("a later state of the same catalog", () => {
     expect(entryOf(made, "26.05.001", "tool-5.tar.xz")).toMatchObject({ size: 17 });
   });
 
-  test("release.yaml and notes stay", async () => {
+  test("keeps release.yaml and notes", async () => {
     const text = "version: 26.05.001\ndate: 2026-05-30\nsummary: Ours.\n";
     made.write("releases/26.05.001/release.yaml", text);
     await again([...first, record(9)]);
     expect(made.read("releases/26.05.001/release.yaml")).toBe(text);
   });
 
-  test("records that disappeared are named, and stay", async () => {
+  test("keeps and names records that disappeared", async () => {
     const { stderr } = await again([record(3)]);
     expect(stderr).toMatchInlineSnapshot(`
       "warning[import-gone] record 5 ("tool-5.tar.xz" of 26.05.001) is no longer in the live catalog
@@ -108,7 +108,7 @@ describe("a later state of the same catalog", () => {
     expect((await rebuilt(made)).length).toBe(3);
   });
 
-  test("a record withdrawn here stays withdrawn, whatever becomes of it there", async () => {
+  test("keeps a record withdrawn that was withdrawn here, after any change there", async () => {
     await made.succeed("retract", "5", "--reason", "Broken.", "--yes");
     const { stdout } = await again([
       record(3),
@@ -121,14 +121,14 @@ describe("a later state of the same catalog", () => {
     expect((await rebuilt(made)).map(({ id }) => id)).toEqual([3, 8]);
   });
 
-  test("a record changed here stays as it is here while it is the same there", async () => {
+  test("keeps a change that was made here if the record is the same there", async () => {
     await reviseHere();
     const { stdout } = await again([...first, record(9)]);
     expect(stdout).toContain("Kept as changed or withdrawn here: 5.");
     expect((await rebuilt(made)).find(({ id }) => id === 5)).toMatchObject({ description: "Ours" });
   });
 
-  test("a record changed on both sides is a conflict", async () => {
+  test("conflicts with a record that was changed on both sides", async () => {
     await reviseHere();
     const list = [
       record(3),
@@ -142,14 +142,14 @@ describe("a later state of the same catalog", () => {
     `);
   });
 
-  test("a lost manifest is written again", async () => {
+  test("restores a lost manifest", async () => {
     rmSync(join(made.folder, "releases/26.05.001/manifests"), { recursive: true });
     const { stdout } = await again(first);
     expect(stdout).toContain("3 restored");
     await expectRebuilt(made, first);
   });
 
-  test("an entry that was moved away is not written a second time", async () => {
+  test("does not duplicate an entry that was moved to another manifest", async () => {
     const path = "releases/26.05.001/manifests/imported.json";
     made.write("releases/26.05.001/manifests/ours.json", made.read(path));
     rmSync(join(made.folder, path));
@@ -179,17 +179,17 @@ async function reviseHere() {
   await made.succeed("cut", "--all");
 }
 
-describe("the meaning of an id", () => {
+describe("the record of an id", () => {
   test.each([
     ["its bytes", { checksum: "a".repeat(64) }],
     ["its type", { package_type: "rpm", platform: 14 }],
     ["its version", { version: "26.06.001" }],
     ["its first date", { created_date: "2026-05-05T08:00:00.000002Z", modified_date: later }],
-  ])("%s never changes", async (_, change) => {
+  ])("cannot change %s", async (_, change) => {
     expect(await refusedAgain([record(3, change), ...first.slice(1)])).toMatchSnapshot();
   });
 
-  test("an older state of the catalog is refused", async () => {
+  test("is not replaced by an older state of the catalog", async () => {
     await again([record(3, { description: "New", modified_date: later }), ...first.slice(1)]);
     expect(await refusedAgain(first)).toMatchInlineSnapshot(`
       [
@@ -198,7 +198,7 @@ describe("the meaning of an id", () => {
     `);
   });
 
-  test("a public record does not become private", async () => {
+  test("cannot change from public to private", async () => {
     const list = [record(3, { exclude_from_api: true, modified_date: later }), ...first.slice(1)];
     expect(await refusedAgain(list)).toMatchInlineSnapshot(`
       [
@@ -209,7 +209,7 @@ describe("the meaning of an id", () => {
 });
 
 describe("releases that were not imported", () => {
-  test("colliding ids are refused, each of them named", async () => {
+  test("are refused if their ids collide, each by name", async () => {
     const folder = copyProject("site/small");
     const lines = readFileSync(join(folder, "releases/ledger.jsonl"), "utf8");
     const { writeFileSync } = await import("node:fs");
@@ -228,7 +228,7 @@ describe("releases that were not imported", () => {
     expect(readFileSync(join(folder, "releases/ledger.jsonl"), "utf8")).toBe(lines);
   });
 
-  test("matching ids are added", async () => {
+  test("are added if their ids match", async () => {
     made = liveProject([record(103), record(110)], {
       "releases/catalog.yaml": { require: {} },
       "releases/26.05.001/release.yaml": { version: "26.05.001", date: "2026-05-05" },
@@ -247,7 +247,7 @@ describe("releases that were not imported", () => {
     expect((await rebuilt(made)).filter(({ id }) => id > 1)).toEqual([record(103), record(110)]);
   });
 
-  test("a catalog without anything in common collides everywhere: fifty are named", async () => {
+  test("of an unrelated catalog collide everywhere, and fifty are named", async () => {
     made = liveProject(first);
     await made.succeed("import", "live.json");
     const others = Array.from({ length: 60 }, (_, index) => record(index + 1000));
@@ -261,7 +261,7 @@ describe("releases that were not imported", () => {
   });
 });
 
-test("records that are private there are private here: in the ledger, in nothing public", async () => {
+test("private records remain private: they are in the ledger, and in nothing public", async () => {
   const list = [...first, record(9, { exclude_from_api: true }), record(10, { only_for_account: "acme" })];
   const { stdout } = await again(list);
   expect(stdout).toContain("2 records private: in the ledger, in nothing public.");

@@ -53,7 +53,7 @@ const record = (id: number, name = `tool-${id}.tar.xz`): Live => {
 };
 const download = (id: number) => `/api/v1/package/${id}/download/`;
 
-test("each record's file and address are where its download leads", async () => {
+test("each record has the file name and address to which its download redirects", async () => {
   const records = [record(1, "Tool, a label"), record(2), record(3), record(4)];
   answers.set("/api/v1/package/?ordering=-id", list(records));
   answers.set(download(1), redirect("https://cdn.example.com/26.05.001/tool%20one.tar.xz"));
@@ -88,7 +88,7 @@ test("each record's file and address are where its download leads", async () => 
   await expectRebuilt(made, records);
 });
 
-test("downloads that lead nowhere, or where nothing can be kept, are named and left to artifact_url", async () => {
+test("broken and unsuitable downloads are named, and get their address from artifact_url", async () => {
   const records = [1, 2, 3, 4, 5, 6].map((id) => record(id));
   answers.set(
     download(2),
@@ -119,7 +119,7 @@ test("downloads that lead nowhere, or where nothing can be kept, are named and l
   expect(made.read("releases/26.05.001/manifests/imported.json")).not.toMatch(/secret|Signature/);
 });
 
-test("an address that several records share is none: it asks for a login", async () => {
+test("an address that several records share is ignored: it is a login page", async () => {
   const records = [record(1), record(2), record(3)];
   for (const { id } of records)
     answers.set(download(id), redirect(`https://x.example/login/?next=%2F${id > 2 ? 3 : ""}`));
@@ -140,7 +140,7 @@ test("an address that several records share is none: it asks for a login", async
   expect(entryOf(made, "26.05.001", "tool-1.tar.xz")).not.toHaveProperty("url");
 });
 
-test("two downloads that end in one file name keep their own", async () => {
+test("two downloads with the same file name get different names", async () => {
   const records = [record(1), record(2)];
   for (const { id } of records) answers.set(download(id), redirect(`https://cdn.example.com/${id}/same.xz`));
   const made = liveProject(records);
@@ -153,7 +153,7 @@ test("two downloads that end in one file name keep their own", async () => {
   for (const entry of manifest.artifacts) expect(entry).not.toHaveProperty("file");
 });
 
-test("guessed addresses can be looked up later, and known ones are not asked for again", async () => {
+test("guessed addresses can be resolved later, and known ones are not requested again", async () => {
   const records = [record(1), record(2)];
   const made = liveProject(records);
   await made.succeed("import", "live.json");
@@ -171,7 +171,7 @@ test("guessed addresses can be looked up later, and known ones are not asked for
   expect(asked).toEqual([`HEAD ${download(2)}`]);
 });
 
-test("a template gives the addresses that artifact_url does not give anyway", async () => {
+test("a template adds only addresses that differ from those of artifact_url", async () => {
   const records = [record(1), record(2)];
   const made = liveProject(records, {
     "releases/catalog.yaml": { artifact_url: "https://dl.example.com/{version}/{file}" },
@@ -227,13 +227,13 @@ test.each([
   expect(downloadBase(source, given)).toBe(base);
 });
 
-test("a list elsewhere does not say where its downloads are", () => {
+test("a list at another address is refused, because its downloads are unknown", () => {
   expect(() => downloadBase("https://x.example/list.json", undefined)).toThrow(
     "https://x.example/list.json does not end in /package/, so its downloads are not known",
   );
 });
 
-test("few are asked for at once, and a server that fails for a moment is asked again", async () => {
+test("few downloads are requested at the same time, and a server that fails temporarily is asked again", async () => {
   const records = Array.from({ length: 60 }, (_, index) => record(index + 1));
   let failures = 0;
   for (const { id } of records) answers.set(download(id), redirect(`https://cdn.example.com/${id}.xz`));
@@ -246,7 +246,7 @@ test("few are asked for at once, and a server that fails for a moment is asked a
   expect(asked.filter((line) => line.endsWith(download(7)))).toHaveLength(3);
 });
 
-test("a server that keeps failing stops the import, and is left alone then", async () => {
+test("a server that fails permanently stops the import, which sends no more requests", async () => {
   const records = Array.from({ length: 500 }, (_, index) => record(index + 1));
   for (const { id } of records) answers.set(download(id), status(502));
   await expect(resolveDownloads(records as never, `${origin}/api/v1`, hasty)).rejects.toThrow(
@@ -255,7 +255,7 @@ test("a server that keeps failing stops the import, and is left alone then", asy
   expect(asked.length).toBeLessThan(100);
 });
 
-test("a list is fetched through a few redirects, whole, and never from https back to http", async () => {
+test("a list is fetched through a few redirects, and never from https to http", async () => {
   const bytes = async (path: string, limit = 1000) =>
     Buffer.from(await fetchBytes(`${origin}${path}`, limit, hasty)).toString();
   answers.set("/list", list([1]));
@@ -282,7 +282,7 @@ test("a list is fetched through a few redirects, whole, and never from https bac
   expect(asked.filter((line) => line === "GET /broken")).toHaveLength(3);
 });
 
-test("nobody there is exit status 5", async () => {
+test("an unreachable server is exit status 5", async () => {
   const made = liveProject([]);
   const { exitCode, stderr } = await made.run("import", "http://127.0.0.1:1/api/v1/package/");
   expect([exitCode, complaints(stderr)]).toEqual([

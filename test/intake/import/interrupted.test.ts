@@ -28,7 +28,7 @@ const list = [
 ];
 const command = ["import", "live.json", "--accept-violations"];
 
-test("killed before any write, an import leaves no ledger or the whole of it, and run again it finishes", {
+test("an import that is killed before any write leaves no ledger or a complete one, and finishes when it runs again", {
   tags: ["long"],
 }, async () => {
   const { folder } = liveProject(list);
@@ -66,7 +66,7 @@ async function finish(folder: string) {
   expect(exitCode, stderr).toBe(0);
 }
 
-test("what an interrupted import left of another list is taken back", async () => {
+test("import removes what an interrupted import of another list left", async () => {
   const made = liveProject(list);
   await made.succeed(...command);
   rmSync(join(made.folder, "releases/ledger.jsonl"));

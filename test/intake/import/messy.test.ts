@@ -51,13 +51,13 @@ test("records that break rules are named one by one, and nothing is written", as
   expect(made.list("releases")).toEqual([]);
 });
 
-test("every record of the built site is what it was, whatever it breaks", async () => {
+test("every record of the built site is unchanged, with all its violations", async () => {
   const { stderr } = await imported.succeed("check");
   expect(stderr).not.toContain("error");
   await expectRebuilt(imported, records);
 });
 
-test("the browsable list shows what the JSON says", async () => {
+test("the browsable list has the values of the JSON", async () => {
   await imported.succeed("build", "--released");
   const months = ["", "page/26.05/", "page/26.01/", "page/25.11/"];
   const pages = months.map((month) => imported.read(`dist/api/v1/package/${month}index.html`)).join("");
@@ -74,7 +74,7 @@ test("an unknown checksum is in no checksum file, command or installer's answer"
   expect(section).not.toContain("Verify the download");
 });
 
-test("what the catalog has of its own goes to catalog.yaml and exceptions.yaml", () => {
+test("import writes the catalog's settings to catalog.yaml, and its violations to exceptions.yaml", () => {
   expect(imported.read("releases/catalog.yaml")).toMatchInlineSnapshot(`
     "# yaml-language-server: $schema=../node_modules/relcat/schemas/catalog.schema.json
     #
@@ -126,7 +126,7 @@ test("a release's date is the day of its oldest record", () => {
   `);
 });
 
-test("entries keep verbatim what a manifest cannot say, and only that", () => {
+test("entries have verbatim only for values that a manifest cannot state", () => {
   const entry = (name: string) => entryOf(imported, "26.01.002", name);
   expect(entry("initech-old.qcow2").verbatim).toEqual({ operating_system: "linux" });
   expect(entry("md5 of old days")).toMatchObject({
@@ -145,7 +145,7 @@ test("entries keep verbatim what a manifest cannot say, and only that", () => {
   );
 });
 
-test("a name that two builds share gives neither its file", () => {
+test("two builds with the same name get file names of their own", () => {
   const manifest = JSON.parse(imported.read("releases/26.08.001/manifests/imported.json"));
   const shared = manifest.artifacts.filter(
     ({ name }: { name: string }) => name === "initech_26.08.001_amd64.deb",
@@ -168,7 +168,7 @@ test("the ledger has ids and dates of the live catalog, by id", () => {
   ]);
 });
 
-test("the next cut goes on after the highest id", async () => {
+test("the next cut continues after the highest id", async () => {
   const made = liveProject(records);
   await made.succeed(
     "import",

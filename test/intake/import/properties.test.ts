@@ -74,7 +74,7 @@ const catalogs = fc
   .chain((seeds) => fc.tuple(fc.constant(seeds), ids(seeds.length)))
   .map(([seeds, chosen]) => seeds.map((seed, index) => liveRecord({ ...seed, id: chosen[index] ?? 1 })));
 
-test("any catalog that breaks no rule imports, and builds to what it was", async () => {
+test("any valid catalog imports, and builds to the same records", async () => {
   await fc.assert(
     fc.asyncProperty(catalogs, async (records) => {
       const folder = temporaryFolder();
@@ -147,7 +147,7 @@ const damaged = catalogs.chain((records) =>
   }),
 );
 
-test("whatever its records break, a catalog builds to what it was once that is accepted", async () => {
+test("any catalog with accepted violations builds to the same records", async () => {
   await fc.assert(
     fc.asyncProperty(damaged, async (records) => {
       const folder = temporaryFolder();
@@ -160,7 +160,7 @@ test("whatever its records break, a catalog builds to what it was once that is a
   );
 });
 
-test("imported in two steps, the records are the same", async () => {
+test("an import in two steps gives the same records as one", async () => {
   await fc.assert(
     fc.asyncProperty(damaged, fc.nat(12), async (records, first) => {
       const folder = temporaryFolder();

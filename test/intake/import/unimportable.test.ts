@@ -22,7 +22,7 @@ async function refused(list: unknown[] | string, ...options: string[]): Promise<
   return stderr;
 }
 
-test("records that can never be imported are all named, and nothing accepts them", async () => {
+test("import names all records that can never be imported, and --accept-violations does not accept them", async () => {
   const lines = complaints(
     await refused([
       good(1),
@@ -85,20 +85,20 @@ test.each([
   expect(complaints(await refused(text)), what).toMatchSnapshot();
 });
 
-test("whole numbers below 2^53 are kept as they are, as text fields too", async () => {
+test("whole numbers below 2^53 are kept, also in text fields", async () => {
   const made = liveProject([good(1, { description: 9_007_199_254_740_991, only_for_account: 1 })]);
   await made.succeed("import", "live.json", "--accept-violations");
   expect(made.read("releases/26.05.001/manifests/imported.json")).toContain("9007199254740991");
 });
 
-test("a record larger than a manifest may be is refused by its id", async () => {
+test("a record that is too large for a manifest is refused by its id", async () => {
   const lines = complaints(await refused([good(1), good(2, { description: "x".repeat(4_000_000) })]));
   expect(lines).toEqual([
     'error[import-record] record 2 ("chart-2.tgz") has 4000137 bytes, expected at most 3145728',
   ]);
 });
 
-test("a release that fits into no single manifest gets several", async () => {
+test("a release that is too large for one manifest gets several", async () => {
   const records = [1, 2, 3, 4, 5].map((id) => good(id, { description: `${id}`.repeat(1_500_000) }));
   const made = liveProject(records);
   await made.succeed("import", "live.json");
@@ -111,7 +111,7 @@ test("a release that fits into no single manifest gets several", async () => {
   expect(stdout).toContain("Nothing to import");
 });
 
-test("a file that is not there", async () => {
+test("import refuses a missing file", async () => {
   const made = liveProject([]);
   const { exitCode, stderr } = await made.run("import", "none.json");
   expect([exitCode, complaints(stderr)]).toEqual([
@@ -120,7 +120,7 @@ test("a file that is not there", async () => {
   ]);
 });
 
-test("a folder, and an address that is not of the web", async () => {
+test("import refuses a folder, and an address that is not HTTP", async () => {
   const made = liveProject([]);
   expect((await made.run("import", "releases")).stderr).toBe(
     "error[file-access] cannot read releases: there is no such file\n  hint: Check the path.",
@@ -142,7 +142,7 @@ test("a folder, and an address that is not of the web", async () => {
   }
 });
 
-test("an empty list is nothing to import", async () => {
+test("import refuses an empty list", async () => {
   const made = liveProject([]);
   expect((await made.succeed("import", "live.json")).stdout).toBe("Nothing to import: the list is empty.");
 });

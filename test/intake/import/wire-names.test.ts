@@ -14,7 +14,7 @@ const image = (id: number, vendor: string, cryptolib_post = "acme_post"): Live =
     wire: { vendor, cryptolib_post },
   });
 
-test("names are found by their structure, written to catalog.yaml, and reported", async () => {
+test("import finds names by their structure, writes them to catalog.yaml and reports them", async () => {
   const records = [image(1, "acme"), image(2, "acme"), image(3, "acme")];
   const made = liveProject(records);
   const { stdout } = await made.succeed("import", "live.json");
@@ -27,7 +27,7 @@ test("names are found by their structure, written to catalog.yaml, and reported"
   await expectRebuilt(made, records);
 });
 
-test("the name of most records counts; the others break a rule", async () => {
+test("import uses the name of most records, and the others break a rule", async () => {
   const made = liveProject([image(1, "acme"), image(2, "acme"), image(3, "initech")]);
   const { exitCode, stderr } = await made.run("import", "live.json");
   expect(exitCode).toBe(1);
@@ -40,7 +40,7 @@ test("the name of most records counts; the others break a rule", async () => {
   `);
 });
 
-test("two names in equally many records are not guessed", async () => {
+test("import does not guess between two names in equally many records", async () => {
   const records = [image(1, "acme"), image(2, "initech")];
   const made = liveProject(records);
   const { exitCode, stderr } = await made.run("import", "live.json");
@@ -56,7 +56,7 @@ test("two names in equally many records are not guessed", async () => {
   await expectRebuilt(made, records);
 });
 
-test("a catalog that has its name keeps it", async () => {
+test("import keeps a configured name", async () => {
   const made = liveProject([image(1, "acme")]);
   await made.succeed("import", "live.json");
   setLive(made, [image(1, "acme"), image(2, "acme")]);
@@ -67,7 +67,7 @@ test("a catalog that has its name keeps it", async () => {
   ]);
 });
 
-test("the neutral words need no configuration", async () => {
+test("the neutral names need no configuration", async () => {
   const records = [image(1, "vendor", "cryptolib_post")];
   const made = liveProject(records);
   await made.succeed("import", "live.json");
@@ -75,7 +75,7 @@ test("the neutral words need no configuration", async () => {
   await expectRebuilt(made, records);
 });
 
-test("catalog.yaml keeps its comments and what it says", async () => {
+test("catalog.yaml keeps its comments and its content", async () => {
   const made = liveProject([image(1, "acme"), { ...image(2, "acme"), package_type: "ova", platform: 77 }], {
     "releases/catalog.yaml": `# Ours.
 product: Acme Controller # the title
@@ -96,7 +96,7 @@ platforms: { "11": Kernel-based } # their word
   `);
 });
 
-test("--wire says what it takes", async () => {
+test("--wire lists its accepted names", async () => {
   const made = liveProject([]);
   const { exitCode, stderr } = await made.run("import", "live.json", "--wire", "vendor");
   expect([exitCode, complaints(stderr)]).toEqual([
@@ -105,7 +105,7 @@ test("--wire says what it takes", async () => {
   ]);
 });
 
-test.each(["vendor=store", "cryptolib_post=key_id"])("--wire %s: a name that is taken", async (wire) => {
+test.each(["vendor=store", "cryptolib_post=key_id"])("--wire %s is refused, because the name is in use", async (wire) => {
   const made = liveProject([image(1, "acme")]);
   const name = wire.split("=")[1];
   expect(await made.run("import", "live.json", "--wire", wire)).toMatchObject({

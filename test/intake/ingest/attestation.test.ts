@@ -80,8 +80,8 @@ const codesign = {
   fingerprint: "fa1d4b133ebe529a1b2d5d61cdb72f335f574c96",
 };
 
-describe("the bytes say what is attested:", () => {
-  test("rpm: 16 digits of the key, the signature, the files that are signed", async () => {
+describe("ingest attests", () => {
+  test("rpm: 16 digits of the key, the signature and the signed files", async () => {
     expect(await attested(["rpm/signed-rsa4096-ima.rpm"])).toEqual({
       key_id: "3c87b87169042f69",
       signature: {
@@ -97,7 +97,7 @@ describe("the bytes say what is attested:", () => {
     });
   });
 
-  test("deb: 40 digits of the key, the signature, no files", async () => {
+  test("deb: 40 digits of the key and the signature, but no files", async () => {
     expect(await attested(["deb/signed-rsa4096-xz.deb"])).toEqual({
       key_id: rsa,
       signature: {
@@ -109,7 +109,7 @@ describe("the bytes say what is attested:", () => {
     });
   });
 
-  test("msi: the certificate, no signature of its own, executables inside that are signed by whoever may", async () => {
+  test("msi: the certificate and the signed executables, but no signature of its own", async () => {
     const both = ["acme-agent.exe", "acme-helper.dll"].map((name) => ({ name, signature: codesign }));
     expect(await attested(["msi/signed.msi"])).toEqual({
       key_id: codesign.fingerprint,
@@ -120,7 +120,7 @@ describe("the bytes say what is attested:", () => {
       expect([file, (await attested([file])).file_signatures]).toEqual([file, [both[1]]]);
   });
 
-  test("pkg: the signer's name, hashes and fingerprints of both architectures, only of what somebody signed", async () => {
+  test("pkg: the signer's name, and hashes and fingerprints of both architectures, only of signed files", async () => {
     expect(await attested(["pkg/signed-sha256.pkg"])).toEqual({
       key_id: "Developer ID Installer: Example Release AG (ABCDE12345)",
       cryptolib_post: {
@@ -145,7 +145,7 @@ describe("the bytes say what is attested:", () => {
     });
   });
 
-  test("a chart and an archive: the key of the signature beside them, which is no artifact", async () => {
+  test("a chart and an archive: the key of the signature next to them, which is not an artifact", async () => {
     const chart = project(["helm/acme-1.2.3.tgz", "helm/acme-1.2.3.tgz.prov"], everybody);
     const { manifest, leftOut } = await chart.ingest();
     expect(manifest.artifacts.map(({ attestation }) => attestation?.key_id)).toEqual([rsa]);
@@ -158,13 +158,13 @@ describe("the bytes say what is attested:", () => {
   });
 });
 
-test("without signers nothing is read but the checksum", async () => {
+test("only the checksum without signers", async () => {
   const { manifest } = await project(["rpm/signed-rsa4096.rpm"], undefined).ingest();
   expect(manifest.artifacts[0]?.attestation).toEqual({ sha256: manifest.artifacts[0]?.sha256 });
 });
 
 test.each([
-  ["that is nobody's who may sign", ["deb/signed-attacker.deb"], everybody],
+  ["by a key that may not sign", ["deb/signed-attacker.deb"], everybody],
   [
     "that is no longer allowed",
     ["deb/signed-ed25519.deb"],
@@ -184,7 +184,7 @@ test("a signature of the first and of the last day of its key is attested", asyn
   expect(await attested(["deb/signed-ed25519.deb"], signers)).toHaveProperty("key_id");
 });
 
-describe("what is stated and is not so is refused:", () => {
+describe("ingest refuses a false statement:", () => {
   test.each([
     [
       "attestation.key_id=0123456789abcdef",
@@ -206,7 +206,7 @@ describe("what is stated and is not so is refused:", () => {
   });
 });
 
-test("signers that cannot be read are named before any file is", async () => {
+test("an unreadable signers file is reported before any artifact", async () => {
   const { folder, ingest } = project(["deb/signed-ed25519.deb"], [{ file: "signers/gone.asc" }]);
   await expect(ingest()).rejects.toThrow(
     `input-missing: there is no file ${folder}/signers/gone.asc, which signers: names`,

@@ -29,8 +29,8 @@ const write = (made: Project, file: string, value: object) =>
 
 const deb = "deb/signed-ed25519.deb";
 
-describe("a manifest that says what the bytes say is written", () => {
-  test("with what was found, whether it said nothing of it or all", async () => {
+describe("ingest writes a manifest that agrees with its artifacts", () => {
+  test("with the findings, for a manifest with all claims or none", async () => {
     const { succeed, read, artifact } = await claimed(deb, () => ({ inspected: undefined }));
     await succeed(...held);
     expect(JSON.parse(read(out)).artifacts).toEqual([artifact]);
@@ -62,7 +62,7 @@ describe("a manifest that says what the bytes say is written", () => {
 });
 
 describe("a difference is reported at the manifest's claim:", () => {
-  test("key, signature, files inside, self-check, checksums, size, version: each of them", async () => {
+  test("each of key, signature, files inside, self-check, checksums, size and version", async () => {
     const signers = ["rsa4096.asc", "ima.crt"].map((name) => ({ file: `signers/${name}` }));
     const { run, configure, list } = await claimed(
       "rpm/signed-rsa4096-ima.rpm",
@@ -116,7 +116,7 @@ describe("a difference is reported at the manifest's claim:", () => {
     );
   });
 
-  test("what is claimed of a file that nobody signed, or whose signature does not hold", async () => {
+  test("a claimed signature of a file without a valid signature", async () => {
     const { run, folder } = await claimed(deb, () => ({}));
     cpSync(pathOf("deb/unsigned-xz.deb"), join(folder, "out/signed-ed25519.deb"));
     const { stderr, exitCode } = await run(...held);
@@ -143,7 +143,7 @@ describe("a difference is reported at the manifest's claim:", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("the bytes are of another format than its package type", async () => {
+  test("a package type that is not the format of the bytes", async () => {
     const { run, folder } = await claimed(deb, () => ({}));
     cpSync(pathOf("msi/signed.msi"), join(folder, "out/signed-ed25519.deb"));
     expect(problemsIn((await run(...held)).stderr)).toContainEqual(
@@ -154,7 +154,7 @@ describe("a difference is reported at the manifest's claim:", () => {
   });
 });
 
-test("a file that is not in the folder is named, whatever is said of it", async () => {
+test("a file that is not in the folder is reported", async () => {
   const { run, folder } = await claimed(deb, () => ({}));
   rmSync(join(folder, "out/signed-ed25519.deb"));
   const { stderr, exitCode } = await run(...held);
@@ -170,7 +170,7 @@ test("a file that is not in the folder is named, whatever is said of it", async 
   );
 });
 
-test("checksum files name files without being them too", async () => {
+test("checksum files name artifacts that are in the folder", async () => {
   const made = inspectedProject([deb]);
   const { artifact } = await claimed(deb, () => ({}));
   made.write("SHA256SUMS", `${artifact.sha256}  signed-ed25519.deb\n`);
@@ -184,7 +184,7 @@ test("checksum files name files without being them too", async () => {
   await made.succeed("ingest", "--release", version, "--sums", "SHA256SUMS", "--out", "-");
 });
 
-test("so do lists of other tools, whose files lie elsewhere by now", async () => {
+test("lists of other tools name artifacts that are in the folder now", async () => {
   const { artifact, ...made } = await claimed(deb, () => ({}));
   const listed = (digit: string) => [
     {
@@ -204,7 +204,7 @@ test("so do lists of other tools, whose files lie elsewhere by now", async () =>
   );
 });
 
-test("without signers checksum and size are compared, and it is said that nothing else is", async () => {
+test("ingest without signers compares checksum and size, and says so", async () => {
   const { run, write: put, read } = await claimed(deb, () => ({}), { signers: [] });
   const nothing = "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.";
   expect(await run(...held)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(nothing) });

@@ -36,7 +36,7 @@ const manifests = (folder: string) => {
 
 const release = ["--release", "26.08.002"];
 
-test("the manifest is written into its release, under the job's name and its content's", async () => {
+test("ingest writes the manifest into its release, under a name of the job and of its files", async () => {
   const folder = openRelease();
   const { stdout, stderr, exitCode } = await relcat(folder, [
     "ingest",
@@ -58,7 +58,7 @@ test("the manifest is written into its release, under the job's name and its con
   expect(manifests(folder)).toEqual(["linux-c1cf757f.json"]);
 });
 
-test("ingesting again changes nothing, other bytes replace the file, other files never touch it", async () => {
+test("ingest changes nothing the second time, replaces the manifest for new bytes, and keeps it for other files", async () => {
   const folder = openRelease();
   const ingest = async (...args: string[]) =>
     JSON.parse((await relcat(folder, ["ingest", ...release, ...args, "--json"])).stdout);
@@ -103,7 +103,7 @@ test("ingesting again changes nothing, other bytes replace the file, other files
   expect(new Set([first.file, other.file, job.file]).size).toBe(3);
 });
 
-test("a second manifest of the same files in one release is refused, by either way of naming it", async () => {
+test("ingest refuses a second manifest of the same files in one release, with --job and with --out", async () => {
   const folder = openRelease();
   const named = "releases/26.08.002/manifests/clients.json";
   const ingest = (...args: string[]) =>
@@ -127,7 +127,7 @@ test("a second manifest of the same files in one release is refused, by either w
   expect(manifests(folder)).toEqual(["clients-c1cf757f.json"]);
 });
 
-test("without an open release nothing is written, and relcat new is named", async () => {
+test("ingest without an open release writes nothing, and names relcat new", async () => {
   const folder = openRelease();
   const { stderr, exitCode } = await relcat(folder, ["ingest", "--release", "26.08.003", "dist"]);
   expect({ stderr, exitCode }).toMatchInlineSnapshot(`
@@ -139,7 +139,7 @@ test("without an open release nothing is written, and relcat new is named", asyn
   `);
 });
 
-test("--out works in a repository without releases, in a file or on standard output", async () => {
+test("--out writes a file or standard output in a repository without releases", async () => {
   const folder = temporaryFolder();
   copyFileSync(fixture("plain/client-x86_64.rpm"), join(folder, "client-x86_64.rpm"));
   const args = ["ingest", ...release, "--config", fixture("catalog.yaml"), "client-x86_64.rpm", "--out"];
@@ -163,7 +163,7 @@ test("--out works in a repository without releases, in a file or on standard out
   expect(readdirSync(join(folder, "out"))).toEqual(["manifest.json"]);
 });
 
-test("the configuration may come from a URL", async () => {
+test("--config accepts a URL", async () => {
   const config = readFileSync(fixture("catalog.yaml"));
   const server = createServer((request, response) => {
     response.statusCode = request.url === "/catalog.yaml?ref=main" ? 200 : 404;
@@ -193,7 +193,7 @@ test("the configuration may come from a URL", async () => {
   `);
 });
 
-test("nothing to ingest, and a job's name that is no file name", async () => {
+test("ingest refuses to run without files, and with a job's name that is not a file name", async () => {
   const folder = openRelease();
   const nothing = await relcat(folder, ["ingest", ...release]);
   const job = await relcat(folder, ["ingest", ...release, "--job", "../kvm", "dist"]);
@@ -209,7 +209,7 @@ test("nothing to ingest, and a job's name that is no file name", async () => {
   `);
 });
 
-test("--rev ci and git read what the process has", async () => {
+test("--rev ci and --rev git read the environment and the repository", async () => {
   const folder = openRelease();
   const git = (...args: string[]) =>
     execFileSync("git", ["-C", folder, ...args], { encoding: "utf8" }).trim();
@@ -251,7 +251,7 @@ test("a forged signature ends with the status of a failed verification", async (
   expect((await relcat(folder, args)).exitCode).toBe(6);
 });
 
-test("an image must be of the release's revisions", async () => {
+test("an image must have the release's revision", async () => {
   const folder = openRelease();
   writeFileSync(
     join(folder, "releases/26.08.002/release.yaml"),
@@ -268,7 +268,7 @@ test("an image must be of the release's revisions", async () => {
   expect(manifests(folder)).toEqual([]);
 });
 
-test("twenty jobs at once, each its own file", async () => {
+test("twenty concurrent jobs write a file each", async () => {
   const folder = openRelease();
   const jobs = Array.from({ length: 20 }, (_, index) => `job-${index}`);
   const results = await Promise.all(
@@ -279,7 +279,7 @@ test("twenty jobs at once, each its own file", async () => {
   expect((await relcat(folder, ["check"])).exitCode).toBe(0);
 });
 
-test("a link to an output is read as what it points to", async () => {
+test("a link to an output is read as its target", async () => {
   const folder = openRelease();
   const output = fixture("hydra-products/nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi");
   symlinkSync(output, join(folder, "result"));

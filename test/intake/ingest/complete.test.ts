@@ -26,7 +26,7 @@ function buildFolder(): string {
   return folder;
 }
 
-test("debs for two OS ranges, core and graphical, a chart, and an image pass every check, unedited", async () => {
+test("debs for two OS ranges, core and graphical, a chart, and an image pass every check unedited", async () => {
   const folder = buildFolder();
   const run = async (...args: string[]) => {
     const { exitCode, stderr, stdout } = await relcat(folder, args);

@@ -16,7 +16,7 @@ const complaints = (text: string) =>
     ({ at, code, message, hint }) => `${at?.line}:${at?.column} ${code}: ${message}\n→ ${hint}`,
   );
 
-test("the first rule whose glob fits the whole name counts", () => {
+test("the first rule whose glob matches the whole name applies", () => {
   const { config } = read(`ingest:
   - { match: "*_2004_*.deb", package_type: deb, max_os_version: "20.04" }
   - { match: "*.{deb,rpm}", package_type: rpm }
@@ -30,7 +30,7 @@ test("the first rule whose glob fits the whole name counts", () => {
   expect(typeOf("CLIENT.DEB")).toBeUndefined();
 });
 
-test("a rule's package type must be in the table; names of nixpkgs may stand there", () => {
+test("a rule's package type must be in the table, and can be a name of nixpkgs", () => {
   expect(
     complaints(
       'ingest: [{ match: "*.qcow2", package_type: qemu-efi }, { match: "*.tar", package_type: lxc }]\n',
@@ -54,7 +54,7 @@ test("a public key of Ed25519 is accepted", () => {
   expect(config.trustedKeys).toEqual([key]);
 });
 
-test("what is no public key is refused, and a secret key is not shown", () => {
+test("an invalid public key is refused, and a secret key is not shown", () => {
   const secret = raw(64);
   const found = read(`nix:
   trusted_keys:

@@ -6,7 +6,7 @@ import { artifactOf, file, image, ingest, problemsOf, selfCheck } from "./ingest
 
 const plain = (name: string) => `plain/${name}`;
 
-test("one deb for two OS ranges, core and graphical: the file name says it all", async () => {
+test("file names distinguish debs for two OS ranges, core and graphical", async () => {
   const names = ["2004_core", "2004_gui", "2204_core", "2204_gui"].map((variant) =>
     plain(`client_${variant}_amd64.deb`),
   );
@@ -52,7 +52,7 @@ test("one deb for two OS ranges, core and graphical: the file name says it all",
   ]);
 });
 
-test("files no rule fits: one way out for all, with the lines to paste", async () => {
+test("files without a rule get one hint together, with lines to paste", async () => {
   const hint = (text: string) => text.split("\n→ ")[1];
   const [flatpak = ""] = await problemsOf([plain("client.flatpak")]);
   expect(flatpak).toMatch(
@@ -66,7 +66,7 @@ test("files no rule fits: one way out for all, with the lines to paste", async (
   ]);
 });
 
-test("endings that leave no doubt need no rule; a rule of the project counts before them", async () => {
+test("well-known endings need no rule, and a rule of the project overrides them", async () => {
   const deb = plain("client_2204_core_amd64.deb");
   const config = file("empty.yaml");
   const { manifest } = await ingest([deb], { config });
@@ -75,7 +75,7 @@ test("endings that leave no doubt need no rule; a rule of the project counts bef
   expect((await ingest([deb])).manifest.artifacts[0]).toMatchObject({ min_os_version: "22.04" });
 });
 
-test("--set says what a file is, typed by the schema", async () => {
+test("--set describes a file, with the types of the schema", async () => {
   const settings = [
     "package_type=deb",
     "min_os_version=22.04",
@@ -118,11 +118,11 @@ test.each([
   "headless",
   "file_signatures=[]",
   "attestation.file_signatures=[]",
-])("--set %s is refused with the way out", async (setting) => {
+])("--set %s is refused with a hint", async (setting) => {
   expect(await problemsOf([plain("client-x86_64.rpm")], { settings: [setting] })).toMatchSnapshot();
 });
 
-test("a sidecar beside a file adds its fields; --set stands over it", async () => {
+test("a sidecar next to a file adds its fields, and --set overrides it", async () => {
   const inputs = ["plain/with-sidecar/controller-qcow-efi.qcow2.gz", "nix-build/array.json"];
   const artifact = await artifactOf(inputs, { settings: [] });
   expect(artifact).toMatchObject({
@@ -137,7 +137,7 @@ test("a sidecar beside a file adds its fields; --set stands over it", async () =
   });
 });
 
-test("a sidecar that is given itself belongs to the file of its name, wherever that lies", async () => {
+test("a sidecar among the inputs belongs to the file of its name in any folder", async () => {
   const inputs = [
     "plain/with-sidecar/controller-qcow-efi.qcow2.gz.relcat.yaml",
     image.file,
@@ -146,7 +146,7 @@ test("a sidecar that is given itself belongs to the file of its name, wherever t
   expect((await artifactOf(inputs, { settings: [] })).name).toBe("Controller for KVM");
 });
 
-test("sidecars are checked as documents, and none may be lost", async () => {
+test("sidecars are checked as documents, and an unused one is an error", async () => {
   expect(await problemsOf(["plain/bad-sidecar/client.rpm"])).toMatchInlineSnapshot(`
     [
       "plain/bad-sidecar/client.rpm.relcat.yaml:1:1 unknown-key: the key "headles" is not known
@@ -175,7 +175,7 @@ test("sidecars are checked as documents, and none may be lost", async () => {
   `);
 });
 
-test("what is stated must be what is found", async () => {
+test("a stated value must be equal to the measured one", async () => {
   const settings = [`sha256=${"0".repeat(64)}`];
   expect(await problemsOf([plain("client-x86_64.rpm")], { settings })).toMatchInlineSnapshot(`
     [
@@ -196,7 +196,7 @@ test("what is stated must be what is found", async () => {
   `);
 });
 
-test("what a sidecar states wrongly is shown in the sidecar", async () => {
+test("a false value of a sidecar is reported in the sidecar", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "client.rpm"), "bytes");
   writeFileSync(join(folder, "client.rpm.relcat.yaml"), "package_type: rpm\nsize: 7\n");
@@ -206,7 +206,7 @@ test("what a sidecar states wrongly is shown in the sidecar", async () => {
   ]);
 });
 
-test("an empty file is a build that failed", async () => {
+test("an empty file is a failed build", async () => {
   expect(await problemsOf([plain("empty")])).toMatchInlineSnapshot(`
     [
       "plain/empty/client.rpm:1:1 artifact-empty: client.rpm is empty
@@ -215,7 +215,7 @@ test("an empty file is a build that failed", async () => {
   `);
 });
 
-test("a path that is not there", async () => {
+test("a missing path is reported", async () => {
   expect(await problemsOf(["plain/none.rpm"])).toMatchInlineSnapshot(`
     [
       "plain/none.rpm:1:1 input-missing: there is no file plain/none.rpm
@@ -227,12 +227,12 @@ test("a path that is not there", async () => {
 test.each([
   ["out/*.rpm", "The shell found nothing that fits the pattern: see what the build wrote, and where."],
   ["client-26.08….rpm", "It was shortened when it was shown or copied: give the whole."],
-])("a path that is not there, and what it looks like: %s", async (path, hint) => {
+])("a missing path that is an option or a pattern gets a hint: %s", async (path, hint) => {
   expect(await problemsOf([path])).toEqual([expect.stringMatching(/input-missing: there is no file /)]);
   expect((await problemsOf([path]))[0]).toContain(`→ ${hint}`);
 });
 
-test("an address is no path", async () => {
+test("an address is not a path", async () => {
   const { stderr } = await relcat(temporaryFolder(), [
     ...["ingest", "--release", "26.08.002", "--out", "-", "https://downloads.example.com/client.rpm"],
   ]);
@@ -242,7 +242,7 @@ test("an address is no path", async () => {
   );
 });
 
-test("a page for logging in that was saved as a document", async () => {
+test("a login page that was saved as a document is reported", async () => {
   const file = `${temporaryFolder()}/build.json`;
   writeFileSync(file, "<!DOCTYPE html><title>Log in</title>");
   const [problem = ""] = await problemsOf([file]);
@@ -251,7 +251,7 @@ test("a page for logging in that was saved as a document", async () => {
   );
 });
 
-test("two files of one name are one only when they are the same", async () => {
+test("two files of one name are merged only if they are equal", async () => {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "a"));
   mkdirSync(join(folder, "b"));
@@ -271,13 +271,13 @@ test("two files of one name are one only when they are the same", async () => {
   expect((await ingest(both)).manifest.artifacts).toHaveLength(1);
 });
 
-test("--set file= renames what people download", async () => {
+test("--set file= renames the download", async () => {
   const { manifest } = await ingest([plain("client-x86_64.rpm")], { settings: ["file=client.rpm"] });
   expect(manifest.artifacts[0]).toMatchObject({ name: "client.rpm", package_type: "rpm" });
   expect(manifest.artifacts[0]).not.toHaveProperty("file");
 });
 
-test("a name that cannot stand in a URL or checksum file is told with its file", async () => {
+test("a name that is invalid in a URL or checksum file is reported with its file", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "back\\slash.rpm"), "x");
   expect(
@@ -289,7 +289,7 @@ test("a name that cannot stand in a URL or checksum file is told with its file",
   `);
 });
 
-test("a file that carries another release's version is refused", async () => {
+test("a file with another release's version is refused", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "client-26.08.001.rpm"), "x");
   expect(
@@ -304,7 +304,7 @@ test("a file that carries another release's version is refused", async () => {
   `);
 });
 
-test("all problems at once, before any file is read", async () => {
+test("all problems are reported at once, before any file is read", async () => {
   const problems = await problemsOf([plain("client.flatpak"), "plain/empty/client.rpm", image.file], {
     revision: undefined,
     settings: [],

@@ -34,18 +34,18 @@ const ingested = async (made: ReturnType<typeof project>) => {
   return Object.fromEntries(artifacts.map((each) => [each.file, each.package_type]));
 };
 
-test("a project without rules ingests files with obvious names, and check accepts them", async () => {
+test("a project without rules ingests files with well-known names, and check accepts them", async () => {
   const made = built(Object.keys(types));
   expect(await ingested(made)).toEqual(types);
   await made.succeed("check");
 });
 
-test("a project's rule counts before what an ending usually means", async () => {
+test("a project's rule overrides the usual meaning of an ending", async () => {
   const rules = `${config}ingest:\n  - { match: "*.vhd", package_type: hyperv }\n`;
   expect(await ingested(built(["a.vhd", "a.rpm"], rules))).toEqual({ "a.vhd": "hyperv", "a.rpm": "rpm" });
 });
 
-test("ignore: leaves files out and says so", async () => {
+test("ignore: leaves files out and reports them", async () => {
   const made = built(["a.rpm", "build.log", "a.spdx.json"], `${config}ignore: ["*.log", "*.spdx.json"]\n`);
   const { stdout, stderr } = await made.succeed(...ingest);
   expect(stdout).toContain("with 1 artifact\n  rpm  a.rpm");
@@ -54,10 +54,10 @@ test("ignore: leaves files out and says so", async () => {
   );
 });
 
-describe("what is still unknown", () => {
+describe("the report of unknown files", () => {
   const names = Array.from({ length: 20 }, (_, index) => `tool-${String(index).padStart(2, "0")}.bin`);
 
-  test("is one problem with the count and the first three places; --json has them all", async () => {
+  test("is one problem with the count and the first three places, and --json has them all", async () => {
     const made = built([...names, "notes.flatpak"]);
     const { stderr, exitCode } = await made.run(...ingest);
     expect(exitCode).toBe(1);
@@ -72,7 +72,7 @@ describe("what is still unknown", () => {
     expect((await made.json(...ingest)).document.problems).toHaveLength(21);
   });
 
-  test("ends with lines that work when they are pasted", async () => {
+  test("ends with rules that work when they are pasted", async () => {
     const made = built([...names, "notes.flatpak"]);
     const { stderr } = await made.run(...ingest);
     const lines = stderr.split("\n").map((line) => line.replace(/^ {4}/, ""));
@@ -88,7 +88,7 @@ describe("what is still unknown", () => {
     expect((await made.succeed(...ingest)).stdout).toContain("with 21 artifacts");
   });
 
-  test("or with those that leave it out", async () => {
+  test("ends with a line for ignore: that works when it is pasted", async () => {
     const made = built([...names, "a.rpm"]);
     const { stderr } = await made.run(...ingest);
     const [line = ""] = /ignore: \[.*\]/.exec(stderr) ?? [];

@@ -13,7 +13,7 @@ test.each([
     "artifacts.json and metadata.json",
     ["goreleaser/output/metadata.json", "goreleaser/output/artifacts.json"],
   ],
-])("%s: packages are measured, by-products left out", async (_, inputs) => {
+])("%s: packages are measured, and by-products left out", async (_, inputs) => {
   const { manifest, leftOut } = await ingest(inputs, { revision: undefined });
   expect(manifest.artifacts.map(({ package_type, name, size }) => [package_type, name, size])).toEqual(
     artifacts,
@@ -23,7 +23,7 @@ test.each([
   expect(leftOut).toEqual(["checksums.txt (Checksum)", "client (Binary)"]);
 });
 
-test("metadata.json states the revision that images of the same job were built from", async () => {
+test("metadata.json states the revision of images of the same job", async () => {
   const inputs = ["goreleaser/output/metadata.json", "nix-build/array.json", image.file];
   const { manifest } = await ingestImage(inputs, { revision: undefined });
   expect(manifest.artifacts[0]?.vendor?.rev).toBe(revision);
@@ -38,7 +38,7 @@ test("a package that changed after GoReleaser measured it is refused before it i
   `);
 });
 
-test("without a rule the format says the package type; two debs for one machine still need their OS range", async () => {
+test("the format gives the package type without a rule, and two debs for one machine still need their OS range", async () => {
   const config = file("empty.yaml");
   const { manifest } = await ingest(["goreleaser/output"], { config });
   expect(manifest.artifacts).toContainEqual(

@@ -28,7 +28,7 @@ const codeOf = (work: Promise<unknown>) =>
   );
 
 test.each([0, 1, chunk, 2 * chunk, 2 * chunk + 1, 3 * chunk, 3 * chunk + 17])(
-  "%i bytes: digest, size and progress",
+  "a file of %i bytes has its digest, size and progress",
   async (size) => {
     const { path, bytes } = fileOf(size);
     const seen: [number, number][] = [];
@@ -67,7 +67,7 @@ test.each<[string, (path: string) => void]>([
   expect(await codeOf(hashing)).toBe("file-changed: artifact was changed while it was read");
 });
 
-test("a file that is removed while it is read, or cannot be read at all", async () => {
+test("a file that is removed while it is read, or is unreadable, is an error", async () => {
   const { path } = fileOf(3 * chunk);
   expect(await codeOf(hashFile(path, () => rmSync(path, { force: true })))).toBe(
     "file-access: cannot read artifact: there is no such file",

@@ -7,7 +7,7 @@ import { artifactOf, file, image, ingestImage, problemsOf, revision } from "./in
 const { path, drv, derivation, size } = image;
 const inStore = `hydra-products/nix/store/${basename(path)}`;
 
-test("an output folder in a store: products, and the store path from where it lies", async () => {
+test("an output folder in a store has its products and its store path", async () => {
   const { name, package_type, store, vendor } = await artifactOf([inStore]);
   expect({ name, package_type, store, vendor }).toEqual({
     name: "controller-qcow-efi.qcow2.gz",
@@ -17,7 +17,7 @@ test("an output folder in a store: products, and the store path from where it li
   });
 });
 
-test("path-info and derivation add what the folder does not know", async () => {
+test("path-info and derivation add fields that the folder lacks", async () => {
   const artifact = await artifactOf([
     inStore,
     "nix-path-info/version-2.json",
@@ -26,7 +26,7 @@ test("path-info and derivation add what the folder does not know", async () => {
   expect(artifact).toMatchObject({ store: { path, size }, vendor: { image: { drv, derivation } } });
 });
 
-test("several products: quotes, a default, documents left out", async () => {
+test("several products have quotes and a default, and documents are left out", async () => {
   const { manifest, leftOut } = await ingestImage(["hydra-products/several"]);
   expect(
     manifest.artifacts.map(({ name, package_type, store }) => [name, package_type, store?.path]),
@@ -40,7 +40,7 @@ test("several products: quotes, a default, documents left out", async () => {
   ]);
 });
 
-test("a failed build is refused, whatever it left", async () => {
+test("a failed build is refused, with any content", async () => {
   expect(await problemsOf(["hydra-products/failed"])).toMatchInlineSnapshot(`
     [
       "hydra-products/failed/nix-support/failed:1:1 build-failed: hydra-products/failed is the output of a build that failed (nix-support/failed)
@@ -49,7 +49,7 @@ test("a failed build is refused, whatever it left", async () => {
   `);
 });
 
-test("a product that is not there is an error, and so is a folder", async () => {
+test("a missing product and a folder as product are errors", async () => {
   expect(await problemsOf(["hydra-products/missing-file"])).toMatchInlineSnapshot(`
     [
       "hydra-products/missing-file/nix-support/hydra-build-products:1:1 product-missing: controller-qcow-efi.qcow2.gz is not there: looked for hydra-products/missing-file/controller-qcow-efi.qcow2.gz and /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi/controller-qcow-efi.qcow2.gz
@@ -77,7 +77,7 @@ test("lines that Hydra would skip are errors", async () => {
   `);
 });
 
-test("image-info.json names the image; its numbers are text and are not sizes of the download", async () => {
+test("image-info.json names the image, and its numbers are not sizes of the download", async () => {
   const artifact = await artifactOf(["image-info/output"]);
   expect(artifact).toMatchObject({
     name: "controller.vhd",
@@ -93,7 +93,7 @@ test("image-info.json of two disks names two files", async () => {
   expect(manifest.artifacts.map(({ name }) => name)).toEqual(["boot.vhd", "root.vhd"]);
 });
 
-test("image-info.json with a number that is none is located", async () => {
+test("image-info.json with an invalid number has the location of the number", async () => {
   expect(await problemsOf(["image-info/malformed.json"])).toMatchInlineSnapshot(`
     [
       "image-info/malformed.json:4:20 size-range: logical_bytes is "5 GB", expected a whole number, 0 or more",
@@ -102,7 +102,7 @@ test("image-info.json with a number that is none is located", async () => {
 });
 
 test.each(["succeeded", "numbers-as-text"])(
-  "RunCommand JSON, %s: digest and size without the bytes",
+  "RunCommand JSON, %s, has digest and size without the bytes",
   async (variant) => {
     const artifact = await artifactOf([`hydra-run-command/${variant}.json`, "nix-path-info/map.json"]);
     expect(artifact).toMatchObject({
@@ -116,7 +116,7 @@ test.each(["succeeded", "numbers-as-text"])(
   },
 );
 
-test("a product nobody measured must be there to be read", async () => {
+test("an unmeasured product must be readable", async () => {
   const document = join(temporaryFolder(), "hydra.json");
   const text = readFileSync(file("hydra-run-command/succeeded.json"), "utf8");
   writeFileSync(document, text.replace(/"sha256hash": "[0-9a-f]{64}"/, '"sha256hash": null'));
@@ -144,7 +144,7 @@ test("RunCommand JSON of a build without success is refused", async () => {
   `);
 });
 
-test("bytes that are at hand must be those that Hydra measured", async () => {
+test("bytes of an input must be equal to Hydra's measurement", async () => {
   const folder = temporaryFolder();
   cpSync(file("images/controller-qcow.qcow2.gz"), join(folder, "image.qcow2.gz"));
   const problems = await problemsOf(["hydra-run-command/succeeded.json", join(folder, "image.qcow2.gz")]);
@@ -156,7 +156,7 @@ test("bytes that are at hand must be those that Hydra measured", async () => {
   `);
 });
 
-test("outputs are read where Nix put them when no input names a file", async () => {
+test("outputs are read from the Nix store if no input names a file", async () => {
   const store = join(temporaryFolder(), "nix/store");
   const output = join(store, basename(path));
   cpSync(file(inStore), output, { recursive: true });

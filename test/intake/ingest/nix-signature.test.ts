@@ -62,7 +62,7 @@ test.each(["list", "map", "version-2"])(
   },
 );
 
-test("path-info version 3 keeps key and signature apart", async () => {
+test("path-info version 3 separates key and signature", async () => {
   const { config, folder } = trusting(key.trusted);
   const unsigned = readFileSync(file("nix-path-info/version-3.json"), "utf8");
   const signed = unsigned.replace(/"A+=="/, JSON.stringify(key.sign(covered).split(":")[1]));
@@ -70,7 +70,7 @@ test("path-info version 3 keeps key and signature apart", async () => {
   expect(store?.size).toBe(image.size);
 });
 
-test("without keys nothing needs a signature", async () => {
+test("without keys no signature is needed", async () => {
   expect((await artifactOf(["narinfo/forged.narinfo", image.file])).store?.size).toBe(image.size);
 });
 
@@ -109,7 +109,7 @@ test.each([
   expect(problem?.message).toMatch(/has a signature of cache\.example\.com-1 that does not fit it/);
 });
 
-test("a signature of the public cache verifies: the fingerprint is Nix's own", () => {
+test("a signature of the public cache verifies with Nix's own fingerprint", () => {
   const text = `StorePath: /nix/store/w9yy7v61ipb5rx6i35zq1mvc2iqfmps1-hello-2.10
 NarHash: sha256:1mi14cqk363wv368ffiiy01knardmnlyphi6h9xv6dkjz44hk30i
 NarSize: 205968
@@ -122,7 +122,7 @@ Sig: cache.nixos.org-1:uP5KU8MCmyRnKGlN5oEv6xWJBI5EO/Pf5aFztZuLSz8BpCcZ1fdBnJkVX
   expect(signatureProblems(objects, [publicCache])).toEqual([]);
 });
 
-test("a hash is the same however it is written", () => {
+test("a hash is the same in all its notations", () => {
   const nix32 = "sha256:0mdqa9w1p6cmli6976v4wi0sw9r4p5prkj7lzfd1877wk11c9c73";
   expect(narHashOf("sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")).toBe(nix32);
   expect(narHashOf("sha256-47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=")).toBe(nix32);

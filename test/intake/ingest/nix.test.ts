@@ -4,7 +4,7 @@ import { artifactOf, image, ingestImage, problemsOf, revision, selfCheck } from 
 const { file, path, size, drv, derivation } = image;
 const attestation = { cryptolib_post: { expected_hash: selfCheck } };
 
-test("build, path-info and derivation join into store, vendor, recipe and derivation", async () => {
+test("build, path-info and derivation give store, vendor, recipe and derivation", async () => {
   const inputs = ["nix-build/array.json", "nix-path-info/map.json", "nix-derivation/full-path.json", file];
   expect(await artifactOf(inputs)).toEqual({
     name: "controller-qcow-efi.qcow2.gz",
@@ -18,7 +18,7 @@ test("build, path-info and derivation join into store, vendor, recipe and deriva
   });
 });
 
-test.each(["array", "with-stats"])("nix build --json, %s: recipe and output", async (variant) => {
+test.each(["array", "with-stats"])("nix build --json, %s, gives recipe and output", async (variant) => {
   const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
   expect({ store, vendor }).toEqual({
     store: { path },
@@ -27,14 +27,14 @@ test.each(["array", "with-stats"])("nix build --json, %s: recipe and output", as
 });
 
 test.each(["bare-strings", "opaque-objects"])(
-  "nix build --json, %s: an output without a recipe",
+  "nix build --json, %s, gives an output without a recipe",
   async (variant) => {
     const { store, vendor } = await artifactOf([`nix-build/${variant}.json`, file]);
     expect({ store, vendor }).toEqual({ store: { path }, vendor: { rev: revision, image: { derivation } } });
   },
 );
 
-test("nix build --json without outputs built nothing", async () => {
+test("nix build --json without outputs is refused", async () => {
   expect(await problemsOf(["nix-build/null-outputs.json", file])).toMatchInlineSnapshot(`
     [
       "nix-build/null-outputs.json:2:3 build-failed: /nix/store/g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-controller-qcow-efi.drv has no outputs
@@ -43,7 +43,7 @@ test("nix build --json without outputs built nothing", async () => {
   `);
 });
 
-test("a malformed build is located", async () => {
+test("a malformed build has a location", async () => {
   expect(await problemsOf(["nix-build/malformed.json", file])).toMatchInlineSnapshot(`
     [
       "nix-build/malformed.json:5:14 path-format: [0].outputs.out is "result", expected a store path such as /nix/store/<32 characters>-<name>",
@@ -52,7 +52,7 @@ test("a malformed build is located", async () => {
 });
 
 test.each(["list", "list-without-valid", "map", "version-1", "version-2", "version-3", "binary-cache"])(
-  "nix path-info --json, %s: narSize is the store's size, never the download's",
+  "nix path-info --json, %s, has the store's size in narSize, and not the download's",
   async (variant) => {
     const artifact = await artifactOf([`nix-path-info/${variant}.json`, file]);
     expect(artifact).toMatchObject({
@@ -69,14 +69,14 @@ test.each([
   ["list-only-path", "17:3", "/nix/store/ij1vkjxsia6fbxhvyxgqwy5pfibb7is2-controller-qcow"],
   ["map-null", "16:66", "/nix/store/ij1vkjxsia6fbxhvyxgqwy5pfibb7is2-controller-qcow"],
   ["version-2-null", "5:61", path],
-])("nix path-info --json, %s: a path that is not there is refused", async (variant, place, missing) => {
+])("nix path-info --json, %s, refuses a path that is not in it", async (variant, place, missing) => {
   const message = `${missing} is not in the store that was asked`;
   expect(await problemsOf([`nix-path-info/${variant}.json`, file])).toEqual([
     `nix-path-info/${variant}.json:${place} store-path-invalid: ${message}\n→ Build it, or copy it there, and ask again.`,
   ]);
 });
 
-test("a malformed path-info is located", async () => {
+test("a malformed path-info has a location", async () => {
   expect(await problemsOf(["nix-path-info/malformed.json", file])).toMatchInlineSnapshot(`
     [
       "nix-path-info/malformed.json:6:16 size-range: "/nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi".narSize is "4371958628", expected a whole number of bytes",
@@ -85,7 +85,7 @@ test("a malformed path-info is located", async () => {
 });
 
 test.each(["full-path", "basename", "wrapped-4"])(
-  "nix derivation show, %s: the recipe of an output",
+  "nix derivation show, %s, gives the recipe of an output",
   async (variant) => {
     const artifact = await artifactOf([
       `nix-derivation/${variant}.json`,
@@ -96,7 +96,7 @@ test.each(["full-path", "basename", "wrapped-4"])(
   },
 );
 
-test("nix derivation show of a content-addressed output says nothing of paths", async () => {
+test("nix derivation show of a content-addressed output gives no path", async () => {
   const artifact = await artifactOf([
     "nix-derivation/content-addressed.json",
     "nix-build/bare-strings.json",
@@ -105,12 +105,12 @@ test("nix derivation show of a content-addressed output says nothing of paths", 
   expect(artifact.vendor?.image).toEqual({ derivation });
 });
 
-test.each(["unsigned", "unknown-deriver"])("a narinfo, %s, is a path-info too", async (variant) => {
+test.each(["unsigned", "unknown-deriver"])("a narinfo, %s, is read as path-info", async (variant) => {
   const artifact = await artifactOf([`narinfo/${variant}.narinfo`, "nix-path-info/map.json", file]);
   expect(artifact.store).toEqual({ path, size });
 });
 
-test("a malformed narinfo is located", async () => {
+test("a malformed narinfo has a location", async () => {
   expect(await problemsOf(["narinfo/malformed.narinfo", file])).toMatchInlineSnapshot(`
     [
       "narinfo/malformed.narinfo:7:1 wrong-type: NarSize is "large", expected a whole number of bytes
@@ -119,7 +119,7 @@ test("a malformed narinfo is located", async () => {
   `);
 });
 
-test("inputs that contradict each other are refused, both places named", async () => {
+test("contradicting inputs are refused, with both places", async () => {
   expect(
     await problemsOf(["nix-path-info/map.json", "nix-path-info/other-size.json", file]),
   ).toMatchInlineSnapshot(`
@@ -138,7 +138,7 @@ test("inputs that contradict each other are refused, both places named", async (
   `);
 });
 
-test("of several builds, a file outside the store belongs to none in particular", async () => {
+test("a file outside the store is ambiguous among several builds", async () => {
   expect(await problemsOf(["nix-build/several.json", file])).toMatchInlineSnapshot(`
     [
       "images/controller-qcow-efi.qcow2.gz:1:1 store-ambiguous: controller-qcow-efi.qcow2.gz may be of any of 2 store paths: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi, /nix/store/ij1vkjxsia6fbxhvyxgqwy5pfibb7is2-controller-qcow
@@ -147,14 +147,14 @@ test("of several builds, a file outside the store belongs to none in particular"
   `);
 });
 
-test("a sidecar or a store path says which build a file is of", async () => {
+test("a sidecar or a store path assigns a file to its build", async () => {
   const { manifest } = await ingestImage(["nix-build/several.json", file], {
     settings: [`store.path=${path}`, `attestation.cryptolib_post.expected_hash=${selfCheck}`],
   });
   expect(manifest.artifacts[0]?.vendor?.image).toEqual({ drv, derivation });
 });
 
-test("a build of which no file is given was lost on the way", async () => {
+test("a build without any of its files is an error", async () => {
   const folder = `hydra-products/nix/store/${path.slice("/nix/store/".length)}`;
   expect(await problemsOf(["nix-build/several.json", folder])).toMatchInlineSnapshot(`
     [
@@ -164,7 +164,7 @@ test("a build of which no file is given was lost on the way", async () => {
   `);
 });
 
-test("the revision comes from what Nix left", async () => {
+test("the revision comes from the metadata of a flake", async () => {
   const artifact = await artifactOf(["nix-flake/clean.json", "nix-build/array.json", file], {
     revision: undefined,
   });

@@ -22,7 +22,7 @@ function watch(columns: number | undefined) {
   };
 }
 
-test("on a terminal a bar after one second, ten times a second, taken away at the end", () => {
+test("a terminal shows a bar after one second, ten times a second, and clears it at the end", () => {
   const { written, reading, until } = watch(80);
   until(1000);
   expect(written).toEqual([]);
@@ -35,7 +35,7 @@ test("on a terminal a bar after one second, ten times a second, taken away at th
   expect(written.at(-1)).toBe("\r\x1b[K");
 });
 
-test("elsewhere a plain line every ten seconds", () => {
+test("other outputs show a plain line every ten seconds", () => {
   const { written, reading, until } = watch(undefined);
   until(10_000);
   expect(written).toEqual([]);
@@ -47,7 +47,7 @@ test("elsewhere a plain line every ten seconds", () => {
   ]);
 });
 
-test("a long rest is given in minutes, and nothing is said before anything is read", () => {
+test("a long remaining time is in minutes, and nothing is shown before the first byte", () => {
   let time = 0;
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text), style: () => "", columns: 80 };
@@ -60,7 +60,7 @@ test("a long rest is given in minutes, and nothing is said before anything is re
   expect(written[1]).toContain(" 1 % of 100.0 MB, 250.0 kB/s, 7 min left kvm.qcow2");
 });
 
-test("what is done with the files is named", () => {
+test("the line names the operation", () => {
   const written: string[] = [];
   const output = { write: (text: string) => written.push(text), style: () => "", columns: undefined };
   let time = 0;
@@ -70,7 +70,7 @@ test("what is done with the files is named", () => {
   expect(written).toEqual(["Uploading kvm.qcow2: 1.0 kB of 4.0 kB (25 %)\n"]);
 });
 
-test("what fits no narrow terminal is left out, and no name reaches it unmasked", () => {
+test("a narrow terminal gets a shorter line, and control characters of names are replaced", () => {
   for (const columns of [10, 20, 40, 60]) {
     const { written, until } = watch(columns);
     until(1050);

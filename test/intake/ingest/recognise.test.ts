@@ -15,7 +15,7 @@ test.each([
   ["empty-list.json", "an empty list"],
   ["empty-object.json", "an empty object"],
   ["document.yaml", 'an object with "kind", "spec"'],
-])("%s is none of ours: what was seen, and what is accepted", async (name, seen) => {
+])("%s is refused with what it contains and what is accepted", async (name, seen) => {
   const message = `${seen} is no build output that relcat knows`;
   expect(await problemsOf([`unknown/${name}`])).toEqual([
     `unknown/${name}:1:1 input-unknown: ${message}\n→ ${accepted}`,
@@ -25,12 +25,12 @@ test.each([
 test.each([
   ["syntax.json", "1:13 json-syntax"],
   ["duplicate.json", "1:10 duplicate-key"],
-])("%s cannot be read", async (name, problem) => {
+])("%s is unreadable", async (name, problem) => {
   const [found] = await problemsOf([`unknown/${name}`]);
   expect(found).toContain(`unknown/${name}:${problem}: `);
 });
 
-test("the form decides, never the name", async () => {
+test("the form decides, and not the name", async () => {
   const folder = temporaryFolder();
   for (const [from, to] of [
     ["nix-build/array.json", "path-info.json"],
@@ -66,7 +66,7 @@ test("a pipe can be a document", async () => {
   expect(manifest.artifacts[0]?.vendor?.image?.drv).toBe(image.drv);
 });
 
-test("a JSON file for download needs a rule, and then it is one", async () => {
+test("a JSON file for download needs a rule", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "policy.json"), '{"kind":"Policy"}\n');
   const config = join(folder, "catalog.yaml");
@@ -75,7 +75,7 @@ test("a JSON file for download needs a rule, and then it is one", async () => {
   expect(manifest.artifacts[0]).toMatchObject({ name: "policy.json", package_type: "helm", size: 18 });
 });
 
-test("text of another encoding is told by its name; a binary file that begins like JSON is for download", async () => {
+test("text of another encoding is recognized by its name, and a binary file that begins like JSON is for download", async () => {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "build.json"), Buffer.from("\ufeff[]"));
   writeFileSync(join(folder, "client.rpm"), Buffer.from([0x7b, 0xff, 0x00]));
@@ -89,7 +89,7 @@ test("text of another encoding is told by its name; a binary file that begins li
   `);
 });
 
-test("files of a folder are inputs of their own; dot files are nobody's", async () => {
+test("files of a folder are separate inputs, and dot files are ignored", async () => {
   const folder = temporaryFolder();
   copyFileSync(file("plain/client-x86_64.rpm"), join(folder, "client-x86_64.rpm"));
   copyFileSync(file("plain/client-x86_64.rpm"), join(folder, ".hidden.rpm"));
@@ -131,7 +131,7 @@ test("a finished manifest of another release, or with mistakes, is refused", asy
   `);
 });
 
-test("two manifests that describe one file in two ways name both and the fields", async () => {
+test("two manifests that describe one file differently are named with the fields", async () => {
   const other = join(temporaryFolder(), "other.json");
   writeFileSync(
     other,
@@ -146,7 +146,7 @@ test("two manifests that describe one file in two ways name both and the fields"
   `);
 });
 
-test("an image a manifest describes joins what Nix knows of it", async () => {
+test("an image of a manifest gets the data of Nix inputs", async () => {
   const manifest = join(temporaryFolder(), "manifest.json");
   const { text } = await ingestImage(["nix-build/array.json", image.file]);
   writeFileSync(manifest, text);

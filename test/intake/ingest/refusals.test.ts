@@ -18,7 +18,7 @@ function openRelease(): string {
 
 const release = ["--release", "26.08.002"];
 
-test("--out is a manifest's name", async () => {
+test("--out must end like a manifest", async () => {
   const folder = openRelease();
   expect(await relcat(folder, ["ingest", ...release, "dist", "--out", "x.txt"])).toMatchObject({
     exitCode: 2,
@@ -29,7 +29,7 @@ test("--out is a manifest's name", async () => {
   expect(existsSync(join(folder, "x.txt"))).toBe(false);
 });
 
-test("one file name for two files is the option's fault", async () => {
+test("--set file= for two files is a usage error", async () => {
   const folder = openRelease();
   writeFileSync(join(folder, "dist/other.rpm"), "other");
   expect(await relcat(folder, ["ingest", ...release, "dist", "--set", "file=x.rpm"])).toMatchObject({
@@ -40,7 +40,7 @@ test("one file name for two files is the option's fault", async () => {
   });
 });
 
-test("an empty document, and a file for download that has no lines", async () => {
+test("an empty document, and a binary file without a rule, are refused", async () => {
   const folder = openRelease();
   writeFileSync(join(folder, "empty.json"), "");
   writeFileSync(join(folder, "dist/other.bin"), "other");
@@ -54,7 +54,7 @@ test("an empty document, and a file for download that has no lines", async () =>
   );
 });
 
-test("a release that relcat new would not open: those there are, and the one it opens", async () => {
+test("an invalid release is refused with the open ones and the next one", async () => {
   const folder = openRelease();
   const hintFor = async (version: string) =>
     (await relcat(folder, ["ingest", "--release", version, "dist"])).stderr.split("hint: ")[1];

@@ -20,12 +20,12 @@ async function refusal(work: Promise<unknown>): Promise<string> {
   return `${error.exitStatus} ${problem?.code}: ${problem?.message}\n→ ${problem?.hint}`;
 }
 
-test("a whole commit id is taken as it is", async () => {
+test("a complete commit id is accepted unchanged", async () => {
   expect(await statedRevision(revision, {}, nowhere)).toBe(revision);
 });
 
 test.each(["ea9d15a", "HEAD", "EA9D15AF6EABDCEC745E0C929C8B6E0A87999BA6", ""])(
-  "%j is no commit id",
+  "%j is not a commit id",
   async (stated) => {
     expect(await refusal(statedRevision(stated, {}, nowhere))).toMatchSnapshot();
   },
@@ -35,7 +35,7 @@ test.each([
   ["GitHub", { GITHUB_SHA: revision, GITHUB_EVENT_NAME: "push" }],
   ["GitLab", { CI_COMMIT_SHA: revision, CI_PIPELINE_SOURCE: "push" }],
   ["both alike", { GITHUB_SHA: revision, CI_COMMIT_SHA: revision }],
-])("ci on %s", async (_, environment) => {
+])("--rev ci reads %s", async (_, environment) => {
   expect(await statedRevision("ci", environment, nowhere)).toBe(revision);
 });
 
@@ -46,11 +46,11 @@ test.each([
   ["a merge request's pipeline", { CI_COMMIT_SHA: revision, CI_PIPELINE_SOURCE: "merge_request_event" }],
   ["no CI", {}],
   ["two that differ", { GITHUB_SHA: revision, CI_COMMIT_SHA: "0".repeat(40) }],
-])("ci in %s is refused", async (_, environment) => {
+])("--rev ci in %s is refused", async (_, environment) => {
   expect(await refusal(statedRevision("ci", environment, nowhere))).toMatchSnapshot();
 });
 
-test("git: the commit of a clean tree, nothing of a dirty one", async () => {
+test("--rev git reads the commit of a clean tree, and refuses a dirty one", async () => {
   const folder = temporaryFolder();
   const git = (...args: string[]) =>
     execFileSync("git", ["-C", folder, ...args], { encoding: "utf8" }).trim();
@@ -72,7 +72,7 @@ test("git: the commit of a clean tree, nothing of a dirty one", async () => {
   `);
 });
 
-test("an image without a revision names the flag; without require.vendor it may have none", async () => {
+test("an image without a revision is an error that names --rev, except without require.vendor", async () => {
   expect(
     await problemsOf(["nix-build/array.json", image.file], { revision: undefined }),
   ).toMatchInlineSnapshot(`

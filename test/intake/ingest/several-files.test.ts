@@ -82,7 +82,7 @@ const several = {
   "six.rpm": 33 * mebibyte,
 };
 
-test("several files give the manifest that each gives alone, and progress never goes back", async () => {
+test("several files give the same entries as each file alone, and progress never decreases", async () => {
   const { paths } = holes(several);
   const progress: Progress[] = [];
   const { manifest } = await ingest(paths, (each) => progress.push(each));
@@ -95,7 +95,7 @@ test("several files give the manifest that each gives alone, and progress never 
   expect(progress.at(-1)).toMatchObject({ done: total, total });
 });
 
-test("the installed program says the same bytes of them each time, and their digests are right", async () => {
+test("the installed program gives the same bytes each time, with correct digests", async () => {
   const { folder } = holes(several);
   const names = Object.keys(several);
   const args = ["ingest", "--release", "26.08.002", "--set", "package_type=rpm", "--out", "-", ...names];
@@ -139,7 +139,7 @@ function withPolicy() {
   };
 }
 
-test("packages are looked into while images are hashed: each says what it says alone", async () => {
+test("packages are inspected while images are hashed, with the same results", async () => {
   const { images, ingest } = withPolicy();
   const [a, b, c] = images;
   const [rpm, deb] = [pathOf("rpm/signed-rsa4096.rpm"), pathOf("deb/signed-rsa4096-xz.deb")];
@@ -169,7 +169,7 @@ test.each<[string, { changed: string; first: number; last: number }]>([
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("of several failures the first is reported", async () => {
+test("the first of several failures is reported", async () => {
   const { folder, paths } = holes({ "first.rpm": long, "last.rpm": long });
   const problems = await problemsOf(paths, ({ done }) => {
     if (done > 256 * mebibyte) for (const path of paths) truncateSync(path, 100);
@@ -178,7 +178,7 @@ test("of several failures the first is reported", async () => {
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("files after one that fails are not read", async () => {
+test("files after a failing one are not read", async () => {
   const { folder, paths } = holes({ "first.rpm": long, "last.rpm": 64 * long });
   const [first = ""] = paths;
   const problems = await problemsOf(paths, () => truncateSync(first, 100));
@@ -186,7 +186,7 @@ test("files after one that fails are not read", async () => {
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("an error that the progress callback throws stops the run", async () => {
+test("an error of the progress callback stops the run", async () => {
   const { folder, paths } = holes({ "first.rpm": 64 * mebibyte, "last.rpm": long });
   const stop = new Error("enough");
   const stopped = ingest(paths, ({ done }) => {
@@ -196,7 +196,7 @@ test("an error that the progress callback throws stops the run", async () => {
   expect(openFiles("self", folder)).toEqual([]);
 });
 
-test("a file that is gone when its turn comes is reported", async () => {
+test("a file that disappears before its turn is reported", async () => {
   const { paths } = holes({
     "a.rpm": 512 * mebibyte,
     "b.rpm": 40 * mebibyte,

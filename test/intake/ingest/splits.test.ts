@@ -60,7 +60,7 @@ const splitRelease = artifacts.chain((list) =>
   }),
 );
 
-test("however its artifacts are split into jobs, in any order and with repeats, a release is the same", () => {
+test("a release is the same for any split of its artifacts into jobs, in any order and with repeats", () => {
   fc.assert(
     fc.property(splitRelease, ({ list, jobs }) => {
       const whole = merged([list]);

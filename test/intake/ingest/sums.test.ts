@@ -15,21 +15,21 @@ test.each([
   ["coreutils", undefined, undefined],
   ["debian", 1024, 99],
   ["bsd", 1024, undefined],
-])("%s: digests of files that are not here, sizes where they are stated", async (form, coreSize, rpmSize) => {
+])("%s gives digests of absent files, and their sizes if they are stated", async (form, coreSize, rpmSize) => {
   expect(await rows([], `sums/${form}`)).toEqual([
     [core, coreSize, "1980e553"],
     [rpm, rpmSize, "e0a16ad0"],
   ]);
 });
 
-test("beside its files a checksum file lends them its digests, and they it their sizes", async () => {
+test("a checksum file next to its files gives digests, and the files give sizes", async () => {
   expect(await rows([], "plain/SHA256SUMS")).toEqual([
     [core, 50, "1980e553"],
     [rpm, 41, "e0a16ad0"],
   ]);
 });
 
-test("named files are taken, the others not; what is not in the file is read", async () => {
+test("named files use the checksum file, files that it does not list are read, and other lines are ignored", async () => {
   expect(await rows([`elsewhere/${rpm}`], "sums/coreutils")).toEqual([[rpm, undefined, "e0a16ad0"]]);
   expect(await rows([`plain/client_2204_gui_amd64.deb`, `plain/${rpm}`], "plain/SHA256SUMS")).toEqual([
     ["client_2204_gui_amd64.deb", 49, "2e4a0402"],
@@ -37,7 +37,7 @@ test("named files are taken, the others not; what is not in the file is read", a
   ]);
 });
 
-test("of a file that is here the checksum file must be right", async () => {
+test("a checksum file must have the digest of a file that exists", async () => {
   const sums = `${temporaryFolder()}/SHA256SUMS`;
   writeFileSync(sums, `${"0".repeat(64)}  ${rpm}\n`);
   const problems = await problemsOf([`plain/${rpm}`], { sums: [sums] });
@@ -51,7 +51,7 @@ test("of a file that is here the checksum file must be right", async () => {
   `);
 });
 
-test("a checksum file that names none of the inputs, or nothing at all", async () => {
+test("a checksum file that names no input, or is empty, is refused", async () => {
   const folder = temporaryFolder();
   writeFileSync(`${folder}/other`, `${"0".repeat(64)}  other.rpm\n`);
   writeFileSync(`${folder}/empty`, "\n");
@@ -67,7 +67,7 @@ test("a checksum file that names none of the inputs, or nothing at all", async (
   }
 });
 
-test("a size that is stated wrongly", async () => {
+test("a wrong size is refused", async () => {
   expect(await problemsOf([`plain/${core}`], { sums: [file("sums/debian")] })).toMatchInlineSnapshot(`
     [
       "sums/debian:1:1 ingest-conflict: the size of client_2204_core_amd64.deb is 1024 here, but 50 in plain/client_2204_core_amd64.deb
@@ -76,7 +76,7 @@ test("a size that is stated wrongly", async () => {
   `);
 });
 
-test("lines that are no checksums, and names that stand twice", async () => {
+test("malformed lines and repeated names are refused", async () => {
   expect(await problemsOf([], { sums: [file("sums/malformed")] })).toMatchInlineSnapshot(`
     [
       "sums/malformed:2:1 sums-line: the line is no checksum, expected <64 hexadecimal characters>  <file name>
@@ -91,7 +91,7 @@ test("lines that are no checksums, and names that stand twice", async () => {
   `);
 });
 
-test("a checksum pasted from shortened output", async () => {
+test("a shortened checksum is refused with a hint", async () => {
   const sums = `${temporaryFolder()}/SHA256SUMS`;
   writeFileSync(sums, "5f0c3b…  image.qcow2.gz\n");
   const [problem = ""] = await problemsOf([], { sums: [sums] });
@@ -100,7 +100,7 @@ test("a checksum pasted from shortened output", async () => {
   );
 });
 
-test("what an input measured must be what the checksum file says", async () => {
+test("a digest that an input states must be equal to the one of the checksum file", async () => {
   const sums = `${temporaryFolder()}/SHA256SUMS`;
   writeFileSync(sums, `${"0".repeat(64)}  image.qcow2.gz\n`);
   const problems = await problemsOf(["hydra-run-command/succeeded.json"], { sums: [sums] });
@@ -117,7 +117,7 @@ test("a checksum file among the inputs is named and left out", async () => {
   expect(leftOut).toEqual(["SHA256SUMS (a checksum file; --sums reads it)"]);
 });
 
-test("nothing for download", async () => {
+test("inputs without a file for download are refused", async () => {
   expect(await problemsOf(["plain/SHA256SUMS"])).toMatchInlineSnapshot(`
     [
       "input-empty: no input names a file for download; left out: SHA256SUMS (a checksum file; --sums reads it)

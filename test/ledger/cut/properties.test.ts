@@ -43,7 +43,7 @@ const steps = fc.array(
 );
 const order = fc.array(fc.nat({ max: 30 }), { minLength: 1, maxLength: 6 });
 
-test("ids are unique, stable and rising, provisional ids are the ones cut gives, the ledger only grows", async () => {
+test("ids are unique, permanent and ascending, provisional ids are those of the cut, and the ledger only grows", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.tuple(steps, order), { minLength: 1, maxLength: 3 }), async (days) => {
       const workshop = new Workshop();
@@ -127,7 +127,7 @@ function ledgerText({ folder }: Workshop): string {
   }
 }
 
-test("how artifacts are spread over manifests, repeats included, changes no id", async () => {
+test("ids do not depend on the distribution of artifacts over manifests", async () => {
   const release = fc.array(drafts, { minLength: 1, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(release, order, order, async (list, one, other) => {
@@ -147,7 +147,7 @@ test("how artifacts are spread over manifests, repeats included, changes no id",
   );
 });
 
-test("the order of versions as text is their order as numbers", () => {
+test("versions have the same order as text and as numbers", () => {
   const number = fc.tuple(
     fc.integer({ min: 0, max: 99 }),
     fc.integer({ min: 1, max: 12 }),

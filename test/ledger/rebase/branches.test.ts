@@ -34,7 +34,7 @@ async function bothCut() {
   return made;
 }
 
-test("main is merged into the second branch: its lines follow, with new ids and dates", async () => {
+test("a merge of main gives the second branch's lines new ids and dates", async () => {
   const made = await bothCut();
   await conflicting(made, "merge", "main");
   const { stdout, stderr, exitCode } = await made.run("ledger", "rebase", "--now", after);
@@ -56,7 +56,7 @@ test("main is merged into the second branch: its lines follow, with new ids and 
   expect(checked.exitCode).toBe(0);
 });
 
-test("check sees a ledger that git could not merge, until it is joined", async () => {
+test("check reports a ledger that git could not merge, until it is rebased", async () => {
   const made = await bothCut();
   await conflicting(made, "merge", "main");
   const unresolved =
@@ -71,7 +71,7 @@ test("check sees a ledger that git could not merge, until it is joined", async (
   await made.succeed("check");
 });
 
-test("run again it changes nothing", async () => {
+test("a second ledger rebase changes nothing", async () => {
   const made = await bothCut();
   await conflicting(made, "merge", "main");
   await made.succeed("ledger", "rebase");
@@ -87,7 +87,7 @@ test("run again it changes nothing", async () => {
   expect(ledgerText(made)).toBe(text);
 });
 
-test("merged the other way, what is checked out keeps its ids", async () => {
+test("a merge into main keeps the ids of the checked out branch", async () => {
   const made = await bothCut();
   await made.git("switch", "--quiet", "main");
   await conflicting(made, "merge", "second");
@@ -95,7 +95,7 @@ test("merged the other way, what is checked out keeps its ids", async () => {
   expect(records(made)).toEqual(joined);
 });
 
-test("git rebase: the commit that is brought in gets new ids, one after the other", async () => {
+test("git rebase gives new ids to each of its commits", async () => {
   const made = await bothCut();
   await cutRelease(made, "26.09.003", "5", late);
   await made.succeed("retract", "3", "--reason", "Does not start.", "--replaced-by", "5", "--yes");
@@ -124,7 +124,7 @@ test("git rebase: the commit that is brought in gets new ids, one after the othe
   expect((await made.run("check", "--ledger-base", "main")).exitCode).toBe(0);
 });
 
-test("git cherry-pick", async () => {
+test("git cherry-pick gives new ids to the commit", async () => {
   const made = await bothCut();
   await made.git("switch", "--quiet", "main");
   await conflicting(made, "cherry-pick", "second");
@@ -132,7 +132,7 @@ test("git cherry-pick", async () => {
   expect(records(made)).toEqual(joined);
 });
 
-test("three branches, one after the other", async () => {
+test("three branches are merged in turn", async () => {
   const made = await bothCut();
   await cutBranch(made, "third", "26.09.003", "5", early);
   for (const branch of ["second", "third"]) {
@@ -151,7 +151,7 @@ test("three branches, one after the other", async () => {
   expect((await made.run("check")).exitCode).toBe(0);
 });
 
-test("without a merge under way, the file is put on top of the revision", async () => {
+test("without a merge under way, the file is placed after the lines of the revision", async () => {
   const made = await bothCut();
   const { stderr } = await made.succeed("ledger", "rebase");
   expect(stderr).toBe(
@@ -163,7 +163,7 @@ test("without a merge under way, the file is put on top of the revision", async 
   expect((await made.run("ledger", "rebase")).stdout).toContain("Nothing to rebase");
 });
 
-test("as a document; private records are counted", async () => {
+test("--json prints a document, and private records are counted", async () => {
   const made = await bothCut();
   const hidden = { name: "inside.rpm", package_type: "rpm", sha256: "7".repeat(64), exclude_from_api: true };
   made.write("releases/26.09.002/manifests/inside.json", { release: "26.09.002", artifacts: [hidden] });

@@ -38,7 +38,7 @@ async function grownApart(more = {}) {
 test.each([
   ["markers", ""],
   ["markers with the common lines", "diff3"],
-])("a ledger with conflict %s, in the middle of a merge", async (_, style) => {
+])("ledger rebase resolves a conflict %s in the middle of a merge", async (_, style) => {
   const made = await grownApart({ ".gitattributes": "* text=auto\n" });
   await conflicting(made, "-c", `merge.conflictStyle=${style || "merge"}`, "merge", "main");
   expect(ledgerText(made)).toContain("<<<<<<< HEAD");
@@ -49,7 +49,7 @@ test.each([
   expect(records(made)).toEqual(joined);
 });
 
-test.each(["merge", "diff3"])("markers that were committed, in the style %s", async (style) => {
+test.each(["merge", "diff3"])("ledger rebase resolves committed markers in the style %s", async (style) => {
   const made = await grownApart({ ".gitattributes": "* text=auto\n" });
   await conflicting(made, "-c", `merge.conflictStyle=${style}`, "merge", "main");
   await commitAll(made, "Merge main, in a hurry");
@@ -57,7 +57,7 @@ test.each(["merge", "diff3"])("markers that were committed, in the style %s", as
   expect(records(made)).toEqual(joined);
 });
 
-test("markers that a stash left", async () => {
+test("ledger rebase resolves markers of a stash", async () => {
   const made = await settledProject({ ".gitattributes": "* text=auto\n" });
   for (const [path, content] of Object.entries(release("26.09.002", [artifact("b.msi", "msi", "4")])))
     made.write(path, content);
@@ -72,7 +72,7 @@ test("markers that a stash left", async () => {
 test.each([
   ["ours", "--ours"],
   ["theirs", "--theirs"],
-])("a merge that was resolved by taking %s", async (_, option) => {
+])("ledger rebase repairs a merge that was resolved by taking %s", async (_, option) => {
   const made = await grownApart();
   await conflicting(made, "merge", "main");
   await made.git("checkout", option, "releases/ledger.jsonl");
@@ -81,7 +81,7 @@ test.each([
   expect(records(made)).toEqual(joined);
 });
 
-test("a merge that was committed with our ledger", async () => {
+test("ledger rebase repairs a merge that was committed with our ledger", async () => {
   const made = await grownApart();
   await conflicting(made, "merge", "main");
   await commitAll(made, "Merge main, our ledger");
@@ -91,7 +91,7 @@ test("a merge that was committed with our ledger", async () => {
   expect((await made.run("check", "--ledger-base", "main")).exitCode).toBe(0);
 });
 
-test("lines that were not committed yet are ours too", async () => {
+test("ledger rebase keeps uncommitted lines as ours", async () => {
   const made = await grownApart();
   await conflicting(made, "merge", "main");
   await made.succeed("retract", "3", "--reason", "Broken.", "--yes");
@@ -100,7 +100,7 @@ test("lines that were not committed yet are ours too", async () => {
   expect(soundLedger(made).byId.get(3)?.retraction).toBeNull();
 });
 
-test("lines that continue neither side are not thrown away", async () => {
+test("ledger rebase refuses lines that continue neither side", async () => {
   const made = await grownApart();
   await conflicting(made, "merge", "main");
   const line =
@@ -116,7 +116,7 @@ test("lines that continue neither side are not thrown away", async () => {
   });
 });
 
-test("without settled lines on either side, --onto says whose ids stay", async () => {
+test("--onto selects the side whose ids remain if neither is settled", async () => {
   const made = await grownApart();
   await made.git("switch", "--quiet", "--create", "other", "main~1");
   await cutRelease(made, "26.09.003", "5", late);
@@ -136,7 +136,7 @@ test("without settled lines on either side, --onto says whose ids stay", async (
   ]);
 });
 
-test("a ledger that one side deleted", async () => {
+test("ledger rebase refuses a ledger that one side deleted", async () => {
   const made = await grownApart();
   await made.git("rm", "--quiet", "releases/ledger.jsonl");
   await made.git("commit", "--quiet", "--message", "Delete it");
@@ -149,7 +149,7 @@ test("a ledger that one side deleted", async () => {
   });
 });
 
-test("a revision git does not know, and no git at all", async () => {
+test("ledger rebase refuses an unknown revision, and needs git", async () => {
   const made = await grownApart();
   expect(await made.run("ledger", "rebase", "--onto", "origin/release")).toMatchObject({
     stderr:

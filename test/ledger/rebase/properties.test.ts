@@ -94,7 +94,7 @@ const sides = (onto: string, ours: string, shared: string) => ({
 const join = (onto: string, ours: string, shared: string) =>
   decideRebase(sides(onto, ours, shared), ours, (newest) => eventTime(clock, undefined, newest));
 
-test("random histories: sound, the base's bytes first, every artifact of ours kept", () => {
+test("a rebase of random histories is valid, begins with the base's bytes, and keeps every artifact of ours", () => {
   fc.assert(
     fc.property(branch, branch, branch, (before, theirs, own) => {
       const shared = grow("", before);
@@ -119,7 +119,7 @@ test("random histories: sound, the base's bytes first, every artifact of ours ke
   );
 });
 
-test("random histories: what only we said about the base's records holds", () => {
+test("a rebase of random histories keeps our changes of the base's records", () => {
   fc.assert(
     fc.property(branch, branch, (before, own) => {
       const shared = grow("", before);
@@ -141,7 +141,7 @@ test("random histories: what only we said about the base's records holds", () =>
   );
 });
 
-test("random histories: joined again, and in two steps instead of one, nothing is added", () => {
+test("a rebase of random histories adds nothing the second time, and the same in two steps", () => {
   fc.assert(
     fc.property(branch, branch, branch, branch, (before, theirs, own, third) => {
       const shared = grow("", before);

@@ -57,8 +57,8 @@ function problemsOf(work: () => unknown): Problem[] {
   throw new Error("nothing was refused");
 }
 
-describe("records of the base", () => {
-  test("keep their ids when they are withdrawn or revised; the replacement follows our record", () => {
+describe("a record of the base", () => {
+  test("keeps its id when we withdraw or revise it, and its replacement refers to our record's new id", () => {
     const ours = [add(3, "new.msi", { at: day(2) }), retract(1, "Bad.", day(3), 3), revise(2, "d", day(3))];
     const { events } = rebase([add(3, "main.msi", { at: day(5) })], ours);
     expect(events).toEqual([
@@ -68,7 +68,7 @@ describe("records of the base", () => {
     ]);
   });
 
-  test("withdrawn on both sides: the same words are not repeated, other words and replacements are", () => {
+  test("withdrawn on both sides gets only new reasons and replacements", () => {
     const theirs = [retract(1, "Bad.", day(5), 2)];
     expect(rebase(theirs, [retract(1, "Bad.", day(3))]).events).toEqual([]);
     expect(rebase(theirs, [retract(1, "Very bad.", day(3))]).events).toEqual([
@@ -76,7 +76,7 @@ describe("records of the base", () => {
     ]);
   });
 
-  test("reinstated on both sides: once is enough; withdrawn and reinstated unseen: never happened", () => {
+  test("reinstated on both sides is reinstated once, and gets no line if only we withdrew it", () => {
     expect(rebase([], [retract(1, "Bad.", day(2)), reinstate(1, day(3))]).events).toEqual([]);
     const theirs = [retract(1, "Bad.", day(3))];
     expect(rebase(theirs, [retract(1, "Bad.", day(2)), reinstate(1, day(4))]).events).toEqual([
@@ -84,7 +84,7 @@ describe("records of the base", () => {
     ]);
   });
 
-  test("revised by us, withdrawn or published there: the revision is left out and named", () => {
+  test("revised by us and withdrawn or published there keeps the base's state, and is named", () => {
     const done = rebase([retract(1, "Bad.", day(5))], [revise(1, "d", day(3)), revise(2, "d", day(3))]);
     expect(done.events).toEqual([revise(2, "d", day(20))]);
     expect(done.overtaken).toEqual([1]);
@@ -92,7 +92,7 @@ describe("records of the base", () => {
     expect(rebase([], [hidden])).toMatchObject({ events: [], overtaken: [2] });
   });
 
-  test("the same content on both sides is one revision", () => {
+  test("revised on both sides to the same content has one revision", () => {
     expect(rebase([revise(1, "d", day(5))], [revise(1, "e", day(3)), revise(1, "d", day(4))]).events).toEqual(
       [],
     );
@@ -110,20 +110,20 @@ describe("our records", () => {
     ]);
   });
 
-  test("the same artifact on both sides gets one id; what we said of it follows", () => {
+  test("get the base's id if it has the same artifact", () => {
     const ours = [add(3, "new.msi", { at: day(2) }), retract(3, "Bad.", day(3))];
     const { events, moved } = rebase([add(3, "main.msi"), add(4, "new.msi")], ours);
     expect(events).toEqual([retract(4, "Bad.", day(20))]);
     expect(moved).toMatchObject([{ from: 3, to: 4, alreadyThere: true }]);
   });
 
-  test("one version cut on both sides is named", () => {
+  test("are named if one version was cut on both sides", () => {
     expect(rebase([add(3, "main.msi")], [add(3, "new.msi", { at: day(2) })]).cutTwice).toEqual(["26.09.001"]);
     const other = add(3, "new.msi", { at: day(2), version: "26.09.002" });
     expect(rebase([add(3, "main.msi")], [other]).cutTwice).toEqual([]);
   });
 
-  test("reserved ids stay reserved unless they are behind us", () => {
+  test("keep reserved ids that are still ahead", () => {
     const reserve: LedgerEvent = { event: "reserve", next_id: 10, at: day(2) };
     const ours = [reserve, add(10, "new.msi", { at: day(3) })];
     expect(rebase([add(3, "main.msi")], ours).events).toEqual([
@@ -134,7 +134,7 @@ describe("our records", () => {
     expect(rebase([theirs], ours).events).toEqual([add(30, "new.msi", { at: day(20) })]);
   });
 
-  test("imported ids and dates stay; a revision that is older than the base's is dated anew", () => {
+  test("keep imported ids and dates, and a revision that is older than the base's gets a new date", () => {
     const imported = add(40, "old.msi", { at: "2020-01-01T00:00:00.000000Z", imported: true });
     const later = revise(40, "d", "2020-02-01T00:00:00.000000Z", { imported: true });
     const ours = [imported, later, add(41, "new.msi", { at: day(3) })];
@@ -150,8 +150,8 @@ describe("our records", () => {
   });
 });
 
-describe("what cannot be joined", () => {
-  test("an artifact the base published with other bytes or as another type", () => {
+describe("ledger rebase refuses", () => {
+  test("an artifact that the base published with other bytes or as another type", () => {
     const theirs = [add(3, "new.msi", { checksum: "b".repeat(64), package_type: "pkg" })];
     expect(problemsOf(() => rebase(theirs, [add(3, "new.msi", { at: day(2) })]))).toEqual([
       {
@@ -168,7 +168,7 @@ describe("what cannot be joined", () => {
     ]);
   });
 
-  test("an imported id that is taken", () => {
+  test("an imported id that is in use", () => {
     const imported = add(3, "old.msi", { imported: true });
     const [problem] = problemsOf(() => rebase([add(3, "main.msi")], [imported]));
     expect(problem).toMatchObject({
@@ -178,7 +178,7 @@ describe("what cannot be joined", () => {
     });
   });
 
-  test("a record the base took back", () => {
+  test("a record that the base took back", () => {
     const sides = {
       onto: { name: "main", file: "main", text: text([add(1, "one.msi")]) },
       ours: { name: "HEAD", file: "HEAD", text: text([...settled, retract(2, "Bad.", day(3))]) },
@@ -194,7 +194,7 @@ describe("what cannot be joined", () => {
     expect(decideRebase(kept, "", () => day(20)).after).toBe(sides.onto.text);
   });
 
-  test("a ledger relcat did not write", () => {
+  test("a ledger that relcat did not write", () => {
     const side = { name: "main", file: "main:ledger.jsonl", text: "{}\n" };
     const sides = { onto: side, ours: { name: "HEAD", file: "HEAD:ledger.jsonl", text: "" }, shared: "" };
     expect(problemsOf(() => decideRebase(sides, "", () => day(20)))).toMatchObject([
