@@ -22,8 +22,8 @@ async function publishText(project: PublishingProject, text: string, ...args: st
 const rollback = (project: PublishingProject, ...args: string[]) =>
   project.run("rollback", "prod", "--reason", "odd page", "--yes", ...args);
 
-describe("a way back that is asked for twice", () => {
-  test("is refused, and the bad build stays away", async () => {
+describe("a second rollback", () => {
+  test("is refused, and the bad build remains replaced", async () => {
     const project = await publishingProject();
     await publishText(project, "First.");
     await publishText(project, "Bad.");
@@ -41,7 +41,7 @@ describe("a way back that is asked for twice", () => {
     expect(page(project)).toContain("First.");
   });
 
-  test("killed half-way, is finished", async () => {
+  test("finishes the first one after it was killed", async () => {
     const project = await publishingProject();
     await publishText(project, "First.");
     await publishText(project, "Bad.");
@@ -56,7 +56,7 @@ describe("a way back that is asked for twice", () => {
   });
 });
 
-test("a hold ends too where the mended build has the bytes that are live", async () => {
+test("the hold also ends if the repaired build has the live bytes", async () => {
   const project = await publishingProject();
   await publishText(project, "First.");
   await publishText(project, "Bad.");
@@ -66,7 +66,7 @@ test("a hold ends too where the mended build has the bytes that are live", async
   await project.succeed("publish", "prod");
 });
 
-test("signatures are renewed under a hold, of the very bytes that are live", async () => {
+test("signatures of the live bytes are renewed under a hold", async () => {
   const project = await publishingProject();
   await publishText(project, "First.");
   await publishText(project, "Bad.");
@@ -86,7 +86,7 @@ test("signatures are renewed under a hold, of the very bytes that are live", asy
   expect(stderr).toContain("error[usage] --refresh keeps a hold, and --release-hold ends it");
 });
 
-test("renewals take no place of the builds that one can go back to", async () => {
+test("renewals do not displace the builds that rollback can restore", async () => {
   const project = await publishingProject({
     sites: (folder) => `  prod: {url: "dir:${folder}/www", keep: {builds: 2}}\n`,
   });
@@ -125,8 +125,8 @@ test("a kept build that was changed is neither restored nor signed again", async
   expect(await rollback(project)).toMatchObject({ exitCode: 0 });
 });
 
-describe("files of other owners", () => {
-  test("in builds/ stays", async () => {
+describe("a foreign file", () => {
+  test("in builds/ is kept", async () => {
     const project = await publishingProject();
     mkdirSync(join(project.www, "builds/nightly-2025"), { recursive: true });
     writeFileSync(join(project.www, "builds/nightly-2025/important.tar"), "x");
@@ -134,7 +134,7 @@ describe("files of other owners", () => {
     expect(readFileSync(join(project.www, "builds/nightly-2025/important.tar"), "utf8")).toBe("x");
   });
 
-  test.each(["current", "hosting"])("as %s is left as it is", async (name) => {
+  test.each(["current", "hosting"])("in the place of %s is kept", async (name) => {
     const project = await publishingProject();
     mkdirSync(join(project.folder, "elsewhere"));
     symlinkSync(join(project.folder, "elsewhere"), join(project.www, name));
@@ -144,7 +144,7 @@ describe("files of other owners", () => {
     expect(readlinkSync(join(project.www, name))).toBe(join(project.folder, "elsewhere"));
   });
 
-  test("as a state is told of, without a stack", async () => {
+  test("in the place of the state is reported without a stack", async () => {
     const project = await publishingProject();
     await project.succeed("publish", "prod");
     for (const text of ["", "<html>", "{"]) {
@@ -163,7 +163,7 @@ describe("files of other owners", () => {
 });
 
 describe("signatures", () => {
-  test("that have ended are not published", async () => {
+  test("are not published after they expired", async () => {
     const project = await publishingProject();
     rmSync(join(project.folder, "dist/metadata"), { recursive: true });
     const longAgo = new Date(Date.now() - 8 * 86_400_000).toISOString().replace("Z", "000Z");
@@ -175,7 +175,7 @@ describe("signatures", () => {
     );
   });
 
-  test("of roles behind those that are live are not published", { tags: ["long"] }, async () => {
+  test("are not published with lower versions than the live ones", { tags: ["long"] }, async () => {
     const project = await publishingProject();
     await project.succeed("publish", "prod");
     for (const text of ["One.", "Two."]) await publishText(project, text);
@@ -192,7 +192,7 @@ describe("signatures", () => {
     );
   });
 
-  test("do not end because catalog.yaml forgets them", async () => {
+  test("are required at a signed site, even if catalog.yaml no longer asks for them", async () => {
     const project = await publishingProject();
     await project.succeed("publish", "prod");
     const file = join(project.folder, "releases/catalog.yaml");
@@ -206,7 +206,7 @@ describe("signatures", () => {
   });
 });
 
-test("a build that was made under another ledger is not published", async () => {
+test("publish refuses a build that was made under another ledger", async () => {
   const project = await publishingProject();
   await project.succeed("publish", "prod");
   await project.succeed("build", "--released", "--out", "old");
@@ -246,7 +246,7 @@ test("a build that was made under another ledger is not published", async () => 
   await project.succeed("publish", "prod");
 });
 
-test("two sites have two places", async () => {
+test("two sites have separate folders", async () => {
   const project = await publishingProject();
   const file = join(project.folder, "releases/catalog.yaml");
   writeFileSync(

@@ -49,7 +49,7 @@ const foreign = (path: string) =>
     headers: {},
   });
 
-test("what was there before relcat is replaced, also when the first publish is interrupted", async () => {
+test("publish replaces earlier objects of other programs, even if the first publish is interrupted", async () => {
   foreign("index.html");
   foreign("api/v1/package/index.json");
   await interrupted("feed.atom");
@@ -57,7 +57,7 @@ test("what was there before relcat is replaced, also when the first publish is i
   expect(odd()).toEqual([]);
 });
 
-test("two builds that were interrupted leave nothing of theirs behind", { tags: ["long"] }, async () => {
+test("two builds that were interrupted leave no objects", { tags: ["long"] }, async () => {
   await project.succeed("publish", "prod");
   await build("Two.");
   await interrupted("build.json");
@@ -69,7 +69,7 @@ test("two builds that were interrupted leave nothing of theirs behind", { tags: 
   await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
 });
 
-test("what was signed by a publish that nobody heard of again goes, in its time", {
+test("signatures of an abandoned publish are removed after the retention time", {
   tags: ["long"],
 }, async () => {
   const file = join(project.folder, "releases/catalog.yaml");
@@ -125,7 +125,7 @@ test("a kept build that was changed or deleted is not restored", async () => {
   await refuses();
 });
 
-test("other files below state/ stay", async () => {
+test("other files below state/ are kept", async () => {
   foreign("state/prod/terraform.tfstate");
   await project.succeed("publish", "prod");
   await build("Two.");
@@ -133,7 +133,7 @@ test("other files below state/ stay", async () => {
   expect(fake.bucket.objects.has(`${prefix}state/prod/terraform.tfstate`)).toBe(true);
 });
 
-test("one can go back as long as the history says so, also when what was signed then is gone", async () => {
+test("rollback works for every build of the history, also if its signatures were removed", async () => {
   const file = join(project.folder, "releases/catalog.yaml");
   writeFileSync(
     file,
@@ -150,7 +150,7 @@ test("one can go back as long as the history says so, also when what was signed 
   await project.succeed("verify", url, "--root", "releases/trust/1.root.json", "--trust-dir", "state");
 });
 
-test("what a kept publish needs as proof stays as long as that publish is kept, and then goes", {
+test("the proofs of a kept publish are removed together with it", {
   tags: ["long"],
 }, async () => {
   const file = join(project.folder, "releases/catalog.yaml");

@@ -36,14 +36,14 @@ function built() {
 }
 
 describe("a site in a bucket", () => {
-  test("gets the build, byte for byte, and the list at its address", async () => {
+  test("gets the build byte for byte, and the list at its address", async () => {
     const done = await project.json("publish", "prod");
     expect(done).toMatchObject({ result: "published", changed: [], removed: [] });
     expect(differences(built(), publicTree(fake))).toEqual([]);
     expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("says of each object what it is, and how long it may be kept", () => {
+  test("has the type and caching of each object", () => {
     const short = "public, max-age=60, stale-while-revalidate=600";
     const long = "public, max-age=31536000, immutable";
     expect(headersOf("api/v1/package/")).toEqual({
@@ -65,7 +65,7 @@ describe("a site in a bucket", () => {
     expect(headersOf("current.json")).toMatchObject({ "cache-control": "no-store" });
   });
 
-  test("published again, takes at most five requests, and changes nothing", async () => {
+  test("needs at most five requests for the same build again, and changes nothing", async () => {
     const before = publicTree(fake);
     const { requests, result } = await counted(project.json("publish", "prod"));
     expect(result.result).toBe("unchanged");
@@ -73,7 +73,7 @@ describe("a site in a bucket", () => {
     expect(differences(before, publicTree(fake))).toEqual([]);
   });
 
-  test("with one release more, takes little more than a request for each object that changes", async () => {
+  test("needs few requests more than objects that changed for another release", async () => {
     await addRelease(project, "26.09.001");
     await project.make();
     uploadArtifacts(project, fake);
@@ -85,7 +85,7 @@ describe("a site in a bucket", () => {
     expect(await verify("fresh")).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("without what was withdrawn, whose news takes its place", async () => {
+  test("loses a withdrawn record, and gets its notice of withdrawal", async () => {
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     await project.make();
     await project.succeed("publish", "prod");
@@ -94,7 +94,7 @@ describe("a site in a bucket", () => {
     expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("goes back, and is held", async () => {
+  test("can be rolled back, and is held then", async () => {
     const { history } = JSON.parse(fake.bucket.objects.get(`${prefix}current.json`)?.bytes.toString() ?? "");
     expect(history).toHaveLength(3);
     expect((await project.run("rollback", "prod", "--reason", "x", "--yes")).stderr).toContain(
@@ -122,7 +122,7 @@ function withoutOld(tree: ReturnType<typeof publicTree>) {
   return new Map([...tree].filter(([path]) => own.has(path) || !/^(metadata|targets)\//.test(path)));
 }
 
-describe("when the service fails", () => {
+describe("publish to a failing service", () => {
   const refused = async () => {
     const before = publicTree(fake);
     const { exitCode, stderr } = await project.run("publish", "prod", "--release-hold");
@@ -132,7 +132,7 @@ describe("when the service fails", () => {
     await project.make();
   });
 
-  test("for a moment, the publish goes through all the same", async () => {
+  test("succeeds after a temporary fault", async () => {
     const seen = new Map<string, number>();
     fake.fault = ({ operation, key }) => {
       const times = (seen.get(`${operation} ${key}`) ?? 0) + 1;
@@ -151,7 +151,7 @@ describe("when the service fails", () => {
     expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("for ever, it ends with the object and the reason", async () => {
+  test("names the object and the reason of a permanent fault", async () => {
     await addRelease(project, "26.09.002");
     await project.make();
     uploadArtifacts(project, fake);
@@ -170,7 +170,7 @@ describe("when the service fails", () => {
     expect(await verify()).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("credentials that have ended are said to have", async () => {
+  test("reports expired credentials", async () => {
     fake.fault = () => ({ status: 400, code: "ExpiredToken" });
     const { exitCode, stderr, changed } = await refused();
     expect(exitCode).toBe(4);
@@ -179,7 +179,7 @@ describe("when the service fails", () => {
     expect(changed).toEqual([]);
   });
 
-  test("an object that was changed concurrently is left as it is", async () => {
+  test("keeps an object that was changed concurrently", async () => {
     await project.succeed("retract", "1", "--reason", "Does not start.", "--yes");
     await project.make();
     const other = Buffer.from("somebody else's");

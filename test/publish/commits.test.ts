@@ -27,8 +27,8 @@ async function publishCommit(text: string): Promise<void> {
   await project.succeed("publish", "prod");
 }
 
-describe("of two commits under one ledger", () => {
-  test("the earlier is not published over the later, and can be gone back to on purpose", async () => {
+describe("with two commits under one ledger", () => {
+  test("publish refuses the earlier one after the later, and rollback restores it", async () => {
     await publishCommit("Second.");
     const second = await headCommit();
     await git("checkout", "-q", "HEAD~1");
@@ -47,7 +47,7 @@ describe("of two commits under one ledger", () => {
     expect(project.state()).toMatchObject({ commit: second, hold: null });
   });
 
-  test("one is published over another that is neither before nor after it, or that git does not know", async () => {
+  test("publish accepts a commit that is unrelated to the live one, or unknown to git", async () => {
     await publishCommit("Second.");
     await git("checkout", "-q", "-b", "other", "HEAD~1");
     await publishCommit("Third.");
@@ -58,7 +58,7 @@ describe("of two commits under one ledger", () => {
   });
 });
 
-test("a commit is named only for what it has", async () => {
+test("the history names a commit only for its own content", async () => {
   expect(project.state().commit).toBe(await headCommit());
   change("Not committed.");
   await project.make();

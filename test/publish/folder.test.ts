@@ -26,7 +26,7 @@ describe("a site in a folder", () => {
     project = await publishingProject();
   });
 
-  test("gets the build, byte for byte, with what signing added, and nothing else", async () => {
+  test("gets the build byte for byte, with the files of sign, and nothing else", async () => {
     const planned = await project.json("publish", "prod", "--dry-run");
     expect(planned.result).toBe("planned");
     expect(existsSync(join(project.www, "current"))).toBe(false);
@@ -44,7 +44,7 @@ describe("a site in a folder", () => {
     expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("serves the artifacts that were uploaded, whichever build is live", () => {
+  test("serves the uploaded artifacts with any live build", () => {
     const [first] = artifactsOf(join(project.folder, "dist"), project.baseUrl);
     expect(statSync(join(project.www, "current", first?.key ?? "")).size).toBe(first?.size ?? 0);
     expect(readdirSync(project.www).sort()).toEqual([
@@ -57,7 +57,7 @@ describe("a site in a folder", () => {
     ]);
   });
 
-  test("a publish that is live already does nothing", async () => {
+  test("does not change when a live build is published again", async () => {
     const before = readlinkSync(join(project.www, "current"));
     expect(await project.json("publish", "prod")).toMatchObject({
       result: "unchanged",
@@ -70,7 +70,7 @@ describe("a site in a folder", () => {
     );
   });
 
-  test("what did not change stays the same file, with its times and its siblings", async () => {
+  test("keeps unchanged files with their times and compressed siblings", async () => {
     const path = "current/api/v1/package/1/index.json";
     const list = "current/api/v1/package/index.json";
     const [sibling = ""] = readSiblings(join(project.www, "current")).keys();
@@ -89,12 +89,12 @@ describe("a site in a folder", () => {
     expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("a reader under way still finds the metadata of before", () => {
+  test("has the earlier metadata for readers under way", () => {
     const names = readdirSync(join(project.www, "current/metadata"));
     expect(names).toEqual(expect.arrayContaining(["1.snapshot.json", "2.snapshot.json", "timestamp.json"]));
   });
 
-  test("history says who published what, newest first", async () => {
+  test("has a history of publishers, newest first", async () => {
     const { stdout } = await project.succeed("history", "prod");
     expect(stdout.split("\n")).toEqual([
       expect.stringMatching(/^ {6}BUILD {9}TIME \(UTC\) {11}ACTION {3}PUBLISHER +COMMIT +REASON$/),
@@ -106,7 +106,7 @@ describe("a site in a folder", () => {
     expect(project.state()).toMatchObject({ state: "done", hold: null, history: [{}, {}] });
   });
 
-  test("a signature that is renewed is a publish of its own, and no other build", async () => {
+  test("gets a publish of its own for renewed signatures, with the same build", async () => {
     const before = project.state();
     await project.succeed("sign", "--site", "prod");
     await project.succeed("publish", "prod");
@@ -116,7 +116,7 @@ describe("a site in a folder", () => {
     });
   });
 
-  test("what the web server is told lies beside the site, of the same build, and is not public", async () => {
+  test("has the configuration of the web server next to it, from the same build, and not public", async () => {
     const file = join(project.folder, "releases/catalog.yaml");
     writeFileSync(file, `${readFileSync(file, "utf8")}hosts: [nginx]\n`);
     await project.make();
@@ -153,7 +153,7 @@ describe("a site in a folder", () => {
   });
 });
 
-describe("nothing moves", () => {
+describe("publish and other commands change nothing", () => {
   let project: PublishingProject;
   beforeAll(async () => {
     project = await publishingProject({
@@ -172,20 +172,20 @@ describe("nothing moves", () => {
     return `${exitCode}\n${stderr}`;
   }
 
-  test("for an unknown site", async () => {
+  test("if the site is unknown", async () => {
     expect(await refused("publish", "pord")).toBe(
       '2\nerror[site-unknown] catalog.yaml has no site "pord"\n  hint: It has prod, other, home.',
     );
   });
 
-  test("for a history, or a way back, of what was never published", async () => {
+  test("if a history or a rollback is requested before the first publish", async () => {
     expect(await refused("history", "prod")).toBe(
       "2\nerror[site-empty] nothing was published to prod yet\n  hint: Begin with: relcat publish prod",
     );
     expect(await refused("rollback", "prod", "--reason", "x", "--yes")).toContain("2\nerror[site-empty]");
   });
 
-  test("for a build of another address", async () => {
+  test("for a build with another address", async () => {
     expect(await refused("publish", "other")).toBe(
       "2\nerror[build-other-site] the build is made for https://downloads.example.com/catalog, and other is at https://other.example.com\n" +
         "  hint: Build it for that site: relcat build --released --site other",
@@ -194,7 +194,7 @@ describe("nothing moves", () => {
     expect(await refused("publish", "other", "--out", "elsewhere")).toContain("1\nerror[build-unsigned]");
   });
 
-  test("to readers who would look for it on their own machine", async () => {
+  test("for a build whose readers would use their own host", async () => {
     await project.succeed("build", "--released", "--site", "home", "--out", "home-dist");
     expect(await refused("publish", "home", "--out", "home-dist")).toBe(
       "2\nerror[build-other-site] home would tell its readers to come to http://127.0.0.1:8080, which is their own machine\n" +
@@ -202,7 +202,7 @@ describe("nothing moves", () => {
     );
   });
 
-  test("where there is no build", async () => {
+  test("without a build", async () => {
     const said = (options: string) =>
       `2\nerror[folder-missing] nowhere holds no built site\n  hint: Build one first: relcat build ${options} --released`;
     expect(await refused("publish", "prod", "--out", "nowhere")).toBe(said("--site prod --out nowhere"));
@@ -210,7 +210,7 @@ describe("nothing moves", () => {
     expect(existsSync(join(project.folder, "nowhere"))).toBe(false);
   });
 
-  test("where build.json is none", async () => {
+  test("with an invalid build.json", async () => {
     mkdirSync(join(project.folder, "broken"));
     writeFileSync(join(project.folder, "broken/build.json"), '{"files":');
     expect(await refused("publish", "prod", "--out", "broken")).toBe(
@@ -230,7 +230,7 @@ describe("nothing moves", () => {
     writeFileSync(join(project.folder, "dist", path), before);
   });
 
-  test("for a build that is not signed", async () => {
+  test("for an unsigned build", async () => {
     await project.succeed("build", "--released", "--out", "unsigned");
     expect(await refused("publish", "prod", "--out", "unsigned")).toBe(
       "1\nerror[build-unsigned] unsigned is not signed, or was built anew since, and catalog.yaml asks for signatures\n" +
@@ -238,7 +238,7 @@ describe("nothing moves", () => {
     );
   });
 
-  test("for what is not cut", async () => {
+  test("for a build of an open release", async () => {
     await project.succeed("new", "26.09");
     await project.succeed("build", "--out", "provisional");
     expect(await refused("publish", "prod", "--out", "provisional")).toBe(
@@ -248,7 +248,7 @@ describe("nothing moves", () => {
     rmSync(join(project.folder, "releases/26.09.001"), { recursive: true });
   });
 
-  test("while an artifact is missing, or is shorter than the list says", async () => {
+  test("while an artifact is missing, or shorter than in the list", async () => {
     const [one, two] = artifactsOf(join(project.folder, "dist"), project.baseUrl).filter(({ size }) => size);
     const paths = [one, two].map((artifact) => join(project.www, artifact?.key ?? ""));
     rmSync(paths[0] ?? "");
@@ -261,7 +261,7 @@ describe("nothing moves", () => {
     project.artifacts();
   });
 
-  test("for a ledger that says something else than the build", async () => {
+  test("if the ledger differs from the build", async () => {
     await project.succeed("publish", "prod");
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     expect(await refused("publish", "prod")).toMatch(
@@ -269,7 +269,7 @@ describe("nothing moves", () => {
     );
   });
 
-  test("for a checkout that is older than what is published", async () => {
+  test("for a checkout that is older than the live site", async () => {
     await project.make();
     await project.succeed("publish", "prod");
     const ledger = join(project.folder, "releases/ledger.jsonl");
@@ -283,7 +283,7 @@ describe("nothing moves", () => {
     await project.make();
   });
 
-  test("while somebody else is publishing, until they have been silent for too long", async () => {
+  test("while another publisher has the turn, until its lease ends", async () => {
     await project.succeed("sign", "--site", "prod");
     const state = project.state();
     const file = join(project.www, "current.json");
@@ -301,7 +301,7 @@ describe("nothing moves", () => {
     expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 
-  test("where a state is not what relcat writes", async () => {
+  test("with a foreign state", async () => {
     const file = join(project.www, "current.json");
     const before = readFileSync(file);
     writeFileSync(file, '{"schema_version":1}');
@@ -309,7 +309,7 @@ describe("nothing moves", () => {
     writeFileSync(file, before);
   });
 
-  test("into a folder of another owner", async () => {
+  test("in a folder of another owner", async () => {
     writeFileSync(join(project.folder, "other-file"), "");
     const other = await publishingProject();
     rmSync(join(other.www, "current"), { force: true });

@@ -3,7 +3,7 @@ import type { BuildDocument } from "../../pipeline/documents/site.ts";
 import { siteSettings } from "../../pipeline/documents/sites.ts";
 import { refuseUnfitBuild } from "../../pipeline/publish/guards.ts";
 
-describe("an address that leads readers to their own machine is refused", () => {
+describe("publish refuses an address of the reader's own host", () => {
   const publish = (baseUrl: string, settles = true) => {
     const build: BuildDocument = { schema_version: 1, base_url: baseUrl, provisional: [], files: {} };
     refuseUnfitBuild(build, siteSettings("prod", { url: "dir:www", settles }, baseUrl));
@@ -43,7 +43,7 @@ describe("an address that leads readers to their own machine is refused", () => 
     "example.com:99999",
     "[::2]",
   ];
-  test.each([...others, "128.0.0.1", "[fd00::1]"])("%s is another one", (host) => {
+  test.each([...others, "128.0.0.1", "[fd00::1]"])("publish accepts %s", (host) => {
     expect(() => publish(`https://${host}/catalog`)).not.toThrow();
   });
 });

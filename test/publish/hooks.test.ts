@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { addRelease, type PublishingProject, placeArtifacts, publishingProject } from "./support.ts";
 
-describe("programs that a site names", () => {
+describe("the programs of a site", () => {
   let project: PublishingProject;
   const told = (name: string) => {
     const file = join(project.folder, name);
@@ -25,7 +25,7 @@ describe("programs that a site names", () => {
     });
   });
 
-  test("the purge gets every address that changed, with and without its index document", async () => {
+  test("purge every changed address, with and without its index document", async () => {
     await project.succeed("publish", "prod");
     expect(urls()).toEqual(
       expect.arrayContaining([
@@ -41,13 +41,13 @@ describe("programs that a site names", () => {
     expect(told("announced")).toBeUndefined();
   });
 
-  test("after nothing changed, nothing is run", async () => {
+  test("do not run if nothing changed", async () => {
     rmSync(join(project.folder, "purged"));
     await project.succeed("publish", "prod");
     expect(told("purged")).toBeUndefined();
   });
 
-  test("what is withdrawn is purged too", async () => {
+  test("purge withdrawn records", async () => {
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     await project.make();
     await project.succeed("publish", "prod");
@@ -56,7 +56,7 @@ describe("programs that a site names", () => {
     expect(urls()).not.toContain("https://downloads.example.com/catalog/api/v1/package/1/");
   });
 
-  test("a program that fails is told of, and is run again by the next publish", async () => {
+  test("run again at the next publish after a failure, which is reported", async () => {
     await addRelease(project, "26.09.001");
     await project.make();
     writeFileSync(join(project.folder, "broken-announced"), "");
@@ -90,7 +90,7 @@ describe("programs that a site names", () => {
   });
 });
 
-test("a program that is told of a publish has the environment, but for the key that signs", async () => {
+test("the programs of a site get the environment without the signing key", async () => {
   const project = await publishingProject({
     sites: (folder) =>
       `  prod: {url: "dir:${folder}/www", purge: {exec: [sh, -c, "env > '${folder}/environment'"]}}\n`,
@@ -115,8 +115,8 @@ test("a program that is told of a publish has the environment, but for the key t
   expect(environment()).not.toMatch(/SIGNER|PRIVATE KEY/);
 });
 
-describe("a site where nothing is permanent", () => {
-  test("takes what is not cut, unsigned, and says so", async () => {
+describe("a staging site", () => {
+  test("accepts open releases unsigned, and says so", async () => {
     const project = await publishingProject({
       sites: (folder) =>
         `  prod: {url: "dir:${folder}/www"}\n  staging: {url: "dir:${folder}/stage", base_url: "http://127.0.0.1:8089", settles: false}\n`,

@@ -85,7 +85,7 @@ describe.each([
   test.each([
     ["a refresh", () => refreshed],
     ["a rollback", () => [...back, "--to", JSON.parse(whole["current.json"]).build]],
-  ])("writes no file outside for %s", async (_, args) => {
+  ])("writes no file outside in %s", async (_, args) => {
     rmSync(victim, { force: true });
     const outsidePath = "../victim/.bashrc";
     if (kind === "folder") {
@@ -110,7 +110,7 @@ describe.each([
     expect(attacked.read("current.json")).toBe(whole["current.json"]);
   });
 
-  test("is refused for a path among the files that leave, and for the names that a publish is kept under", async () => {
+  test("is refused for a path among leaving files, and for a kept publish", async () => {
     const leaving = ({ leaving }: SiteIndex) => {
       leaving["metadata/../../../victim"] = "2026-01-01T00:00:00.000000Z";
     };
@@ -131,7 +131,7 @@ describe.each([
   });
 });
 
-test.each(hostilePaths)("a site's index has no path that %s (%#)", (fault, path) => {
+test.each(hostilePaths)("a site's index refuses a path that %s (%#)", (fault, path) => {
   const parse = (index: Partial<SiteIndex>) => () =>
     parsedAs(
       siteIndexSchema,

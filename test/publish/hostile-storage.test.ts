@@ -70,7 +70,7 @@ describe("an attacker who can write the folder of a signed site", () => {
     expect({ exitCode, stderr }).toEqual({ exitCode: 6, stderr: expect.stringMatching(message) });
   };
 
-  test("cannot have an earlier build signed anew by naming it in current.json", async () => {
+  test("cannot get an earlier build signed by naming it in current.json", async () => {
     const earlier = state().history.at(-1);
     edit(www("current.json"), (state) =>
       Object.assign(state as object, { build: earlier?.build, history: [earlier] }),
@@ -81,7 +81,7 @@ describe("an attacker who can write the folder of a signed site", () => {
     );
   });
 
-  test("cannot make the timestamp's number go back by putting an earlier timestamp back", async () => {
+  test("cannot lower the timestamp's version by restoring an earlier timestamp", async () => {
     await verify();
     const earlier = state().history.at(-1)?.files ?? "";
     cpSync(www(`builds/${earlier}/metadata/timestamp.json`), www("current/metadata/timestamp.json"));
@@ -92,7 +92,7 @@ describe("an attacker who can write the folder of a signed site", () => {
     await verify();
   });
 
-  test("cannot have relcat read, write or remove anything through a link in the place of builds", async () => {
+  test("cannot make relcat read, write or remove a file through a link in the place of builds", async () => {
     const outside = join(temporaryFolder(), "builds");
     cpSync(www("builds"), outside, { recursive: true, verbatimSymlinks: true });
     const before = readdirSync(outside);
@@ -106,7 +106,7 @@ describe("an attacker who can write the folder of a signed site", () => {
     expect(readdirSync(outside)).toEqual(before);
   });
 
-  test("cannot have a foreign file published through a link in the place of a build", async () => {
+  test("cannot get a foreign file published through a link in the place of a build", async () => {
     const outside = join(temporaryFolder(), "outside");
     renameSync(www(`builds/${newest()}`), outside);
     mkdirSync(join(outside, "assets"), { recursive: true });
@@ -115,7 +115,7 @@ describe("an attacker who can write the folder of a signed site", () => {
     await refuses(/^error\[site-tampered\] \S+ is a symbolic link that leads out of /, ...refresh);
   });
 
-  test("cannot have a file carried from build to build by saying that it is leaving", async () => {
+  test("cannot get a file kept from build to build by listing it as leaving", async () => {
     const planted = [
       "assets/evil.html",
       "assets/evil.00000000.js",
@@ -161,7 +161,7 @@ describe("an attacker who can write the folder of a signed site", () => {
     expect((await project.run("publish", "prod")).stderr).toContain("--at aaaaaaaaaaaa ");
   });
 
-  test("who can write dist/ too, cannot make sign write outside of it or remove files of the build", async () => {
+  test("with access to dist/ cannot make sign write outside of it or remove files of the build", async () => {
     const outside = temporaryFolder();
     const dist = (path: string) => join(project.folder, "dist", path);
     edit<{ files: Record<string, object> }>(dist("metadata/signed.json"), ({ files }) => {
@@ -195,7 +195,7 @@ describe("an attacker who can write the folder of a site that is not signed", ()
     [list, "garbage"],
     [list, "[null]"],
     [list, '[{"id":1}]'],
-  ])("gets a message where the kept %s is %s", async (path, text) => {
+  ])("gets a message if the kept %s is %s", async (path, text) => {
     const entry = stateOf(folderStorage(project.www)).history[1];
     const build = join(project.www, "builds", entry?.files ?? "");
     writeFileSync(join(build, path), text);

@@ -4,7 +4,7 @@ import { inParallel } from "../../pipeline/system/in-parallel.ts";
 
 const numbers = Array.from({ length: 20 }, (_, index) => index);
 
-test("results are in the order of the items, however many are in progress", async () => {
+test("results are in the order of the items, with any number under way", async () => {
   let [busy, most] = [0, 0];
   const doubled = await inParallel(numbers, 3, async (number) => {
     most = Math.max(most, ++busy);
@@ -17,7 +17,7 @@ test("results are in the order of the items, however many are in progress", asyn
   expect(await inParallel([], 3, async () => 1)).toEqual([]);
 });
 
-test("after a failure nothing more is begun, and what is under way comes to its end", async () => {
+test("after a failure no more work is started, and started work finishes", async () => {
   const [begun, ended]: [number[], number[]] = [[], []];
   const work = inParallel(numbers, 3, async (number) => {
     begun.push(number);

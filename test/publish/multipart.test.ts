@@ -43,7 +43,7 @@ async function broken(key: string, parts: number, which: LocalFile = file): Prom
 const calls = ["ListMultipartUploads", "CreateMultipartUpload", "UploadPart", "CompleteMultipartUpload"];
 const faults: readonly Fault[] = [{ status: 500, code: "InternalError" }, "reset", "reset after"];
 describe.each(calls)("%s", { tags: ["long"] }, (call) => {
-  test.each(faults)("under %j once is tried again, and the file is whole", async (fault) => {
+  test.each(faults)("is repeated after the single fault %j, and the file is complete", async (fault) => {
     const key = newKey();
     let isHit = false;
     fake.fault = ({ operation }) => {
@@ -56,7 +56,7 @@ describe.each(calls)("%s", { tags: ["long"] }, (call) => {
     expect({ isHit, digest: digestAt(key) }).toEqual({ isHit: true, digest: file.sha256 });
   });
 
-  test("under a fault for ever leaves nothing under the name, and says why", async () => {
+  test("leaves nothing under the name after a permanent fault, and reports the reason", async () => {
     const key = newKey();
     fake.fault = ({ operation }) => (operation === call ? { status: 503, code: "SlowDown" } : undefined);
     await expect(upload(await open(), key)).rejects.toMatchObject({
@@ -73,7 +73,7 @@ describe.each(calls)("%s", { tags: ["long"] }, (call) => {
   });
 });
 
-test("what arrived before the end of an earlier try is not sent again", async () => {
+test("parts of an earlier try are not sent again", async () => {
   const key = newKey();
   await broken(key, 3);
   const before = partsSent(key).length;
@@ -95,7 +95,7 @@ test("a part that was damaged meanwhile is sent again", { tags: ["long"] }, asyn
   expect(digestAt(key)).toBe(file.sha256);
 });
 
-test("an unfinished upload of other bytes that begin alike is not gone on with", {
+test("an unfinished upload of other bytes with the same beginning is not continued", {
   tags: ["long"],
 }, async () => {
   const key = newKey();
@@ -110,7 +110,7 @@ test("an unfinished upload of other bytes that begin alike is not gone on with",
   expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
 });
 
-test("without permission to list uploads, a new upload is started", { tags: ["long"] }, async () => {
+test("a new upload is started without permission to list uploads", { tags: ["long"] }, async () => {
   const key = newKey();
   await broken(key, 2);
   fake.fault = ({ operation }) =>
@@ -120,7 +120,7 @@ test("without permission to list uploads, a new upload is started", { tags: ["lo
   expect(partsSent(key).length).toBe(count + 2);
 });
 
-test("a file that changes while it is uploaded never gets its name, nor leaves anything", async () => {
+test("a file that changes during its upload never gets its name, and leaves nothing", async () => {
   const key = newKey();
   const changing = sparseFile(large, { 5: "before" });
   fake.before = ({ operation }) => {
@@ -142,7 +142,7 @@ test("a file that changes while it is uploaded never gets its name, nor leaves a
   expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
 });
 
-test("somebody who was faster, with the same bytes or with others, is noticed at the end", async () => {
+test("a faster upload by another client is detected at the end, with the same bytes or with others", async () => {
   for (const [content, expected] of [
     ["", "present"],
     ["other bytes", "object-taken"],
@@ -161,7 +161,7 @@ test("somebody who was faster, with the same bytes or with others, is noticed at
   }
 });
 
-test("a service that completes an upload whatever is there replaces nothing all the same", async () => {
+test("an upload to a service that ignores conditions replaces nothing", async () => {
   const key = newKey();
   const stored = { bytes: Buffer.from("other"), etag: "e", headers: { "x-amz-meta-sha256": "0".repeat(64) } };
   fake.bucket.completesAlways = true;
@@ -174,7 +174,7 @@ test("a service that completes an upload whatever is there replaces nothing all 
   expect(fake.bucket.objects.get(key)).toBe(stored);
 });
 
-test("parts stay within what services take, whatever the size and the digest", () => {
+test("part sizes stay within the limits of services, for any size and digest", () => {
   const tebibyte = 2 ** 40;
   for (const sha256 of ["0".repeat(64), "f".repeat(64)]) {
     for (const size of [large, 80 * 2 ** 30, 5 * tebibyte]) {

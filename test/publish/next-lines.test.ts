@@ -34,7 +34,7 @@ const nextOf = (stderr: string): string[] =>
     ([line]) => line,
   );
 
-test("every Next line works when it is pasted: -C, --site and --out are repeated", async () => {
+test("every Next line works when it is pasted: it repeats -C, --site and --out", async () => {
   const { run } = await elsewhere();
   const manifest = "releases/26.09.001/manifests/rpm.json";
   const done: string[] = [];
@@ -84,7 +84,7 @@ test("every Next line works when it is pasted: -C, --site and --out are repeated
   ]);
 });
 
-test("hints repeat them too, in the order in which the commands are needed", async () => {
+test("hints repeat -C, --site and --out, in the order in which the commands are needed", async () => {
   const { run, write, folder } = await elsewhere();
   write("p/releases/26.09.001/manifests/a.json", {
     release: "26.09.001",
@@ -150,6 +150,6 @@ test.each([
     "relcat build --at 1 --site prod --out earlier",
   ],
   ["what relcat writes, as relcat does", { folder: "p" }, "what relcat writes, as relcat does"],
-])("%j with %j", (text, given, expected) => {
+])("%j is repeated with %j", (text, given, expected) => {
   expect(asGiven(text, given)).toBe(expected);
 });

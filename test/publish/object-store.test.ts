@@ -33,7 +33,7 @@ const open = () => openS3Store({ ...fake.place, prefix: `p${++prefixes}/` }, {},
 
 describe("a bucket", () => storeConformance(open, true));
 
-test("a list goes on over pages of a thousand", async () => {
+test("lists more than a thousand objects over several pages", async () => {
   const store = await open();
   const keys = Array.from({ length: 2_500 }, (_, index) => `pages/${String(index).padStart(5, "0")}`);
   for (const key of keys)
@@ -112,7 +112,7 @@ const patienceUnder = (fault: Fault) => (fault === "silence" ? hasty : { ...hast
 describe.each(Object.entries(actions))("%s", (name, { act, result }) => {
   // Each action meets some of the faults, and each fault some of the actions.
   const tried = some(faults, 3, Object.keys(actions).indexOf(name) % 3);
-  test.each(tried)("under %j once is tried again, and right", async (fault) => {
+  test.each(tried)("is repeated after the single fault %j, with the correct result", async (fault) => {
     const { store, bytes } = await prepared(name, patienceUnder(fault));
     const hit = new Set<string>();
     fake.fault = ({ operation }) => (hit.has(operation) || !hit.add(operation) ? undefined : fault);
@@ -126,7 +126,7 @@ describe.each(Object.entries(actions))("%s", (name, { act, result }) => {
   });
 
   test.each(tried)(
-    "under %j for ever is given up, naming the object and the reason",
+    "fails after the permanent fault %j, and names the object and the reason",
     async (fault, reason) => {
       const { store, prefix } = await prepared(name, patienceUnder(fault));
       fake.fault = () => fault;
@@ -146,7 +146,7 @@ describe.each(Object.entries(actions))("%s", (name, { act, result }) => {
   );
 });
 
-test("an answer that ends early is asked for again, and never believed", async () => {
+test("a truncated answer is requested again and not used", async () => {
   const { store } = await prepared("get", hasty);
   for (const ask of [() => store.get("there"), () => Array.fromAsync(store.list(""))]) {
     let times = 1;
@@ -158,7 +158,7 @@ test("an answer that ends early is asked for again, and never believed", async (
   }
 });
 
-test("a retried write that meets another one's bytes was not the one that won", async () => {
+test("a repeated write that finds other bytes did not succeed", async () => {
   const { store, prefix, bytes } = await prepared("put", hasty);
   let times = 1;
   fake.fault = () => (times-- > 0 ? { status: 500, code: "InternalError" } : undefined);
@@ -168,7 +168,7 @@ test("a retried write that meets another one's bytes was not the one that won", 
   expect(bytes("new")).toBe("old");
 });
 
-test("bytes that were damaged in the store are an error, not a document", async () => {
+test("bytes that were damaged in the store are an error", async () => {
   const { store, prefix } = await prepared("get", hasty);
   const there = fake.bucket.objects.get(`${prefix}there`);
   fake.bucket.objects.set(`${prefix}there`, { ...(there as Stored), bytes: Buffer.from("thexe") });
@@ -193,7 +193,7 @@ const refusals: readonly [code: string, status: number, hint: string][] = [
   ["PermanentRedirect", 301, "Set region and endpoint of the site in catalog.yaml to where the bucket is."],
   ["NotImplemented", 501, "This service lacks a required feature: conditional writes, at least."],
 ];
-test.each(refusals)("%s is told at once, with what there is to do", async (code, status, hint) => {
+test.each(refusals)("%s is reported immediately, with a hint", async (code, status, hint) => {
   for (const [name, { act }] of Object.entries(actions)) {
     if (name === "head" && status === 404) continue; // Without a body it is a missing object.
     const { store } = await prepared(name, hasty);
@@ -213,7 +213,7 @@ test.each(refusals)("%s is told at once, with what there is to do", async (code,
   }
 });
 
-test("a clock that is wrong is corrected by what the service says; nothing else helps for ever", async () => {
+test("a wrong clock is corrected by the service's time, once", async () => {
   fake.clockOffset = 3 * 3_600_000;
   const { store } = await prepared("get", hasty);
   expect((await store.get("there"))?.bytes).toEqual(bytesOf("there"));
@@ -233,7 +233,7 @@ test("a clock that is wrong is corrected by what the service says; nothing else 
   });
 });
 
-describe("what is not said well enough", () => {
+describe("the store refuses incomplete settings:", () => {
   test.each([
     [
       { region: undefined },
@@ -259,7 +259,7 @@ describe("what is not said well enough", () => {
     expect(failed.problems[0]?.hint).toBe(hint);
   });
 
-  test("region and endpoint may come from the environment", async () => {
+  test("region and endpoint can come from the environment", async () => {
     const place = { ...fake.place, region: undefined, endpoint: undefined };
     const store = await openS3Store(
       place,
@@ -270,7 +270,7 @@ describe("what is not said well enough", () => {
   });
 });
 
-test("no error carries what the request was signed with", async () => {
+test("no error contains signature data of the request", async () => {
   const { store } = await prepared("get", hasty);
   for (const fault of [{ status: 403, code: "SignatureDoesNotMatch" }, "reset", "truncated"] as const) {
     fake.fault = () => fault;

@@ -104,7 +104,7 @@ const cases = actions.flatMap((action) =>
 );
 
 test.each(some(cases, 4))(
-  "a %s that is overtaken before the step %s ends with status 3, and what it breaks is mended",
+  "a %s that is overtaken before the step %s ends with status 3, and its damage is repaired",
   async (action, step) => {
     putBack(start);
     forgetSignatures(project);

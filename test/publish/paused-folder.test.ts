@@ -63,7 +63,7 @@ const cases = actions.flatMap((action) =>
 );
 
 test.each(some(cases, 4))(
-  "a %s that is overtaken before the step %s leaves the site whole and ends with status 3",
+  "a %s that is overtaken before the step %s leaves the site complete and ends with status 3",
   async (action, step) => {
     rmSync(project.www, { recursive: true });
     cpSync(start, project.www, copying);

@@ -94,7 +94,7 @@ const leadsOut = (path: string) =>
   );
 
 describe("documents of a build's folder", () => {
-  test.each(some(hostilePaths, 4))("name no path that %s (%#)", async (fault, path) => {
+  test.each(some(hostilePaths, 4))("cannot name a path that %s (%#)", async (fault, path) => {
     const shown = JSON.stringify(path.length > 100 ? `${path.slice(0, 100)}…` : path);
     const before = seen();
     for (const [document, args] of [
@@ -208,7 +208,7 @@ describe("a site's folder", () => {
     expect(readTree(outside).size).toBe(1);
   });
 
-  test("may have metadata files with names that no role has: they are neither read nor counted", async () => {
+  test("can have metadata files with unknown role names, which are ignored", async () => {
     for (const role of ["..", "%2e%2e%2fx", "a\nb", "a\\b", "x".repeat(200), "releases-26.08.x"])
       writeFileSync(www("current/metadata", `9000.${role}.json`), "{}");
     await project.succeed(...sign);

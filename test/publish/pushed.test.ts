@@ -24,7 +24,7 @@ beforeEach(async () => {
   await project.make();
 });
 
-test("ledger lines that were not pushed are not published where that settles them", async () => {
+test("publish refuses unpushed ledger lines at a settling site", async () => {
   const refusal =
     "error[ledger-unpushed] origin/main does not have the last line of the ledger, so its id may still change\n" +
     "  hint: Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish all the same: --allow-unpushed REASON";
@@ -62,7 +62,7 @@ test("--allow-unpushed publishes them, and the history keeps the reason", async 
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining("error[usage] the reason is empty")]);
 });
 
-test("lines that others wrote instead are named as such", async () => {
+test("publish reports if origin/main has other lines instead", async () => {
   await commitAll(project.folder);
   await git("checkout", "-q", "-b", "other", "HEAD~1");
   await project.succeed("retract", "1", "--reason", "Broken.", "--yes");
@@ -76,7 +76,7 @@ test("lines that others wrote instead are named as such", async () => {
   );
 });
 
-test("where git cannot say, publish says so", async () => {
+test("publish reports if git cannot compare", async () => {
   await git("update-ref", "-d", "refs/remotes/origin/main");
   const unknown = await project.succeed("publish", "prod", "--dry-run");
   expect(unknown.stderr).toContain(

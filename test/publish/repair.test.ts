@@ -44,7 +44,7 @@ describe("a folder that was changed by hand", () => {
     );
   });
 
-  test("gets back what is missing or has another length, from a publish of the build that is live", async () => {
+  test("gets missing and truncated files back when the live build is published again", async () => {
     rmSync(at(page));
     rmSync(at(snapshot));
     writeFileSync(at("index.html"), "mine");
@@ -61,7 +61,7 @@ describe("a folder that was changed by hand", () => {
     expect(await repaired()).toEqual({ result: "unchanged", repaired: [] });
   });
 
-  test("whose link is gone, or leads elsewhere, is live again", async () => {
+  test("gets its link back if it is missing or leads elsewhere", async () => {
     for (const link of ["current", "hosting"]) {
       for (const target of [undefined, "builds/000000000000-1-00000000"]) {
         const before = readlinkSync(join(project.www, link));
@@ -77,7 +77,7 @@ describe("a folder that was changed by hand", () => {
     }
   });
 
-  test("has other bytes of the same length put right by --repair, siblings and hosting too", async () => {
+  test("gets other bytes of the same length repaired by --repair, also siblings and hosting", async () => {
     const flipped = (file: string) => {
       const bytes = readFileSync(file);
       bytes[20] = (bytes[20] ?? 0) ^ 1;
@@ -109,7 +109,7 @@ describe("a folder that was changed by hand", () => {
     );
   });
 
-  test("never hands a wrong sibling on to the next build, and takes none from dist", async () => {
+  test("does not copy a wrong sibling into the next build, and takes none from dist", async () => {
     const release = join(project.folder, "releases/26.08.001/release.yaml");
     writeFileSync(release, readFileSync(release, "utf8").replace("**in bulk**.", "**in bulk**. Next."));
     await project.make();
@@ -147,7 +147,7 @@ describe("a bucket that was changed by hand", () => {
   });
   afterAll(() => fake.stop());
 
-  test("gets back what is missing or changed, from a publish of the build that is live", async () => {
+  test("gets missing and changed objects back when the live build is published again", async () => {
     const bundle = [...fake.bucket.objects.keys()].find((key) => key.endsWith(".bundle.gz")) ?? "";
     fake.bucket.objects.delete(bundle);
     fake.bucket.objects.delete(`${prefix}${page}`);
@@ -172,7 +172,7 @@ describe("a bucket that was changed by hand", () => {
     expect(await project.json("publish", "prod")).toMatchObject({ result: "unchanged", repaired: [] });
   });
 
-  test("has headers, and bytes that the store does not tell of, put right by --repair", async () => {
+  test("gets headers, and bytes without a digest in the store, repaired by --repair", async () => {
     object("feed.atom").headers["content-type"] = "text/html";
     object(snapshot).headers["content-encoding"] = "gzip";
     // A store whose ETag is no digest of the bytes.
@@ -197,7 +197,7 @@ describe("a bucket that was changed by hand", () => {
     expect(await project.json("publish", "prod", "--repair")).toMatchObject({ result: "unchanged" });
   });
 
-  test("is repaired without a build at hand, by a refresh", async () => {
+  test("is repaired by a refresh without a local build", async () => {
     const before = publicTree(fake);
     fake.bucket.objects.delete(`${prefix}${page}`);
     rmSync(join(project.folder, "dist"), { recursive: true });

@@ -6,7 +6,7 @@ import { addRelease, commitAll, gitIn, type PublishingProject, publishingProject
 
 const root = "releases/trust/1.root.json";
 
-describe.each([["folder"]])("going back in a %s", () => {
+describe.each([["folder"]])("rollback in a %s", () => {
   let project: PublishingProject;
   const git = (...args: string[]) => gitIn(project.folder, ...args);
   const page = () => readFileSync(join(project.www, "current/releases/26.08.001/index.html"), "utf8");
@@ -28,7 +28,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     await project.succeed("publish", "prod");
   });
 
-  test("needs a reason, and a yes", async () => {
+  test("needs a reason, and a confirmation", async () => {
     expect((await project.run("rollback", "prod", "--yes")).stderr).toContain("--reason");
     expect(await project.run("rollback", "prod", "--reason", " ", "--yes")).toMatchObject({
       exitCode: 2,
@@ -60,7 +60,7 @@ describe.each([["folder"]])("going back in a %s", () => {
       });
   });
 
-  test("planned, changes nothing", async () => {
+  test("with --dry-run changes nothing", async () => {
     const before = readTree(join(project.www, "current"));
     const { stdout, stderr } = await project.succeed("rollback", "prod", "--reason", "x", "--dry-run");
     expect(stdout).toMatch(/^Would publish the earlier build \(build [0-9a-f]{12}\) to prod: /);
@@ -68,7 +68,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(differences(before, readTree(join(project.www, "current")))).toEqual([]);
   });
 
-  test("brings the earlier bytes back under newer signatures, and holds the site", async () => {
+  test("restores the earlier bytes under newer signatures, and holds the site", async () => {
     await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
     expect(page()).toContain("A page that should not be there.");
     const { stdout, stderr } = await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
@@ -82,7 +82,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(history[0]?.build).toBe(history[2]?.build);
   });
 
-  test("the next publish is refused with the reason", async () => {
+  test("makes the next publish fail with the reason", async () => {
     expect((await project.succeed("sign", "--site", "prod")).stdout).toMatch(
       /\. Signatures are valid until 20\S+Z; renew them with relcat publish prod --refresh\.$/,
     );
@@ -96,7 +96,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(stdout).toMatch(/\nHeld since \S+ by \S+: odd page$/);
   });
 
-  test("under the hold, what was withdrawn goes out", async () => {
+  test("allows a publish of withdrawals under the hold", async () => {
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     await commitAll(project.folder);
     const back = /--at ([0-9a-f]{12})/.exec(
@@ -113,7 +113,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
   });
 
-  test("going back to what was withdrawn since is refused, with the way", async () => {
+  test("to a record that was withdrawn since is refused with a hint", async () => {
     const [, , , first] = project.state().history;
     const { exitCode, stderr } = await project.run(
       ...["rollback", "prod", "--to", first?.build.slice(0, 16) ?? "", "--reason", "x", "--yes"],
@@ -124,7 +124,7 @@ describe.each([["folder"]])("going back in a %s", () => {
     );
   });
 
-  test("signatures from before the way back are not published", async () => {
+  test("makes publish refuse earlier signatures", async () => {
     await project.make();
     const before = project.state().build;
     rmSync(join(project.folder, "copy"), { recursive: true, force: true });
@@ -138,14 +138,14 @@ describe.each([["folder"]])("going back in a %s", () => {
     expect(project.state().build).toBe(before);
   });
 
-  test("the hold ends only with --release-hold", async () => {
+  test("holds the site until --release-hold", async () => {
     await project.succeed("publish", "prod", "--release-hold");
     expect(page()).toContain("A page that should not be there.");
     expect(project.state()).toMatchObject({ hold: null });
     await project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");
   });
 
-  test("a build of an earlier commit goes live by going back, not by itself", async () => {
+  test("can restore a build of an earlier commit, which publish refuses", async () => {
     const at = (await git("rev-parse", "HEAD~2")).trim();
     await project.succeed("build", "--released", "--at", at, "--out", "earlier");
     await project.succeed("sign", "--site", "prod", "--out", "earlier");
@@ -161,7 +161,7 @@ describe.each([["folder"]])("going back in a %s", () => {
   });
 });
 
-test("going back past a month's first release takes nothing from clients that saw it", async () => {
+test("rollback past a month's first release keeps clients valid that saw it", async () => {
   const project = await publishingProject();
   const verify = () =>
     project.succeed("verify", join(project.www, "current"), "--root", root, "--trust-dir", "state");

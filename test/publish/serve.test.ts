@@ -23,7 +23,7 @@ const at = (origin: Origin) => `${origin.url}${new URL(project.baseUrl).pathname
 const get = (path: string, headers = {}, method = "GET") => send(`${at(server)}/${path}`, method, headers);
 const deb = "files/26.07.001/client-core_26.07.001_2004.deb";
 
-test("every public file of the site's index is there, and verifies", async () => {
+test("serve has every public file of the site's index, and the site verifies", async () => {
   const [entry] = project.state().history;
   const { files } = JSON.parse(readFileSync(join(project.www, `state/${entry?.files}.json`), "utf8"));
   const paths = Object.keys(files);
@@ -41,7 +41,7 @@ test("every public file of the site's index is there, and verifies", async () =>
 });
 
 describe("artifacts", () => {
-  test("are served whole and in ranges, with validators", async () => {
+  test("are served in full and in ranges, with validators", async () => {
     const bytes = readFileSync(join(project.www, deb));
     const whole = await get(deb);
     expect([whole.status, whole.body]).toEqual([200, bytes]);
@@ -56,7 +56,7 @@ describe("artifacts", () => {
     expect((await get(deb, {}, "PUT")).status).toBe(405);
   });
 
-  test("are not what is beside them", async () => {
+  test("are served without the files next to them", async () => {
     const hidden = [
       ...["current.json", "state/current.json", "files/../current.json", "files/%2e%2e/current.json"],
       ...["files/..%2fcurrent.json", "files/26.07.001", "files/", "files/.secret", "files//etc/passwd"],
@@ -65,7 +65,7 @@ describe("artifacts", () => {
     for (const path of hidden) expect([path, (await get(path)).status >= 400]).toEqual([path, true]);
   });
 
-  test("lie in the site's own folder: no link leads out of it", async () => {
+  test("are served only from the site's own folder, and not through a link that leads out", async () => {
     const files = join(project.www, "files");
     symlinkSync(join(project.www, "current.json"), join(files, "state.json"));
     symlinkSync(project.folder, join(files, "project"));

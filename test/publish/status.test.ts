@@ -13,11 +13,11 @@ describe("relcat status, with sites", () => {
     project = await publishingProject();
   });
 
-  test("says where nothing was published", async () => {
+  test("reports a site without a publish", async () => {
     expect(await row("prod")).toMatch(/^prod +empty +nothing was published there yet$/);
   });
 
-  test("says what cannot be asked", async () => {
+  test("reports a site that cannot be reached", async () => {
     const file = join(project.folder, "releases/catalog.yaml");
     const before = readFileSync(file, "utf8");
     writeFileSync(
@@ -31,7 +31,7 @@ describe("relcat status, with sites", () => {
     writeFileSync(file, before);
   });
 
-  test("sends no requests if not wanted", async () => {
+  test("sends no requests with --offline", async () => {
     const { stdout } = await project.succeed("status", "--offline");
     expect(stdout).not.toContain("prod");
     expect(JSON.parse((await project.succeed("status", "--offline", "--json")).stdout)).not.toHaveProperty(
@@ -39,7 +39,7 @@ describe("relcat status, with sites", () => {
     );
   });
 
-  test("says what is live, and when its signatures end", async () => {
+  test("reports the live build, and the end of its signatures", async () => {
     await project.succeed("publish", "prod");
     const build = project.state().build as string;
     expect(await row("prod")).toMatch(
@@ -61,7 +61,7 @@ describe("relcat status, with sites", () => {
     expect(sites[0].ends.map(({ role }: { role: string }) => role)).toContain("snapshot");
   });
 
-  test("says what the ledger has and the site has not, and why it is held", async () => {
+  test("reports unpublished ledger lines, and the reason of a hold", async () => {
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     expect(await row("prod")).toContain(" live, 1 ledger line not published, timestamp ends");
     await project.make();
@@ -74,7 +74,7 @@ describe("relcat status, with sites", () => {
     expect(await row("prod")).toContain(" live, held: odd page, timestamp ends");
   });
 
-  test("says when another ledger was published", async () => {
+  test("reports a site with another ledger", async () => {
     rmSync(join(project.folder, "releases/ledger.jsonl"));
     expect(await row("prod")).toContain("its ledger is not the beginning of the one here");
   });

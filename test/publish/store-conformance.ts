@@ -43,7 +43,7 @@ export const large = 70 * 1024 * 1024;
 
 /** Behaviour of a service that safe publishing requires. */
 export function storeConformance(open: () => Promise<ArtifactStore>, completesOnce: boolean): void {
-  test("what is put is read again, with its headers", async () => {
+  test("get returns the bytes and headers of put", async () => {
     const store = await open();
     const bytes = bytesOf('{"a":1}');
     const sha256 = createHash("sha256").update(bytes).digest("hex");
@@ -61,19 +61,19 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     });
   });
 
-  test("what is not there is undefined, not an error", async () => {
+  test("a missing object is undefined, not an error", async () => {
     const store = await open();
     expect([await store.get("none"), await store.head("none")]).toEqual([undefined, undefined]);
     expect(await Array.fromAsync(store.list(""))).toEqual([]);
   });
 
-  test("an empty object is one too", async () => {
+  test("an empty object exists", async () => {
     const store = await open();
     await store.put("empty", new Uint8Array(), headers);
     expect((await store.get("empty"))?.bytes).toEqual(new Uint8Array());
   });
 
-  test("if-none-match: written once, never twice", async () => {
+  test("if-none-match writes once", async () => {
     const store = await open();
     const once = { ifNoneMatch: "*" } as const;
     expect(await store.put("once", bytesOf("1"), headers, once)).toHaveProperty("etag");
@@ -81,7 +81,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     expect((await store.get("once"))?.bytes).toEqual(bytesOf("1"));
   });
 
-  test("if-match: replaces what was read, and nothing else", async () => {
+  test("if-match replaces only the version that was read", async () => {
     const store = await open();
     const first = await store.put("state", bytesOf("1"), headers);
     if (first === "changed") throw new Error("without a condition nothing is compared");
@@ -92,7 +92,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     expect(await store.put("gone", bytesOf("1"), headers, ours)).toBe("changed");
   });
 
-  test("of ten writers at once exactly one wins", async () => {
+  test("exactly one of ten concurrent writers succeeds", async () => {
     const store = await open();
     const start = await store.put("race", bytesOf("start"), headers);
     if (start === "changed") throw new Error("without a condition nothing is compared");
@@ -106,7 +106,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     }
   });
 
-  test("a list has every key below its prefix, and removed ones no more", async () => {
+  test("a list has every key below its prefix, without removed ones", async () => {
     const store = await open();
     const keys = Array.from({ length: 30 }, (_, index) => `many/${String(index).padStart(4, "0")}`);
     for (const key of [...keys, "manner"]) await store.put(key, bytesOf(key), headers);
@@ -122,7 +122,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     await store.remove([]);
   });
 
-  test("a file is uploaded once; the same bytes again are present, others are refused", async () => {
+  test("a file is uploaded once: the same bytes are present then, and others are refused", async () => {
     const store = await open();
     const file = textFile("package");
     const other = textFile("another");
@@ -151,7 +151,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     expect([await store.look("same", file), await store.look("other", file)]).toEqual(["same", "other"]);
   });
 
-  test("a large file arrives in parts, whole", async () => {
+  test("a large file arrives complete in parts", async () => {
     const store = await open();
     const file = sparseFile(large, { 0: "begin", [large - 3]: "end" });
     const seen: number[] = [];
@@ -172,7 +172,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
   const upload = (store: ArtifactStore, key: string, { path, ...measured }: LocalFile) =>
     store.uploadFile(key, path, headersOf(measured));
 
-  test("two uploads of one large file at once both end well", { tags: ["long"] }, async () => {
+  test("two concurrent uploads of one large file both succeed", { tags: ["long"] }, async () => {
     const store = await open();
     const file = sparseFile(large);
     expect(await Promise.all([upload(store, "same", file), upload(store, "same", file)])).toContain(
@@ -181,7 +181,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     expect((await store.head("same"))?.sha256).toBe(file.sha256);
   });
 
-  test("of two large files for one name at once, one is refused, and none is mixed", {
+  test("one of two different large files for one name is refused, and they are not mixed", {
     tags: ["long"],
   }, async () => {
     const store = await open();

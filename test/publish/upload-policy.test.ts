@@ -23,7 +23,7 @@ const withManifest = ["upload", "--site", "prod", "--manifest", "m.json"];
 const alone = ["upload", "--site", "prod", "--release", version];
 const sent = (made: InspectedProject) => made.list(`site/files/${version}`);
 
-describe("refused before anything is sent, with a manifest and without:", () => {
+describe("upload refuses before anything is sent, with a manifest and without:", () => {
   test.each([
     [
       "nobody signed it",
@@ -69,7 +69,7 @@ describe("refused before anything is sent, with a manifest and without:", () => 
     expect(sent(made)).toEqual([]);
   });
 
-  test("what the manifest claims is not so, where it claims it", async () => {
+  test("a false claim of the manifest, with its location", async () => {
     const made = await uploading([deb]);
     const other = `"key_id": "${"0".repeat(40)}"`;
     made.write("m.json", made.read("m.json").replace(/"key_id": "[0-9a-f]+"/, other));
@@ -82,7 +82,7 @@ describe("refused before anything is sent, with a manifest and without:", () => 
     expect(sent(made)).toEqual([]);
   });
 
-  test("nothing says what it is, where a policy may be in force for it", async () => {
+  test("a file of unknown type if a policy could apply", async () => {
     const made = inspectedProject([], site);
     made.write("out/tool.bin", "anything");
     expect(await made.run(...alone, "out/tool.bin")).toMatchObject({
@@ -95,7 +95,7 @@ describe("refused before anything is sent, with a manifest and without:", () => 
   });
 });
 
-test("what the policy accepts is sent, and the manifest learns what was found", async () => {
+test("upload sends an accepted file, and adds the findings to the manifest", async () => {
   const made = await uploading([deb]);
   const whole = JSON.parse(made.read("m.json")).artifacts[0];
   const { name, package_type, min_os_version } = whole;
@@ -112,13 +112,13 @@ test("what the policy accepts is sent, and the manifest learns what was found", 
   });
 });
 
-test("without signers nothing is looked into", async () => {
+test("upload inspects nothing without signers", async () => {
   const made = await uploading(["deb/unsigned-xz.deb"], { signers: [] });
   await made.succeed(...withManifest, "out/unsigned-xz.deb");
   expect(made.read("m.json")).not.toContain("inspected");
 });
 
-test("a signature beside its file is no artifact: a manifest leaves it out, without one it goes along", async () => {
+test("a signature next to its file is sent along, and left out of a manifest", async () => {
   const archive = ["tar/acme-client-1.2.3.tar.xz", "tar/acme-client-1.2.3.tar.xz.asc"];
   const made = await uploading(archive, {
     signers: [{ file: "signers/rsa4096.asc" }],
@@ -142,7 +142,7 @@ test("a signature beside its file is no artifact: a manifest leaves it out, with
   );
 });
 
-test("an image that its platform may not take is a warning, in text and in JSON", async () => {
+test("a feature that the image's platform may not support is a warning, in text and in JSON", async () => {
   const made = await uploading(["vm/acme-1.2.3.qcow2"], {
     ingest: [{ match: "*.qcow2", package_type: "qcow-efi" }],
     policy: { "qcow-efi": {} },

@@ -6,7 +6,7 @@ import { buildJobs, deb, manifest, sha256 } from "./uploading.ts";
 
 const { fake, build, upload } = buildJobs();
 
-describe("what cannot be uploaded is refused in words", () => {
+describe("upload refuses in one sentence", () => {
   const to = (site: string) => ["--site", site, "--release", "26.08.001"];
   const table: [string, object, Files, string[], number, string, string][] = [
     [

@@ -23,11 +23,11 @@ const sites = [
 ] as const;
 const readText = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : undefined);
 
-describe.each(sites)("to a %s", (site, contentOf) => {
+describe.each(sites)("upload to a %s", (site, contentOf) => {
   const place = site === "folder" ? "dir:site" : "s3://site/pre";
   const release = ["--site", site, "--release", "26.08.001"];
 
-  test("files lie where artifact_url says, once; again is nothing new", async () => {
+  test("stores files at the address of artifact_url, once", async () => {
     const made = build();
     const first = await upload(made, "out/tool.deb", "out/tool with space.rpm", ...release);
     expect(first).toMatchObject({
@@ -46,7 +46,7 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     );
   });
 
-  test("files that a manifest of the release lists need no second one", async () => {
+  test("suggests no manifest for files that a manifest of the release lists", async () => {
     const made = build();
     made.write("releases/26.08.001/manifests/all.json", { release: "26.08.001", artifacts: [deb()] });
     expect((await upload(made, "out/tool.deb", ...release)).stderr).toBe("Next: relcat check");
@@ -55,7 +55,7 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     );
   });
 
-  test("the manifest learns url, size and sha256, and stays as it is the second time", async () => {
+  test("adds url, size and sha256 to the manifest, which remains the same the second time", async () => {
     const made = build(
       {},
       manifest(deb({ sha256: "unknown", min_os_version: "22.04" }), { ...deb(), name: "other.deb" }),
@@ -96,7 +96,7 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     expect(made.read("m.json")).toBe(written);
   });
 
-  test("a name that has other bytes is refused before anything is sent", async () => {
+  test("refuses a name with other bytes before anything is sent", async () => {
     const made = build();
     await upload(made, "out/tool.deb", ...release);
     made.write("out/tool.deb", "another build");
@@ -114,7 +114,7 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     expect(fake().log.filter(({ operation }) => operation !== "HeadObject")).toEqual([]);
   });
 
-  test("--dry-run says what would happen and changes nothing", async () => {
+  test("with --dry-run reports the uploads and changes nothing", async () => {
     const made = build({}, manifest(deb()));
     const before = made.read("m.json");
     const { stdout, stderr, exitCode } = await upload(
@@ -135,7 +135,7 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     expect(made.read("m.json")).toBe(before);
   });
 
-  test("two jobs at once: the same bytes are well for both, of other bytes one is refused", async () => {
+  test("of two concurrent jobs succeeds twice for the same bytes, and once for different ones", async () => {
     const made = build({}, { "again/tool.deb": "package", "evil/tool.rpm": "one", "good/tool.rpm": "two" });
     const same = await Promise.all([
       upload(made, "out/tool.deb", ...release),
@@ -150,7 +150,7 @@ describe.each(sites)("to a %s", (site, contentOf) => {
     expect(contentOf(made, "files/26.08.001/tool.rpm")).toBe(others[0]?.exitCode === 0 ? "one" : "two");
   });
 
-  test("a large file, sparse and over 64 MiB, arrives whole", async () => {
+  test("sends a large sparse file of over 64 MiB completely", async () => {
     const made = build();
     const { path, sha256: digest } = sparseFile(large, { [large - 4]: "last" });
     const { files } = await uploadJson(made, path, ...release);
@@ -164,8 +164,8 @@ describe.each(sites)("to a %s", (site, contentOf) => {
   });
 });
 
-describe("to a folder", () => {
-  test("nothing half-written lies around, and what a killed upload left goes", async () => {
+describe("upload to a folder", () => {
+  test("leaves no incomplete file, and removes one of a killed upload", async () => {
     const made = build();
     const folder = join(made.folder, "site/files/26.08.001");
     mkdirSync(folder, { recursive: true });
@@ -178,7 +178,7 @@ describe("to a folder", () => {
   });
 });
 
-test("killed at any moment, a folder has each file whole or not at all, and the next run ends well", {
+test("is safe to kill at any time: each file is complete or missing, and the next run succeeds", {
   tags: ["long"],
 }, async () => {
   const files = { ...manifest(deb()), "out/tool.deb": "package" };
@@ -198,13 +198,13 @@ test("killed at any moment, a folder has each file whole or not at all, and the 
   }
 });
 
-describe("to a bucket", () => {
-  test("killed between two parts, the next run sends only what is missing", async () => {
+describe("upload to a bucket", () => {
+  test("sends only the missing parts after it was killed between two", async () => {
     const made = build();
     const { path, sha256: digest } = sparseFile(large, { 1: "x" });
     const args = ["upload", path, "--site", "bucket", "--release", "26.08.001"];
     const kill = new AbortController();
-    // Later ones never arrive, however fast they are sent.
+    // Later parts never arrive.
     fake().fault = ({ part = 0 }) => (part > 2 ? "silence" : undefined);
     fake().after = async ({ operation, part }) => {
       if (operation !== "UploadPart" || part !== 2) return;
@@ -237,7 +237,7 @@ describe("to a bucket", () => {
     expect(fake().bucket.uploads.size).toBe(0);
   });
 
-  test("what the service refuses ends with status 4, a service that is down with 5", async () => {
+  test("ends with status 4 if the service refuses, and with 5 if it is down", async () => {
     const made = build();
     const run = () => upload(made, "out/tool.deb", "--site", "bucket", "--release", "26.08.001");
     const key = "s3://site/pre/files/26.08.001/tool.deb";
@@ -275,7 +275,7 @@ describe("to a bucket", () => {
   });
 });
 
-test("a site with an address of its own, names and types from the manifest, catalog.yaml from elsewhere", async () => {
+test("upload accepts a site with its own address, a manifest with names and types, and another catalog.yaml", async () => {
   const template = "{base_url}/files/{package_type}/{version}/{checksum}/{file}";
   const made = build({ artifact_url: template }, manifest(deb({ name: "The tool", file: "tool.deb" })));
   made.write("elsewhere/catalog.yaml", made.read("releases/catalog.yaml"));
@@ -319,7 +319,7 @@ test("a document of an artifact is stored under its address with an ending, and 
   );
 });
 
-test("a private record's file goes up when somebody says so", async () => {
+test("upload sends a private record's file only with --with-private", async () => {
   const made = build({}, manifest(deb({ only_for_account: "acme" })));
   const args = ["out/tool.deb", "--site", "bucket", "--manifest", "m.json"];
   expect((await upload(made, ...args, "--dry-run")).exitCode).toBe(1);

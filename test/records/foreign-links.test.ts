@@ -44,7 +44,7 @@ describe("a link in releases/ that leads out of the project", () => {
     ["the configuration, read alone", "catalog.yaml", ["history", "prod"]],
     ["the ledger", "ledger.jsonl", ["build"]],
     ["the exceptions", "exceptions.yaml", ["check"]],
-  ])("is refused as %s, and nothing of the file is printed", async (_, link, args) => {
+  ])("is refused as %s, without any bytes of its target in the output", async (_, link, args) => {
     for (const target of [outside, join(folder, ".git/config")]) {
       const { exitCode, text } = await linked(link, target, args);
       expect(text).toContain(
@@ -56,7 +56,7 @@ describe("a link in releases/ that leads out of the project", () => {
     }
   });
 
-  test("is refused as a root, whose first bytes a JSON parser would print", () => {
+  test("is refused as a root, without the first bytes that a JSON parser would print", () => {
     const trust = join(folder, "releases/trust");
     mkdirSync(trust);
     symlinkSync(outside, join(trust, "1.root.json"));
@@ -72,7 +72,7 @@ describe("a link in releases/ that leads out of the project", () => {
     expect(exitCode).toBe(2);
   });
 
-  test("is read where it stays in the project", async () => {
+  test("is followed inside the project", async () => {
     const shared = mkdtempSync(join(folder, "shared-"));
     const notes = join(shared, "more.yaml");
     writeFileSync(notes, "component: server\nkind: fixed\ntext: Shared.\n");

@@ -15,7 +15,7 @@ import {
 
 const codesOf = (problems: string[]) => problems.map((problem) => /\[([a-z-]+)\]/.exec(problem)?.[1]).sort();
 
-test("a folder with a dozen different faults shows all of them in one run", async () => {
+test("check reports a dozen different faults of a folder in one run", async () => {
   const catalog = releases(validRelease);
   await catalog.cut();
   catalog.write({
@@ -53,7 +53,7 @@ test("a folder with a dozen different faults shows all of them in one run", asyn
   ]);
 });
 
-test("a document that does not fit shows all its faults, in the order of its lines", async () => {
+test("check reports all faults of a document in the order of its lines", async () => {
   const broken = client({
     name: "",
     package_type: "Deb",
@@ -75,7 +75,7 @@ test("a document that does not fit shows all its faults, in the order of its lin
   ]);
 });
 
-test("a document where everything is wrong shows the first five hundred problems and counts the others", async () => {
+test("check reports the first five hundred problems of a document and counts the others", async () => {
   const numbers = Array.from({ length: 10_000 }, (_, index) => index);
   const catalog = releases(validRelease, {
     "26.08.001/manifests/client.json": { release: "26.08.001", artifacts: numbers },
@@ -89,7 +89,7 @@ test("a document where everything is wrong shows the first five hundred problems
 });
 
 test.each(["ledger.jsonl", "catalog.yaml", "exceptions.yaml"])(
-  "an empty folder in the place of %s is seen",
+  "check reports an empty folder in the place of %s",
   async (name) => {
     const catalog = releases(validRelease, { [name]: undefined });
     mkdirSync(join(catalog.folder, name));
@@ -99,7 +99,7 @@ test.each(["ledger.jsonl", "catalog.yaml", "exceptions.yaml"])(
   },
 );
 
-test("a released build is not stopped by what is open", async () => {
+test("faults of open releases do not stop a released build", async () => {
   const catalog = releases(validRelease);
   await catalog.cut();
   catalog.write({

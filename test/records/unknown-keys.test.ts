@@ -72,12 +72,12 @@ const cases: [string, string, string, string][] = [
   ],
 ];
 
-test.each(cases)("an unknown key %s is answered with the key it resembles", async (_, path, text, hint) => {
+test.each(cases)("the hint for an unknown key %s names a similar one", async (_, path, text, hint) => {
   const [first] = await said(path, text);
   expect(first?.split("\n  ")[1]).toBe(hint);
 });
 
-test("a short key resembles only what is one letter away", async () => {
+test("a short key is similar only with one different letter", async () => {
   expect(await said("26.08.001/release.yaml", release("rev: {}"))).toEqual([
     'error[unknown-key] the key "rev" is not known\n  Did you mean revs?',
   ]);

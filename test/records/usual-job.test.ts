@@ -25,7 +25,7 @@ async function hints({ json }: Project, ...args: string[]): Promise<unknown[]> {
     .map(({ hint }) => hint.split(":")[0]);
 }
 
-test("what is missing names the manifest that brought it last time, variant by variant", async () => {
+test("the hint for a missing artifact names its manifest of the last release, variant by variant", async () => {
   const made = project({
     "releases/catalog.yaml": { require: {}, expected },
     ...jobs("26.08.001", {
@@ -51,7 +51,7 @@ test("what is missing names the manifest that brought it last time, variant by v
   );
 });
 
-test("later releases, and those that lacked it too, are not named", async () => {
+test("the hint ignores later releases, and those that lacked the artifact too", async () => {
   const made = project({
     "releases/catalog.yaml": { require: {}, expected: ["msi"] },
     ...jobs("26.07.001", { "first.json": [client("26.07.001")] }),
@@ -63,7 +63,7 @@ test("later releases, and those that lacked it too, are not named", async () => 
   expect(await hints(made, "check")).toEqual([last, last]);
 });
 
-test("where no earlier release had it, only the ways out are named", async () => {
+test("the hint names no manifest if no earlier release had the artifact", async () => {
   const made = project({
     "releases/catalog.yaml": { require: {}, expected: ["msi"] },
     ...jobs("26.08.001", { "debs.json": [old("26.08.001")] }),

@@ -12,7 +12,7 @@ describe.each(Object.entries(documents))("generated documents: %s", (name, good)
   const zod = documentSchemas[name as SchemaName];
   const validate = ajv.compile(JSON.parse(jsonSchemaText(name as SchemaName)));
 
-  test("zod and its JSON Schema accept what is right in every combination", () => {
+  test("zod and its JSON Schema accept every combination of valid members", () => {
     fc.assert(
       fc.property(good, (value) => {
         expect(zod.safeParse(value).error?.issues).toBeUndefined();
@@ -21,7 +21,7 @@ describe.each(Object.entries(documents))("generated documents: %s", (name, good)
     );
   });
 
-  test("they agree on what is damaged", () => {
+  test("zod and its JSON Schema agree about damaged documents", () => {
     fc.assert(
       fc.property(
         good.chain((value) => mutated([value])),

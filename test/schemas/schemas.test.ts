@@ -16,7 +16,7 @@ const names = Object.keys(documentSchemas) as SchemaName[];
 const ajv = new Ajv2020({ strict: true, validateFormats: false, allErrors: false });
 const validators = new Map(names.map((name) => [name, ajv.compile(JSON.parse(jsonSchemaText(name)))]));
 
-test("schemas/ holds what `npm run schemas` writes", () => {
+test("schemas/ is equal to the output of `npm run schemas`", () => {
   const folder = join(repository, "schemas");
   const schemas = readdirSync(folder).filter((file) => file.endsWith(".schema.json"));
   expect(schemas.sort()).toEqual(names.map((name) => `${name}.schema.json`).sort());
@@ -28,7 +28,7 @@ test("schemas/ holds what `npm run schemas` writes", () => {
 test.each([
   ["catalog", catalogOpenApiText],
   ["controller", controllerOpenApiText],
-])("the description of the %s's API is what its routes and schemas say", (name, text) => {
+])("the description of the %s's API is generated from its routes and schemas", (name, text) => {
   expect(readFileSync(join(repository, `schemas/${name}.openapi.json`), "utf8")).toBe(text());
 });
 
@@ -36,7 +36,7 @@ test.each([
 const portable =
   /^(?:\[\^?(?:[^\]\\]|\\[^\p{L}\p{N}])+\]|\\[^\p{L}\p{N}]|[?*+]\??|\{\d+(?:,\d*)?\}\??|[\^$|)]|\((?!\?)|[^\\[\](){}?*+|.^$])*$/u;
 
-test("every published pattern is one that Python, Go and Java read alike", () => {
+test("Python, Go and Java read every published pattern in the same way", () => {
   const folder = join(repository, "schemas");
   const patterns = readdirSync(folder).flatMap((file) =>
     patternsOf(JSON.parse(readFileSync(join(folder, file), "utf8"))),
@@ -54,7 +54,7 @@ function patternsOf(value: unknown): string[] {
   );
 }
 
-test("each schema names its draft and has an id of its own", () => {
+test("each schema has its draft and its own id", () => {
   const heads = names.map((name) => JSON.parse(jsonSchemaText(name)));
   expect(heads.map((schema) => schema.$id)).toEqual(names.map((name) => `urn:relcat:schema:${name}:1`));
   for (const schema of heads) expect(schema.$schema).toBe("https://json-schema.org/draft/2020-12/schema");
@@ -70,13 +70,13 @@ const both = (name: SchemaName, value: unknown) => ({
 });
 
 describe.each(names)("%s: zod and its JSON Schema agree", (name) => {
-  test("on good documents", () => {
+  test("about valid documents", () => {
     for (const value of examples[name]) {
       expect(both(name, value), JSON.stringify(value)).toEqual({ zod: true, schema: true });
     }
   });
 
-  test("on damaged documents", () => {
+  test("about damaged documents", () => {
     let refused = 0;
     fc.assert(
       fc.property(mutated(examples[name]), (value) => {

@@ -98,7 +98,7 @@ beforeAll(async () => {
 const ownOrder = [2, 3, 1];
 const asked = ({ path }: Recorded) => /[?&]ordering=(?:[^&]*,)?(?:%20)?-?(?:id|version|created)\b/.test(path);
 
-describe("as the framework answered", () => {
+describe("the server answers as the framework did", () => {
   test.each(recorded.filter((row) => !(row.case in differences)).map((row) => [row.case, row] as const))(
     "%s",
     async (_, row) => {
@@ -109,7 +109,7 @@ describe("as the framework answered", () => {
   );
 });
 
-describe("otherwise, for a reason", () => {
+describe("the server differs from the framework for a reason", () => {
   test.each(Object.entries(differences).map(([name, { reason, answer }]) => [name, reason, answer] as const))(
     "%s: %s",
     async (name, _, expected) => {

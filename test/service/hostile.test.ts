@@ -24,7 +24,7 @@ function send(bytes: string, to: Running = running): Promise<string> {
   });
 }
 
-describe("paths that lead astray", () => {
+describe("a path that leads outside", () => {
   const secret = readFileSync("/etc/passwd", "utf8").slice(0, 20);
 
   test.each([
@@ -64,21 +64,21 @@ describe("paths that lead astray", () => {
     "/api/v1/package/index.json/",
     "/API/V1/PACKAGE/",
     `/${"a".repeat(9000)}`,
-  ])("%s", async (path) => {
+  ])("leads to no file: %s", async (path) => {
     const answer = await ask(running.url, path);
     expect([400, 404]).toContain(answer.status);
     expect(answer.text).not.toContain(secret);
     expect(answer.headers.location).toBeUndefined();
   });
 
-  test("no redirect leaves the host", async () => {
+  test("is not redirected to another host", async () => {
     for (const path of ["/releases?//evil.example", "/api/v1/package?x=//evil.example"]) {
       const { headers } = await ask(running.url, path, { headers: { host: "evil.example" } });
       expect(headers.location).toMatch(/^\/(releases|api\/v1\/package)\/(\?|$)/);
     }
   });
 
-  test("an address in the answer comes from the configuration, not from the request", async () => {
+  test("is not needed: addresses in answers come from the configuration, not from the request", async () => {
     const headers = {
       host: "evil.example",
       "x-forwarded-host": "evil.example",
@@ -99,19 +99,19 @@ test.each([
   ["GET /api/v1/package/ HTTP/1.1", "Host: a", "Host: b"],
   ["GET /api/v1/package/?ordering=id HTTP/1.1", "Host: a", "host: a"],
   ["GET /releases/ HTTP/1.1", "HOST: a", "X: y", "Host:"],
-])("two Host headers are refused, and nothing behind them is answered: %s, %s", async (...lines) => {
+])("two Host headers are refused, and the text after them is not answered: %s, %s", async (...lines) => {
   const answer = await send(`${lines.join("\r\n")}\r\n\r\nGET /healthz HTTP/1.1\r\nHost: x\r\n\r\n`);
   expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 400"]);
   expect(answer).toContain('{"detail":"The request has more than one Host header."}');
 });
 
-describe("too much", () => {
+describe("a large request", () => {
   test.each([
     ["a query of 100 KB", `GET /api/v1/package/?a=${"b".repeat(100_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ["10,000 parameters", `GET /api/v1/package/?${"a=&".repeat(10_000)} HTTP/1.1\r\nHost: x\r\n\r\n`],
     ["a flood of headers", `GET / HTTP/1.1\r\nHost: x\r\n${"X-Flood: 1\r\n".repeat(2000)}\r\n`],
     ["one large header", `GET / HTTP/1.1\r\nHost: x\r\nX-Large: ${"a".repeat(20_000)}\r\n\r\n`],
-  ])("%s is refused in plain words", async (_, bytes) => {
+  ])("with %s is refused in one sentence", async (_, bytes) => {
     const answer = await send(bytes);
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer).toContain(
@@ -119,7 +119,7 @@ describe("too much", () => {
     );
   });
 
-  test("as many parameters as a request can hold are answered, and named to a bound", async () => {
+  test("with as many parameters as possible is answered, and the header that names them has a bound", async () => {
     const names = Array.from({ length: 1500 }, (_, index) => `p${index}`);
     const answer = await ask(running.url, `/api/v1/package/?${names.join("&")}`);
     expect(idsOf(answer)).toEqual([2, 3, 1]);
@@ -128,7 +128,7 @@ describe("too much", () => {
     expect(named.length).toBeLessThanOrEqual(1024);
   });
 
-  test("as many terms and ranges as fit change nothing", async () => {
+  test("with as many terms and ranges as possible is answered", async () => {
     const ordering = await ask(running.url, `/api/v1/package/?ordering=${"-name,".repeat(1000)}-id`);
     expect(idsOf(ordering)).toEqual([3, 2, 1]);
     const accept = { accept: `${"x/y;q=0.1,".repeat(1000)}application/json` };
@@ -136,19 +136,19 @@ describe("too much", () => {
   });
 });
 
-describe("too slow", () => {
+describe("a slow client", () => {
   let hurried: Running;
   beforeAll(async () => {
     hurried = await serveFolder((await threeRecords()).out, { timeouts: { headers: 300, request: 600 } });
   });
 
-  test("a client that never ends its headers is cut off, with a word", async () => {
+  test("gets an answer and is disconnected if its headers never end", async () => {
     expect(await send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", hurried)).toMatch(
       /^HTTP\/1\.1 408 Request Timeout[\s\S]+\{"detail":"The request took too long\."\}$/,
     );
   });
 
-  test("so is one that never sends the body it promised", async () => {
+  test("is disconnected if its body never arrives", async () => {
     const answer = await send(
       "POST /api/v1/package/ HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n{",
       hurried,
@@ -156,14 +156,14 @@ describe("too slow", () => {
     expect(answer).toMatch(/^HTTP\/1\.1 (405|408) /);
   });
 
-  test("others are answered meanwhile", async () => {
+  test("does not delay others", async () => {
     const slow = send("GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", hurried);
     expect((await ask(hurried.url, "/api/v1/package/")).status).toBe(200);
     await slow;
   });
 });
 
-describe("requests that mean two things", () => {
+describe("an ambiguous request is refused", () => {
   test.each([
     ["two lengths", "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\nContent-Length: 5\r\n\r\nhello"],
     [
@@ -174,11 +174,11 @@ describe("requests that mean two things", () => {
     ["a space before the colon", "GET / HTTP/1.1\r\nHost : x\r\n\r\n"],
     ["no HTTP at all", "\x16\x03\x01\x02\x00"],
     ["a NUL in a header", "GET / HTTP/1.1\r\nHost: x\r\nX-A: \0\r\n\r\n"],
-  ])("%s: refused", async (_, bytes) => {
+  ])("with %s", async (_, bytes) => {
     expect(await send(bytes)).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
   });
 
-  test("a name with a line break in it breaks no header", async () => {
+  test("a parameter name with a line break creates no header", async () => {
     const answer = await ask(
       running.url,
       "/api/v1/package/?a%0d%0aSet-Cookie:%20x=1&%E2%80%A8=1&%ED%A0%80=1",
@@ -190,14 +190,14 @@ describe("requests that mean two things", () => {
     );
   });
 
-  test("prototype names are names", async () => {
+  test("names of Object.prototype are ordinary parameters", async () => {
     const answer = await ask(running.url, "/api/v1/package/?__proto__=1&constructor=2&toString=3");
     expect(idsOf(answer)).toEqual([2, 3, 1]);
     expect(answer.headers["x-ignored-parameters"]).toBe("__proto__, constructor, toString");
   });
 
   test.each(["bytes=0-1", "bytes=0-1,3-4,5-6", "bytes=-5", "bytes=9-1", "items=0-1", "bytes=0-0,-1"])(
-    "Range: %s gives the whole",
+    "Range: %s is ignored",
     async (range) => {
       const answer = await ask(running.url, "/api/v1/package/", { headers: { range } });
       expect([answer.status, idsOf(answer)]).toEqual([200, [2, 3, 1]]);
@@ -211,14 +211,14 @@ describe("requests that mean two things", () => {
     ["text/html;q=0.0001, application/json;q=0.5", "text/html; charset=utf-8"],
     [";q=1,,;,*/*", "application/json"],
     ["text/html;q=0,*/*", "application/json"],
-  ])("Accept: %s is read as well as it can be", async (accept, type) => {
+  ])("Accept: %s is read as well as possible", async (accept, type) => {
     expect(
       (await ask(running.url, "/api/v1/package/", { headers: { accept } })).headers["content-type"],
     ).toBe(type);
   });
 
   test.each(['"', '"" , W/"x"', "*,*", ",,,", '"a"'.repeat(2000)])(
-    "If-None-Match: %s matches nothing by mistake",
+    "If-None-Match: %s matches nothing",
     async (tag) => {
       expect((await ask(running.url, "/api/v1/package/", { headers: { "if-none-match": tag } })).status).toBe(
         200,
@@ -230,7 +230,7 @@ describe("requests that mean two things", () => {
 describe("hostile values of records", () => {
   const nasty = `"><script>alert(1)</script>'--><img src=x onerror=alert(1)>{{x}}\u2028\u202e`;
 
-  test("stand in pages as text, whatever was asked", async () => {
+  test("are text in pages, after any request", async () => {
     const catalog = releases({
       "catalog.yaml": { require: {}, platforms: { 14: "<b>RPM" } },
       "26.01.001/release.yaml": { version: "26.01.001", date: "2026-01-15", summary: nasty },

@@ -23,7 +23,7 @@ describe("indented JSON", () => {
     ["application/json; indent=four", 0],
     ["application/json; indent=", 0],
     ["application/json", 0],
-  ])("%s: by %i", async (accept, indent) => {
+  ])("for %s has %i spaces", async (accept, indent) => {
     for (const path of [
       "/api/v1/package/",
       "/api/v1/package/?ordering=name&operating_system=",
@@ -38,7 +38,7 @@ describe("indented JSON", () => {
     }
   });
 
-  test("is not mistaken for the compact form by caches, and is never compressed", async () => {
+  test("has its own validator, and is never compressed", async () => {
     const path = "/api/v1/package/1/";
     const [plain, four, two] = await Promise.all(
       ["application/json", "application/json; indent=4", "application/json; indent=2"].map((accept) =>
@@ -55,7 +55,7 @@ describe("indented JSON", () => {
     expect(JSON.parse(four?.text ?? "")).toEqual(JSON.parse(two?.text ?? ""));
   });
 
-  test("has its length without a body for HEAD", async () => {
+  test("has its length in the answer to HEAD", async () => {
     const headers = { accept: "application/json; indent=4" };
     const [whole, head] = [
       await ask(running.url, "/api/v1/package/", { headers }),

@@ -126,7 +126,7 @@ const accept = fc.constantFrom(
 const encoding = fc.constantFrom(undefined, "", "gzip", "br", "br, gzip;q=0.5", "gzip;q=0", "*");
 
 describe("selections over the wire", () => {
-  test("are the very answers of the handler", async () => {
+  test("are equal to the answers of the handler", async () => {
     await fc.assert(
       fc.asyncProperty(
         search,
@@ -161,7 +161,7 @@ describe("selections over the wire", () => {
     },
   );
 
-  test("reach many clients whole when they are long, while others leave", async () => {
+  test("reach many clients completely, while others disconnect", async () => {
     const record = (id: number) => ({
       id,
       version: "26.01.001",

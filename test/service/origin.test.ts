@@ -11,7 +11,7 @@ import { hasTerminal, typingAtTerminal } from "../support/terminal.ts";
 import { ask, idsOf, serveFolder, threeRecords } from "./origin.ts";
 
 describe("a new build", () => {
-  test("takes the place of the old one without a restart", async () => {
+  test("replaces the old one without a restart", async () => {
     const catalog = await threeRecords();
     const { url, origin } = await serveFolder(catalog.out);
     const before = origin.build();
@@ -24,7 +24,7 @@ describe("a new build", () => {
     expect(idsOf(await ask(url, "/api/v1/package/?name=delta.rpm"))).toEqual([4]);
   });
 
-  test("never shows through while it is written: lists, records and pages are those of one build", async () => {
+  test("is invisible while it is written: lists, records and pages are from one build", async () => {
     const catalog = releases(plainRelease("26.01.001", files("26.01.001", "a", "b")));
     await catalog.cut({}, "2026-01-20T10:00:00Z");
     await catalog.build();
@@ -43,7 +43,7 @@ describe("a new build", () => {
     expect((await ask(url, "/api/v1/package/")).text).toContain('"Better."');
   });
 
-  test("that is not whole is not taken", async () => {
+  test("is ignored if it is incomplete", async () => {
     const catalog = await threeRecords();
     const { url, origin } = await serveFolder(catalog.out);
     const build = origin.build();
@@ -55,8 +55,8 @@ describe("a new build", () => {
   });
 });
 
-describe("encodings", () => {
-  test("are taken from the files beside the file, each with an ETag of its own", async () => {
+describe("compressed files", () => {
+  test("are served from the folder, each with its own ETag", async () => {
     const catalog = await threeRecords();
     const list = join(catalog.out, "api/v1/package/index.json");
     const plain = Buffer.from(catalog.read("../dist/api/v1/package/index.json"));
@@ -75,7 +75,7 @@ describe("encodings", () => {
     ).toBe(200);
   });
 
-  test("of other bytes are not believed", async () => {
+  test("are ignored if they have other bytes", async () => {
     const catalog = await threeRecords();
     const list = join(catalog.out, "api/v1/package/index.json");
     writeFileSync(`${list}.gz`, gzipSync("[]"));
@@ -104,7 +104,7 @@ test("two orderings, filters or formats never have the same ETag", async () => {
   expect(new Set(tags).size).toBe(paths.length);
 });
 
-test("a page that Accept chose is kept by nobody, one that has its own address is", async () => {
+test("a page that Accept selected is not cached, one with its own address is", async () => {
   const { url } = await serveFolder((await threeRecords()).out);
   const html = { accept: "text/html,*/*;q=0.8" };
   const cacheOf = async (path: string, headers = {}) =>
@@ -134,7 +134,7 @@ describe("the log", () => {
     ]);
   });
 
-  test("believes X-Forwarded-For of trusted proxies alone, and only up to the first that is none", async () => {
+  test("believes X-Forwarded-For only up to the first untrusted proxy", async () => {
     const { out } = await threeRecords();
     const forwarded = { headers: { "x-forwarded-for": "9.9.9.9, 1.2.3.4, 10.1.1.1" } };
     const remoteWith = async (trustedProxies: string[]) => {
@@ -148,7 +148,7 @@ describe("the log", () => {
   });
 });
 
-test("healthz says which build is served", async () => {
+test("healthz names the served build", async () => {
   const { url, origin } = await serveFolder((await threeRecords()).out);
   const { status, text, headers } = await ask(url, "/healthz");
   expect([status, JSON.parse(text), headers["cache-control"]]).toEqual([
@@ -158,8 +158,8 @@ test("healthz says which build is served", async () => {
   ]);
 });
 
-describe("below a base path", () => {
-  test("everything is there, and nothing outside of it", async () => {
+describe("a base path", () => {
+  test("has everything below it, and nothing outside", async () => {
     const catalog = releases(plainRelease("26.01.001", ["alpha.rpm"]), {
       "catalog.yaml": { require: {}, base_url: "https://example.com/some/base" },
     });
@@ -199,7 +199,7 @@ describe("relcat serve", () => {
     });
   }
 
-  test("serves a built site, finishes what runs when it is told to stop, and exits 0", async () => {
+  test("serves a built site, finishes its requests after SIGTERM, and exits 0", async () => {
     const folder = copyProject(".");
     await relcat(folder, ["build"]);
     const running = start(folder, "--json");
@@ -234,7 +234,7 @@ describe("relcat serve", () => {
     ]);
   });
 
-  test.skipIf(!hasTerminal)("at a terminal each request is a short line", async () => {
+  test.skipIf(!hasTerminal)("prints each request as a short line at a terminal", async () => {
     const folder = copyProject(".");
     await relcat(folder, ["build"]);
     let asked: Promise<unknown> | undefined;
@@ -248,7 +248,7 @@ describe("relcat serve", () => {
     expect(text).not.toContain('"event"');
   });
 
-  test("with --watch builds what is written, again after each change, and keeps the last good site", async () => {
+  test("with --watch builds after each change, and keeps the last valid site", async () => {
     const folder = copyProject(".");
     const running = start(folder, "--watch", "--quiet");
     const url = await firstLine(running, /on (http:\S+)\/, again/);
@@ -281,7 +281,7 @@ describe("relcat serve", () => {
     expect({ stderr, exitCode }).toEqual({ stderr: message, exitCode: 2 });
   });
 
-  test("refuses a folder whose site is not whole, and a port that is taken", async () => {
+  test("refuses an incomplete site, and a port that is in use", async () => {
     const folder = copyProject(".");
     await relcat(folder, ["build"]);
     const { url } = await serveFolder(join(folder, "dist"));

@@ -8,7 +8,7 @@ import { open, openCatalog, posted, postTo, record, rpm, servePosts, told } from
 const manifests = ({ folder }: Releases, version = open) =>
   readdirSync(join(folder, version, "manifests")).sort();
 
-describe("conflicts name both sides and store nothing", () => {
+describe("a conflict names both sides and stores nothing", () => {
   const published = "26.01.001";
   const of = (...artifacts: object[]) => ({ release: published, artifacts });
 
@@ -41,7 +41,7 @@ describe("conflicts name both sides and store nothing", () => {
     expect(manifests(catalog, published)).toEqual(["all.json"]);
   });
 
-  test("with the ledger alone, where the manifest has gone", async () => {
+  test("with the ledger only, if the manifest was deleted", async () => {
     const catalog = await threeRecords();
     catalog.write({ [`${published}/manifests/all.json`]: undefined });
     const { post } = await servePosts(catalog);
@@ -71,7 +71,7 @@ describe("conflicts name both sides and store nothing", () => {
     expect(await catalog.problems()).toEqual([]);
   });
 
-  test("with a manifest of the same name that holds something else", async () => {
+  test("with a manifest of the same name and other content", async () => {
     const catalog = openCatalog();
     const { post } = await servePosts(catalog);
     await post(posted(rpm("a.rpm")));
@@ -84,7 +84,7 @@ describe("conflicts name both sides and store nothing", () => {
   });
 });
 
-describe("errors of the catalog are not shown to clients that post", () => {
+describe("a client that posts gets no errors of the catalog for", () => {
   test.each([
     ["a configuration", { "catalog.yaml": "prodcut: x\n" }],
     ["a ledger", { "ledger.jsonl": "<<<<<<< ours\n" }],
@@ -99,7 +99,7 @@ describe("errors of the catalog are not shown to clients that post", () => {
     expect(said).toHaveLength(1);
   });
 
-  test("problems of the release's other files are not theirs", async () => {
+  test("problems of the release's other files", async () => {
     const catalog = openCatalog();
     catalog.write({ [`${open}/manifests/broken.json`]: "{", [`${open}/release.yaml`]: undefined });
     const { post } = await servePosts(catalog);
@@ -114,7 +114,7 @@ describe("a cut release", () => {
   test.each([
     ["as a manifest", { release: cut, artifacts: [rpm("new.rpm", "e")] }],
     ["as a record", record("new.rpm", { version: cut })],
-  ])("takes nothing new, %s", async (_, body) => {
+  ])("accepts no new artifact, %s", async (_, body) => {
     const catalog = await threeRecords();
     const { post } = await servePosts(catalog);
     const ledger = catalog.read("ledger.jsonl");
@@ -128,7 +128,7 @@ describe("a cut release", () => {
   });
 });
 
-test("without a handler for posts, POST is not allowed", async () => {
+test("POST is not allowed without a handler", async () => {
   const { url } = await serveFolder((await threeRecords()).out);
   expect(told(await postTo(url, posted(rpm("a.rpm"))))).toEqual({
     status: 405,

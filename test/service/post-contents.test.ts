@@ -14,7 +14,7 @@ const textOf = ({ folder }: Releases, name: string, version = open) =>
   readFileSync(join(folder, version, "manifests", name), "utf8");
 
 describe("a manifest", () => {
-  test("is stored byte for byte as ingest would, under the name it would have", async () => {
+  test("is stored with the bytes and the name that ingest would give it", async () => {
     const catalog = openCatalog();
     const { post } = await servePosts(catalog);
     const body = posted(
@@ -69,7 +69,7 @@ describe("a manifest", () => {
     expect(JSON.parse(cut.text)[1]).toEqual(published);
   });
 
-  test("may be said again otherwise until it is cut", async () => {
+  test("can be replaced until it is cut", async () => {
     const catalog = openCatalog();
     const { post } = await servePosts(catalog);
     const said = (description: string) => posted(rpm("a.rpm", "a", { description }));
@@ -83,7 +83,7 @@ describe("a manifest", () => {
     expect((await catalog.load()).identified.pending).toEqual([]);
   });
 
-  test("changes nothing of what is served, and not the ledger", async () => {
+  test("changes neither the served site nor the ledger", async () => {
     const catalog = await threeRecords();
     catalog.write({ [`${open}/release.yaml`]: { version: open, date: "2026-03-15" } });
     const { post, url } = await servePosts(catalog, { site: catalog.out });
@@ -162,19 +162,19 @@ describe("a manifest", () => {
     ],
     [posted(rpm("..")), { "artifacts.0.name": [expect.anything()] }],
     [posted(rpm("a/../b.rpm")), { "artifacts.0.name": [expect.anything()] }],
-  ])("%j is refused", async (body, fields) => {
+  ])("is refused as %j", async (body, fields) => {
     const { post } = await servePosts(openCatalog());
     expect(told(await post(body))).toMatchObject({ status: 400, ...fields });
   });
 
-  test("an artifact that is said twice in the same words stands once", async () => {
+  test("stores a repeated artifact once", async () => {
     const { post } = await servePosts(openCatalog());
     expect(JSON.parse((await post(posted(rpm("a.rpm"), rpm("a.rpm")))).text)).toHaveLength(1);
   });
 });
 
 describe("one record", () => {
-  test("with all 14 fields under the names of the wire becomes an artifact that publishes as it was", async () => {
+  test("with all 14 fields under their names in the catalog is published unchanged", async () => {
     const catalog = openCatalog();
     catalog.write({ "catalog.yaml": { require: {}, wire: { vendor: "acme", cryptolib_post: "post" } } });
     const { post } = await servePosts(catalog);
@@ -196,7 +196,7 @@ describe("one record", () => {
     expect(published).toMatchObject(body);
   });
 
-  test("names what it cannot have in a header, up to a bound", async () => {
+  test("names ignored fields in a header, up to a bound", async () => {
     const { post } = await servePosts(openCatalog());
     const ignored = { id: 9, created_date: "x", modified_date: 1, "a\r\nb": 1, ü: 1 };
     expect((await post(record("a.rpm", ignored))).headers["x-ignored-fields"]).toBe(
@@ -208,7 +208,7 @@ describe("one record", () => {
     expect(named.length).toBeLessThanOrEqual(1024);
   });
 
-  test("gets errors under its own names", async () => {
+  test("gets errors under its own field names", async () => {
     const catalog = openCatalog();
     catalog.write({ "catalog.yaml": { wire: { vendor: "acme", cryptolib_post: "post" } } });
     const { post } = await servePosts(catalog);

@@ -48,12 +48,12 @@ beforeAll(async () => {
 });
 afterAll(() => stop());
 
-test("a controller's key posts where its scopes say so", async () => {
+test("a controller's key can post if it has the scope", async () => {
   const answer = await postTo(url, posted(rpm("a.rpm")), keys.may);
   expect(answer.status).toBe(201);
 });
 
-test("without the scope it is forbidden, revoked it is unknown, and so is everybody else", async () => {
+test("a key without the scope is forbidden, and a revoked or foreign one is unknown", async () => {
   const forbidden = await postTo(url, posted(rpm("b.rpm")), keys.mayNot);
   expect([forbidden.status, JSON.parse(forbidden.text)]).toEqual([
     403,

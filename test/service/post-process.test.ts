@@ -63,8 +63,8 @@ const manifests = ({ folder }: Releases): string[] => {
 const errors = async (catalog: Releases) =>
   (await catalog.load()).problems.filter(({ severity }) => severity === "error");
 
-describe("many at once, to two servers", () => {
-  test("none is lost, and each is whole", async () => {
+describe("concurrent posts to two servers", () => {
+  test("are all stored completely", async () => {
     const catalog = openCatalog();
     const { out } = await threeRecords();
     const origins = await Promise.all([start(catalog, out), start(catalog, out)]);
@@ -81,7 +81,7 @@ describe("many at once, to two servers", () => {
     expect(releases[0]?.artifacts).toHaveLength(1000);
   });
 
-  test("of two that contradict each other one is taken", async () => {
+  test("of contradicting manifests succeed once", async () => {
     const catalog = openCatalog();
     const { out } = await threeRecords();
     const [one, two] = await Promise.all([start(catalog, out), start(catalog, out)]);
@@ -96,7 +96,7 @@ describe("many at once, to two servers", () => {
   });
 });
 
-test("killed before any of its writes, a server leaves a whole manifest or none", {
+test("a server that is killed before any of its writes leaves a complete manifest or none", {
   tags: ["long"],
 }, async () => {
   const { out } = await threeRecords();
@@ -137,7 +137,7 @@ describe("the command after a post", () => {
     return [process.execPath, file];
   }
 
-  test("runs once a manifest is stored, as it is written, and knows no token", async () => {
+  test("runs after a manifest is stored, with its arguments as configured and without the token", async () => {
     const catalog = openCatalog();
     const note = join(temporaryFolder(), "note");
     const write = `import { appendFileSync } from "node:fs";
@@ -161,7 +161,7 @@ describe("the command after a post", () => {
     expect(readFileSync(note, "utf8")).toBe(`${JSON.stringify([["$(id)", "; a  b"], manifest, null])}\n`);
   });
 
-  test("delays no other post, and what came meanwhile is told of together", async () => {
+  test("delays no other post, and gets the posts of the meantime together", async () => {
     const catalog = openCatalog();
     const folder = temporaryFolder();
     const [note, gate] = [join(folder, "note"), join(folder, "gate")];
@@ -182,7 +182,7 @@ describe("the command after a post", () => {
   test.each([
     ["fails", 'console.error("no remote"); process.exit(3)', /exit code 3[\s\S]*no remote/],
     ["is not there", undefined, /ENOENT/],
-  ])("that %s is told of, and the manifest stands", async (_, text, reason) => {
+  ])("that %s is reported, and the manifest remains stored", async (_, text, reason) => {
     const catalog = openCatalog();
     const afterPost = text === undefined ? ["/nowhere/program"] : script(text);
     const { post, said } = await servePosts(catalog, { afterPost });
@@ -193,7 +193,7 @@ describe("the command after a post", () => {
     expect((await post(posted(rpm("a.rpm")))).status).toBe(200);
   });
 
-  test("may be relcat: nothing is locked meanwhile", async () => {
+  test("can be relcat, because nothing is locked", async () => {
     const catalog = openCatalog();
     const cut = ["-C", join(catalog.folder, ".."), "cut", "--all", "--now", "2026-03-21T10:00:00Z"];
     const afterPost = [process.execPath, program, ...cut];
@@ -203,7 +203,7 @@ describe("the command after a post", () => {
   });
 });
 
-describe("who may not be served", () => {
+describe("serve refuses to accept posts with", () => {
   const refused = async (env: Record<string, string>, ...args: string[]) => {
     const { folder } = openCatalog();
     const serve = ["serve", "--dir", "nowhere", ...args.map((word) => (word === "FOLDER" ? folder : word))];
@@ -213,10 +213,10 @@ describe("who may not be served", () => {
 
   test.each([
     ["no token", {}, ["--releases", "FOLDER"], "RELCAT_PUBLISH_TOKEN is not set, expected at least 16"],
-    ["a short one", { RELCAT_PUBLISH_TOKEN: "abc" }, ["--releases", "FOLDER"], "has 3 characters"],
+    ["a short token", { RELCAT_PUBLISH_TOKEN: "abc" }, ["--releases", "FOLDER"], "has 3 characters"],
     ["no folder", { RELCAT_PUBLISH_TOKEN: secret }, ["--releases", "nowhere"], "nowhere"],
-    ["nothing to run after", {}, ["--after-post", "true"], "--after-post is of no use alone"],
-    ["nothing to ask keys for", {}, ["--database", "x"], "--database is of no use alone"],
+    ["--after-post only", {}, ["--after-post", "true"], "--after-post is of no use alone"],
+    ["--database only", {}, ["--database", "x"], "--database is of no use alone"],
     ["no database", {}, ["--releases", "FOLDER", "--database", "nowhere.db"], "relcat controller init"],
   ])("%s", async (_, env, args, text) => {
     const answer = await refused(env, ...args);

@@ -41,7 +41,7 @@ beforeAll(async () => {
   posting = await servePosts(openCatalog());
 });
 
-describe("as the framework answered, or otherwise for a reason", () => {
+describe("the server answers as the framework did, or differs for a reason", () => {
   const named = rows.map(
     (row) => [`${row.variant}: ${row.case}`, row.differs?.reason ?? "the same", row] as const,
   );
@@ -66,7 +66,7 @@ describe("credentials", () => {
     ["Bearer", "Bearer pw"],
     ["any user", `Basic ${btoa("anybody:pw")}`],
     ["no user", `Basic ${btoa(":pw")}`],
-  ])("%s", async (_, authorization) => {
+  ])("are accepted as %s", async (_, authorization) => {
     expect((await posting.post({}, { authorization })).status).toBe(400);
   });
 
@@ -78,13 +78,13 @@ describe("credentials", () => {
     [`Basic ${btoa("alice:")}`, "Invalid username/password."],
     [`Basic ${btoa("pw:alice")}`, "Invalid username/password."],
     ["Digest pw", "Authentication credentials were not provided."],
-  ])("%s is refused", async (authorization, detail) => {
+  ])("are refused as %s", async (authorization, detail) => {
     const answer = await posting.post({}, { authorization });
     expect(told(answer)).toEqual({ status: 401, detail });
     expect(answer.headers["www-authenticate"]).toBe('Basic realm="relcat"');
   });
 
-  test("of any characters", async () => {
+  test("can have any characters", async () => {
     const { post } = await servePosts(posting.catalog, { token: "schlüssel:à" });
     const bytes = Buffer.from("schlüssel:à").toString("latin1");
     expect((await post({}, { authorization: `Bearer ${bytes}` })).status).toBe(400);
@@ -92,11 +92,11 @@ describe("credentials", () => {
     expect((await post({})).status).toBe(401);
   });
 
-  test("are never empty", async () => {
+  test("cannot be empty", async () => {
     await expect(servePosts(posting.catalog, { token: "" })).rejects.toThrow("the token is empty");
   });
 
-  test("come before everything else that could be wrong", async () => {
+  test("are checked before everything else", async () => {
     const answer = await posting.post("x".repeat(5_000_000), {
       authorization: "",
       "content-type": "text/plain",
@@ -105,22 +105,22 @@ describe("credentials", () => {
   });
 });
 
-describe("the form of a body", () => {
+describe("a body", () => {
   test.each(["application/json; charset=utf-8", "Application/JSON;x=y", " application/json"])(
-    "%s",
+    "is accepted as %s",
     async (type) => {
       expect((await posting.post({}, { "content-type": type })).status).toBe(400);
     },
   );
 
-  test.each(["application/jsonx", "", "application/json, text/plain"])("%j is no JSON", async (type) => {
+  test.each(["application/jsonx", "", "application/json, text/plain"])("is refused as %j", async (type) => {
     expect(told(await posting.post({}, { "content-type": type }))).toEqual({
       status: 415,
       detail: `Unsupported media type "${type}" in request.`,
     });
   });
 
-  test("compressed bodies are not taken", async () => {
+  test("is refused if it is compressed", async () => {
     const detail = 'Unsupported content encoding "gzip" in request.';
     expect(told(await posting.post({}, { "content-encoding": "gzip" }))).toEqual({ status: 415, detail });
   });
@@ -144,7 +144,7 @@ describe("the form of a body", () => {
     ["NUL", '{"name":"\0"}', "the body holds a NUL byte, expected UTF-8 text: line 1 column 10"],
     ["two values", "{} {}", "not valid JSON: more text after the value: line 1 column 4"],
     ["white space", "  \n ", "the body is empty, expected JSON: line 2 column 2"],
-  ])("%s is refused", async (_, body, text) => {
+  ])("is refused with %s", async (_, body, text) => {
     expect(told(await posting.post(body))).toEqual({ status: 400, detail: `JSON parse error - ${text}` });
   });
 
@@ -152,12 +152,12 @@ describe("the form of a body", () => {
     ["3", "int"],
     ["3.5", "float"],
     ["true", "bool"],
-  ])("%s is no object", async (body, kind) => {
+  ])("is refused as %s, because it is not an object", async (body, kind) => {
     const message = `Invalid data. Expected a dictionary, but got ${kind}.`;
     expect(told(await posting.post(body))).toEqual({ status: 400, non_field_errors: [message] });
   });
 
-  test("a prototype is not to be had", async () => {
+  test("cannot set a prototype", async () => {
     expect(told(await posting.post('{"__proto__":{"name":"a"}}'))).toMatchObject({
       status: 400,
       name: expect.anything(),
@@ -166,11 +166,11 @@ describe("the form of a body", () => {
   });
 });
 
-describe("too much", () => {
+describe("a large body", () => {
   const limit = 4 * 1024 * 1024;
   const detail = `The body has more than ${limit} bytes: post the artifacts in several manifests.`;
 
-  test("is refused by its length alone", async () => {
+  test("is refused by its length without being read", async () => {
     const answer = await ask(posting.url, "/api/v1/package/", {
       method: "POST",
       headers: {
@@ -184,7 +184,7 @@ describe("too much", () => {
     expect(told(answer)).toEqual({ status: 413, detail });
   });
 
-  test("is counted where no length is stated, and not read to its end", async () => {
+  test("is counted without a length, and not read to its end", async () => {
     const { hostname, port } = new URL(posting.url);
     const headers = { authorization: basic, "content-type": "application/json" };
     const sent = httpRequest({
@@ -213,7 +213,7 @@ describe("too much", () => {
     await ended;
   });
 
-  test("just the limit is read, and what it becomes may still be too much", async () => {
+  test("is read up to the limit, and can still have too many artifacts", async () => {
     const spaces = " ".repeat(limit - 2);
     expect((await posting.post(`${spaces}{}`)).status).toBe(400);
     expect((await posting.post(`${spaces} {}`)).status).toBe(413);
@@ -230,7 +230,7 @@ describe("too much", () => {
     });
   });
 
-  test("complaints end somewhere", async () => {
+  test("gets a bounded number of problems", async () => {
     const many = posted(
       ...Array.from({ length: 2000 }, (_, index) => rpm(`${index}.deb`, "a", { package_type: "deb" })),
     );
@@ -240,13 +240,13 @@ describe("too much", () => {
   });
 });
 
-test("other addresses take nothing in", async () => {
+test("other addresses do not accept POST", async () => {
   const headers = { authorization: basic };
   expect((await ask(posting.url, "/api/v1/", { method: "POST", headers })).status).toBe(405);
   expect((await ask(posting.url, "/api/v1/package/1/", { method: "POST", headers })).status).toBe(405);
 });
 
-test("nothing of all this was a fault of the server", () => {
+test("no request of these tests caused a server error", () => {
   expect(posting.log.filter(({ event }) => event !== "request")).toEqual([]);
   expect(posting.said).toEqual([]);
 });

@@ -18,12 +18,12 @@ test.each([
 });
 
 test.each(["", "/", "/key", "/keysx", "/keys/x/y", "/keys/x/rotate/y", "/keys//rotate", "//keys", "/KEYS"])(
-  "%j is nowhere",
+  "%j has no route",
   (path) => {
     expect(routeAt(path)).toBeUndefined();
   },
 );
 
-test("a path with two parameters is no route", () => {
+test("a path with two parameters has no route", () => {
   expect(() => routerOf([{ path: "/a/:b/:c" }])).toThrow("more than one parameter");
 });

@@ -99,8 +99,8 @@ function plainly(rows: readonly Row[], parameters: URLSearchParams): Row[] {
 const bytesOf = (rows: readonly Row[]) => new TextEncoder().encode(JSON.stringify(rows));
 const rowsOf = (bytes: Uint8Array): Row[] => JSON.parse(new TextDecoder().decode(bytes));
 
-describe("by property", () => {
-  test("a selection from the list's bytes is what the rules say", () => {
+describe("in a generated list", () => {
+  test("a selection from the list's bytes follows the rules", () => {
     fc.assert(
       fc.property(records, query, (rows, parameters) => {
         const { index, texts } = readPackageList(bytesOf(rows), "");
@@ -118,7 +118,7 @@ describe("by property", () => {
     );
   });
 
-  test("queries with the same canonical form select the same", () => {
+  test("queries with the same canonical form select the same records", () => {
     fc.assert(
       fc.property(records, query, query, (rows, one, other) => {
         const index = indexRecords(rows);
@@ -129,7 +129,7 @@ describe("by property", () => {
     );
   });
 
-  test("latest leads to one of the records that version=latest selects, or names them", () => {
+  test("latest redirects to a record that version=latest selects, or lists several", () => {
     fc.assert(
       fc.property(records, query, (rows, parameters) => {
         const index = indexRecords(rows);
@@ -160,7 +160,7 @@ describe("a query", () => {
     expect(canonicalQuery(read(text))).toBe(canonical);
   });
 
-  test("names what it does not know once each", () => {
+  test("names each unknown parameter once", () => {
     expect(read("page=2&page=3&limit=1&data=x&id=1").unknown).toEqual(["page", "limit", "data"]);
   });
 });

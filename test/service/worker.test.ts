@@ -5,11 +5,11 @@ import { temporaryFolder } from "../support/run.ts";
 import { bundleWorker, workerFile } from "./bundle.ts";
 import { threeRecords } from "./origin.ts";
 
-test("the worker in templates/ is made from its source (npm run worker)", async () => {
+test("the worker in templates/ is up to date (npm run worker)", async () => {
   expect(readFileSync(workerFile, "utf8")).toBe(await bundleWorker());
 });
 
-test("it needs nothing of Node, and nothing but itself", () => {
+test("the worker uses no Node API and no imports", () => {
   const text = readFileSync(workerFile, "utf8");
   expect(text).not.toMatch(/["'`]node:|\brequire\(|\bprocess\.|\bBuffer\.|\bimport\s*\(|(^|;)import\s/m);
   expect(text.length).toBeLessThan(64 * 1024);
@@ -40,13 +40,13 @@ async function workerOver(folder: string): Promise<Ask> {
   return (path, init) => worker.fetch(new Request(`https://edge.example${path}`, init), { ASSETS });
 }
 
-describe("over the files of a site", () => {
+describe("over the files of a site, the worker", () => {
   let ask: Ask;
   beforeAll(async () => {
     ask = await workerOver((await threeRecords()).out);
   });
 
-  test("gives the list, and what a query selects of it", async () => {
+  test("answers the list and selections", async () => {
     const list = await ask("/api/v1/package/");
     expect(list.headers.get("content-type")).toBe("application/json");
     expect(await idsIn(list)).toEqual([2, 3, 1]);
@@ -54,7 +54,7 @@ describe("over the files of a site", () => {
     expect(await idsIn(selected)).toEqual([1, 3]);
   });
 
-  test("leads to the newest file", async () => {
+  test("redirects to the newest file", async () => {
     const latest = await ask("/api/v1/package/latest/?package_type=rpm");
     expect([latest.status, latest.headers.get("location")]).toEqual([
       302,
@@ -62,18 +62,18 @@ describe("over the files of a site", () => {
     ]);
   });
 
-  test("gives pages and the one for what is not there", async () => {
+  test("answers pages and 404.html", async () => {
     expect((await ask("/releases/26.01.001/")).headers.get("content-type")).toBe("text/html; charset=utf-8");
     expect((await ask("/nowhere")).status).toBe(404);
   });
 
-  test("takes nothing in", async () => {
+  test("refuses POST", async () => {
     const refused = await ask("/api/v1/package/", { method: "POST", body: "{}" });
     expect([refused.status, refused.headers.get("allow")]).toEqual([405, "GET, POST, HEAD, OPTIONS"]);
   });
 });
 
-describe("over a list that is too large to be read for one answer", () => {
+describe("over a list that is too large for one answer, the worker", () => {
   let ask: Ask;
   beforeAll(async () => {
     const { out } = await threeRecords();
@@ -84,14 +84,14 @@ describe("over a list that is too large to be read for one answer", () => {
     ask = await workerOver(out);
   });
 
-  test("the list itself is given, and what stands in a document of its own is selected", async () => {
+  test("answers the whole list, and selections that have their own document", async () => {
     expect(await idsIn(await ask("/api/v1/package/"))).toEqual([2, 3, 1]);
     expect(await idsIn(await ask("/api/v1/package/?version=26.01.001&name=gamma.rpm"))).toEqual([3]);
     expect(await idsIn(await ask("/api/v1/package/?id=2&package_type=rpm"))).toEqual([2]);
     expect(await idsIn(await ask("/api/v1/package/?id=9"))).toEqual([]);
   });
 
-  test("what would need all of it is refused, with the way out", async () => {
+  test("refuses other selections with a hint", async () => {
     const refused = await ask("/api/v1/package/?operating_system=linux");
     expect([refused.status, await refused.json()]).toEqual([
       501,
