@@ -30,7 +30,7 @@ const shapes: [pattern: RegExp, schema: string][] = [
 ];
 const withoutSchema = /^(api\/v1\/index\.json|feed\.json|openapi\.json|schemas\/.*)$/;
 
-test.each(["site/small", "."])("every JSON document of %s fits the schema published beside it", (name) => {
+test.each(["site/small", "."])("every JSON document of %s fits its published schema", (name) => {
   const tree = sites[name] ?? new Map();
   const ajv = new Ajv2020({ strict: true, validateFormats: false });
   for (const path of tree.keys()) if (path.startsWith("schemas/")) ajv.addSchema(jsonOf(tree, path));
@@ -65,7 +65,7 @@ const fields = [
   "only_for_account",
 ];
 
-test("the list holds all 17 fields in order, versions descending, then ids descending", () => {
+test("the list has all 17 fields in order, versions descending, then ids descending", () => {
   for (const tree of Object.values(sites)) {
     const list: Record<string, unknown>[] = jsonOf(tree, "api/v1/package/index.json");
     for (const record of list) expect(Object.keys(record)).toEqual(fields);
@@ -90,7 +90,7 @@ test("a record has the same bytes in every document", () => {
   }
 });
 
-test("data carries the configured key names, and only there", () => {
+test("only data has the configured key names", () => {
   const record = jsonOf(sites["site/small"] ?? new Map(), "api/v1/package/5/index.json");
   expect(Object.keys(record.data)).toEqual(["store", "acme", "attestation"]);
   expect(Object.keys(record.data.attestation)).toEqual(["acmecrypt_post"]);
@@ -98,13 +98,13 @@ test("data carries the configured key names, and only there", () => {
   expect(record.modified_date).toBe("2026-08-13T10:00:00.000001Z");
 });
 
-test("an installer's first match among variants is the core one", () => {
+test("the first match of an installer among variants is the core one", () => {
   const list: Record<string, unknown>[] = jsonOf(sites["."] ?? new Map(), "api/v1/package/index.json");
   const match = list.filter((record) => record.package_type === "deb" && record.max_os_version === "20.04");
   expect(match[0]).toMatchObject({ headless: true, gui_only: false });
 });
 
-test("addresses: a manifest's own URL, else the configured one", () => {
+test("a manifest's own URL overrides the configured address", () => {
   const tree = sites["site/small"] ?? new Map();
   const { artifacts } = jsonOf(tree, "api/v1/release/26.08.001/index.json");
   expect(artifacts["5"]).toEqual({

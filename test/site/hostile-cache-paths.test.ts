@@ -18,17 +18,17 @@ function isBelieved(path: string, file: string): boolean {
   return untouchedFiles(out, Date.now() * 2)(row);
 }
 
-test("a file of the journal counts as made where it is as it was", () => {
+test("a file of the journal counts as made if it is unchanged", () => {
   expect(isBelieved("index.html", join(out, "index.html"))).toBe(true);
 });
 
 test.each(["../victim/file", "releases/../../victim/file"])(
-  "a file of the journal is made again when it is named %s, although the file looks as it says",
+  "a file of the journal is made again if its path is %s, even if the file is unchanged",
   (path) => {
     expect(isBelieved(path, join(folder, "a/b/victim/file"))).toBe(false);
   },
 );
 
-test("a file of the journal is made again when a link leads out of the folder", () => {
+test("a file of the journal is made again if a link leads out of the folder", () => {
   expect(isBelieved("assets/file", join(out, "assets/file"))).toBe(false);
 });

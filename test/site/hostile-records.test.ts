@@ -18,13 +18,13 @@ beforeAll(async () => {
   pages = [...tree].filter(([path]) => path.endsWith(".html")).map(([path, bytes]) => [path, String(bytes)]);
 });
 
-test("the catalog says of every record what it said before", () => {
+test("the catalog has every record unchanged", () => {
   const shown = records.filter((record) => !JSON.stringify(record).includes(hidden));
   const list: Live[] = jsonOf(tree, "api/v1/package/index.json");
   expect(list.toSorted((a, b) => a.id - b.id)).toEqual(shown);
 });
 
-test("no page runs anything, loads anything or leads anywhere because of a value", () => {
+test("no value makes a page run a script, load a file or leave the site", () => {
   expect(pages.length).toBeGreaterThan(8);
   for (const [path, html] of pages) {
     expect(dangers(html), path).toEqual([]);
@@ -38,14 +38,14 @@ test("no page runs anything, loads anything or leads anywhere because of a value
 const shown = (text: string) => text.replace(/[^\P{Cc}\t\n]/gu, "\uFFFD");
 
 test.each(["index.html", "page/26.08/index.html", "releases/26.08.001/index.html"])(
-  "%s shows names and descriptions as they are",
+  "%s shows names and descriptions unchanged",
   (path) => {
     const words = elementsOf(textOf(tree, path), "bdi").map(wordsOf);
     for (const text of hostileTexts) expect(words).toContain(shown(text));
   },
 );
 
-test("the browsable list shows each value of each field, and its own parts stay where they are", () => {
+test("the browsable list shows each value of each field, and keeps its structure", () => {
   const html = textOf(tree, "api/v1/package/index.html");
   for (const part of ["intro", "request", "answer", "months"]) {
     expect(html.split(`<!--${part}-->`), part).toHaveLength(2);
@@ -56,6 +56,6 @@ test("the browsable list shows each value of each field, and its own parts stay 
   expect(list).toEqual(JSON.parse(shown(textOf(tree, "api/v1/package/index.json"))));
 });
 
-test("a record that anything may hide is on no page", () => {
+test("a private record is on no page", () => {
   for (const [path, bytes] of tree) expect(bytes.includes(hidden), path).toBe(false);
 });

@@ -66,7 +66,7 @@ async function hostileSite(): Promise<Tree> {
   return readTree(join(folder, "dist"));
 }
 
-test("hostile names and texts stay text in every output", async () => {
+test("hostile names and texts are text in every output", async () => {
   const tree = await hostileSite();
   expect(brokenLinks(tree, "http://127.0.0.1:8080")).toEqual([]);
 
@@ -98,7 +98,7 @@ test("hostile names and texts stay text in every output", async () => {
   }
 });
 
-test("sha256sum -c reads the checksum file whatever the names are", async () => {
+test("sha256sum -c reads the checksum file with any names", async () => {
   const tree = await hostileSite();
   const folder = temporaryFolder();
   writeFileSync(join(folder, "SHA256SUMS"), tree.get("releases/26.01.001/SHA256SUMS") ?? "");

@@ -24,20 +24,20 @@ async function complaintsAbout(tree: Tree): Promise<string[]> {
   return found;
 }
 
-test("the pages of the sample", async () => {
+test("the pages of the sample are valid HTML", async () => {
   const folder = copyProject(".");
   const { exitCode, stderr } = await relcat(folder, ["build"]);
   expect(exitCode, stderr).toBe(0);
   expect(await complaintsAbout(readTree(`${folder}/dist`))).toEqual([]);
 });
 
-test("the pages of a catalog without releases", async () => {
+test("the pages of a catalog without releases are valid HTML", async () => {
   const made = project({ "releases/catalog.yaml": { product: "Empty" } });
   await made.succeed("build");
   expect(await complaintsAbout(readTree(`${made.folder}/dist`))).toEqual([]);
 });
 
-test("pages full of hostile values", { tags: ["long"] }, async () => {
+test("pages with hostile values are valid HTML", { tags: ["long"] }, async () => {
   const made = liveProject(hostileRecords());
   await made.succeed("import", "live.json", "--accept-violations");
   await made.succeed("build", "--released");

@@ -20,7 +20,7 @@ test("10,000 records are one JSON document", { tags: ["long"] }, () => {
   expect(jsonOf(tree, "api/v1/package/index.json")).toHaveLength(10_000);
 });
 
-test("no list shows more than 500 of them on one page", { tags: ["long"] }, () => {
+test("every list shows at most 500 records on one page", { tags: ["long"] }, () => {
   const lists = ["index.html", ...pagesBelow("page/"), ...pagesBelow("platforms/")];
   for (const path of lists) {
     const html = textOf(tree, path);
@@ -34,7 +34,7 @@ test("no list shows more than 500 of them on one page", { tags: ["long"] }, () =
   }
 });
 
-test("each of them is on one page of a month, and on one of the browsable list", { tags: ["long"] }, () => {
+test("each record is on one page of a month, and on one of the browsable list", { tags: ["long"] }, () => {
   const ids = (pages: string[], pattern: RegExp) =>
     pages
       .flatMap((path) => [...textOf(tree, path).matchAll(pattern)].map(([, id]) => Number(id)))
@@ -44,7 +44,7 @@ test("each of them is on one page of a month, and on one of the browsable list",
   expect(ids(pagesBelow("api/v1/package/"), /&quot;id&quot;: <a [^>]*>(\d+)</g)).toEqual(all);
 });
 
-test("home leads to every page of the list, and a month of many pages leads to its parts", {
+test("home has a link to every page of the list, and a month of many pages has links to its parts", {
   tags: ["long"],
 }, () => {
   const linked = (page: string) =>

@@ -34,7 +34,7 @@ const built = (call = callOf()) => buildWithJournal(call, report);
 
 const entry = () => path(".relcat-cache/jo/journal-dist");
 
-test("a journal that is damaged anywhere is none", async () => {
+test("a damaged journal is ignored", async () => {
   await built(callOf(old));
   const file = entry();
   const whole = readFileSync(file);
@@ -50,7 +50,7 @@ test("a journal that is damaged anywhere is none", async () => {
   expect(unchangedBuild(callOf(old))).toBe(report);
 });
 
-test("a journal that is cut short anywhere is none", async () => {
+test("a truncated journal is ignored", async () => {
   await built(callOf(old));
   const file = entry();
   const whole = readFileSync(file);
@@ -60,14 +60,14 @@ test("a journal that is cut short anywhere is none", async () => {
   }
 });
 
-test("another command line, and relcat elsewhere, say nothing of it", async () => {
+test("another command line or another relcat ignores the journal", async () => {
   await built();
   expect(unchangedBuild(callOf(path("releases"), ["build", "--json"]))).toBeUndefined();
   expect(unchangedBuild(callOf(path("releases"), ["build"], project))).toBeUndefined();
   expect(unchangedBuild(callOf())).toBe(report);
 });
 
-test("without a releases folder, or where nothing can be kept, nothing is remembered", async () => {
+test("without a releases folder or a cache there is no journal", async () => {
   expect(beforeBuild({ ...callOf(), folder: path("none") })).toBeUndefined();
   writeFileSync(path("file"), "");
   expect(beforeBuild({ ...callOf(), cache: path("file") })).toBeUndefined();
@@ -101,7 +101,7 @@ const changes: readonly [what: string, change: () => void, isSeen: boolean][] = 
   ],
 ];
 
-test.each(changes)("%s that comes", async (_, change, isSeen) => {
+test.each(changes)("a later build checks: %s", async (_, change, isSeen) => {
   await built();
   expect(unchangedBuild(callOf())).toBe(report);
   change();
@@ -109,7 +109,7 @@ test.each(changes)("%s that comes", async (_, change, isSeen) => {
   if (!isSeen) expect(unchangedBuild(callOf())).toBe(report);
 });
 
-test("build.json with other bytes and its old time", async () => {
+test("a changed build.json with its old time is detected", async () => {
   await built();
   const document = path("dist/build.json");
   const { atime, mtime } = statSync(document);

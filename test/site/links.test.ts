@@ -18,7 +18,7 @@ test.each(["https://downloads.example.com", "https://downloads.example.com/some/
   },
 );
 
-test("the crawler sees a link that leads nowhere", () => {
+test("the crawler finds a broken link", () => {
   const tree = new Map([
     ["index.html", Buffer.from('<a href="releases/">r</a><a href="page/#x">p</a><link href="a.css">')],
     ["page/index.html", Buffer.from('<p id="y"></p><img src="../b.png">')],

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { copyProject, relcat } from "../support/run.ts";
 import { readTree } from "../support/tree.ts";
 
-test("a folder with other people's files is refused, untouched", async () => {
+test("build refuses a folder with foreign files, and changes nothing", async () => {
   const folder = copyProject("site/small");
   mkdirSync(join(folder, "docs"));
   writeFileSync(join(folder, "docs/thesis.txt"), "years of work");
@@ -16,7 +16,7 @@ test("a folder with other people's files is refused, untouched", async () => {
   expect([...readTree(join(folder, "docs")).keys()]).toEqual(["thesis.txt"]);
 });
 
-test("a file in the folder's place is refused by name", async () => {
+test("build refuses a file in the place of the folder, by name", async () => {
   const folder = copyProject("site/small");
   writeFileSync(join(folder, "dist"), "not a folder");
   const { exitCode, stderr } = await relcat(folder, ["build"]);
@@ -33,7 +33,7 @@ test.each([
   ["link/26.08.002", "is in"],
   [".", "holds"],
 ])(
-  "--out %s: a folder that %s the releases folder is refused, also when relcat locked it",
+  "--out %s: a folder that %s the releases folder is refused, also if relcat locked it",
   async (out, relation) => {
     const folder = copyProject("site/small");
     symlinkSync("releases", join(folder, "link"));
@@ -50,7 +50,7 @@ test.each([
   },
 );
 
-test("a build removes what the last build made, and nothing else", async () => {
+test("a build removes the files of the last build, and nothing else", async () => {
   const folder = copyProject("site/small");
   const dist = join(folder, "dist");
   await relcat(folder, ["build"]);
@@ -91,7 +91,7 @@ test.each(["../../outside.txt", "/outside.txt", "a/../../outside.txt", "a\\..\\o
   },
 );
 
-test("build.json names every file with its size and digest, and itself nowhere", async () => {
+test("build.json names every file with its size and digest, except itself", async () => {
   const folder = copyProject("site/small");
   await relcat(folder, ["build"]);
   const tree = readTree(join(folder, "dist"));

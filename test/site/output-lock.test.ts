@@ -16,7 +16,7 @@ const locked = (out: string) =>
     () => "held",
   );
 
-test("a built folder holds the site's files and nothing else, and is the same wherever it was built", async () => {
+test("a built folder has only the site's files, and is the same in any place", async () => {
   const [one, other] = [copyProject("site/small"), copyProject("site/small")];
   expect(await relcat(one, ["build"])).toMatchObject({ exitCode: 0 });
   expect(await relcat(other, ["build", "--out", "deep/below/site"])).toMatchObject({ exitCode: 0 });
@@ -44,7 +44,7 @@ test("every path to a folder leads to one lock", async () => {
   expect(readdirSync(folder).sort()).toEqual(["current", "link", "real"]);
 });
 
-test("if the folder's parent is not writable, the lock is in a folder of this machine", async () => {
+test("the lock is in a folder of this host if the folder's parent is not writable", async () => {
   const [folder, runtime] = [temporaryFolder(), temporaryFolder()];
   writeFileSync(join(folder, "file"), "");
   vi.stubEnv("XDG_RUNTIME_DIR", runtime);
@@ -62,7 +62,7 @@ test("a folder with an unusually long name has a lock too", async () => {
   expect(readdirSync(folder)).toEqual([expect.stringMatching(/^\.relcat-lock-[0-9a-f]{32}$/)]);
 });
 
-test("a folder that a first build left unfinished is finished, and holds nothing else then", async () => {
+test("a build finishes a folder of an interrupted first build, and removes its remains", async () => {
   const folder = copyProject("site/small");
   mkdirSync(join(folder, "dist/.relcat-tmp"), { recursive: true });
   writeFileSync(join(folder, "dist/.relcat-tmp/journal"), "half/made.html\nhalf/no");

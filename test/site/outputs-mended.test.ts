@@ -64,7 +64,7 @@ const outputs = [
   "releases/26.09.001/index.html.gz",
 ];
 
-test.each(attacks)("an output that was %s is noticed and made again", async (_, attack) => {
+test.each(attacks)("a build makes an output again that was %s", async (_, attack) => {
   for (const path of outputs) {
     expect(unchangedBuild(callOf()), path).toBe("nothing to do");
     attack(join(dist, path));
@@ -76,7 +76,7 @@ test.each(attacks)("an output that was %s is noticed and made again", async (_, 
 });
 
 test.each(["api", "api/v1/package/1", "releases/26.09.001"])(
-  "the folder %s that was replaced by a link is noticed and made again",
+  "a build makes the folder %s again that was replaced by a link",
   async (path) => {
     const target = join(dist, path);
     link(target);
@@ -89,7 +89,7 @@ test.each(["api", "api/v1/package/1", "releases/26.09.001"])(
   },
 );
 
-test("an output that was edited while the build still ran is noticed", async () => {
+test("a build makes an output again that was edited during the last build", async () => {
   rmSync(dist, { recursive: true });
   await buildWithJournal(callOf(), () => {
     flip(join(dist, "api/v1/package/1/index.json"));
@@ -100,7 +100,7 @@ test("an output that was edited while the build still ran is noticed", async () 
   expect(differences(everything(), made)).toEqual([]);
 });
 
-test("compressed outputs are not believed for their time when the cache is gone", async () => {
+test("a build without its cache makes compressed outputs again in spite of their time", async () => {
   flip(join(dist, "index.html.gz"));
   flip(join(dist, "index.html.br"));
   rmSync(callOf().cache, { recursive: true });

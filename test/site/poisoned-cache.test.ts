@@ -35,7 +35,7 @@ async function builtAnew(): Promise<Tree> {
 
 const entries = (): string[] => cacheEntries(inside(".relcat-cache"));
 
-test("an entry in the place of another one is not used", async () => {
+test("a build ignores an entry in the place of another one", async () => {
   await built();
   const paths = entries();
   const contents = paths.map((path) => readFileSync(path));
@@ -46,7 +46,7 @@ test("an entry in the place of another one is not used", async () => {
   expect(told).toEqual([]);
 });
 
-test("entries of another configuration are not used, under any name", async () => {
+test("a build ignores entries of another configuration, under any name", async () => {
   await built();
   cpSync(inside(".relcat-cache"), inside("other"), { recursive: true });
   const config = inside("releases/catalog.yaml");
@@ -67,7 +67,7 @@ test("entries of another configuration are not used, under any name", async () =
   expect(differences(await builtAnew(), await built(true))).toEqual([]);
 });
 
-test("a forged entry makes at most a wrong preview; a build without the cache is right", async () => {
+test("a forged entry changes only previews, and a build without the cache is correct", async () => {
   const right = await built();
   const forged = entries().filter((path) =>
     forgeEntry(path, (text) => text.replaceAll("https://", "https:!!")),
@@ -106,7 +106,7 @@ test("a forged entry writes nothing outside of the site's folder", async () => {
   expect(differences(await builtAnew(), right)).toEqual([]);
 });
 
-test("an entry that cannot be read is made again, and said once", async () => {
+test("an unreadable entry is made again, and reported once", async () => {
   const right = await built();
   for (const path of entries()) {
     rmSync(path);
@@ -119,7 +119,7 @@ test("an entry that cannot be read is made again, and said once", async () => {
 test.each([
   ["an entry", () => writeInsteadOfFolders()],
   ["the folder", () => writeFileSync(inside(".relcat-cache"), "a file")],
-])("%s that cannot be written does not stop a build, and is said once", async (_, spoil) => {
+])("%s that cannot be written does not stop a build, and is reported once", async (_, spoil) => {
   const right = await built(true);
   spoil();
   const first = await relcat(project, ["build"]);

@@ -24,7 +24,7 @@ const edit = (folder: string) => {
   writeFileSync(path, readFileSync(path, "utf8").replace("are packaged anew", "are packaged again"));
 };
 
-test("what is large enough is kept as gzip and brotli too, of its file's time, and listed nowhere", async () => {
+test("large files are also kept as gzip and brotli, with the same time, and are not listed", async () => {
   const folder = copyProject(".");
   const { dist, tree, siblings } = await built(folder);
   const large = [...tree]
@@ -40,7 +40,7 @@ test("what is large enough is kept as gzip and brotli too, of its file's time, a
   expect(listed.filter((path) => siblings.has(path))).toEqual([]);
 });
 
-test("an unchanged file keeps its siblings, a changed one gets others", async () => {
+test("an unchanged file keeps its siblings, and a changed one gets new ones", async () => {
   const folder = copyProject(".");
   const before = await built(folder);
   // The number alone may be given to the next file that is made.
@@ -62,7 +62,7 @@ test("an unchanged file keeps its siblings, a changed one gets others", async ()
   }
 });
 
-test("siblings come and go with the configuration, and with their files", async () => {
+test("siblings are made and removed with the configuration, and with their files", async () => {
   const folder = copyProject(".");
   const config = join(folder, "releases/catalog.yaml");
   await built(folder);
@@ -74,7 +74,7 @@ test("siblings come and go with the configuration, and with their files", async 
   expect([...(await built(folder)).siblings.keys()]).toEqual([]);
 });
 
-test("a file that is no longer made takes its siblings along", async () => {
+test("the siblings of a removed file are removed", async () => {
   const folder = copyProject(".");
   const { dist } = await built(folder);
   expect(statSync(join(dist, "page/26.09/index.html.gz")).isFile()).toBe(true);
@@ -89,7 +89,7 @@ test("a file that is no longer made takes its siblings along", async () => {
   expect(statSync(join(dist, "page/26.09"), { throwIfNoEntry: false })).toBe(undefined);
 });
 
-test("a sibling of another time is not believed", async () => {
+test("a sibling with another time is made again", async () => {
   const folder = copyProject(".");
   const { dist } = await built(folder);
   const stale = join(dist, "index.html.gz");

@@ -14,7 +14,7 @@ const hidden = fc.oneof(
 );
 const artifact = fc.record({ token: fc.stringMatching(/^[0-9a-f]{16}$/), privacy: fc.option(hidden) });
 
-test("nothing of a private record appears in any file of a site", async () => {
+test("private records are in no file of a site", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(artifact, { minLength: 1, maxLength: 8 }), async (drawn) => {
       const folder = temporaryFolder();

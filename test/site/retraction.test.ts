@@ -38,7 +38,7 @@ test("no output offers a retracted artifact", () => {
   expect(recordFiles).toEqual(["api/v1/package/4/gone.json"]);
 });
 
-test("the 410 body says why and what to take instead", () => {
+test("the body of the 410 has the reason and the replacement", () => {
   expect(jsonOf(tree, "api/v1/package/4/gone.json")).toEqual({
     detail: "This package was withdrawn.",
     id: 4,
@@ -47,7 +47,7 @@ test("the 410 body says why and what to take instead", () => {
   });
 });
 
-test("the release document keeps it apart from the packages", () => {
+test("the release document separates it from the packages", () => {
   const document = jsonOf(tree, "api/v1/release/26.08.001/index.json");
   expect(document.packages.map((record: { id: number }) => record.id)).toEqual([5]);
   expect(Object.keys(document.artifacts)).toEqual(["5"]);
@@ -82,7 +82,7 @@ test("feeds announce the withdrawal at its own time", () => {
   expect(entry.content_html).toContain(reason);
 });
 
-test("latest falls to the next file of its type, checksums leave it out", () => {
+test("latest is the next file of its type, and checksums leave the withdrawn one out", () => {
   const latest = jsonOf(tree, "api/v1/latest.json");
   expect(
     latest.packages.map((entry: { package_type: string; id: number }) => [entry.package_type, entry.id]),
@@ -98,7 +98,7 @@ test("latest falls to the next file of its type, checksums leave it out", () => 
   );
 });
 
-test("reinstating brings everything back", async () => {
+test("reinstating restores every file", async () => {
   const folder = copyProject("site/small");
   expect((await relcat(folder, ["reinstate", "4", "--yes"])).exitCode).toBe(0);
   expect((await relcat(folder, ["build"])).exitCode).toBe(0);

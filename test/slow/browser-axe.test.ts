@@ -33,7 +33,7 @@ const widths = [360, 1280];
 const schemes = ["light", "dark"] as const;
 
 test.each(widths.flatMap((width) => schemes.map((scheme) => [width, scheme] as const)))(
-  "no page breaks a rule at %i pixels, %s",
+  "no page breaks a rule of accessibility at %i pixels, %s",
   async (width, colorScheme) => {
     for (const path of onePageOfEachKind) {
       // The policy would keep axe out; other tests see the pages under it.
@@ -50,7 +50,7 @@ test.each(widths.flatMap((width) => schemes.map((scheme) => [width, scheme] as c
   300_000,
 );
 
-test("a page that breaks rules is caught", async () => {
+test("axe reports a page that breaks rules", async () => {
   const { page, close } = await site.open("404.html", { bypassCSP: true });
   await page.evaluate(
     "document.documentElement.removeAttribute('lang'); document.querySelector('h1').remove()",

@@ -36,7 +36,7 @@ const rows = (page: Page) => page.locator("tbody tr:visible").count();
 const names = (page: Page) => page.locator("tbody tr:visible th a > bdi").allTextContents();
 const addressOf = (page: Page) => new URL(page.url()).search;
 
-test("each choice narrows the list, and together they do", async () => {
+test("each filter narrows the list, and several together narrow it further", async () => {
   const page = await open("page/26.08/");
   const all = await rows(page);
   await page.getByLabel("System").selectOption("Linux");
@@ -60,7 +60,7 @@ test("each choice narrows the list, and together they do", async () => {
   await close();
 });
 
-test("words are looked for in names, checksums and signers, not in the commands every artifact has", async () => {
+test("the search covers names, checksums and signers, but not the commands of every artifact", async () => {
   const page = await open("");
   const search = page.getByLabel("Search");
   await search.fill("QCOW efi");
@@ -89,7 +89,7 @@ test("a filtered list has an address, and links to other months keep the filter"
   await close();
 });
 
-test("an address that asks for what is not there shows nothing, and says so", async () => {
+test("an address with an unknown value shows no rows, and says so", async () => {
   const page = await open("?version=19.01.001&unrelated=kept");
   expect(await rows(page)).toBe(0);
   expect(await page.getByLabel("Version").inputValue()).toBe("19.01.001");
@@ -99,7 +99,7 @@ test("an address that asks for what is not there shows nothing, and says so", as
   await close();
 });
 
-test("the back button takes a choice back, or a whole word that was typed", async () => {
+test("the back button undoes a selection, or a whole word that was typed", async () => {
   const page = await open("");
   await page.getByLabel("Platform").selectOption("KVM");
   await page.getByLabel("Search").pressSequentially("efi");
@@ -115,7 +115,7 @@ test("the back button takes a choice back, or a whole word that was typed", asyn
   await close();
 });
 
-test("coming back from a release shows the list as it was left", async () => {
+test("the list keeps its state after a visit to a release", async () => {
   const page = await open("");
   await page.getByLabel("Search").fill("chart");
   await page.locator("tbody tr:visible th a").click();
@@ -135,7 +135,7 @@ test("Enter in the search field stays on the page", async () => {
   await close();
 });
 
-test.each(["", "?type=deb", "releases/26.08.001/"])("nothing moves while %j loads", async (path) => {
+test.each(["", "?type=deb", "releases/26.08.001/"])("no element moves while %j loads", async (path) => {
   current = await site.open("404.html");
   const { page } = current;
   await page.addInitScript(
@@ -148,7 +148,7 @@ test.each(["", "?type=deb", "releases/26.08.001/"])("nothing moves while %j load
   current = undefined;
 });
 
-test("checksums and commands are copied as they stand, and it is said", async () => {
+test("a button copies checksums and commands unchanged, and confirms it", async () => {
   const page = await open("");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
   const row = page.locator("tbody tr").first();
@@ -167,7 +167,7 @@ test("checksums and commands are copied as they stand, and it is said", async ()
   await close();
 });
 
-test("where the clipboard is out of reach the text is selected", async () => {
+test("a button selects the text if the clipboard is not available", async () => {
   const page = await open("404.html");
   await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.goto(`${site.url}releases/26.09.001/`);
@@ -193,7 +193,7 @@ test("the controls of a page have different names", async () => {
   await close();
 });
 
-test("a page of 500 artifacts among 10,000 is filtered like any other", async () => {
+test("a page of 500 artifacts among 10,000 can be filtered", async () => {
   const made = project(largeCatalog());
   await made.succeed("build");
   const large = await visit(browser, readTree(`${made.folder}/dist`), "/");

@@ -29,7 +29,7 @@ afterAll(async () => {
 const valueIn = (page: Page, expression: string) => page.evaluate<unknown>(expression);
 const widthOf = (page: Page) => valueIn(page, "document.documentElement.scrollWidth");
 
-test("every page loads in silence and fits 360 pixels", async () => {
+test("every page loads without messages and fits 360 pixels", async () => {
   for (const path of site.pages) {
     const { close } = await expectToFit(path, 360, "dark");
     await close();
@@ -43,7 +43,7 @@ test.each([
   [2560, "light"],
   [2560, "dark"],
 ] as const)(
-  "pages of each kind load in silence and fit %i pixels, %s",
+  "pages of each kind load without messages and fit %i pixels, %s",
   async (width, scheme) => {
     for (const path of onePageOfEachKind) {
       const { page, close } = await expectToFit(path, width, scheme);
@@ -62,7 +62,7 @@ async function expectToFit(path: string, width: number, colorScheme: "light" | "
   return visited;
 }
 
-test("pages full of hostile values load in silence and fit 360 pixels", async () => {
+test("pages with hostile values load without messages and fit 360 pixels", async () => {
   const made = liveProject(hostileRecords());
   await made.succeed("import", "live.json", "--accept-violations");
   await made.succeed("build", "--released");
@@ -80,7 +80,7 @@ test("pages full of hostile values load in silence and fit 360 pixels", async ()
   await hostile.stop();
 });
 
-test("without JavaScript everything is there, and nothing that would not work", async () => {
+test("a page without JavaScript has all its content, and no control that would not work", async () => {
   const { page, complaints, close } = await site.open("", { javaScriptEnabled: false });
   expect(await page.locator("tbody tr:visible").count()).toBeGreaterThan(20);
   expect(await page.locator("search:visible, button:visible").count()).toBe(0);
@@ -95,7 +95,7 @@ test("without JavaScript everything is there, and nothing that would not work", 
   await close();
 });
 
-test("a withdrawn artifact is seen first, struck out, with its replacement and without a link", async () => {
+test("a withdrawn artifact is first, struck out, with its replacement and without a link", async () => {
   const { page, close } = await site.open("releases/26.08.001/", { viewport: { width: 360, height: 700 } });
   const withdrawn = page.locator(".withdrawn");
   expect(
@@ -110,13 +110,13 @@ test("a withdrawn artifact is seen first, struck out, with its replacement and w
   await close();
 });
 
-test("the newest release has an address of its own", async () => {
+test("releases/latest/ leads to the newest release", async () => {
   const { page, close } = await site.open("releases/latest/");
   await page.waitForURL(`${site.url}releases/26.09.001/`);
   await close();
 });
 
-test("on paper there are the commands, and nothing to click", async () => {
+test("a printed page has the commands, and no controls", async () => {
   const { page, close } = await site.open("");
   await page.emulateMedia({ media: "print" });
   expect(await page.locator("search:visible, button:visible, summary:visible").count()).toBe(0);
@@ -132,7 +132,7 @@ test("on paper there are the commands, and nothing to click", async () => {
   await close();
 });
 
-test("everything can be reached and used with the keyboard, and one sees where one is", async () => {
+test("every control can be used with the keyboard, and shows its focus", async () => {
   const { page, close } = await site.open("");
   await page.keyboard.press("Tab");
   expect(await valueIn(page, "document.activeElement.textContent")).toBe("Skip to content");

@@ -61,7 +61,7 @@ async function signIn(page: Page): Promise<void> {
 
 const said = (page: Page) => page.getByRole("status").first().textContent();
 
-test.each([true, false])("the whole way in, with JavaScript: %s", async (javaScriptEnabled) => {
+test.each([true, false])("devices can be accepted on the pages, with JavaScript: %s", async (javaScriptEnabled) => {
   const { page, complaints, close } = await visit({ javaScriptEnabled });
   const prefix = javaScriptEnabled ? "scripted" : "plain";
   for (let index = 0; index < 8; index++) await enroll(`${prefix}-${index}`);
@@ -96,7 +96,7 @@ test.each([true, false])("the whole way in, with JavaScript: %s", async (javaScr
   await close();
 });
 
-test("what is filtered away is neither counted nor sent, and shift chooses all between", async () => {
+test("filtered devices are neither counted nor sent, and shift selects a range", async () => {
   const { page, complaints, close } = await visit();
   await signIn(page);
   const boxes = page.locator("tbody [type=checkbox]");
@@ -115,7 +115,7 @@ test("what is filtered away is neither counted nor sent, and shift chooses all b
   await close();
 });
 
-test("everything is reached with the keyboard, seen where it has the focus, and not below the bar", async () => {
+test("every control can be used with the keyboard, shows its focus, and is not covered by the bar", async () => {
   const { page, close } = await visit({ viewport: { width: 1280, height: 600 } });
   await signIn(page);
   await page.keyboard.press("Tab");
@@ -174,7 +174,7 @@ const sizes = (widths: readonly number[]) =>
   widths.flatMap((width) => schemes.map((scheme) => [width, scheme] as const));
 
 test.each(sizes([360, 1280, 2560]))(
-  "every page loads in silence and fits %i pixels, %s",
+  "every page loads without messages and fits %i pixels, %s",
   async (width, colorScheme) => {
     const { page, complaints, close } = await visit({ viewport: { width, height: 900 }, colorScheme });
     await eachPage(page, async (name) => {

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { password, testController } from "../controller/support.ts";
 import { repository } from "../support/run.ts";
 
-test("a script in Python gets along with what it has always sent and read", async () => {
+test("an existing Python script works unchanged", async () => {
   const { enroll, makeUser, url } = await testController();
   const { email } = await makeUser("Owner");
   const names = ["first", "second", "third", "fourth", "fifth"];

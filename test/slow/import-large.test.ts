@@ -22,7 +22,7 @@ const built = (folder: string): Live[] =>
   JSON.parse(readFileSync(join(folder, "dist/api/v1/package/index.json"), "utf8"));
 const byId = (records: readonly Live[]) => records.toSorted((a, b) => a.id - b.id);
 
-test("25,000 records import and build deep-equal; a later state adds what is new", async () => {
+test("25,000 records import and build equal, and a later state adds its new records", async () => {
   const folder = temporaryFolder();
   const records = largeCatalog(25_000);
   const [newest] = records;

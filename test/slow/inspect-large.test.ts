@@ -28,7 +28,7 @@ async function inspect(path: string) {
   return { ...JSON.parse(stdout), size: statSync(path).size, peak: peak.read() };
 }
 
-test("a disk of 4 GiB is read once, in little memory", async () => {
+test("a disk of 4 GiB is read once, with bounded memory", async () => {
   const { inspection, read, size, peak } = await inspect(emptyDisk("disk.raw", 4 * gibibyte));
   expect(inspection).toMatchObject({
     type: "raw",
@@ -43,7 +43,7 @@ test.each([
   ["zstd", ["zstd", "-q", "-k"], "zst", 4],
   ["gzip", ["gzip", "-1", "-k"], "gz", 2],
   ["xz", ["xz", "-1", "-k"], "xz", 1],
-] as const)("what is packed with %s is, too", async (compression, [command, ...args], ending, size) => {
+] as const)("a disk that is compressed with %s needs bounded memory", async (compression, [command, ...args], ending, size) => {
   const disk = emptyDisk(`packed-${compression}.raw`, size * gibibyte);
   await execa(command, [...args, disk]);
   const { inspection, peak } = await inspect(`${disk}.${ending}`);
@@ -55,7 +55,7 @@ test.each([
   expect(peak).toBeLessThan(200_000_000);
 });
 
-test("many disks in one archive take the memory of one", async () => {
+test("many disks in one archive need the memory of one", async () => {
   const size = 20_000_000;
   const names = Array.from({ length: 12 }, (_, index) => `d${index}.raw`);
   for (const name of names) emptyDisk(name, size);
@@ -69,7 +69,7 @@ test("many disks in one archive take the memory of one", async () => {
   expect(peak).toBeLessThan(200_000_000);
 });
 
-test("what does not compress is read once as well", async () => {
+test("an incompressible disk is read once", async () => {
   const path = join(folder, "noise.raw");
   await execa("sh", ["-c", `head -c 200000000 /dev/urandom > ${path} && xz -0 -k -T2 ${path}`]);
   const { inspection, read, size, peak } = await inspect(`${path}.xz`);

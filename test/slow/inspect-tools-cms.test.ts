@@ -54,7 +54,7 @@ const differences: Readonly<Record<string, string>> = {
   "msi/signed-sha1.msi": "osslsigncode takes SHA-1, for which other files with the same hash can be made",
 };
 
-describe("osslsigncode agrees, but for what is in the table", () => {
+describe("osslsigncode agrees, except for the files of the table, about", () => {
   const files = cases
     .filter(({ type }) => type === "msi" || type === "pe")
     .map(({ file, read }) => [file, read] as const);
@@ -123,7 +123,7 @@ describe("openssl agrees about the CMS signature of", () => {
   });
 });
 
-describe("what the tools make anew", () => {
+describe("with files that the tools make", () => {
   const root = identity("Root", { isCa: true, kind: "rsa" });
   const signer = identity("Signer", { issuer: root, kind: "rsa", usages: [codeSigning] });
   const old = identity("Old signer", { issuer: root, kind: "rsa", to: "2025-01-01" });
@@ -193,7 +193,7 @@ describe("what the tools make anew", () => {
       "expired-certificate",
     ],
     ["after its certificate had ended", () => [], "old", "expired-certificate"],
-  ])("an installer that is signed %s", async (_, more, by, verdict) => {
+  ])("an installer that is signed %s has the expected verdict", async (_, more, by, verdict) => {
     const bytes = await signed("acme", readFileSync(at("acme.msi")), "msi", more(), by);
     const found = await inspectBytes(inspectMsi, bytes, options());
     expect([found.verdict, found.facts.version]).toEqual([verdict, "26.8.1"]);
@@ -206,14 +206,14 @@ describe("what the tools make anew", () => {
     ["plainly", () => []],
     ["with page hashes", () => ["-ph"]],
     ["with a timestamp and SHA-384", () => [...stamp("2026-01-01T00:00:00Z"), "-h", "sha384"]],
-  ])("a program that is signed %s", async (_, more) => {
+  ])("a program that is signed %s has the expected verdict", async (_, more) => {
     const bytes = await signed("agent", program(), "exe", more());
     expect((await inspectBytes(inspectPe, bytes, options())).reason).toBe("");
     bytes.writeUInt8(bytes.readUInt8(2000) ^ 1, 2000);
     expect((await inspectBytes(inspectPe, bytes, options())).verdict).toBe("bad-digest");
   });
 
-  test("files that these tests sign themselves are good for osslsigncode too", async () => {
+  test("osslsigncode accepts files that these tests sign themselves", async () => {
     const members = [
       { name: "large", content: Buffer.alloc(9000, 1) },
       { name: "small", content: Buffer.from("small") },

@@ -45,7 +45,7 @@ const qemu = async (...args: string[]) => {
 const drivers: Readonly<Record<string, string>> = { vhd: "vpc" };
 const driverOf = (type: string) => drivers[type] ?? type;
 
-describe("images that qemu-img makes", () => {
+describe("images from qemu-img", () => {
   const convert = async (format: string, name: string, ...options: string[]) => {
     const { code } = await qemu("convert", "-f", "raw", "-O", format, ...options, "disk.raw", name);
     expect(code).toBe(0);
@@ -72,7 +72,7 @@ describe("images that qemu-img makes", () => {
     ["vhdx", "fixed", ["-o", "subformat=fixed"]],
     ["vdi", "dynamic", []],
     ["vdi", "fixed", ["-o", "static=on"]],
-  ])("%s (%s) with %j are ok, of the size it says, and boot", async (format, variant, options) => {
+  ])("%s (%s) with %j are ok, with their size and boot type", async (format, variant, options) => {
     const name = await convert(
       format,
       `made-${createHash("md5")
@@ -156,7 +156,7 @@ const differences: Readonly<Record<string, string>> = {
   "bad-backing-file.qcow2": "qemu-img opens the backing file; what is shipped must not need one",
 };
 
-test.each(fixtures)("%s: qemu-img reads and checks what we call ok", async (file) => {
+test.each(fixtures)("qemu-img reads and checks %s, which inspect accepts", async (file) => {
   const name = basename(file).replace(/\.xz$/, "");
   writeFileSync(join(folder, name), file.endsWith(".xz") ? unpackedArtifact(file) : bytesOf(file));
   const { type, verdict, facts } = await inspect(name);
@@ -178,7 +178,7 @@ test.each<[string, (copy: Buffer) => unknown]>([
       copy.writeBigUInt64BE(copy.readBigUInt64BE(table), table + 8);
     },
   ],
-])("qemu-img check finds what we find in a qcow2 with %s", async (what, change) => {
+])("qemu-img check and inspect both find a qcow2 with %s", async (what, change) => {
   const copy = bytesOf("vm/acme-1.2.3.qcow2");
   change(copy);
   const name = `damaged-${what.replaceAll(" ", "-")}`;
@@ -187,7 +187,7 @@ test.each<[string, (copy: Buffer) => unknown]>([
   expect((await qemu("check", "-f", "qcow2", name)).code).not.toBe(0);
 });
 
-describe("archives that tar and its compressors make", () => {
+describe("archives from tar and its compressors", () => {
   beforeAll(() => {
     mkdirSync(join(folder, "client/bin"), { recursive: true });
     writeFileSync(join(folder, "client/bin/agent"), readFileSync(process.execPath).subarray(0, 2 * mebibyte));
@@ -205,7 +205,7 @@ describe("archives that tar and its compressors make", () => {
     ["posix", []],
     ["ustar", ["--exclude=n*"]],
     ["v7", ["--exclude=n*"]],
-  ])("in the form %s, %j", async (format, options) => {
+  ])("of the form %s, %j, are read", async (format, options) => {
     const name = `client-${format}${options.length}.tar`;
     expect((await run("tar", `--format=${format}`, ...options, "-cf", name, "client")).exitCode).toBe(0);
     const listed = (await run("tar", "-tf", name)).stdout.split("\n").length;
@@ -227,7 +227,7 @@ describe("archives that tar and its compressors make", () => {
     ["zstd", ["-q", "-19"]],
     ["zstd", ["-q", "--long=26", "--no-check"]],
     ["gzip", ["-9"]],
-  ])("packed by %s %j have the digest of what it unpacks", async (command, options) => {
+  ])("from %s %j have the digest of their unpacked content", async (command, options) => {
     await run("tar", "-cf", "client.tar", "client");
     const { stdout } = await execa(command, [...options, "-c", "client.tar"], {
       cwd: folder,
@@ -246,7 +246,7 @@ describe("archives that tar and its compressors make", () => {
   test.each([
     ["xz", ["--lzma2=dict=128MiB"]],
     ["zstd", ["-q", "--long=27"]],
-  ])("packed by %s %j need too much memory", async (command, options) => {
+  ])("from %s %j need too much memory", async (command, options) => {
     // A window no larger than the content is never written.
     await run(
       "sh",
@@ -260,7 +260,7 @@ describe("archives that tar and its compressors make", () => {
     ]);
   });
 
-  test("a disk for Google, made as Google says", async () => {
+  test("include a disk for Google that is made by Google's instructions", async () => {
     await run("sh", "-c", "tar --format=oldgnu -Sczf gce.tar.gz disk.raw");
     expect(await inspect("gce.tar.gz")).toMatchObject({
       type: "gce",

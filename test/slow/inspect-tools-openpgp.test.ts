@@ -63,7 +63,7 @@ const differences: Readonly<Record<string, string>> = {
   "helm/wrong-name/acme-1.2.3.tgz.prov": "gpgv sees the signature alone, not the chart",
 };
 
-describe("the tool and relcat agree, or the table says why not", () => {
+describe("the tool and relcat agree, except for the files of the table, about", () => {
   const compared = cases.filter(({ type }) => type !== "helm");
   const passes = async (file: string, type: string): Promise<boolean> => {
     const path = pathOf(file);
@@ -86,7 +86,7 @@ describe("the tool and relcat agree, or the table says why not", () => {
 });
 
 describe.each([["rsa3072"], ["ed25519"]])(
-  "what is built and signed here with a %s key is ok",
+  "a package that is built and signed here with a %s key is ok",
   (algorithm) => {
     let builder: Signer;
     let home: string;
@@ -110,7 +110,7 @@ describe.each([["rsa3072"], ["ed25519"]])(
       );
 
     test.each([["w9.gzdio"], ["w6.xzdio"], ["w3.zstdio"]])(
-      "by rpmbuild and rpmsign, compressed as %s",
+      "from rpmbuild and rpmsign, compressed as %s",
       async (compression) => {
         const path = await rpmbuild(join(home, compression), tree, compression);
         expect(await inspect(inspectRpm, path)).toMatchObject({
@@ -127,7 +127,7 @@ describe.each([["rsa3072"], ["ed25519"]])(
       },
     );
 
-    test.each([["gzip"], ["xz"]])("by dpkg-deb and debsigs, compressed with %s", async (compression) => {
+    test.each([["gzip"], ["xz"]])("from dpkg-deb and debsigs, compressed with %s", async (compression) => {
       const path = await dpkgDeb(join(home, `deb-${compression}`), tree, compression);
       expect(await inspect(inspectDeb, path)).toMatchObject({
         verdict: "unsigned",
@@ -141,7 +141,7 @@ describe.each([["rsa3072"], ["ed25519"]])(
       expect((await debsigVerify(path)).exitCode).toBe(0);
     });
 
-    test("by gpg, detached and around a list", async () => {
+    test("from gpg, detached and around a list", async () => {
       const signed = join(home, "signed");
       writeFileSync(signed, "content\n");
       for (const [ending, form] of [

@@ -54,7 +54,7 @@ const whole = (tree: Tree, before: Tree, after: Tree) =>
 const forget = (folder: string) => rmSync(join(folder, ".relcat-cache"), { recursive: true, force: true });
 
 test(
-  "a build killed before a write leaves every file old or new, every link whole, and the next one finishes",
+  "a build that is killed before a write leaves every file old or new and every link valid, and the next one finishes",
   async () => {
     const { folder, before, after, siblings } = await twoSites();
     const dist = join(folder, "dist");
@@ -93,7 +93,7 @@ test(
 );
 
 test(
-  "a first build killed anywhere can be finished by the next one",
+  "a first build that is killed anywhere is finished by the next one",
   async () => {
     const folder = copyProject("site/small");
     const dist = join(folder, "dist");
@@ -117,7 +117,7 @@ test(
 test.each([
   ["cut", ["cut", "--all", "--now", "2026-09-16T08:00:00Z"]],
   ["retract", ["retract", "6", "--reason", "Broken.", "--yes", "--now", "2026-09-16T08:00:00Z"]],
-])("%s killed before any write leaves the ledger as it was or complete", async (_, command) => {
+])("%s, killed before any write, leaves the ledger unchanged or complete", async (_, command) => {
   const folder = copyProject("site/small");
   const ledger = join(folder, "releases/ledger.jsonl");
   const manifest = join(folder, "releases/26.08.002/manifests/desktop.json");
@@ -142,7 +142,7 @@ test.each([
   }
 });
 
-test("a build killed while one thread makes files and another compresses them leaves every file whole, and the next one finishes", async () => {
+test("a build that is killed during compression leaves every file complete, and the next one finishes", async () => {
   const { folder, write, succeed } = project(manyReleases());
   const [dist, start] = [join(folder, "dist"), join(temporaryFolder(), "dist")];
   await succeed("build");

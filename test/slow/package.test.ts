@@ -38,7 +38,7 @@ const relcat = (args: string[], cwd = folder) =>
     reject: false,
   });
 
-test("it holds compiled code, types, templates and schemas, and nothing of the workshop", () => {
+test("the package has compiled code, types, templates and schemas, and no tests", () => {
   for (const file of [
     "build/program/main.js",
     "build/pipeline/index.js",
@@ -71,7 +71,7 @@ test("npx relcat makes a project, checks it and builds its site", async () => {
     expect(existsSync(join(demo, "dist", page))).toBe(true);
 });
 
-test("it builds the sample to the same bytes as the repository does", async () => {
+test("the package builds the sample to the same bytes as the repository", async () => {
   const place = join(folder, "sample");
   cpSync(join(repository, "releases"), join(place, "releases"), { recursive: true });
   expect(await relcat(["build"], place)).toMatchObject({ exitCode: 0 });
@@ -86,7 +86,7 @@ test("it builds the sample to the same bytes as the repository does", async () =
   expect(readdirSync(join(place, "dist")).length).toBeGreaterThan(5);
 });
 
-test("many releases are built by the command and by the library to the same bytes", async () => {
+test("the command and the library build many releases to the same bytes", async () => {
   const { folder: many } = project(manyReleases());
   expect(await relcat(["build", "--out", "by-command"], many)).toMatchObject({ exitCode: 0 });
   const surroundings = "{ clock: 0, pid: process.pid, onWait() {} }";
@@ -101,7 +101,7 @@ test("many releases are built by the command and by the library to the same byte
   expect(library).toBe(command);
 });
 
-test("it is a library with types", async () => {
+test("the package is a library with types", async () => {
   writeFileSync(
     join(folder, "use.ts"),
     'import { loadCatalog, type Catalog, RelcatError } from "relcat";\nconst catalog: Catalog = await loadCatalog("sample/releases");\nconsole.log(catalog.releases.length, RelcatError.name);\n',

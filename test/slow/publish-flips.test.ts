@@ -8,7 +8,7 @@ import { startNginx } from "../site/hosting/homes/nginx.ts";
 const flips = 1000;
 const paths = ["api/v1/package/index.json", "releases/26.08.001/index.html", "build.json", "index.html"];
 
-test("readers of a folder behind nginx see one build or the other, whole, however often it is flipped", async () => {
+test("readers of a folder behind nginx see one complete build at any time during many publishes", async () => {
   const project = await publishingProject({ trust: "none" });
   const catalog = join(project.folder, "releases/catalog.yaml");
   writeFileSync(catalog, `${readFileSync(catalog, "utf8")}hosts: [nginx]\n`);

@@ -49,7 +49,7 @@ function built(): Tree {
 const missing = (live: Tree, build: Tree) =>
   [...build].filter(([path, bytes]) => !live.get(path)?.equals(bytes)).map(([path]) => path);
 
-test("a gateway gets the build, byte for byte, and nothing the second time", async () => {
+test("a gateway gets the build byte for byte, and nothing the second time", async () => {
   expect(await project.json("publish", "prod")).toMatchObject({ result: "published" });
   expect(differences(built(), await publicTree())).toEqual([]);
   const again = await project.json("publish", "prod");
@@ -57,7 +57,7 @@ test("a gateway gets the build, byte for byte, and nothing the second time", asy
   expect(again.requests).toBeLessThanOrEqual(5);
 });
 
-test("a release is added, a package is withdrawn", async () => {
+test("a publish adds a release and removes a withdrawn package", async () => {
   await addRelease(project, "26.09.001");
   await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
   await project.make();
@@ -70,7 +70,7 @@ test("a release is added, a package is withdrawn", async () => {
   expect(live.has("api/v1/package/7/index.json")).toBe(false);
 });
 
-test("a bad build is taken back, and the site held", async () => {
+test("a rollback restores the earlier build and holds the site", async () => {
   const release = join(project.folder, "releases/26.08.001/release.yaml");
   const before = await publicTree();
   writeFileSync(release, readFileSync(release, "utf8").replace("**in bulk**.", "**in bulk**. Oops."));
@@ -83,7 +83,7 @@ test("a bad build is taken back, and the site held", async () => {
   expect((await project.run("publish", "prod")).stderr).toContain("error[site-held]");
 });
 
-test("two publishers at once: one wins, the other exits 3", async () => {
+test("of two concurrent publishers one succeeds, and the other exits 3", async () => {
   const release = join(project.folder, "releases/26.08.001/release.yaml");
   const text = readFileSync(release, "utf8");
   const names = ["one", "two"];

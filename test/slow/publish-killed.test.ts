@@ -28,7 +28,7 @@ const places = (count: number, every: number, last: number): number[] =>
   );
 
 test(
-  "a publish to a folder, killed before any write, leaves the old site or the new one, and the next one finishes",
+  "a publish to a folder that is killed before any write leaves the old site or the new one, and the next one finishes",
   async () => {
     const project = await publishingProject();
     await change(project);
@@ -109,7 +109,7 @@ describe("a publish to a bucket", () => {
   }
 
   test.each(["before", "after"] as const)(
-    "killed %s any request, leaves each object old or new and every link whole, and the next one finishes",
+    "that is killed %s any request leaves each object old or new and every link valid, and the next one finishes",
     async (when) => {
       expect(requests).toBeGreaterThan(30);
       let sawOld = 0;

@@ -22,7 +22,7 @@ test("Go's regexp compiles every pattern", async () => {
   expect(stdout.split("\n")).toEqual(all);
 });
 
-test("Python judges documents as relcat does", async () => {
+test("Python validates documents as relcat does", async () => {
   const script = join(repository, "test/fixtures/schemas/validate.py");
   const documents = [
     [

@@ -53,7 +53,7 @@ async function answering(address: string): Promise<void> {
   }
 }
 
-test("the worker runs on the edge's own runtime", async () => {
+test("the worker runs in workerd", async () => {
   expect(idsOf(await ask(url, "/api/v1/package/"))).toEqual([2, 3, 1]);
   expect(idsOf(await ask(url, "/api/v1/package/?ordering=-id"))).toEqual([3, 2, 1]);
   expect(idsOf(await ask(url, "/api/v1/package/?name=alpha.rpm"))).toEqual([1]);

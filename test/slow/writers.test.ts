@@ -8,7 +8,7 @@ import { copyProject, program, relcat } from "../support/run.ts";
 
 const writers = 20;
 
-test("twenty writers at once, some of them killed: every finished one is in the ledger, once, and the ledger is sound", async () => {
+test("twenty concurrent writers, some of them killed, leave a valid ledger with every finished event once", async () => {
   const folder = copyProject("site/small");
   const manifests = join(folder, "releases/26.08.002/manifests");
   mkdirSync(manifests, { recursive: true });
@@ -45,7 +45,7 @@ test("twenty writers at once, some of them killed: every finished one is in the 
   expect(files.sort()).toEqual(Array.from({ length: writers }, (_, index) => `tool-${index}.rpm`).sort());
 });
 
-test("who waits too long is told who holds the folder", async () => {
+test("a writer that waits too long names the holder of the lock", async () => {
   const folder = copyProject("site/small");
   const lock = new DatabaseSync(join(folder, "releases/.relcat-lock"));
   lock.exec("CREATE TABLE holder (pid INTEGER); INSERT INTO holder VALUES (4711); BEGIN IMMEDIATE");

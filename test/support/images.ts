@@ -80,7 +80,7 @@ type Case = readonly [what: string, change: (copy: Buffer) => unknown, said: str
 
 /** Each change of a good image gets the expected verdict and reason. */
 export function refusals(good: () => Buffer, cases: readonly Case[]): void {
-  test("as it is, is ok", async () => {
+  test("is ok if it is unchanged", async () => {
     expect(await said(good(), "disk")).toBe("ok");
   });
 

@@ -46,7 +46,7 @@ async function sshVerify(
   return exitCode === 0;
 }
 
-test("the stock ssh-keygen verifies a signature, and nothing else than what was signed", async () => {
+test("the stock ssh-keygen verifies a signature, and refuses changed content", async () => {
   const [signer, other] = [newSigner(), newSigner()];
   const message = Buffer.from("aa  one.rpm\nbb  two.rpm\n");
   const signature = await sshSignature(signer, message);
@@ -70,7 +70,7 @@ test("an envelope's signature covers its type and its payload", async () => {
   expect(signer.verify(covered, Buffer.from(signatures[0].sig, "base64"))).toBe(true);
 });
 
-test("a key has the id that other TUF implementations give it", () => {
+test("a key has the same id as in other TUF implementations", () => {
   const key = "d75a980182b10ab7d54bfed3c964073a0ee172f3daa62325af021a68f707511a";
   const canonical = `{"keytype":"ed25519","keyval":{"public":"${key}"},"scheme":"ed25519"}`;
   expect(keyId(Buffer.from(key, "hex"))).toBe(createHash("sha256").update(canonical).digest("hex"));

@@ -23,7 +23,7 @@ const forged = (): Forger => new Forger(copyOf(project.dist), project);
 
 const files = (path: string) => ({ [path]: { sha256: "e".repeat(64), size: 1 } });
 
-test("a signed list of files that names a path outside of the site proves nothing", async () => {
+test("a signed list of files that names a path outside of the site is refused", async () => {
   const thief = forged();
   const read = async (path: string) => readIfPresent(join(thief.folder, path));
   for (const [fault, path] of hostilePaths) {
@@ -43,7 +43,7 @@ test("a signed list of files that names a path outside of the site proves nothin
 const safeFiles = (all: Record<string, unknown>) =>
   Object.entries(all).filter(([path]) => !hostilePaths.some(([, hostile]) => hostile === path));
 
-test("a signed snapshot that names a role like a path is read below metadata/ alone", async () => {
+test("a signed snapshot that names a role like a path is read below metadata/ only", async () => {
   const thief = forged();
   const asked: string[] = [];
   const place = metadataAt(thief.folder);

@@ -43,7 +43,7 @@ async function signMonth(releases: number) {
   });
 }
 
-test("a month has as many releases as clients can cope with", async () => {
+test("sign refuses a month with more releases than clients can read", async () => {
   expect((await signMonth(500)).map(({ path }) => path)).toContain("metadata/1.releases-26.09.json");
   const refused = await signMonth(501).catch((error) => error);
   expect(refused).toBeInstanceOf(RelcatError);

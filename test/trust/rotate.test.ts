@@ -41,8 +41,8 @@ async function look(project: SignedProject, url: string, days: number, state?: s
   });
 }
 
-describe("keys are exchanged", () => {
-  test("one after the other, and no client notices", async () => {
+describe("keys are rotated", () => {
+  test("in turn without an effect on clients", async () => {
     const project = await signedProject();
     await project.sign();
     const url = await serveFiles(project.dist);
@@ -69,7 +69,7 @@ describe("keys are exchanged", () => {
     ]);
   });
 
-  test("of three root keys two sign a new root, in turn, each on a machine of its own", async () => {
+  test("by two of three root keys, in turn, on different machines", async () => {
     const project = await signedProject("full");
     await project.sign();
     const url = await serveFiles(project.dist);
@@ -101,7 +101,7 @@ describe("keys are exchanged", () => {
     await look(project, url, 1, state);
   });
 
-  test("of several root keys it is said which one goes", async () => {
+  test("with --replace if there are several root keys", async () => {
     const project = await signedProject("full");
     const which = await project.relcat(["trust", "rotate", "root", "--keys", project.keys]);
     expect([which.exitCode, which.stderr]).toEqual([
@@ -116,7 +116,7 @@ describe("keys are exchanged", () => {
   });
 });
 
-test("before they end, root and targets are renewed for another year", async () => {
+test("root and targets are renewed for another year before they expire", async () => {
   const project = await signedProject();
   const nothing = await done(project, ["trust", "sign", "--keys", project.keys, ...on(60)]);
   expect(nothing).toContain("Nothing waits for a signature, and nothing ends soon.");
@@ -127,7 +127,7 @@ test("before they end, root and targets are renewed for another year", async () 
   expect(targets.signed.delegations.roles.map(({ name }: { name: string }) => name)).toContain("releases-29");
 });
 
-test("a release of a year without a delegation is not signed", async () => {
+test("sign refuses a release of a year without a delegation", async () => {
   const project = await signedProject();
   await done(project, ["new", "30.01", "--date", "2030-01-05"]);
   writeFileSync(join(project.folder, "releases/30.01.001/manifests.json"), "");
@@ -153,7 +153,7 @@ test("a release of a year without a delegation is not signed", async () => {
 });
 
 describe("private keys", () => {
-  test("are their owner's alone, and none is written twice", async () => {
+  test("are readable by their owner only, and written once", async () => {
     const { keys, folder } = await signedProject();
     for (const name of ["root.pem", "targets.pem", "online.pem"]) {
       expect(statSync(join(keys, name)).mode & 0o777).toBe(0o600);
@@ -167,7 +167,7 @@ describe("private keys", () => {
     expect(open.stderr).toMatch(/error\[key-unusable\] .*root\.pem can be read by others[\s\S]*chmod 600/);
   });
 
-  test("never lie where git could take them", async () => {
+  test("are refused in a git repository", async () => {
     const folder = copyProject(".");
     await execa("git", ["init", "-q", folder]);
     const { exitCode, stderr } = await relcat(folder, ["trust", "init", "keys"]);
@@ -178,7 +178,7 @@ describe("private keys", () => {
     expect(existsSync(join(folder, "keys"))).toBe(false);
   });
 
-  test("may be with a program, whose signatures are checked", async () => {
+  test("can be in a program, whose signatures are checked", async () => {
     const project = await signedProject();
     const signer = join(temporaryFolder(), "signer.mjs");
     writeFileSync(
@@ -215,7 +215,7 @@ describe("private keys", () => {
 });
 
 describe("content of releases/trust", () => {
-  test("is begun once", async () => {
+  test("is created once", async () => {
     const project = await signedProject();
     const { exitCode, stderr } = await project.relcat(["trust", "init", join(temporaryFolder(), "more")]);
     expect([exitCode, stderr]).toEqual([
@@ -224,7 +224,7 @@ describe("content of releases/trust", () => {
     ]);
   });
 
-  test("is whole, or refused with the way back", async () => {
+  test("is complete, or refused with a hint", async () => {
     const project = await signedProject();
     writeFileSync(join(project.folder, "releases/trust/targets.json"), "{}");
     const { exitCode, stderr } = await project.relcat(["trust", "list"]);
@@ -238,7 +238,7 @@ describe("content of releases/trust", () => {
     );
   });
 
-  test("needs a beginning", async () => {
+  test("is created by trust init", async () => {
     const { exitCode, stderr } = await relcat(copyProject("."), ["trust", "list"]);
     expect([exitCode, stderr]).toEqual([
       2,

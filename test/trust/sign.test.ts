@@ -38,7 +38,7 @@ describe("a signed site", () => {
     url = await serveFiles(project.dist);
   });
 
-  test("every target is found, fetched and checked by a client that is not ours", async () => {
+  test("lets another program find, fetch and check every target", async () => {
     const versions = Object.keys(json(project, "build.json").files).flatMap(
       (path) => /^api\/v1\/release\/([^/]+)\/index\.json$/.exec(path)?.[1] ?? [],
     );
@@ -63,7 +63,7 @@ describe("a signed site", () => {
     });
   });
 
-  test("every file of the build and of signing is listed in exactly one signed list", () => {
+  test("lists every file of the build and of sign in exactly one signed list", () => {
     const tree = readTree(project.dist);
     const lists = [...tree].filter(([path]) => /^targets\/.*\.files\.json$/.test(path));
     const listed = lists.flatMap(([, bytes]) => Object.keys(JSON.parse(String(bytes)).files));
@@ -72,7 +72,7 @@ describe("a signed site", () => {
     expect(listed.sort()).toEqual(own.sort());
   });
 
-  test("the stock ssh-keygen checks the checksums of a release", async () => {
+  test("has checksums that the stock ssh-keygen checks", async () => {
     const folder = join(project.dist, "releases/26.08.001");
     const args = [
       "-Y",
@@ -91,7 +91,7 @@ describe("a signed site", () => {
     expect((await check(Buffer.concat([input, Buffer.from("\n")]))).exitCode).not.toBe(0);
   });
 
-  test("a release states where its artifacts come from", () => {
+  test("has the provenance of each release", () => {
     const { payload } = json(project, "releases/26.08.001/provenance.json");
     const statement = JSON.parse(Buffer.from(payload, "base64").toString());
     const sums = readFileSync(join(project.dist, "releases/26.08.001/SHA256SUMS"), "utf8").trim().split("\n");
@@ -111,7 +111,7 @@ describe("a signed site", () => {
     });
   });
 
-  test("relcat serve hands out what was signed, for the build it was signed for", async () => {
+  test("is served by relcat serve with the files of sign", async () => {
     const origin = await startOrigin({
       folder: project.dist,
       host: "127.0.0.1",
@@ -127,7 +127,7 @@ describe("a signed site", () => {
     await origin.close();
   });
 
-  test("signed again, nothing changes; built again, signing's files stay", async () => {
+  test("does not change when it is signed again, and keeps these files after another build", async () => {
     const before = readTree(project.dist);
     expect(await project.sign()).toContain("0 files written");
     await project.relcat(["build", "--released"]);
@@ -135,7 +135,7 @@ describe("a signed site", () => {
   });
 });
 
-test("the same keys, input and time give the same bytes", async () => {
+test("has the same bytes for the same keys, input and time", async () => {
   const project = await signedProject();
   await project.sign();
   const before = readTree(project.dist);
@@ -145,7 +145,7 @@ test("the same keys, input and time give the same bytes", async () => {
   expect([...readTree(project.dist)]).toEqual([...before]);
 });
 
-test("a year without a release, renewed each day, is good on every day of it, for old clients and new ones", {
+test("a year without a release, renewed each day, is valid on every day of it, for old clients and new ones", {
   tags: ["long"],
 }, async () => {
   const project = await signedProject();
@@ -171,7 +171,7 @@ test("a year without a release, renewed each day, is good on every day of it, fo
   });
 });
 
-test("on a fresh machine, versions go on from what is live, at an address or in a folder", async () => {
+test("on another machine, versions continue from the live site, at an address or in a folder", async () => {
   const project = await signedProject();
   await project.sign();
   const live = join(temporaryFolder(), "live");
@@ -202,7 +202,7 @@ test("on a fresh machine, versions go on from what is live, at an address or in 
   ]);
 });
 
-describe("what is not signed", () => {
+describe("sign refuses", () => {
   let project: SignedProject;
   const refused = async (env = onlineKey(project.keys)) => {
     const { exitCode, stderr } = await project.relcat(["sign"], env);
@@ -212,7 +212,7 @@ describe("what is not signed", () => {
     project = await signedProject();
   });
 
-  test("without a key, with one that others can read, with another one", async () => {
+  test("a missing key, one that others can read, and another one", async () => {
     expect(await refused({ RELCAT_ONLINE_KEY: "" })).toMatch(
       /^2 error\[key-unusable\] RELCAT_ONLINE_KEY is not set/,
     );
@@ -224,7 +224,7 @@ describe("what is not signed", () => {
     );
   });
 
-  test("with another key in the file that catalog.yaml names", async () => {
+  test("another key in the file that catalog.yaml names", async () => {
     const config = join(project.folder, "releases/catalog.yaml");
     const before = readFileSync(config, "utf8");
     const file = join(project.keys, "targets.pem");
@@ -240,7 +240,7 @@ describe("what is not signed", () => {
     );
   });
 
-  test("a build that was touched, or is missing", async () => {
+  test("a build that was changed, or is missing", async () => {
     const page = join(project.dist, "index.html");
     const before = readFileSync(page);
     appendFileSync(page, " ");
@@ -250,7 +250,7 @@ describe("what is not signed", () => {
     expect([exitCode, stderr]).toEqual([2, expect.stringContaining("error[folder-missing]")]);
   });
 
-  test("a build that is provisional", async () => {
+  test("a provisional build", async () => {
     writeFileSync(
       join(project.folder, "releases/26.09.001/notes/late.yaml"),
       "component: server\nkind: fix\ntext: Late.\n",
@@ -266,7 +266,7 @@ describe("what is not signed", () => {
     await project.relcat(["build", "--released"]);
   });
 
-  test("a project that signs nothing, or has no root", async () => {
+  test("a project without trust or without a root", async () => {
     const config = join(project.folder, "releases/catalog.yaml");
     const text = readFileSync(config, "utf8");
     writeFileSync(config, text.replace("trust: simple", "trust: none"));

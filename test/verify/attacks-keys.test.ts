@@ -4,7 +4,7 @@ import { temporaryFolder } from "../support/run.ts";
 import { onlineKey, type SignedProject, signedProject } from "../trust/support.ts";
 import { copyOf, described, Forger, keyOf, signedBy, verify } from "./support.ts";
 
-describe("keys that do not suffice", () => {
+describe("verify refuses keys", () => {
   let full: SignedProject;
   beforeAll(async () => {
     full = await signedProject("full", new Date().toISOString());
@@ -21,14 +21,14 @@ describe("keys that do not suffice", () => {
   };
   const root = (number: number) => keyOf(full, `root-${number}`);
 
-  test("one of two", async () => {
+  test("if only one of two signs", async () => {
     expect(await withRoot((signed) => signedBy(signed, [root(1)]))).toMatch(
       /^6 .*2\.root\.json \(role root\) is refused: it has 1 of the 2 signatures it needs/s,
     );
     expect(await withRoot((signed) => signedBy(signed, [root(1), root(3)]))).toMatch(/^0 Verified/);
   });
 
-  test("one that signs twice, or goes by two names", async () => {
+  test("that sign twice, or have two names", async () => {
     expect(await withRoot((signed) => signedBy(signed, [root(1), root(1)]))).toMatch(
       /^6 .*\(role root\) is refused: it has two signatures by one key/s,
     );
@@ -46,13 +46,13 @@ describe("keys that do not suffice", () => {
     expect(twice).toMatch(/names one key twice/);
   });
 
-  test("a root that skips a number", async () => {
+  test("with a root that skips a version", async () => {
     expect(await withRoot((signed) => signedBy(signed, [root(1), root(2)]), 3)).toMatch(
       /^6 .*2\.root\.json \(role root\) is refused: it has version 3, expected 2/s,
     );
   });
 
-  test("a root that only its own new keys signed", async () => {
+  test("with a root that only its own new keys signed", async () => {
     const stranger = keyOf(await signedProject(), "root");
     const said = await withRoot((signed) => {
       signed.keys[stranger.id] = described(stranger);
@@ -63,7 +63,7 @@ describe("keys that do not suffice", () => {
   });
 });
 
-test("numbers that a thief drove up are forgotten once the online key is another", async () => {
+test("versions that an attacker raised are forgotten after the online key is rotated", async () => {
   const own = await signedProject("simple", new Date().toISOString());
   await own.sign();
   const place = copyOf(own.dist);

@@ -54,7 +54,7 @@ const stored = (folder: string, name: string) => {
   return join(at, readdirSync(at).find((file) => file.endsWith(`.${name}.json`)) ?? "");
 };
 
-describe("what a client must not fall for", () => {
+describe("verify refuses", () => {
   test("an arbitrary unsigned target", async () => {
     expect(await saidAfter(({ folder }) => writeFileSync(stored(folder, "files"), '{"files":{}}'))).toMatch(
       /^6 .*error\[site-tampered\] .*files\.json is not what was signed/s,
@@ -71,7 +71,7 @@ describe("what a client must not fall for", () => {
     expect(await saidAfter(({ folder }) => harm(stored(folder, "index")))).toMatch(said);
   });
 
-  test("a timestamp that goes back to an older snapshot", async () => {
+  test("a timestamp with an older snapshot", async () => {
     const said = await afterSeeing(renewed("catalog"), (forger) =>
       forger.timestamp((signed) => {
         signed.version = 9;
@@ -82,7 +82,7 @@ describe("what a client must not fall for", () => {
     );
   });
 
-  test.each(delegated)("a snapshot that goes back to an older %s", async (role) => {
+  test.each(delegated)("a snapshot with an older %s", async (role) => {
     const said = await afterSeeing(renewed(role), (forger) => {
       forger.snapshot((signed) => {
         signed.version = 9;
@@ -108,7 +108,7 @@ describe("what a client must not fall for", () => {
     expect(said).toMatch(new RegExp(`^7 .*the ${role.replace(".", "\\.")} metadata has expired`, "s"));
   });
 
-  test("a snapshot that has expired, a root that has", async () => {
+  test("an expired snapshot, and an expired root", async () => {
     const snapshot = await saidAfter((forger) =>
       forger.snapshot((signed) => {
         signed.expires = past;
@@ -138,7 +138,7 @@ describe("what a client must not fall for", () => {
     expect(other).toMatch(/^6 .*\(role catalog\) is refused: it has another SHA-256/s);
   });
 
-  test("a target without end", async () => {
+  test("an endless target", async () => {
     let poured = 0;
     const url = await host(
       () => whole,
@@ -161,7 +161,7 @@ describe("what a client must not fall for", () => {
     expect(poured).toBeLessThan(64 * 1024 * 1024);
   });
 
-  test("a part that is no longer delegated, and one that says more than it may", async () => {
+  test("a role that is no longer delegated, and one with targets of others", async () => {
     const rogue = await saidAfter((forger) =>
       forger.change("catalog", (signed) => {
         signed.targets["releases/26.08.001/release.json"] = signed.targets["catalog/index.json"];
@@ -180,7 +180,7 @@ describe("what a client must not fall for", () => {
     );
   });
 
-  test("a later role that speaks for what an earlier one has to itself", async () => {
+  test("a later role with a target of an earlier terminating one", async () => {
     const said = await saidAfter((forger) => {
       const { targets } = forger.read("catalog");
       const { "catalog/latest.json": latest, ...others } = targets;
@@ -205,7 +205,7 @@ describe("what a client must not fall for", () => {
 });
 
 describe("a wrong clock", () => {
-  test("that is behind is noticed: nothing would ever expire", async () => {
+  test("that is behind is reported, because nothing would ever expire", async () => {
     const folder = copyOf(whole);
     await project.sign("--out", folder, ...daysFromNow(30));
     const { exitCode, text } = await verify(project, [folder]);
@@ -215,7 +215,7 @@ describe("a wrong clock", () => {
     ]);
   });
 
-  test("that is ahead sees everything expired, and is named", async () => {
+  test("that is ahead is reported if everything has expired", async () => {
     const old = await signedProject("simple", new Date(Date.now() - 20 * day).toISOString());
     await old.sign();
     const { exitCode, text } = await verify(old, [old.dist]);

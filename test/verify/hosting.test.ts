@@ -35,7 +35,7 @@ async function saidOf(harm: () => void): Promise<string[]> {
 
 const everyone = (pattern: RegExp) => [1, 2, 3].map(() => expect.stringMatching(pattern));
 
-test("hosting/ beside the live build is compared with the signed build.json", async () => {
+test("verify compares hosting/ beside the live build with the signed build.json", async () => {
   const file = () => join(project.www, "hosting/nginx/nginx.conf");
   expect(await saidOf(() => {})).toEqual(everyone(/^0 Verified/));
   expect(await saidOf(() => writeFileSync(file(), "root /etc;"))).toEqual(
@@ -49,7 +49,7 @@ test("hosting/ beside the live build is compared with the signed build.json", as
   );
 });
 
-test("hosting/ is compared through the link that web servers follow", async () => {
+test("verify compares hosting/ through the link that web servers follow", async () => {
   const said = await saidOf(() => {
     const other = temporaryFolder();
     cpSync(realpathSync(join(project.www, "hosting")), other, { recursive: true });
@@ -60,7 +60,7 @@ test("hosting/ is compared through the link that web servers follow", async () =
   expect(said).toEqual(everyone(/^6 [\s\S]*nginx\.conf is not what was signed/));
 });
 
-test("hosting/ inside of a site that was built is compared too", async () => {
+test("verify compares hosting/ inside of a built site", async () => {
   const copy = join(temporaryFolder(), "dist");
   cpSync(join(project.folder, "dist"), copy, { recursive: true });
   writeFileSync(join(copy, "hosting/nginx/requests.map"), "");
@@ -68,7 +68,7 @@ test("hosting/ inside of a site that was built is compared too", async () => {
   expect([exitCode, stderr]).toEqual([6, expect.stringContaining("requests.map is not what was signed")]);
 });
 
-test("a compressed copy of other bytes is noticed, as is one that cannot be read", async () => {
+test("verify refuses a compressed copy of other bytes, or one that is unreadable", async () => {
   const index = () => join(project.www, "current/index.html");
   const tampered = gzipSync(
     readFileSync(join(whole, "current/index.html"), "utf8").replace("<title>", "<title>X"),

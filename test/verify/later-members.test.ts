@@ -10,7 +10,7 @@ import { copyOf, Forger, hash, rootOf } from "./support.ts";
 type Json = any;
 
 /** A site as a later version of relcat may make it, within schema_version 1. */
-test("verify and plan --against ignore members that they do not know", async () => {
+test("verify and plan --against ignore unknown members", async () => {
   const project = await signedProject("simple", new Date().toISOString());
   await project.sign();
   const folder = copyOf(project.dist);
@@ -50,7 +50,7 @@ test("verify and plan --against ignore members that they do not know", async () 
   expect(JSON.stringify(JSON.parse(planned.stdout))).toContain(file);
 });
 
-test("the schemas of a site's documents allow them at every depth, those of authored files do not", () => {
+test("the schemas of a site's documents allow unknown members at every depth, those of authored files do not", () => {
   const site = [
     "package-record",
     "package-list",

@@ -25,7 +25,7 @@ const addSites = (sites: object) => {
 };
 
 describe("a place", () => {
-  test("may be a site of catalog.yaml, whose root is at hand", async () => {
+  test("can be a site of catalog.yaml, with the project's root", async () => {
     addSites({ staging: { url: "dir:/srv/catalog", base_url: await host(() => project.dist) } });
     const state = temporaryFolder();
     const good = await project.relcat(["verify", "staging", "--trust-dir", state]);
@@ -37,7 +37,7 @@ describe("a place", () => {
     ]);
   });
 
-  test("may be a folder that a site is published to", async () => {
+  test("can be a folder with a published site", async () => {
     const folder = temporaryFolder();
     mkdirSync(join(folder, "builds"));
     cpSync(project.dist, join(folder, "builds/one"), { recursive: true });
@@ -46,7 +46,7 @@ describe("a place", () => {
       expect((await verify(project, [place])).text).toContain(`Verified ${place}`);
   });
 
-  test("inside the project needs no root, nor does a site of it", async () => {
+  test("in the project or of its sites needs no --root", async () => {
     const site = temporaryFolder();
     cpSync(project.dist, join(site, "current"), { recursive: true });
     addSites({ staging: { url: `dir:${site}`, base_url: await host(() => project.dist) } });
@@ -64,7 +64,7 @@ describe("a place", () => {
     expect((await project.relcat(["verify", "link", ...state])).exitCode).toBe(2);
   });
 
-  test("has one root: two are refused, several places too", async () => {
+  test("is refused with two roots, and so are several places", async () => {
     const both = await verify(project, [whole, "--root", rootOf(project), "--trust-first-use"]);
     expect([both.exitCode, both.text]).toEqual([2, expect.stringContaining("are both given")]);
     const two = await verify(project, [whole, whole]);
@@ -76,7 +76,7 @@ describe("a place", () => {
 });
 
 describe("--trust-first-use", () => {
-  test("says whose it took, and compares from then on", async () => {
+  test("names the root that it trusts, and compares with it later", async () => {
     const state = temporaryFolder();
     const place = copyOf(project.dist);
     const first = await verify(project, [place, "--trust-first-use"], state);
@@ -98,7 +98,7 @@ describe("--trust-first-use", () => {
     ]);
   });
 
-  test("trusts no root of a site that is wrong, and needs one that is signed", async () => {
+  test("trusts no root of an invalid site, and needs a signed one", async () => {
     const state = temporaryFolder();
     const place = copyOf(project.dist);
     rmSync(join(place, "feed.atom"));
@@ -110,8 +110,8 @@ describe("--trust-first-use", () => {
   });
 });
 
-describe("what was seen before", () => {
-  test("is whole enough after a kill at any moment", { tags: ["long"] }, async () => {
+describe("the remembered state", () => {
+  test("is usable after a kill at any time", { tags: ["long"] }, async () => {
     const place = join(temporaryFolder(), "site");
     const at = (from: string) => {
       rmSync(place, { recursive: true, force: true });
@@ -133,7 +133,7 @@ describe("what was seen before", () => {
     }
   });
 
-  test("is refused where its root is damaged, with the way out", async () => {
+  test("is refused with a hint if its root is damaged", async () => {
     const state = temporaryFolder();
     await verify(project, [project.dist], state);
     const [folder = ""] = readdirSync(state);
@@ -153,7 +153,7 @@ describe("a host", () => {
   };
   const file = (path: string) => readFileSync(join(project.dist, path));
 
-  test("may send what it likes compressed, as long as it is right", async () => {
+  test("can compress any file correctly", async () => {
     const packed = { gzip: gzipSync, br: brotliCompressSync };
     const sending = (wrong: (encoding: string, bytes: Buffer) => Buffer) =>
       said((path, request, response) => {
@@ -174,7 +174,7 @@ describe("a host", () => {
     expect(otherBrotli).toMatch(/^6 .*feed\.json is not what was signed once its br is undone/s);
   });
 
-  test("that compresses for those who cannot read it is named", async () => {
+  test("is reported if it compresses for clients that did not ask for it", async () => {
     const text = await said((path, _request, response) => {
       if (path !== "feed.json") return false;
       const headers = { "content-type": "application/json", "content-encoding": "gzip" };
@@ -185,7 +185,7 @@ describe("a host", () => {
     expect(text).toMatch(/feed\.json is sent as gzip to clients that take br alone/);
   });
 
-  test("need not negotiate, but gives installers no page, nor lets caches do so", async () => {
+  test("need not negotiate, but must not give pages to installers, also through caches", async () => {
     const asked = (page: Record<string, string>) =>
       said((path, request, response) => {
         if (path !== "api/v1/package/") return false;
@@ -206,7 +206,7 @@ describe("a host", () => {
     );
   });
 
-  test("whose metadata fails on the way is unreachable, not tampered with", async () => {
+  test("is unreachable, and not tampered, if its metadata fails", async () => {
     const text = await said((path, _request, response) => {
       if (!path.endsWith(".snapshot.json")) return false;
       response.writeHead(500).end();
@@ -217,7 +217,7 @@ describe("a host", () => {
 });
 
 describe("--sample", () => {
-  test("never says ok, and says what it chose from", async () => {
+  test("has the verdict sampled, and names its size and seed", async () => {
     const args = [project.dist, "--sample", "5", "--seed", "s", "--json"];
     const documents = [await verify(project, args), await verify(project, args)].map(({ stdout }) =>
       JSON.parse(stdout),

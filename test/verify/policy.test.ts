@@ -69,7 +69,7 @@ async function published(
   return { ...made, address, reconfigure, verify, document };
 }
 
-describe("a site of the project is inspected again", () => {
+describe("verify inspects a site of the project", () => {
   test("by its name, its address, its folder and the live one in it", async () => {
     const made = await published([deb, msi]);
     for (const place of ["prod", made.address, "site", "dir:site", "site/current"]) {
@@ -84,7 +84,7 @@ describe("a site of the project is inspected again", () => {
     });
   });
 
-  test("under the signers and the policy that count now", async () => {
+  test("under the current signers and policy", async () => {
     const made = await published([deb, msi]);
     made.reconfigure({ signers: [{ file: "signers/codesign-ca.crt" }] });
     const url = `${made.address}/files/${version}/signed-ed25519.deb`;
@@ -111,7 +111,7 @@ describe("a site of the project is inspected again", () => {
     });
   });
 
-  test("and what its manifest says of it must be so", async () => {
+  test("and compares it with its manifest", async () => {
     const change = ({ write, manifest }: InspectedProject) => {
       const { file, value } = manifest();
       value.artifacts[0].inspected.key_id = "0123";
@@ -125,7 +125,7 @@ describe("a site of the project is inspected again", () => {
     expect(exitCode).toBe(6);
   });
 
-  test("what is not what was signed is said, and not inspected", async () => {
+  test("and reports artifacts with other bytes without an inspection", async () => {
     const made = await published([deb]);
     writeFileSync(
       join(made.folder, `site/files/${version}/signed-ed25519.deb`),
@@ -141,7 +141,7 @@ describe("a site of the project is inspected again", () => {
   });
 });
 
-test("a certificate that has ended since the cut does not make what it signed before worse", async () => {
+test("a certificate that expired after the cut does not invalidate its earlier signatures", async () => {
   const window = (not_after?: string) => ({ signers: [{ file: "signers/codesign-ca.crt", not_after }] });
   for (const [at, exitCode] of [
     ["2026-11-20T12:00:00Z", 0],
@@ -153,7 +153,7 @@ test("a certificate that has ended since the cut does not make what it signed be
   }
 });
 
-test("what no manifest says was inspected is said, and fails nothing", async () => {
+test("an artifact without a recorded inspection is reported, and fails nothing", async () => {
   const made = await published(["deb/unsigned-xz.deb", msi], { signers: [] });
   made.reconfigure({});
   const { stdout, stderr, exitCode } = await made.verify("site");
@@ -190,7 +190,7 @@ test("an artifact with a detached signature is inspected if its signature is pub
     expect(await made.document(place)).toMatchObject({ verdict: "refused", policy: { refused: 1 } });
 });
 
-test("an artifact is asked for as clients do that take gzip, and must be the same then", async () => {
+test("an artifact is also requested with gzip, and must have the same bytes", async () => {
   const asked: unknown[] = [];
   let encoding: string | undefined;
   const made = await published(
@@ -219,7 +219,7 @@ test("an artifact is asked for as clients do that take gzip, and must be the sam
   }
 });
 
-describe("no policy is applied, and the verdict says why:", () => {
+describe("verify applies no policy, and gives the reason,", () => {
   test("outside of a project", async () => {
     const made = await published([deb]);
     const elsewhere = temporaryFolder();
@@ -235,7 +235,7 @@ describe("no policy is applied, and the verdict says why:", () => {
     });
   });
 
-  test("of a place that is no site of this project, without signers, or where catalog.yaml cannot be read", async () => {
+  test("for a place that is not a site of this project, without signers, and without a valid catalog.yaml", async () => {
     const made = await published([deb]);
     cpSync(join(made.folder, "site"), join(made.folder, "copy"), { recursive: true });
     expect((await made.verify("copy")).stdout).toContain(
@@ -251,7 +251,7 @@ describe("no policy is applied, and the verdict says why:", () => {
     );
   });
 
-  test("nor is anything said of it where artifacts are not read", async () => {
+  test("except without --artifacts, where nothing is reported", async () => {
     const made = await published([deb]);
     const root = ["--root", "releases/trust/1.root.json", "--trust-dir", temporaryFolder()];
     expect((await made.run("verify", "prod", ...root)).stdout).toMatch(/^Verified [^\n]*$/);

@@ -34,8 +34,8 @@ function mixed(files: Readonly<Record<string, number>>): string {
 
 const buildOf = (folder: string) => hash(readFileSync(join(folder, "build.json")));
 
-describe("a document that an earlier build had", () => {
-  test("is a stale edge, and how far behind is said", async () => {
+describe("a document of an earlier build", () => {
+  test("is a stale edge, and its age is reported", async () => {
     const folder = mixed({
       "index.html": 1,
       "feed.atom": 0,
@@ -70,14 +70,14 @@ describe("a document that an earlier build had", () => {
     ]);
   });
 
-  test("hides nothing that was tampered with", async () => {
+  test("hides no tampered document", async () => {
     const folder = mixed({ "index.html": 1 });
     writeFileSync(join(folder, "feed.json"), "{}");
     const { exitCode, text } = await verify(project, [folder, "--grace", "2h"]);
     expect([exitCode, text]).toEqual([6, expect.stringContaining("feed.json is not what was signed")]);
   });
 
-  test("counts only if its metadata is signed by keys that count", async () => {
+  test("counts only if its metadata has valid signatures", async () => {
     const folder = mixed({ "index.html": 1 });
     for (const version of [1, 2]) {
       const file = join(folder, `metadata/${version}.snapshot.json`);
@@ -87,7 +87,7 @@ describe("a document that an earlier build had", () => {
   });
 });
 
-test("documents that are ahead of the timestamp are being published", async () => {
+test("documents that are newer than the timestamp are being published", async () => {
   const folder = mixed({ "metadata/timestamp.json": 1 });
   const early = await verify(project, [folder, "--grace", "2h"]);
   expect([early.exitCode, early.text]).toEqual([
@@ -102,7 +102,7 @@ test("documents that are ahead of the timestamp are being published", async () =
 describe("--expect", () => {
   const [first, second] = [() => sites[0] ?? "", () => sites[2] ?? ""];
 
-  test("says which build is live instead", async () => {
+  test("names the build that is live instead", async () => {
     const { exitCode, stdout } = await verify(project, [first(), "--expect", buildOf(second()), "--json"]);
     expect([exitCode, JSON.parse(stdout)]).toEqual([
       7,
@@ -110,14 +110,14 @@ describe("--expect", () => {
     ]);
   });
 
-  test("verifies the one that is meant, by the beginning of its id", async () => {
+  test("verifies a build by the beginning of its id", async () => {
     const { exitCode, text } = await verify(project, [first(), "--expect", buildOf(first()).slice(0, 12)]);
     expect([exitCode, text]).toEqual([0, expect.stringContaining("Verified")]);
     const short = await verify(project, [first(), "--expect", "abc"]);
     expect([short.exitCode, short.text]).toEqual([2, expect.stringContaining("first 12 characters")]);
   });
 
-  test("waits until it is live, through failures of the network", async () => {
+  test("waits until the build is live, through failures of the network", async () => {
     let asked = 0;
     const folder = () => (asked > 2 ? second() : first());
     const url = await host(folder, (path, _request, response) => {
@@ -130,7 +130,7 @@ describe("--expect", () => {
     expect([exitCode, text]).toEqual([0, expect.stringContaining(`Verified ${url}`)]);
   });
 
-  test("is needed for waiting", async () => {
+  test("is required by --wait", async () => {
     const { exitCode, text } = await verify(project, [first(), "--wait", "1m"]);
     expect([exitCode, text]).toEqual([2, expect.stringContaining("--wait waits for a build")]);
   });

@@ -54,8 +54,8 @@ async function flippedUnnoticed(path: string, bytes: Buffer, places: Iterable<nu
   return unnoticed;
 }
 
-describe("of all files, signatures and metadata of a site", () => {
-  test("a changed byte is noticed, whichever", async () => {
+describe("verify notices among all files, signatures and metadata of a site", () => {
+  test("a changed byte of any file", async () => {
     const random = numbers(20_261_121);
     expect(await look()).toBe("ok ");
     const unnoticed: string[] = [];
@@ -65,7 +65,7 @@ describe("of all files, signatures and metadata of a site", () => {
     expect(await look()).toBe("ok ");
   });
 
-  test("every byte of what no hash covers counts", async () => {
+  test("every changed byte of files without a hash", async () => {
     const random = numbers(7);
     const unnoticed: string[] = [];
     for (const path of ["metadata/timestamp.json", "metadata/1.root.json"]) {
@@ -77,7 +77,7 @@ describe("of all files, signatures and metadata of a site", () => {
     expect(unnoticed).toEqual([]);
   });
 
-  test("one that is missing is noticed, and named", async () => {
+  test("a missing file, by name", async () => {
     const unnoticed: string[] = [];
     for (const path of some([...readTree(folder).keys()], 24)) {
       if (path === "metadata/signed.json") continue; // The signer's own; no reader needs it.
@@ -90,7 +90,7 @@ describe("of all files, signatures and metadata of a site", () => {
   });
 });
 
-test("a compressed copy that is another file's is noticed", async () => {
+test("the compressed copy of another file", async () => {
   const copy = copyOf(folder);
   renameSync(join(copy, "feed.json.gz"), join(copy, "index.html.gz"));
   writeFileSync(join(copy, "feed.json.br"), "no brotli");
@@ -99,14 +99,14 @@ test("a compressed copy that is another file's is noticed", async () => {
   expect(said).toContain("feed.json.br is not feed.json once it is decompressed");
 });
 
-describe("lists that disagree are noticed, though they are properly signed", () => {
+describe("verify notices contradicting lists with valid signatures:", () => {
   const saidAfter = async (harm: (forger: Forger) => void) => {
     const copy = copyOf(folder);
     harm(new Forger(copy, project));
     return look(copy);
   };
 
-  test("the list, with the releases and with the file it is published as", async () => {
+  test("the list, and the releases or its published file", async () => {
     const said = await saidAfter((forger) =>
       forger.retarget("catalog", "catalog/index.json", (list) => {
         list[0].checksum = "0".repeat(64);
@@ -117,7 +117,7 @@ describe("lists that disagree are noticed, though they are properly signed", () 
     expect(said).toContain("catalog/index.json differs from the listed api/v1/package/index.json");
   });
 
-  test("a release, with its records; latest.json, with both", async () => {
+  test("a release, and its records; latest.json, and both", async () => {
     const release = await saidAfter((forger) =>
       forger.retarget("releases-26.08", "releases/26.08.001/release.json", (document) => {
         document.packages[0].checksum = "0".repeat(64);
@@ -136,7 +136,7 @@ describe("lists that disagree are noticed, though they are properly signed", () 
     expect(latest).toMatch(/latest\.json lacks package \d+, the newest of its type/);
   });
 
-  test("a list of files, with build.json", async () => {
+  test("a list of files, and build.json", async () => {
     const said = await saidAfter((forger) =>
       forger.retarget("catalog", "catalog/files.json", (document) => {
         delete document.files["robots.txt"];
@@ -145,7 +145,7 @@ describe("lists that disagree are noticed, though they are properly signed", () 
     expect(said).toContain("robots.txt is not listed in build.json as it is in the signed lists");
   });
 
-  test("a record that breaks its schema", async () => {
+  test("a record, and its schema", async () => {
     const said = await saidAfter((forger) =>
       forger.retarget("releases-26.08", "releases/26.08.001/release.json", (document) => {
         document.packages[0].gui_only = "yes";

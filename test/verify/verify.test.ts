@@ -47,8 +47,8 @@ const latest = (folder: string, role: string) =>
     .sort()
     .at(-1)}`;
 
-describe("what was signed is verified", () => {
-  test("in a folder, on a file host, and as relcat serves it", async () => {
+describe("a signed site is verified", () => {
+  test("in a folder, on a file host, and behind relcat serve", async () => {
     const origin = await startOrigin({
       folder: whole,
       host: "127.0.0.1",
@@ -64,7 +64,7 @@ describe("what was signed is verified", () => {
     await origin.close();
   });
 
-  test("again, from what was seen before", async () => {
+  test("again, with the remembered state", async () => {
     const state = temporaryFolder();
     expect((await verify(whole, state)).exitCode).toBe(0);
     expect((await verify(whole, state)).exitCode).toBe(0);
@@ -74,7 +74,7 @@ describe("what was signed is verified", () => {
     );
   });
 
-  test("only from a trusted root", async () => {
+  test("only with a trusted root", async () => {
     const none = await project.relcat(["verify", copy()]);
     expect([none.exitCode, none.stderr]).toEqual([
       2,
@@ -91,8 +91,8 @@ describe("what was signed is verified", () => {
   });
 });
 
-describe("what differs is named", () => {
-  test("a file that is missing, several at once", async () => {
+describe("a difference is reported:", () => {
+  test("several missing files at once", async () => {
     const folder = copy();
     rmSync(join(folder, "feed.atom"));
     rmSync(join(folder, "releases/26.08.001/SHA256SUMS"));
@@ -125,7 +125,7 @@ describe("what differs is named", () => {
   });
 });
 
-describe("metadata is refused with its role and the reason", () => {
+describe("metadata is refused with its role and the reason:", () => {
   const refused = async (harm: (folder: string) => void | Promise<void>, state?: string) => {
     const folder = copy();
     await harm(folder);
@@ -134,7 +134,7 @@ describe("metadata is refused with its role and the reason", () => {
   };
   const signedRoles = ["timestamp", "snapshot", "catalog", "releases-26.08", "targets"];
 
-  test.each(signedRoles)("%s written by an attacker", async (role) => {
+  test.each(signedRoles)("%s of an attacker", async (role) => {
     const text = await refused((folder) => {
       const path = role === "timestamp" ? "metadata/timestamp.json" : latest(folder, role);
       edit(folder, path, (json) => json.replace(/"expires":"20\d\d/, '"expires":"2099'));
@@ -143,7 +143,7 @@ describe("metadata is refused with its role and the reason", () => {
     expect(text).toContain(role);
   });
 
-  test.each(signedRoles)("%s that is missing", async (role) => {
+  test.each(signedRoles)("a missing %s", async (role) => {
     const text = await refused((folder) => {
       rmSync(join(folder, role === "timestamp" ? "metadata/timestamp.json" : latest(folder, role)));
     });
@@ -151,7 +151,7 @@ describe("metadata is refused with its role and the reason", () => {
     expect(text).toContain(role);
   });
 
-  test("an older timestamp than was seen before, which a cache may have too", async () => {
+  test("an older timestamp than before, which a cache may have too", async () => {
     const state = temporaryFolder();
     const early = join(temporaryFolder(), "site");
     cpSync(whole, early, { recursive: true });
@@ -170,7 +170,7 @@ describe("metadata is refused with its role and the reason", () => {
     ]);
   });
 
-  test("what has expired, and that is no tampering", async () => {
+  test("expired metadata, which is not tampering", async () => {
     const folder = copy();
     rmSync(join(folder, "metadata"), { recursive: true });
     await project.sign("--out", folder, ...days(-8));
@@ -181,7 +181,7 @@ describe("metadata is refused with its role and the reason", () => {
     ]);
   });
 
-  test("a host that answers 200 for what is not there", async () => {
+  test("a host that answers 200 for missing files", async () => {
     const page = "<!doctype html><title>Welcome</title>";
     const server = createServer((request, response) => {
       const path = join(whole, new URL(request.url ?? "/", "http://x").pathname);
@@ -202,7 +202,7 @@ describe("metadata is refused with its role and the reason", () => {
     ]);
   });
 
-  test("metadata without end", async () => {
+  test("endless metadata", async () => {
     const server = createServer((_request, response) => {
       const chunk = Buffer.alloc(1024 * 1024, " ");
       const pour = () => {
@@ -221,12 +221,12 @@ describe("metadata is refused with its role and the reason", () => {
     ]);
   });
 
-  test("a place that cannot be reached says nothing of tampering", async () => {
+  test("an unreachable place is not reported as tampering", async () => {
     const { exitCode, text } = await verify("http://127.0.0.1:1");
     expect([exitCode, text]).toEqual([5, expect.stringContaining("error[network]")]);
   });
 
-  test("verified metadata is remembered, though a file of the site is wrong", async () => {
+  test("verified metadata is remembered even if a file of the site is wrong", async () => {
     const state = temporaryFolder();
     await refused((folder) => rmSync(join(folder, "feed.atom")), state);
     const [site = ""] = readdirSync(state);

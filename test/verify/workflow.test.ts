@@ -62,7 +62,7 @@ async function seen(prepare: (repository: TufRepository) => void = () => {}) {
 }
 
 describe("5.2 the trusted root", () => {
-  test("has its own signatures, or nothing is asked for", async () => {
+  test("has valid signatures, or nothing is requested", async () => {
     const repository = new TufRepository();
     repository.keys.set("root", [newKey()]);
     repository.publish("root");
@@ -72,7 +72,7 @@ describe("5.2 the trusted root", () => {
 });
 
 describe("5.3 the root", () => {
-  test("5.3.8 is stored at once, though the next one is refused", async () => {
+  test("5.3.8 is stored immediately, even if the next one is refused", async () => {
     const { repository, user } = await seen();
     repository.next("root");
     repository.keys.set("root", [newKey()]);
@@ -82,7 +82,7 @@ describe("5.3 the root", () => {
     expect(readFileSync(join(user.state, "root.json"))).toEqual(repository.root(2));
   });
 
-  test("5.3.5 has the version that its address says", async () => {
+  test("5.3.5 has the version of its address", async () => {
     const { repository, user } = await seen();
     repository.edit("root").version = 3;
     repository.publish("root", 2);
@@ -90,7 +90,7 @@ describe("5.3 the root", () => {
     expect(user.remembered()).toEqual(all);
   });
 
-  test("5.3.10 is stored though it has expired, and nothing after it is used", async () => {
+  test("5.3.10 is stored even if it has expired, and nothing after it is used", async () => {
     const { repository, user } = await seen();
     repository.next("root");
     repository.edit("root").expires = past;
@@ -101,7 +101,7 @@ describe("5.3 the root", () => {
   });
 
   test.each(["timestamp", "snapshot"])(
-    "5.3.11 ends what was seen of versions when the %s key is another",
+    "5.3.11 resets remembered versions if the %s key changes",
     async (role) => {
       const { repository, user } = await seen((thief) => {
         thief.edit("targets").version = 90;
@@ -119,7 +119,7 @@ describe("5.3 the root", () => {
     },
   );
 
-  test("5.3.11 keeps what was seen when a key is added, or a threshold is higher", async () => {
+  test("5.3.11 keeps remembered versions if a key is added, or a threshold is higher", async () => {
     const { repository, user } = await seen((before) => before.next("targets"));
     for (const role of ["timestamp", "snapshot"]) {
       repository.keys.get(role)?.push(newKey());
@@ -133,7 +133,7 @@ describe("5.3 the root", () => {
     expect(user.remembered()).toEqual({ root: 2, snapshot: 2, targets: 2, timestamp: 2 });
   });
 
-  test("counts one key once, whatever names it has", async () => {
+  test("counts one key once, under any names", async () => {
     const { repository, user } = await seen();
     const key = repository.keys.get("snapshot")?.[0] ?? newKey();
     const twin = { ...key, id: "b".repeat(64), public: key.public.toUpperCase() };
@@ -165,7 +165,7 @@ describe("5.4 the timestamp", () => {
     expect(user.remembered()).toEqual({ ...all, root: 2 });
   });
 
-  test("5.4.3 is not replaced by a lower version, nor by another of the same", async () => {
+  test("5.4.3 is not replaced by a lower version, nor by another of the same version", async () => {
     const { repository, user } = await seen((before) => before.next("timestamp"));
     repository.edit("timestamp").meta["snapshot.json"].version = 100;
     repository.publish("timestamp");
@@ -178,7 +178,7 @@ describe("5.4 the timestamp", () => {
     expect(user.remembered()).toEqual({ ...all, timestamp: 2 });
   });
 
-  test("5.4.3 is compared with one that has expired since", async () => {
+  test("5.4.3 is compared with an expired one", async () => {
     const { repository, user } = await seen((before) => {
       before.edit("root").expires = daysAhead(90);
       before.publish("root");
@@ -192,7 +192,7 @@ describe("5.4 the timestamp", () => {
     expect(user.remembered()).toEqual({ ...all, snapshot: 2, timestamp: 2 });
   });
 
-  test("5.4.4 is not stored when it has expired", async () => {
+  test("5.4.4 is not stored if it has expired", async () => {
     const { repository, user } = await seen();
     repository.edit("timestamp").expires = past;
     repository.next("timestamp");
@@ -200,7 +200,7 @@ describe("5.4 the timestamp", () => {
     expect(user.remembered()).toEqual(all);
   });
 
-  test("may be valid for as long as it says", async () => {
+  test("can be valid for any time", async () => {
     const { repository, user } = await seen();
     repository.edit("timestamp").expires = daysAhead(900);
     repository.next("timestamp");
@@ -208,7 +208,7 @@ describe("5.4 the timestamp", () => {
     expect(user.remembered()).toEqual({ ...all, timestamp: 2 });
   });
 
-  test("is refused by a clock that is behind the date it was signed", async () => {
+  test("is refused if the clock is earlier than its signature", async () => {
     const { repository, user } = await seen();
     repository.edit("timestamp")["x-relcat-signed"] = daysAhead(3);
     repository.next("timestamp");
@@ -270,7 +270,7 @@ describe("5.5 the snapshot", () => {
       /^site-expired: .*snapshot metadata has expired/,
     ],
   ];
-  test.each(refusals)("%s, or it is not stored and the timestamp is", async (name, attack, said) => {
+  test.each(refusals)("%s, or it is not stored, but the timestamp is", async (name, attack, said) => {
     const { repository, user } = await seen((before) => {
       if (name.startsWith("5.5.5")) before.next("targets");
     });
@@ -280,7 +280,7 @@ describe("5.5 the snapshot", () => {
     expect(user.remembered()).toEqual({ ...before, timestamp: Number(before.timestamp) + 1 });
   });
 
-  test("is not asked for again where the timestamp names the one that is known", async () => {
+  test("is not requested again if the timestamp names the known one", async () => {
     const { repository, user } = await seen((before) => before.next("snapshot"));
     repository.edit("snapshot").version = 1;
     repository.publish("snapshot", 2);
@@ -327,14 +327,14 @@ describe("5.6 the targets", () => {
       /^site-expired: .*targets metadata has expired/,
     ],
   ];
-  test.each(refusals)("%s, or they are not stored and the snapshot is", async (_, attack, said) => {
+  test.each(refusals)("%s, or they are not stored, but the snapshot is", async (_, attack, said) => {
     const { repository, user } = await seen();
     attack(repository);
     expect(await user.refresh()).toMatch(said);
     expect(user.remembered()).toEqual({ ...all, snapshot: 2, timestamp: 2 });
   });
 
-  test("5.6.6 are stored with the roles they delegate to, each when it was looked into", async () => {
+  test("5.6.6 are stored with the roles they delegate to, each when it was searched", async () => {
     const { repository, user } = await seen((before) => {
       before.delegate("signed");
       before.delegate("expired");
@@ -355,7 +355,7 @@ describe("5.6 the targets", () => {
     expect(user.remembered()).toMatchObject({ expired: 3 });
   });
 
-  test("5.6.7 are searched depth first, each role once, and no further than a terminating one", async () => {
+  test("5.6.7 are searched depth first, each role once, up to a terminating one", async () => {
     const { repository, user } = await seen((before) => {
       before.delegate("a");
       before.delegate("b");
@@ -374,9 +374,9 @@ describe("5.6 the targets", () => {
   });
 });
 
-describe("names of roles", () => {
+describe("the name of a role", () => {
   const unusual = ["?", "#", "/delegated", "../delegated", "a b", "%2e", "Root", "..", "x".repeat(300)];
-  test.each(unusual)("%s is quoted where it is asked for and where it is stored", async (name) => {
+  test.each(unusual)("%s is quoted in requests and in file names", async (name) => {
     const repository = new TufRepository();
     repository.delegate(name);
     repository.addTarget("dir/a file?.txt", "content", ["sha256"], name);
@@ -426,7 +426,7 @@ describe("5.7 a target", () => {
     },
   );
 
-  test("needs every one of its hashes", async () => {
+  test("must match every one of its hashes", async () => {
     const { user } = await seen((before) => {
       before.addTarget("file", "content", ["sha512", "sha256"]);
       before.edit("targets").targets.file.hashes.sha256 = "0".repeat(64);
@@ -448,7 +448,7 @@ describe("5.7 a target", () => {
     await expect((await user.open()).target("file")).rejects.toThrow(said);
   });
 
-  test("is found without its hash in its name where snapshots are not consistent", async () => {
+  test("is found without its hash in its name if snapshots are not consistent", async () => {
     const repository = new TufRepository();
     repository.edit("root").consistent_snapshot = false;
     repository.publish("root");
@@ -468,7 +468,7 @@ describe("5.7 a target", () => {
   });
 });
 
-test("a delegation gives no key two names", async () => {
+test("a delegation cannot give one key two names", async () => {
   const { repository, user } = await seen((before) => before.delegate("part"));
   const [role] = repository.edit("targets").delegations.roles;
   const key = { ...(repository.keys.get("part")?.[0] ?? newKey()), id: "c".repeat(64) };

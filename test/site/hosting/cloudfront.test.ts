@@ -5,7 +5,7 @@ import { runContract } from "./run-contract.ts";
 
 runContract(cloudfront);
 
-test("the functions keep to CloudFront's limits", async () => {
+test("the functions are within CloudFront's limits", async () => {
   const { tree } = await servedSite("/some/base");
   for (const name of ["viewer-request.js", "viewer-response.js"]) {
     const text = String(tree.get(`hosting/cloudfront/${name}`));

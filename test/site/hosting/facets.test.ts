@@ -40,7 +40,7 @@ test("a facet has the records that its query names, in the list's order", () => 
   );
 });
 
-test("all facets of a large catalog are no more than 2.2 lists", () => {
+test("all facets of a large catalog have at most the size of 2.2 lists", () => {
   const rows = largeCatalog(2500);
   const list = JSON.stringify(rows).length;
   const total = [...facetsOf(rows).values()].reduce((sum, text) => sum + text.length, 0);
@@ -48,8 +48,8 @@ test("all facets of a large catalog are no more than 2.2 lists", () => {
   expect(total / list).toBeLessThan(2.2);
 });
 
-describe("of a site", () => {
-  test("nothing withdrawn or private is in them", async () => {
+describe("the facets of a site", () => {
+  test("have no withdrawn or private record", async () => {
     const { tree, ids } = await servedSite("");
     const facets = [...tree].filter(([path]) => path.startsWith("facets/"));
     expect(facets.length).toBeGreaterThan(8);
@@ -58,14 +58,14 @@ describe("of a site", () => {
     expect([...tree.keys()].filter((path) => path.includes("pkg"))).toEqual([]);
   });
 
-  test("they are made for hosts only", async () => {
+  test("exist only with a host", async () => {
     const { build, out } = releases(plainRelease("26.08.001", ["a.rpm"]));
     await build();
     expect([...readTree(out).keys()].filter((path) => /^(facets|hosting)\//.test(path))).toEqual([]);
   });
 });
 
-test("tables that a host may soon refuse are named", () => {
+test("a build names tables that approach the limit of a host", () => {
   const files = [
     { path: "hosting/cloudfront/redirects.json", size: 4_000_001 },
     { path: "hosting/nginx/downloads.map", size: 4_000_000 },

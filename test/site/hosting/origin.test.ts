@@ -9,7 +9,7 @@ import { runContract } from "./run-contract.ts";
 
 runContract(origin);
 
-test.runIf(hasPrograms)("the README's lines download a file with curl", async () => {
+test.runIf(hasPrograms)("the README's commands download a file with curl", async () => {
   const readme = readFileSync(join(repository, "README.md"), "utf8");
   const lines = readme
     .split("\n")

@@ -65,7 +65,7 @@ function throughTables(routing: Routing, query: Readonly<Record<string, string |
   };
 }
 
-test("prepared answers are those that the handler would give", () => {
+test("prepared answers are equal to those of the handler", () => {
   fc.assert(
     fc.property(catalog, fc.array(question, { minLength: 20, maxLength: 20 }), (packages, questions) => {
       const rows: Row[] = packages.map(({ record }) => ({ ...record }));

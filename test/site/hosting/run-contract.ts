@@ -70,12 +70,12 @@ export function runContract(home: Home): void {
       ({ part, exchanges }) => part === "rendering" && !exchanges,
     );
 
-    test.runIf(choosesRendering)("representations have validators of their own", async () => {
+    test.runIf(choosesRendering)("representations have different validators", async () => {
       const tags = await etags(running.origin + base, home);
       expect(new Set(tags.values()).size, JSON.stringify([...tags])).toBe(tags.size);
     });
 
-    test.runIf(choosesRendering)("no installer gets a page from a cache that ignores Vary", async () => {
+    test.runIf(choosesRendering)("installers get no page from a cache that ignores Vary", async () => {
       const cache = await carelessCache(running.origin);
       try {
         expect(await askedInTurn(`${cache.origin}${base}`)).toEqual([]);

@@ -11,13 +11,13 @@ import { hostingTable } from "./table.ts";
 
 const page = readFileSync(join(repository, "docs/hosting.md"), "utf8");
 
-test("docs/hosting.md says what the runs prove", async () => {
+test("docs/hosting.md has the results of these tests", async () => {
   const made = page.replace(/^\| {2}\| [\s\S]*?\n(?=\n## )/m, () => `${hostingTable()}\n`);
   expect(page).toContain("## What each can do");
   await expect(made).toMatchFileSnapshot(join(repository, "docs/hosting.md"));
 });
 
-test("the README's table says the same, without the exceptions", () => {
+test("the README has the same table without the exceptions", () => {
   const rowsOf = (text: string) =>
     text.split("\n").filter((line) => line.startsWith("| ") && / (yes|no) /.test(line));
   const proved = rowsOf(hostingTable().replaceAll(/ \(\d+\)/g, ""));
@@ -27,7 +27,7 @@ test("the README's table says the same, without the exceptions", () => {
   expect(proved).toEqual(expect.arrayContaining(said));
 });
 
-test("it shows the lines that the emitted files ask for", async () => {
+test("docs/hosting.md has the lines of the emitted files", async () => {
   const { tree } = await servedSite("");
   for (const path of ["hosting/nginx/nginx.conf", "hosting/caddy/Caddyfile"]) {
     const lines = [...String(tree.get(path)).matchAll(/^# {3}(\s*\S.*)$/gm)].map(([, line = ""]) => line);
@@ -36,13 +36,13 @@ test("it shows the lines that the emitted files ask for", async () => {
   }
 });
 
-test("every exchange has a name of its own", () => {
+test("every exchange has a unique name", () => {
   const names = exchanges.map(({ part, name }) => `${part}: ${name}`);
   expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   expect(names.length).toBeGreaterThanOrEqual(60);
 });
 
-test("prepared answers say what the handler says", () => {
+test("prepared answers have the constants of the handler", () => {
   const described = catalogRoutes.map(({ name, description }) => [name, description]);
   expect(described.slice(0, 5)).toEqual(Object.values(answers.descriptions));
   expect(answers.contentSecurityPolicy).toBe(contentSecurityPolicy);

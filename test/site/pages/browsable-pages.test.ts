@@ -18,7 +18,7 @@ const jsonOf = (html: string): unknown => {
   return JSON.parse(wordsOf(pre).split("\n\n").slice(1).join("\n\n"));
 };
 
-test("the browsable list is the list: the same records, indented, under the answer's head", () => {
+test("the browsable list has the list's records, indented, under the head of the answer", () => {
   const html = pageOf(site, "api/v1/package/index.html");
   expect(jsonOf(html)).toEqual(releases[0]?.packages.map((entry) => entry.record));
   const older = releases.slice(1).flatMap((release) => release.packages.map((entry) => entry.record));
@@ -41,7 +41,7 @@ test("the browsable list is the list: the same records, indented, under the answ
   );
 });
 
-test("what an answer of its own puts into the page stands between marks, each of them once", () => {
+test("each part that answers replace is between marks, once", () => {
   const marks = {
     intro: /^The records of 26/,
     request: /^<b>GET<\/b> \/base\/api/,
@@ -62,7 +62,7 @@ test("what an answer of its own puts into the page stands between marks, each of
   expect(missing).toMatch(/<p class="lead"><!--message-->[^<>]+<!--\/message--><\/p>/);
 });
 
-test("addresses in records are links, hostile text in them is not", () => {
+test("addresses in records are links, and hostile text is not", () => {
   const odd = packageOf(5, {
     name: "https://x.example/a?b=1&c='2'",
     description: `"https://evil.example/" ${hostile} ="../../x`,

@@ -20,7 +20,7 @@ const targetsOf = (path: string, html: string): URL[] =>
     .map((link) => new URL(link, `https://site.example/base/${path.replace(/index\.html$/, "")}`))
     .filter((url) => url.hostname === "site.example");
 
-test("the pages of a site", () => {
+test("a site has all its pages", () => {
   expect([...site.keys()].sort()).toEqual([
     "404.html",
     "api/v1/package/index.html",
@@ -37,7 +37,7 @@ test("the pages of a site", () => {
   ]);
 });
 
-test("every page is a page: one h1, no gap in its headings, nothing that runs, no id twice", () => {
+test("every page has one h1, no gap in its headings, no script and no id twice", () => {
   for (const [path, html] of site) {
     const levels = elementsOf(html).flatMap(({ tagName }) =>
       /^h[1-6]$/.test(tagName) ? Number(tagName[1]) : [],
@@ -64,7 +64,7 @@ test("every page is a page: one h1, no gap in its headings, nothing that runs, n
   }
 });
 
-test("every link but those of 404.html is relative and leads below the base path", () => {
+test("every link but those of 404.html is relative and stays below the base path", () => {
   const known =
     /^(assets\/\w+\.[0-9a-f]{8}\.(css|js)|favicon\.svg|openapi\.json|feed\.(atom|json)|api\/v1\/(latest|index|package\/index|release\/index)\.json|releases\/[\d.]+\/(SHA256SUMS)?|)$/;
   for (const [path, html] of site) {
@@ -83,7 +83,7 @@ test("every link but those of 404.html is relative and leads below the base path
   }
 });
 
-test("404.html works at any depth, below the base path", () => {
+test("404.html works at any depth below the base path", () => {
   const html = pageOf(site, "404.html");
   for (const element of [...elementsOf(html, "a"), ...elementsOf(html, "link")]) {
     const href = attributeOf(element, "href") ?? "";
@@ -94,7 +94,7 @@ test("404.html works at any depth, below the base path", () => {
   expect(atRoot).not.toContain('"//');
 });
 
-test("home shows the newest month and leads to the others", () => {
+test("home shows the newest month and has links to the others", () => {
   const html = pageOf(site, "index.html");
   expect(rowsOf(html)).toHaveLength(2);
   expect(linksOf(html)).toEqual(
@@ -109,14 +109,14 @@ test("home shows the newest month and leads to the others", () => {
   );
 });
 
-test("home leads to the platforms that have something to download", () => {
+test("home has links to the platforms that have downloads", () => {
   expect(linksOf(pageOf(site, "index.html"))).toEqual(
     expect.arrayContaining(["platforms/KVM/", "platforms/Debian-and-Ubuntu/"]),
   );
   expect(linksOf(pageOf(site, "index.html"))).not.toContain("platforms/Xen/");
 });
 
-test("a list says that something of a release was withdrawn, and leads there", () => {
+test("a list has a notice of a withdrawal in a release, with a link", () => {
   const html = pageOf(site, "page/26.08/index.html");
   const [notice] = elementsOf(html, "p").filter(
     (element) => attributeOf(element, "class") === "banner danger",
@@ -139,7 +139,7 @@ test("a month's page has its releases, newest first, and their artifacts", () =>
   );
 });
 
-test("a row's name leads to the record's place on its release's page, its button to the file", () => {
+test("a row's name is a link to the record on its release's page, and its button to the file", () => {
   const [row] = elementsOf(pageOf(site, "index.html"), "th").filter(
     (cell) => attributeOf(cell, "scope") === "row",
   );
@@ -154,7 +154,7 @@ test("a row's name leads to the record's place on its release's page, its button
   );
 });
 
-test("a row has name, description, size, date, full checksum, commands and a link of its own name", () => {
+test("a row has name, description, size, date, full checksum, commands and a link", () => {
   const [row = ""] = rowsOf(pageOf(site, "index.html"));
   const entry = packageOf(32);
   for (const fact of [
@@ -172,7 +172,7 @@ test("a row has name, description, size, date, full checksum, commands and a lin
   }
 });
 
-test("two artifacts of one name still have links of different names", () => {
+test("the links of two artifacts with one name have different names", () => {
   const same = { name: "same.qcow2" };
   const twins = [packageOf(1, same), packageOf(2, { ...same, file: "other.qcow2" })];
   const html = pageOf(siteOf([releaseOf("26.08.002", { packages: twins })]), "index.html");
@@ -216,7 +216,7 @@ test("releases/ has every release with its date and counts", () => {
   ]);
 });
 
-test("releases/latest/ leads to the newest release, with and without the refresh", () => {
+test("releases/latest/ redirects to the newest release, with and without the refresh", () => {
   const html = pageOf(site, "releases/latest/index.html");
   const refresh = elementsOf(html, "meta").find((meta) => attributeOf(meta, "http-equiv") === "refresh");
   expect(refresh && attributeOf(refresh, "content")).toBe("0; url=../26.09.001/");
@@ -225,7 +225,7 @@ test("releases/latest/ leads to the newest release, with and without the refresh
     if (path !== "releases/latest/index.html") expect(other, path).not.toContain('http-equiv="refresh"');
 });
 
-test("provisional versions are named on the pages that show them, and on no other", () => {
+test("provisional versions are named on the pages that show them only", () => {
   const site = siteOf([
     releaseOf("26.09.002", { provisional: true, packages: [packageOf(51)] }),
     ...releases,
@@ -243,7 +243,7 @@ test("provisional versions are named on the pages that show them, and on no othe
   ]);
 });
 
-test("a site without releases has its pages all the same", () => {
+test("a site without releases has all its pages", () => {
   const empty = siteOf([]);
   expect([...empty.keys()].sort()).toEqual([
     "404.html",
@@ -257,7 +257,7 @@ test("a site without releases has its pages all the same", () => {
   for (const [path, html] of empty) expect(dangers(html), path).toEqual([]);
 });
 
-test("the same pieces give the same bytes whenever they are asked for", () => {
+test("the same pieces give the same bytes each time", () => {
   const files = pagesOf(releases);
   expect(files.map(textOf)).toEqual(files.map(textOf));
 });

@@ -32,7 +32,7 @@ const shape = (pieces: readonly PagePieces[]) =>
     ...slices.map(({ release, from, to }) => `${release.version.slice(-1)}: ${from}-${to}`),
   ]);
 
-test("a month is one page, several months are several", () => {
+test("each month is one page", () => {
   expect(shape([...month([2, 0], "26.09"), ...month([3])])).toEqual([
     ["26.09/", "2: 0-2", "1: 0-0"],
     ["26.08/", "1: 0-3"],
@@ -40,7 +40,7 @@ test("a month is one page, several months are several", () => {
   expect(listParts(month([3])).map(({ label }) => label)).toEqual(["26.08"]);
 });
 
-test("a month of more records has parts, filled from its oldest release", () => {
+test("a month of more records has parts, which are filled from its oldest release", () => {
   expect(shape(month([10, 300, 200, 300]))).toEqual([
     ["26.08/", "4: 0-10", "3: 0-300"],
     ["26.08/1/", "2: 0-200", "1: 0-300"],
@@ -48,7 +48,7 @@ test("a month of more records has parts, filled from its oldest release", () => 
   expect(listParts(month([300, 300])).map(({ label }) => label)).toEqual(["26.08, part 2", "26.08, part 1"]);
 });
 
-test("a release that is too long for a page has pages of its own, its oldest artifacts first", () => {
+test("a release that is too long for a page has several pages, with its oldest artifacts first", () => {
   expect(shape(month([5, 1200, 5]))).toEqual([
     ["26.08/", "3: 0-5", "2: 0-200"],
     ["26.08/3/", "2: 200-700"],
@@ -72,7 +72,7 @@ test("every artifact is on one page, in order, and no page has too many", () => 
   );
 });
 
-test("a new release leaves the older parts of its month as they are", () => {
+test("a new release leaves the older parts of its month unchanged", () => {
   fc.assert(
     fc.property(counts, (some) => {
       const pieces = month(some);

@@ -32,13 +32,13 @@ const payloads = [
   "a \u0000 b \u001b]8;;http://a.example\u0007link",
 ];
 
-test.each(payloads)("%j becomes nothing that runs or loads", (payload) => {
+test.each(payloads)("%j runs and loads nothing", (payload) => {
   expect(dangers(renderMarkdown(payload))).toEqual([]);
   expect(dangers(inlineMarkdown(payload))).toEqual([]);
   expect(dangers(renderMarkdown(`- item\n\n  > ${payload.replaceAll("\n", "\n  > ")}`))).toEqual([]);
 });
 
-test("links lead to the web, to mail and to relative paths; others stay text", () => {
+test("links to the web, to mail and to relative paths are kept, and others are text", () => {
   const text =
     "[a](https://x.example/p?q=1&r=2#f) [b](http://x.example) [c](mailto:a@x.example) [d](../x/) [e](#p1) [f](ftp://x.example)";
   expect(linksOf(renderMarkdown(text))).toEqual([
@@ -51,11 +51,11 @@ test("links lead to the web, to mail and to relative paths; others stay text", (
   expect(renderMarkdown(text)).toContain("[f](ftp://x.example)");
 });
 
-test("an address in the text alone is no link", () => {
+test("an address in the text is not a link", () => {
   expect(linksOf(renderMarkdown("see https://x.example/ and www.x.example"))).toEqual([]);
 });
 
-test("relative links follow the base they are given", () => {
+test("relative links are resolved with the given base", () => {
   const text = "[a](#p1) [b](notes.md) [c](/root) [d](https://x.example/) [e](?q)";
   expect(linksOf(renderMarkdown(text, { base: "../../releases/26.08.002/" }))).toEqual([
     "../../releases/26.08.002/#p1",
@@ -73,12 +73,12 @@ test("relative links follow the base they are given", () => {
   ]);
 });
 
-test("a base for one text is not kept for the next", () => {
+test("a base for one text is not used for the next", () => {
   renderMarkdown("[a](b)", { base: "../" });
   expect(linksOf(renderMarkdown("[a](b)"))).toEqual(["b"]);
 });
 
-test("an image is a link to it, and its words alone inside another link", () => {
+test("an image is a link to it, and only its text inside another link", () => {
   const [link] = elementsOf(renderMarkdown("![a *chart*](chart.png)"), "a");
   expect(link && wordsOf(link)).toBe("a chart");
   const nested = renderMarkdown("[![logo](logo.png)](https://x.example/) ![after](b.png)");
@@ -86,7 +86,7 @@ test("an image is a link to it, and its words alone inside another link", () => 
   expect(wordsOf(elementsOf(nested, "body")[0] as never)).toContain("logo");
 });
 
-test("headings become bold paragraphs outside the page's outline", () => {
+test("headings are bold paragraphs outside the page's outline", () => {
   const html = renderMarkdown("# One\n\ntext\n\nTwo\n---\n\n###### Six");
   for (let level = 1; level <= 6; level++) expect(elementsOf(html, `h${level}`)).toEqual([]);
   expect(elementsOf(html, "strong").map(wordsOf)).toEqual(["One", "Two", "Six"]);
@@ -96,11 +96,11 @@ test("columns are aligned without a style attribute", () => {
   expect(renderMarkdown("| a | b |\n|--:|:-:|\n| 1 | 2 |")).toContain('<td class="align-right">1</td>');
 });
 
-test("control characters are shown, line ends of all kinds are line ends", () => {
+test("control characters are replaced, and all kinds of line ends are line ends", () => {
   expect(renderMarkdown("a\u0007b\r\n\r\nc\rd")).toBe("<p>a\uFFFDb</p>\n<p>c\nd</p>\n");
 });
 
-test("inline Markdown makes no blocks", () => {
+test("inline Markdown has no blocks", () => {
   expect(inlineMarkdown("**bold** `code` # no heading")).toBe(
     "<strong>bold</strong> <code>code</code> # no heading",
   );
@@ -113,7 +113,7 @@ test.each([
   ["[x]: javascript:alert(1)\n\n[x]", false],
   ["- an item", false],
   ["", false],
-])("%j is one paragraph: %s, as its tokens say", (text, expected) => {
+])("%j is one paragraph, as its tokens say: %s", (text, expected) => {
   const tokens = markdownTokens(text);
   expect(tokens.length === 3 && tokens[0]?.type === "paragraph_open").toBe(expected);
   expect(isParagraph(text)).toBe(expected);

@@ -36,7 +36,7 @@ const release = releaseOf("26.08.002", {
   packages: [packageOf(11)],
 });
 
-test("a feed names itself, its entries and their dates without a clock", () => {
+test("a feed has its id, its entries and their dates, without a clock", () => {
   const { feed, json } = feedsOf([release, releaseOf("26.07.001", { date: "2026-07-15" })]);
   expect(feed.name).toBe("feed");
   expect(feed.attributes.get("xmlns")).toBe("http://www.w3.org/2005/Atom");
@@ -63,13 +63,13 @@ test("a feed names itself, its entries and their dates without a clock", () => {
   );
 });
 
-test("an id does not follow base_url or the product's name", () => {
+test("ids do not depend on base_url or the product's name", () => {
   const moved = feedsOf([release], configOf({ baseUrl: "https://elsewhere.example", product: "New name" }));
   expect(moved.json.items[0].id).toBe("tag:example.com,2026:release/26.08.002");
   expect(fieldOf(moved.feed, "id")).toBe("tag:example.com,2000:releases");
 });
 
-test("links in an entry are absolute, downloads are listed", () => {
+test("links in an entry are absolute, and downloads are listed", () => {
   const { json, feed } = feedsOf([release]);
   const html: string = json.items[0].content_html;
   expect(linksOf(html)).toEqual([
@@ -81,7 +81,7 @@ test("links in an entry are absolute, downloads are listed", () => {
   expect(fieldOf(childrenOf(feed, "entry")[0], "content")).toBe(html);
 });
 
-test("a retraction tells itself and moves the entry's updated, not its published", () => {
+test("a retraction is in its entry, and changes updated but not published", () => {
   const retracted = [
     retractedOf(9, { replaced_by: 11, reason: "Bad & worse" }),
     retractedOf(8, { at: "2026-09-01T08:00:00.500001Z", name: "b.deb" }),
@@ -101,7 +101,7 @@ test("a retraction tells itself and moves the entry's updated, not its published
   expect(linksOf(item.content_html)).toContain("https://downloads.example.com/base/releases/26.09.001/#p11");
 });
 
-test("the newest moment is found among moments with and without decimals", () => {
+test("times with and without decimals are compared correctly", () => {
   const midnight = (at: string) =>
     feedsOf([
       releaseOf("26.08.002", { date: "2026-09-01" }),
@@ -113,14 +113,14 @@ test("the newest moment is found among moments with and without decimals", () =>
   expect(fieldOf(midnight("2026-08-31T23:59:59.999999Z").feed, "updated")).toBe("2026-09-01T00:00:00Z");
 });
 
-test("a feed without entries is valid and has a date of its own", () => {
+test("a feed without entries is valid and has its own date", () => {
   const { feed, json } = feedsOf([]);
   expect(fieldOf(feed, "updated")).toMatch(/^\d{4}-\d\d-\d\dT00:00:00Z$/);
   for (const needed of ["id", "title", "author"]) expect(childrenOf(feed, needed)).toHaveLength(1);
   expect(json.items).toEqual([]);
 });
 
-test("a feed ends after fifty entries", () => {
+test("a feed has fifty entries at most", () => {
   const many = Array.from({ length: 60 }, (_, index) =>
     releaseOf(`26.08.${String(60 - index).padStart(3, "0")}`),
   );

@@ -3,7 +3,7 @@ import { platformFolder } from "../../../pipeline/documents/package-types.ts";
 import { elementsOf, linksOf, sectionOf, wordsOf } from "./factory.ts";
 import { pageOf, rowsOf, site } from "./site.ts";
 
-test("a platform's page has each type in the highest version that has it", () => {
+test("a platform's page has each type in its highest version", () => {
   const html = pageOf(site, "platforms/KVM/index.html");
   expect(elementsOf(html, "h2").map(wordsOf)).toEqual([
     "Controller image for KVM",
@@ -19,7 +19,7 @@ test("a platform's page has each type in the highest version that has it", () =>
   expect(rowsOf(pageOf(site, "platforms/Debian-and-Ubuntu/index.html")).join()).not.toContain("old.deb");
 });
 
-test("a platform with nothing but retracted artifacts keeps its page", () => {
+test("a platform with only retracted artifacts keeps its page", () => {
   expect(wordsOf(sectionOf(pageOf(site, "platforms/Xen/index.html"), "main"))).toContain(
     "no artifact for this platform at the moment",
   );

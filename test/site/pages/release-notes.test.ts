@@ -33,7 +33,7 @@ const release = releaseOf("26.08.002", {
 
 const items = (html: string) => elementsOf(html, "li").map((item) => wordsOf(item).trim());
 
-test("sections are in the configured order, kinds within them, and none is empty", () => {
+test("sections have the configured order, and so have the kinds in them; none is empty", () => {
   expect(notesMarkdown(release, config)).toBe(`# Example Controller 26.08.002
 
 Released 2026-08-19
@@ -64,7 +64,7 @@ One **paragraph**.
 `);
 });
 
-test("a release without notes is its title and date", () => {
+test("the notes of a release without notes are its title and date", () => {
   const empty = releaseOf("26.08.003");
   expect(notesMarkdown(empty, config)).toBe("# Example Controller 26.08.003\n\nReleased 2026-08-19\n");
   expect(notesHtml(empty, config)).toBe("");
@@ -95,13 +95,13 @@ test.each([
   expect(wordsOf(own[1] as never).trim()).toBe("the note after it");
 });
 
-test("code keeps its lines and its indent", () => {
+test("code keeps its lines and its indentation", () => {
   const notes = [noteOf("Run:\n\n```\nfirst\n    second\n\nlast\n```")];
   const html = renderMarkdown(notesMarkdown(releaseOf("26.08.002", { notes }), config));
   expect(elementsOf(html, "code").map(wordsOf)).toEqual(["first\n    second\n\nlast\n"]);
 });
 
-test("titles and product names are no Markdown; what people wrote is", () => {
+test("titles and product names are escaped, and notes are Markdown", () => {
   const odd = configOf({
     product: "*A* [b](c) <i> `d` #",
     components: new Map([["server", "_Ser_ver & **co**"]]),
@@ -128,7 +128,7 @@ test("a reference cannot open code or a link", () => {
   expect(linksOf(html)).toEqual([]);
 });
 
-test("the HTML fragment has the same sections under an h2, marks and links", () => {
+test("the HTML fragment has the same sections under an h2, with marks and links", () => {
   const html = notesHtml(release, config);
   const headings = elementsOf(html).filter((element) => /^h[1-6]$/.test(element.tagName));
   expect(headings.map((heading) => `${heading.tagName} ${wordsOf(heading)}`)).toEqual([
@@ -144,7 +144,7 @@ test("the HTML fragment has the same sections under an h2, marks and links", () 
   expect(linksOf(html)).toEqual(["https://x.example/a?b=1&c=2"]);
 });
 
-test("hostile text stays text in every form", () => {
+test("hostile text is text in every form", () => {
   const notes = [
     noteOf(hostile, { refs: [hostile] }),
     noteOf(`- ${hostile}\n- b`, { refs: [hostile], security: true }),
@@ -161,7 +161,7 @@ test("hostile text stays text in every form", () => {
     expect(text).not.toMatch(/[^\P{Cc}\n]/u);
 });
 
-test("a terminal gets words, marks and addresses without Markdown's own marks", () => {
+test("a terminal gets words, marks and addresses without Markdown", () => {
   const text =
     "**Bold** with `code`, a [link](https://x.example/) and <https://y.example/>:\n\n- one\n  more\n- two\n\n  1. a\n  2. b\n\n> said\n\n```\nx <- y\n```";
   const notes = [noteOf(text, { refs: ["NG-1"], security: true }), noteOf("short", { refs: ["NG-2"] })];
@@ -191,7 +191,7 @@ Server: Fixes
 `);
 });
 
-test("notes.json fits its schema and keeps the text as it was written", () => {
+test("notes.json fits its schema and keeps the text unchanged", () => {
   const document = notesDocument(release, config);
   expect(notesDocumentSchema.parse(document)).toEqual(document);
   expect(document.sections[0]?.kinds[0]?.notes).toEqual([

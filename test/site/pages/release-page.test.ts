@@ -48,7 +48,7 @@ const deb = packageOf(12, {
   },
 });
 
-test("a page has one h1, headings without gaps, a language, a title and its own files only", () => {
+test("a page has one h1, headings without gaps, a language, a title and only files of the site", () => {
   const release = releaseOf("26.08.002", {
     notes: [noteOf("# loud"), noteOf("Docs", { component: "documentation" })],
     packages: [packageOf(11), deb],
@@ -101,7 +101,7 @@ test("links inside the site are relative", () => {
   expect(links).toContain("../../api/v1/release/26.08.002/index.json");
 });
 
-test("a record's section says all there is to know before a download", () => {
+test("a record's section has all facts for a download", () => {
   const section = sectionOf(pageOf(releaseOf("26.08.002", { packages: [deb] })), "p12");
   expect(section.tagName).toBe("section");
   const words = wordsOf(section);
@@ -128,21 +128,21 @@ test("a record's section says all there is to know before a download", () => {
   expect(links).toEqual([deb.url, "../../api/v1/package/12/index.json"]);
 });
 
-test("when it was modified is said only of what was", () => {
+test("a record has its date of modification only if it was modified", () => {
   const same = packageOf(1, { modified_date: packageOf(1).record.created_date });
   const html = pageOf(releaseOf("26.08.002", { packages: [same, packageOf(2)] }));
   expect(wordsOf(sectionOf(html, "p1"))).not.toContain("Modified");
   expect(wordsOf(sectionOf(html, "p2"))).toContain("Modified");
 });
 
-test("a release says how many artifacts it has", () => {
+test("a release has the number of its artifacts", () => {
   const words = (packages: ReturnType<typeof packageOf>[]) =>
     wordsOf(sectionOf(pageOf(releaseOf("26.08.002", { packages })), "main"));
   expect(words([packageOf(1)])).toMatch(/· 1 artifact\n/);
   expect(words([packageOf(1), packageOf(2)])).toMatch(/· 2 artifacts\n/);
 });
 
-test("an unknown size is said, not shown as zero; zero is a size", () => {
+test("an unknown size is named, and zero is a size", () => {
   const html = pageOf(
     releaseOf("26.08.002", { packages: [packageOf(1, { size: null }), packageOf(2, { size: 0 })] }),
   );
@@ -157,9 +157,9 @@ test.each([
   [1_048_575, "1.0 MiB"],
   [1_873_741_824, "1.7 GiB"],
   [Number.MAX_SAFE_INTEGER, "8.0 PiB"],
-])("%i bytes read %s", (bytes, text) => expect(sizeText(bytes)).toBe(text));
+])("%i bytes are shown as %s", (bytes, text) => expect(sizeText(bytes)).toBe(text));
 
-test("artifacts are listed under their platform's name, each once, platforms by name", () => {
+test("artifacts are listed once under their platform, and platforms by name", () => {
   const packages = [
     packageOf(14, { platform: 13, package_type: "xen" }),
     deb,
@@ -173,7 +173,7 @@ test("artifacts are listed under their platform's name, each once, platforms by 
   ).toEqual(["p12", "p11", "p10", "p14"]);
 });
 
-test("download links and summaries have names of their own", () => {
+test("download links and summaries have unique names", () => {
   const same = { name: "same name" };
   const html = pageOf(
     releaseOf("26.08.002", { packages: [packageOf(1, same), packageOf(2, { ...same, file: "b" })] }),
@@ -189,7 +189,7 @@ test("download links and summaries have names of their own", () => {
   }
 });
 
-test("a retracted record gives its reason first, is struck out and offers no download", () => {
+test("a retracted record begins with its reason, is struck out and has no download", () => {
   const retracted = [
     retractedOf(9, { replaced_by: 11, name: "bad.deb" }),
     retractedOf(8, { replaced_by: 77 }),
@@ -212,7 +212,7 @@ test("a retracted record gives its reason first, is struck out and offers no dow
   expect(html.indexOf('id="p9"')).toBeLessThan(html.indexOf('id="p11"'));
 });
 
-test("a provisional release says so, a cut one does not", () => {
+test("a provisional release has a notice, and a cut one has none", () => {
   const provisional = pageOf(releaseOf("26.08.002", { provisional: true }));
   expect(wordsOf(sectionOf(provisional, "main"))).toContain(
     "Not cut yet: 26.08.002. Ids and dates may change.",
@@ -234,7 +234,7 @@ function exposed(html: string): string[] {
   return found;
 }
 
-test("hostile text stays text, isolated from the text around it", () => {
+test("hostile text is text, and isolated from the text around it", () => {
   const name = `<b>"x"</b>'&amp;\u202Egnp.rpm`;
   const entry = packageOf(5, {
     name,
@@ -255,7 +255,7 @@ test("hostile text stays text, isolated from the text around it", () => {
   expect(exposed(html)).toEqual([]);
 });
 
-test("a record's data of an unknown shape is not shown and does no harm", () => {
+test("a record's data of an unknown shape is not shown", () => {
   const odd = [
     { attestation: null },
     { attestation: { key_id: 5, signature: "x" }, vendor: [] },
@@ -265,7 +265,7 @@ test("a record's data of an unknown shape is not shown and does no harm", () => 
   expect(pageOf(releaseOf("26.08.002", { packages }))).not.toContain("Signing key");
 });
 
-test("a link that is not http stops the page", () => {
+test("a link that is not HTTP stops the page", () => {
   const packages = [packageOf(1, { url: "javascript:alert(1)" })];
   expect(() => pageOf(releaseOf("26.08.002", { packages }))).toThrow();
 });

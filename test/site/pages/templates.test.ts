@@ -47,7 +47,7 @@ function watched<Value>(value: Value): Value {
   }) as Value;
 }
 
-test("templates ask for nothing that pages do not have, in conditions either", () => {
+test("templates and their conditions use only members of their models", () => {
   const strict: Templates = { ...templates, render: (page, model) => templates.render(page, watched(model)) };
   expect(renderAll(strict)).toEqual(renderAll(templates));
 });
@@ -74,12 +74,12 @@ test("a syntax error and a missing file are found before any page is made", () =
   expect(() => compileTemplates(fewer)).toThrow("template: templates/ lacks row.hbs, style.css");
 });
 
-test("a page whose model does not fit is not rendered", () => {
+test("a page with a wrong model is not rendered", () => {
   const model = { layout: {}, surprise: true } as never;
   expect(() => templates.render("not-found", model)).toThrow(/surprise/);
 });
 
-test("only prepared HTML goes through unescaped, and every attribute is quoted", () => {
+test("only prepared HTML is unescaped, and every attribute is quoted", () => {
   for (const [file, source] of templateSources) {
     if (!file.endsWith(".hbs")) continue;
     for (const [whole, name] of source.matchAll(/\{\{\{\s*([\w.]+)?/g))
@@ -90,7 +90,7 @@ test("only prepared HTML goes through unescaped, and every attribute is quoted",
   }
 });
 
-test("an asset's name changes with its content and pages load that name", () => {
+test("an asset's name changes with its content, and pages use that name", () => {
   const changed = withSource("style.css", (source) => `${source}\n`);
   expect(assetNames(templates).style).toMatch(/^assets\/style\.[0-9a-f]{8}\.css$/);
   expect(assetNames(changed).style).not.toBe(assetNames(templates).style);

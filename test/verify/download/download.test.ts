@@ -64,7 +64,7 @@ describe("relcat download", () => {
     expect(existsSync(`${out()}.part`)).toBe(false);
   });
 
-  test("asks which one, where several fit", async () => {
+  test("lists the files if several match", async () => {
     const { exitCode, text } = await download("26.08.001", "deb");
     expect(exitCode).toBe(2);
     expect(text).toContain(`${names.old} (--set min_os_version= --set max_os_version=20.04)`);
@@ -106,7 +106,7 @@ describe("relcat download", () => {
     expect(existsSync(out())).toBe(false);
   });
 
-  test("accepts the right existing file, and never replaces another", async () => {
+  test("accepts an existing file of the same bytes, and never replaces another", async () => {
     writeFileSync(out(), bytesOf(names.chart));
     expect((await download("26.08.001", "helm")).text).toContain("is there already and right");
     expect(served).toEqual([]);
@@ -116,7 +116,7 @@ describe("relcat download", () => {
     expect(readFileSync(out(), "utf8")).toBe("mine");
   });
 
-  test("goes on from what an earlier try left, and begins anew where that is of no use", async () => {
+  test("continues an earlier try, and starts again if that fails", async () => {
     writeFileSync(`${out()}.part`, bytesOf(names.chart).subarray(0, 1000));
     expect((await download("26.08.001", "helm")).exitCode).toBe(0);
     expect(served).toEqual(["GET 1000"]);
@@ -127,7 +127,7 @@ describe("relcat download", () => {
     expect(hash(readFileSync(out()))).toBe(hash(bytesOf(names.chart)));
   });
 
-  test("begins anew where a server knows no ranges, or has nothing from there on", async () => {
+  test("starts again if a server has no ranges, or has nothing left", async () => {
     for (const status of [200, 416]) {
       here = temporaryFolder();
       writeFileSync(`${out()}.part`, bytesOf(names.chart).subarray(0, 1000));
@@ -142,7 +142,7 @@ describe("relcat download", () => {
     }
   });
 
-  test("goes on after a connection that broke", async () => {
+  test("continues after a broken connection", async () => {
     let broken = 0;
     answers = (path, _request, response) => {
       if (!path.startsWith("files/") || broken++ > 0) return false;
@@ -164,7 +164,7 @@ describe("relcat download", () => {
     ],
     ["fewer bytes", (bytes: Buffer) => bytes.subarray(1), /has 299999 bytes, expected 300000/],
     ["more bytes", (bytes: Buffer) => Buffer.concat([bytes, bytes]), /expected at most 300000/],
-  ])("gives %s no name", async (_, harm, said) => {
+  ])("leaves no file after %s", async (_, harm, said) => {
     answers = (path, _request, response) => {
       if (!path.startsWith("files/")) return false;
       response.writeHead(200, { "transfer-encoding": "chunked" }).end(harm(bytesOf(names.chart)));
@@ -175,7 +175,7 @@ describe("relcat download", () => {
     expect([existsSync(out()), existsSync(`${out()}.part`)]).toEqual([false, false]);
   });
 
-  test("takes nothing from what may still change", async () => {
+  test("refuses a site that can still change", async () => {
     answers = (path, _request, response) => {
       if (path === "metadata/timestamp.json") response.setHeader("X-Relcat-Provisional", "26.09.001");
       return false;
@@ -201,7 +201,7 @@ describe("relcat verify FILE", () => {
     return join(here, name);
   };
 
-  test("says what it is, and who signed that", async () => {
+  test("prints the record and its signer", async () => {
     const { exitCode, text, stdout } = await run(["verify", file("any", bytesOf(names.chart)), "--json"]);
     expect(exitCode, text).toBe(0);
     const online = JSON.parse(readFileSync(join(project.dist, "metadata/1.snapshot.json"), "utf8"))
@@ -220,7 +220,7 @@ describe("relcat verify FILE", () => {
     expect(said.stdout).toContain(`any is ${names.chart} of 26.08.001 (helm, id `);
   });
 
-  test("says what was withdrawn, why, and what to take instead", async () => {
+  test("prints the withdrawal, its reason and the replacement", async () => {
     const { exitCode, text } = await run(["verify", file("x", bytesOf(names.gone))]);
     expect([exitCode, text]).toEqual([
       1,
@@ -270,7 +270,7 @@ describe("relcat verify --artifacts", () => {
     );
   });
 
-  test("names those that are missing, of another length, or other bytes", async () => {
+  test("names files that are missing, truncated or changed", async () => {
     const harmed: Record<string, (response: ServerResponse) => void> = {
       [names.chart]: (response) => void response.writeHead(404).end(),
       [names.new]: (response) => void response.writeHead(200, { "content-length": 5 }).end("short"),
