@@ -199,7 +199,7 @@ const retractAtTerminal = (folder: string, answer: string, env?: Record<string, 
 describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", () => {
   const retracted = (ledger: string) => ledger.includes('"event":"retract"');
 
-  test.each(["y\n", "yes\n", "Y\n"])("and %j confirms", async (answer) => {
+  test.each(["y\n", "yes\n", "Y\n"])("%j confirms", async (answer) => {
     const { folder, read } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("To be retracted: 1 record\n");
@@ -208,7 +208,7 @@ describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", (
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([0, true]);
   });
 
-  test.each(["n\n", "\n", "maybe\n", "\u0004"])("and %j refuses", async (answer) => {
+  test.each(["n\n", "\n", "maybe\n", "\u0004"])("%j refuses", async (answer) => {
     const { folder, read } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("error[not-confirmed]");
@@ -216,13 +216,13 @@ describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", (
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([2, false]);
   });
 
-  test("and Ctrl-C ends it with nothing changed", async () => {
+  test("Ctrl-C ends it with nothing changed", async () => {
     const { folder, read } = await cutCatalog();
     const { exitCode } = await retractAtTerminal(folder, "\u0003");
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([130, false]);
   });
 
-  test("but not if CI is set", async () => {
+  test("retract does not ask if CI is set", async () => {
     const { folder } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, "y\n", { CI: "true" });
     expect(text).toContain("there is no terminal to confirm this at");

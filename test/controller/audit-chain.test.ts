@@ -59,7 +59,7 @@ test("verify accepts an unchanged log", async () => {
   expect((await head()).seq).toBe(9);
 });
 
-describe("verify detects a changed value", () => {
+describe("verify detects a change", () => {
   const columns = {
     at: "'2026-03-21T10:00:00.001Z'",
     actor_kind: "'user'",
@@ -75,7 +75,7 @@ describe("verify detects a changed value", () => {
     hash: "'0' || substr(hash, 2)",
   };
   test.each(Object.entries(columns))(
-    "of %s in the first, a middle and the last row",
+    "to %s in the first, a middle and the last row",
     async (column, value) => {
       const { seq: last } = await head();
       const { database } = controller.controller;
@@ -97,24 +97,24 @@ describe("verify detects a changed value", () => {
     },
   );
 
-  test("that was NULL and is now empty", async () => {
+  test("from NULL to an empty value", async () => {
     await attack("update audit_log set before = '' where before is null");
     expect(await verify()).toMatchObject({ verdict: "broken" });
   });
 });
 
-describe("verify detects rows", () => {
-  test.each([1, 3])("that were deleted: %i", async (seq) => {
+describe("verify detects the rows", () => {
+  test.each([1, 3])("deleted from the log: %i", async (seq) => {
     await attack(`delete from audit_log where seq = ${seq}`);
     expect(await verify()).toMatchObject({ verdict: "broken", seq });
   });
 
-  test("that were deleted at the end", async () => {
+  test("deleted at the end", async () => {
     await attack("delete from audit_log where seq > 4");
     expect(await verify()).toMatchObject({ verdict: "broken", seq: 5, why: "rows 5 to 9 are missing" });
   });
 
-  test.each([0, -1, -7])("with the number %i", async (seq) => {
+  test.each([0, -1, -7])("inserted with the number %i", async (seq) => {
     const columns =
       "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
     const copy = `insert into audit_log (seq, ${columns}) select ${seq}, ${columns} from audit_log where seq = 1`;
@@ -124,7 +124,7 @@ describe("verify detects rows", () => {
     expect(await verify()).toEqual({ verdict: "broken", seq, why });
   });
 
-  test("that were deleted together with the head, also after later writes", async () => {
+  test("deleted together with the head, even after later writes", async () => {
     const { id } = await controller.controller.database.read
       .selectFrom("users")
       .select("id")
@@ -136,7 +136,7 @@ describe("verify detects rows", () => {
     expect(await verify()).toEqual({ verdict: "broken", seq: 0, why });
   });
 
-  test("that were exchanged", async () => {
+  test("exchanged with each other", async () => {
     await attack(
       "update audit_log set seq = 99 where seq = 4",
       "update audit_log set seq = 4 where seq = 5",
@@ -145,7 +145,7 @@ describe("verify detects rows", () => {
     expect(await verify()).toMatchObject({ verdict: "broken", seq: 4 });
   });
 
-  test("that were added at the end", async () => {
+  test("added at the end", async () => {
     const columns =
       "at, actor_kind, actor_id, actor_name, ip, request_id, code, target_kind, target_id, before, after, hash";
     await attack(
@@ -155,21 +155,21 @@ describe("verify detects rows", () => {
   });
 });
 
-describe("verify detects a head", () => {
+describe("verify detects the head", () => {
   test.each(["'5 x y'", "''", "value || 'x'", "replace(value, '9 ', '8 ')"])(
-    "that was set to %s",
+    "set to %s",
     async (value) => {
       await attack(setHead(value));
       expect(await verify()).toMatchObject({ verdict: "broken" });
     },
   );
 
-  test("that was deleted", async () => {
+  test("deleted from the database", async () => {
     await attack("delete from meta where key = 'audit_head'");
     expect(await verify()).toMatchObject({ verdict: "broken" });
   });
 
-  test("that is wrong, also after the next write", async () => {
+  test("inconsistent with the rows, even after the next write", async () => {
     const { database } = controller.controller;
     const { hash } = await database.read
       .selectFrom("audit_log")

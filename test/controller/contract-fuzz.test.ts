@@ -69,7 +69,7 @@ async function furnish(controller: TestController): Promise<string[]> {
   return [...devices, ...[...keys, ...users].map(({ id }) => id)];
 }
 
-test("whatever is asked, the answer is one that the description has, and never a 500", {
+test("any request has an answer of the description, and never a 500", {
   tags: ["long"],
 }, async () => {
   const controller = await testController();

@@ -68,7 +68,7 @@ describe("an ambiguous or malformed JSON body", () => {
     expect(await (await post(good().replace("accepted", "pending"))).json()).toMatchObject({ changed: 1 });
   });
 
-  test("of 32 levels is parsed, and then validated", async () => {
+  test("with 32 levels is parsed, and then validated", async () => {
     const levels = (depth: number) => `{"devices":${"[".repeat(depth - 1)}${"]".repeat(depth - 1)}}`;
     expect(await (await post(levels(32))).json()).toMatchObject({ type: "urn:relcat:problem:invalid" });
     expect(await (await post(levels(33))).json()).toMatchObject({ type: "urn:relcat:problem:bad-request" });

@@ -37,7 +37,7 @@ describe("HTTPS is required", () => {
       expect([hops, (await controller.call("GET", "/ok", proxied(hops))).status]).toEqual([hops, 403]);
   });
 
-  test("and an audit row has the client's address, not the proxy's", async () => {
+  test("for clients behind a proxy too, and audit rows have the client's address", async () => {
     const controller = await testController({ serve: { trustedProxies: ["127.0.0.0/8"] } });
     const key = await controller.makeKey(["audit:read"]);
     const body = { email: "nobody@example.com", password: "wrong" };

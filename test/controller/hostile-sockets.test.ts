@@ -54,7 +54,7 @@ describe("a large body", () => {
     expect(sent).toBeLessThan(16 * mebibyte);
   });
 
-  test("of unknown length is read up to the limit", async () => {
+  test("without a length is read up to the limit", async () => {
     const head = request([...withKey(), "Transfer-Encoding: chunked"]);
     const { statuses, sent } = await talk(controller.url, async (socket) => {
       socket.write(head);

@@ -75,7 +75,7 @@ describe("concurrent requests at a limit", () => {
     expect(answers.filter(({ status }) => status === 409)).toHaveLength(9);
   });
 
-  test("of ten bulks of a thousand all succeed, and reads are answered meanwhile", async () => {
+  test("with ten bulks of a thousand accept them all, and answer reads meanwhile", async () => {
     const controller = await testController();
     const key = await controller.makeKey(allScopes);
     const ids = await insertDevices(controller, 1000);

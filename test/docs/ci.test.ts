@@ -225,7 +225,7 @@ test("notes that people add to the release branch remain after another run of th
   ).toContain("faster");
 });
 
-test("of two concurrent releases, the second gets its ids after another run", async () => {
+test("the second of two concurrent releases gets its ids after another run", async () => {
   const at = await start("26.11.001", "26.11.002");
   const [first, second] = [await buildAll(at, "26.11.001"), await buildAll(at, "26.11.002")];
   await propose(at, "26.11.001", first);
@@ -253,7 +253,7 @@ function commandsBelow(words: string): string {
 
 const withRelcat = (commands: string) => `set -e\nPATH=$PWD/node_modules/.bin:$PATH\n${commands}`;
 
-test("of two concurrent releases, a person merges the second with the README's commands", async () => {
+test("a person merges the second of two concurrent releases with the README's commands", async () => {
   const at = await start("26.09.001", "26.09.002");
   await propose(at, "26.09.001", await buildAll(at, "26.09.001"));
   await propose(at, "26.09.002", await buildAll(at, "26.09.002"));
@@ -287,7 +287,7 @@ async function open(at: Forge, branch: string, noteName: string): Promise<void> 
   await person.git("push", "--quiet", "origin", `HEAD:${branch}`);
 }
 
-test("of two branches with the same version, git stops the second, and the README's commands repair it", async () => {
+test("git stops the second of two branches with one version, and the README's commands repair it", async () => {
   const at = await start();
   await open(at, "release/26.09.001", "ours");
   await propose(at, "26.09.001", await buildAll(at, "26.09.001"));

@@ -104,7 +104,7 @@ describe("a value", () => {
     );
   });
 
-  test("of indefinite length or in pieces is equal to the short form", () => {
+  test("with an indefinite length or in pieces is equal to the short form", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 400 }), fc.nat(400), (bytes, at) => {
         const pieces = open(0x24, octets(bytes.subarray(0, at)), octets(bytes.subarray(at)));

@@ -295,7 +295,7 @@ describe("a timestamp", () => {
       () => [attribute("1.2.840.113549.1.9.16.2.14", integer(1))],
       "the timestamp has the tag 0x2 where 0x30 was expected",
     ],
-  ])("that %s is ignored with a note", (_, unsigned, reason) => {
+  ])("is ignored with a note if it %s", (_, unsigned, reason) => {
     expect(verdict(stamped(unsigned))).toMatch(/^expired-certificate: /);
     const { notes, time } = trusted(made({ unsigned: unsigned ?? (() => []) }));
     expect(time).toBeUndefined();

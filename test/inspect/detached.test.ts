@@ -96,7 +96,7 @@ describe("a signature is refused", () => {
     [3, "weak-digest", "it is signed over RIPEMD160, expected SHA256 or better"],
     [99, "unsupported-format", "it is signed over digest 99, which is unknown"],
     [8, "bad-signature", `does not fit what it should sign`],
-  ])("that claims the digest %d", async (digest, verdict, reason) => {
+  ])("with the claim of digest %d", async (digest, verdict, reason) => {
     const body = Buffer.from((await signaturePacket(key, content)).write());
     body[3] = digest;
     const inspection = await inspect(framed(body), keys);

@@ -80,7 +80,7 @@ describe.each([
         renameSync(`${path}.new`, path);
       },
     ],
-  ])("that %s after its digest was computed is an error", async (_, change) => {
+  ])("is an error if it %s after its digest was computed", async (_, change) => {
     const { path, source } = opened(content);
     await source.sha256();
     change(path);
@@ -88,7 +88,7 @@ describe.each([
     expect(await codeOf(() => source.each(() => {}))).toBe("file-changed");
   });
 
-  test("that shrinks before a read at a position is an error", async () => {
+  test("is an error if it shrinks before a read at a position", async () => {
     const { path, source } = opened(content);
     writeFileSync(path, "less");
     expect(await codeOf(() => source.read(1000, 10))).toBe("file-changed");

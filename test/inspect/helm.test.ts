@@ -90,7 +90,7 @@ describe("a provenance", () => {
       provenance().replace("1.10\n", "1.11\n"),
       "the chart is agent 1.10, its provenance says agent 1.11",
     ],
-  ])("that %s is malformed", async (_, text, reason) => {
+  ])("is malformed if it %s", async (_, text, reason) => {
     expect(await inspect(text)).toMatchObject({
       verdict: "malformed",
       reason: expect.stringContaining(reason),
@@ -135,7 +135,7 @@ describe("a chart", () => {
     ],
     ["leads out", "malformed", gzipSync(tar({ "../../Chart.yaml": description })), ""],
     ["is a bomb of aliases", "malformed", gzipSync(tar({ "a/Chart.yaml": aliases() })), "cannot be read"],
-  ])("that %s is %s", async (_, verdict, file, reason) => {
+  ])("if it %s, has the verdict %s", async (_, verdict, file, reason) => {
     expect(await inspectAlone(file)).toMatchObject({ verdict, reason: expect.stringContaining(reason) });
   });
 

@@ -39,7 +39,7 @@ describe("compressed images", () => {
       "unsupported-format: disk.raw.gz is compressed with bzip2, expected gzip, xz or zstd",
     ],
     ["empty", gzipSync(""), "malformed: disk.raw.gz has 0 bytes, expected a multiple of 512 for a raw disk"],
-  ])("that are %s are refused", async (_, bytes, expected) => {
+  ])("are refused if they are %s", async (_, bytes, expected) => {
     expect(await said(bytes, "disk.raw.gz", { limit: mebibyte })).toBe(expected);
   });
 

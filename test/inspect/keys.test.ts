@@ -134,7 +134,7 @@ describe("a key file is refused with", () => {
     ]);
   });
 
-  test("and the problems of all files are reported together", async () => {
+  test("several faults in one report", async () => {
     const files = ["a", "b"].map((name) => ({ name, bytes: Buffer.from("none") }));
     await expect(readKeys([...files, publicFile(key)])).rejects.toMatchObject({
       problems: [{ message: expect.stringMatching(/^a /) }, { message: expect.stringMatching(/^b /) }],

@@ -52,7 +52,7 @@ describe("a program has a valid signature", () => {
     expect(signature?.display).toBe("Apple code signature, EC/SHA256, Old, timestamped 2024-06-01T12:00:00Z");
   });
 
-  test("and its identifier, team and architectures", async () => {
+  test("with its identifier, team and architectures", async () => {
     const { facts, file_signatures } = await inspected(
       universal([made({}, { arch: "x86_64" }), made({}, { arch: "arm64" })]),
     );

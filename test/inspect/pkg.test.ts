@@ -61,7 +61,7 @@ describe("an installer has a valid signature", () => {
     ]);
   });
 
-  test("and its name, identifier, version and files", async () => {
+  test("with its name, identifier, version and files", async () => {
     const { facts, file_signatures } = await inspected(made());
     expect(facts).toMatchObject({
       name: "Acme",
@@ -72,7 +72,7 @@ describe("an installer has a valid signature", () => {
     expect(file_signatures).toMatchObject([{ name: "bin/agent", verdict: "ok" }]);
   });
 
-  test("and reported ranges that are unsigned", async () => {
+  test("with reported ranges outside of it", async () => {
     const ticket = Buffer.from("a ticket of a notary");
     const bytes = made({ gap: 10, after: ticket });
     const { uncovered } = await inspected(bytes);

@@ -146,7 +146,7 @@ describe("a long name", () => {
     expect(verdictOf(tarOf(entries))).toContain(message);
   });
 
-  test("of a gigabyte is refused early", () => {
+  test("is refused early if it has a gigabyte", () => {
     const entry = tarEntry({ name: "l", type: "L", size: 2 ** 30 });
     expect(verdictOf(entry)).toBe(
       "malformed: the tar archive has attributes of 1073741824 bytes, expected 1 to 1048576",
@@ -278,7 +278,7 @@ describe("files with holes", () => {
     expect(verdictOf(bytes, holes)).toContain(message);
   });
 
-  test("of the pax format are refused with the supported format", () => {
+  test("are refused in the pax format, with the supported format", () => {
     const entries = [pax(record("GNU.sparse.major", "1")), { name: "disk" }];
     expect(verdictOf(tarOf(entries), 99)).toBe(
       "unsupported-format: the tar archive describes holes by pax, expected tar --format=gnu",

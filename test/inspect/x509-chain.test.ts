@@ -218,20 +218,20 @@ describe("a key is allowed within its configured time", () => {
     expect(verdict(leaf, [allowed], [], Date.parse(when)).split(":")[0]).toBe(expected);
   });
 
-  test("and the reason names the file and the time", () => {
+  test("under a reason that names the file and the time", () => {
     const allowed = { ...root, serial: 7, notAfter: from };
     expect(verdict(leaf, [allowed])).toBe(
       "untrusted-key: 7.crt is allowed to sign from … to 2025-01-01, and not on 2026-01-01",
     );
   });
 
-  test("and not by its CA after that time", () => {
+  test("after which its CA does not allow it either", () => {
     expect(verdict(leaf, [root, { ...leaf, notAfter: from }])).toMatch(
       /^untrusted-key: .* is allowed to sign/,
     );
   });
 
-  test("and an allowed leaf counts without its CA, whose time is over", () => {
+  test("even without its CA, whose time is over", () => {
     expect(verdict(leaf, [{ ...root, notAfter: from }, leaf])).toBe("ok");
   });
 });
@@ -248,7 +248,7 @@ test("a certificate without a name is read", () => {
   expect(read(issued("")).unknown).toEqual([]);
 });
 
-test("of many certificates with one name each keeps its own key and issuer", () => {
+test("each of many certificates with one name keeps its own key and issuer", () => {
   const namesake = identity("Root", { isCa: true });
   const leaves = Array.from({ length: 100 }, () => issued("Leaf"));
   for (const leaf of [...leaves, ...leaves]) {

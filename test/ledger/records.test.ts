@@ -145,7 +145,7 @@ describe("a record has the state of its last lines", () => {
     expect(reasons.slice(2)).toEqual(["Broken.", "Very broken.", undefined, undefined, "Still broken."]);
   });
 
-  test("and its lines are public while it is", () => {
+  test("with lines that are public while it is", () => {
     const hidden = { private: true };
     const events = [
       add(1, "26.08.001", "a.msi", day(1)),

@@ -68,7 +68,7 @@ test("a file with only the list is compared without documents, and the plan says
 });
 
 describe("--against accepts an address", () => {
-  test("of a plain file host, below a path, with or without the list's path", async () => {
+  test("on a plain file host, below a path, with or without the list's path", async () => {
     const made = await built(await cutCatalog());
     const { url, server } = await serve(readTree(join(made.folder, "live")), "/some/base/");
     closing.push(() => server.close());
@@ -80,7 +80,7 @@ describe("--against accepts an address", () => {
     }
   });
 
-  test("of another program's catalog, without build.json", async () => {
+  test("with another program's catalog, without build.json", async () => {
     const made = await built(await cutCatalog());
     const server = createServer((request, response) => {
       const isList =

@@ -86,7 +86,7 @@ test("only the named versions get ids", async () => {
 });
 
 describe("changed metadata", () => {
-  test("is a revision, shown field by field, with data down to its leaves", async () => {
+  test("adds a revision, shown field by field, with data down to its leaves", async () => {
     const made = await settledProject();
     const attestation = { key_id: "a".repeat(40), sha256: "1".repeat(64) };
     writeAll(
@@ -117,7 +117,7 @@ describe("changed metadata", () => {
     expect(plan.lines).toMatchObject([{ event: "revise", id: 1, at }]);
   });
 
-  test("is a change without a line if the branch has cut it", async () => {
+  test("adds no line if the branch has cut it", async () => {
     const made = await settledProject();
     writeAll(made, edited({ description: "Better" }));
     await made.succeed("cut", "--all", "--now", later);
@@ -132,7 +132,7 @@ describe("changed metadata", () => {
     ]);
   });
 
-  test("of a URL or size is a change without a line", async () => {
+  test("adds no line for a URL or size", async () => {
     const made = await settledProject();
     writeAll(made, edited({ size: 12 }));
     const plan = await planOf(made);
@@ -142,7 +142,7 @@ describe("changed metadata", () => {
     ]);
   });
 
-  test("is named without fields if the baseline's own tree has it", async () => {
+  test("has no fields if the baseline's own tree has it", async () => {
     const made = await settledProject();
     writeAll(made, edited({ description: "Better" }));
     await made.git("commit", "--quiet", "--all", "--message", "Edited");
@@ -151,7 +151,7 @@ describe("changed metadata", () => {
     expect(plan.revised).toEqual([msi]);
   });
 
-  test("of private records is counted", async () => {
+  test("in private records is counted", async () => {
     const made = await settledProject();
     const hidden = artifact("inside-26.09.001.rpm", "rpm", "5", {
       exclude_from_api: true,

@@ -135,7 +135,7 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
     expect(made.read("m.json")).toBe(before);
   });
 
-  test("of two concurrent jobs succeeds twice for the same bytes, and once for different ones", async () => {
+  test("succeeds twice for concurrent jobs with the same bytes, and once with different ones", async () => {
     const made = build({}, { "again/tool.deb": "package", "evil/tool.rpm": "one", "good/tool.rpm": "two" });
     const same = await Promise.all([
       upload(made, "out/tool.deb", ...release),

@@ -81,7 +81,7 @@ describe("concurrent posts to two servers", () => {
     expect(releases[0]?.artifacts).toHaveLength(1000);
   });
 
-  test("of contradicting manifests succeed once", async () => {
+  test("succeed once if they contradict each other", async () => {
     const catalog = openCatalog();
     const { out } = await threeRecords();
     const [one, two] = await Promise.all([start(catalog, out), start(catalog, out)]);
@@ -182,7 +182,7 @@ describe("the command after a post", () => {
   test.each([
     ["fails", 'console.error("no remote"); process.exit(3)', /exit code 3[\s\S]*no remote/],
     ["is not there", undefined, /ENOENT/],
-  ])("that %s is reported, and the manifest remains stored", async (_, text, reason) => {
+  ])("is reported if it %s, and the manifest remains stored", async (_, text, reason) => {
     const catalog = openCatalog();
     const afterPost = text === undefined ? ["/nowhere/program"] : script(text);
     const { post, said } = await servePosts(catalog, { afterPost });

@@ -29,7 +29,7 @@ describe.each(Object.keys(decoders) as Encoding[])("%s", (encoding) => {
     ["in one piece", 100_000],
     ["in whole pieces", 5 << 20],
     ["in pieces and a rest", (6 << 20) + 12_345],
-  ])("of a file that is compressed %s has its bytes, at each of its addresses", async (_, size) => {
+  ])("output of a file that is compressed %s has its bytes, at each of its addresses", async (_, size) => {
     const folder = temporaryFolder();
     const bytes = digests(size);
     const paths = ["list.json", "copy.json"] as const;

@@ -205,7 +205,7 @@ describe("archives from tar and its compressors", () => {
     ["posix", []],
     ["ustar", ["--exclude=n*"]],
     ["v7", ["--exclude=n*"]],
-  ])("of the form %s, %j, are read", async (format, options) => {
+  ])("are read in the form %s, %j", async (format, options) => {
     const name = `client-${format}${options.length}.tar`;
     expect((await run("tar", `--format=${format}`, ...options, "-cf", name, "client")).exitCode).toBe(0);
     const listed = (await run("tar", "-tf", name)).stdout.split("\n").length;

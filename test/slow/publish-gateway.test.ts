@@ -83,7 +83,7 @@ test("a rollback restores the earlier build and holds the site", async () => {
   expect((await project.run("publish", "prod")).stderr).toContain("error[site-held]");
 });
 
-test("of two concurrent publishers one succeeds, and the other exits 3", async () => {
+test("one of two concurrent publishers succeeds, and the other exits 3", async () => {
   const release = join(project.folder, "releases/26.08.001/release.yaml");
   const text = readFileSync(release, "utf8");
   const names = ["one", "two"];

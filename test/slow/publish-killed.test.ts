@@ -109,7 +109,7 @@ describe("a publish to a bucket", () => {
   }
 
   test.each(["before", "after"] as const)(
-    "that is killed %s any request leaves each object old or new and every link valid, and the next one finishes",
+    "leaves each object old or new and every link valid if it is killed %s any request, and the next one finishes",
     async (when) => {
       expect(requests).toBeGreaterThan(30);
       let sawOld = 0;

@@ -59,7 +59,7 @@ const missing = (live: Tree, build: Tree) =>
   [...build].filter(([path, bytes]) => !live.get(path)?.equals(bytes)).map(([path]) => path);
 
 test(
-  "of two publishers to a folder one succeeds, and the other changes nothing",
+  "one of two publishers to a folder succeeds, and the other changes nothing",
   async () => {
     const project = await publishingProject();
     await twoBuilds(project);
@@ -90,7 +90,7 @@ beforeAll(async () => {
 afterAll(() => fake.stop());
 
 test(
-  "of two publishers to a bucket one succeeds, and the other changes nothing",
+  "one of two publishers to a bucket succeeds, and the other changes nothing",
   async () => {
     const project = await bucketProject(fake);
     await twoBuilds(project);

@@ -28,7 +28,7 @@ describe("verify refuses keys", () => {
     expect(await withRoot((signed) => signedBy(signed, [root(1), root(3)]))).toMatch(/^0 Verified/);
   });
 
-  test("that sign twice, or have two names", async () => {
+  test("with two signatures of one, or two names of one", async () => {
     expect(await withRoot((signed) => signedBy(signed, [root(1), root(1)]))).toMatch(
       /^6 .*\(role root\) is refused: it has two signatures by one key/s,
     );

@@ -204,8 +204,8 @@ describe("verify refuses", () => {
   });
 });
 
-describe("a wrong clock", () => {
-  test("that is behind is reported, because nothing would ever expire", async () => {
+describe("a wrong clock is reported", () => {
+  test("if it is behind, because nothing would ever expire", async () => {
     const folder = copyOf(whole);
     await project.sign("--out", folder, ...daysFromNow(30));
     const { exitCode, text } = await verify(project, [folder]);
@@ -215,7 +215,7 @@ describe("a wrong clock", () => {
     ]);
   });
 
-  test("that is ahead is reported if everything has expired", async () => {
+  test("if it is ahead and everything has expired", async () => {
     const old = await signedProject("simple", new Date(Date.now() - 20 * day).toISOString());
     await old.sign();
     const { exitCode, text } = await verify(old, [old.dist]);

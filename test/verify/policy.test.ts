@@ -111,7 +111,7 @@ describe("verify inspects a site of the project", () => {
     });
   });
 
-  test("and compares it with its manifest", async () => {
+  test("against the claims of its manifest", async () => {
     const change = ({ write, manifest }: InspectedProject) => {
       const { file, value } = manifest();
       value.artifacts[0].inspected.key_id = "0123";
@@ -125,7 +125,7 @@ describe("verify inspects a site of the project", () => {
     expect(exitCode).toBe(6);
   });
 
-  test("and reports artifacts with other bytes without an inspection", async () => {
+  test("except artifacts with other bytes, which are reported", async () => {
     const made = await published([deb]);
     writeFileSync(
       join(made.folder, `site/files/${version}/signed-ed25519.deb`),

@@ -247,7 +247,7 @@ describe("releases that were not imported", () => {
     expect((await rebuilt(made)).filter(({ id }) => id > 1)).toEqual([record(103), record(110)]);
   });
 
-  test("of an unrelated catalog collide everywhere, and fifty are named", async () => {
+  test("collide everywhere if they are unrelated, and fifty are named", async () => {
     made = liveProject(first);
     await made.succeed("import", "live.json");
     const others = Array.from({ length: 60 }, (_, index) => record(index + 1000));
