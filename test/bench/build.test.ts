@@ -61,7 +61,7 @@ test.each([
   ["a word of a page", "releases/16.01.002.html", "Released", "Made", /16\.01\.002\.html says .*Made/],
   ["Markdown that stayed Markdown", "releases/16.01.001.html", /<code>(.*?)<\/code>/, "`$1`", "says"],
   ["emphasis that is gone", "releases/16.01.001.html", /<strong>(.*?)<\/strong>/, "$1", "expected"],
-  ["where a link leads", "releases/16.01.001.html", "/files/16.01.001/", "/files/", "says"],
+  ["the target of a link", "releases/16.01.001.html", "/files/16.01.001/", "/files/", "says"],
   ["an item that is gone", "releases/16.01.002.html", /<tr><td>.*?<\/tr>/, "", "says"],
 ])("the comparison reports %s", (_, path, from, to, message) => {
   const changed = copyOfOutputs();

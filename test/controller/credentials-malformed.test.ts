@@ -71,7 +71,7 @@ const malformed: Record<string, () => string> = {
   "the key without its prefix": () => `Basic ${encoded(`${key.id}:${key.key.slice(4)}`)}`,
   "another prefix": () => `Basic ${encoded(`${key.id}:rcu_${key.key.slice(4)}`)}`,
   "the id of another key": () => `Basic ${encoded(`${other.id}:${key.key}`)}`,
-  "an id that nobody has": () => `Basic ${encoded(`${randomUUID()}:${key.key}`)}`,
+  "an unknown id": () => `Basic ${encoded(`${randomUUID()}:${key.key}`)}`,
   "an id of version 7": () => `Basic ${encoded(`01932c07-209a-7ecc-86e4-2e4b1d3e0c11:${key.key}`)}`,
   "an email address for the id": () => `Basic ${encoded(`owner@example.com:${key.key}`)}`,
   "SQL for the id": () => `Basic ${encoded(`' or 1=1 --:${key.key}`)}`,

@@ -14,18 +14,18 @@ const count = async () => Object.keys((await controller.call("GET", "/device", k
 describe("the proof", () => {
   const fields = { name: "laptop", serial: "SN-1", device_type: "laptop", device_os: "linux", version: "1" };
   const changes: [string, (body: Awaited<ReturnType<typeof proven>>) => object][] = [
-    ["of another name", () => ({ name: "laptop " })],
-    ["without the name", () => ({ name: null })],
-    ["of another serial number", () => ({ serial: "SN-2" })],
-    ["of another type", () => ({ device_type: "phone" })],
-    ["of another system", () => ({ device_os: "windows" })],
-    ["of another version", () => ({ version: "2" })],
-    ["of somebody else's key", () => ({ public_key: newPair().publicKey })],
-    ["with one bit changed", ({ proof }) => ({ proof: (proof[0] === "A" ? "B" : "A") + proof.slice(1) })],
-    ["of nothing", () => ({ proof: `${"A".repeat(86)}==` })],
+    ["another name", () => ({ name: "laptop " })],
+    ["no name", () => ({ name: null })],
+    ["another serial number", () => ({ serial: "SN-2" })],
+    ["another type", () => ({ device_type: "phone" })],
+    ["another system", () => ({ device_os: "windows" })],
+    ["another version", () => ({ version: "2" })],
+    ["another device's key", () => ({ public_key: newPair().publicKey })],
+    ["one changed bit", ({ proof }) => ({ proof: (proof[0] === "A" ? "B" : "A") + proof.slice(1) })],
+    ["an all-zero signature", () => ({ proof: `${"A".repeat(86)}==` })],
     // The all-zero point accepts the all-zero signature in careless libraries.
     [
-      "under a key of small order",
+      "a key of small order",
       () => ({ public_key: `${"A".repeat(43)}=`, proof: `${"A".repeat(86)}==` }),
     ],
   ];
@@ -119,7 +119,7 @@ describe("a nonce", () => {
 
 describe("an enrolment", () => {
   test.each([
-    ["nothing", () => ({})],
+    ["no members", () => ({})],
     ["a short key", () => ({ public_key: "AAAA" })],
     ["a state", () => ({ state: "accepted" })],
     ["an id", () => ({ id: "00000000-0000-4000-8000-000000000000" })],

@@ -324,7 +324,7 @@ describe("a step refuses in one sentence", () => {
       2,
     ],
     [
-      "a version nobody opened",
+      "a version without a release",
       "collect",
       ["26.11.002", "handed", "plan.md"],
       "collect.sh: 26.11.002 is not open: run relcat new 26.11 and push the result to main",

@@ -61,7 +61,7 @@ describe("a cabinet is refused if", () => {
     return made;
   };
   test.each<[string, Buffer, string, string | RegExp]>([
-    ["it is none", damaged((bytes) => bytes.write("MSCX")), "malformed", /is not a cabinet of version 1/],
+    ["it has another signature", damaged((bytes) => bytes.write("MSCX")), "malformed", /is not a cabinet of version 1/],
     [
       "it is of another version",
       damaged((bytes) => bytes.writeUInt8(2, 25)),
@@ -75,7 +75,7 @@ describe("a cabinet is refused if", () => {
       /is not a cabinet of version 1/,
     ],
     [
-      "it is one of several",
+      "it is part of a set",
       cabinet(files, { flags: 2 }),
       "unsupported-format",
       "cabinet is one of several cabinets that belong together",
@@ -87,7 +87,7 @@ describe("a cabinet is refused if", () => {
       "cabinet is compressed with LZX, expected MSZIP",
     ],
     [
-      "a checksum is another",
+      "a checksum is wrong",
       damaged((bytes) => bytes.writeUInt8(bytes.readUInt8(data + 20) ^ 1, data + 20)),
       "bad-digest",
       `cabinet has a block at its byte ${data} whose checksum is wrong`,
@@ -150,7 +150,7 @@ describe("a cabinet is refused if", () => {
       /^cabinet ends at byte \d+, expected 16 bytes from 4294967280 on$/,
     ],
     [
-      "a file is in a folder that is not there",
+      "a file is in a missing folder",
       damaged((bytes) => bytes.writeUInt16LE(9, entries + 8)),
       "malformed",
       'cabinet has "one" in folder 9, and there are 1',

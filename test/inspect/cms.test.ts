@@ -91,7 +91,7 @@ describe("a signature is invalid if", () => {
       "bad-signature: it was not made by the key of its certificate, or was changed",
     ],
     [
-      "nobody allows its key",
+      "its key is not allowed",
       () => made({ signer: stranger }),
       "untrusted-key: no allowed certificate is, or issued, the one of Signer",
     ],
@@ -166,7 +166,7 @@ describe("a signature is invalid if", () => {
       "malformed: it does not hold the certificate of its signer",
     ],
     [
-      "no certificates are there",
+      "it has no certificates",
       () => made({ instead: { certificates: context(1) } }),
       "malformed: it does not hold the certificate of its signer",
     ],
@@ -176,12 +176,12 @@ describe("a signature is invalid if", () => {
       "unsupported-format: it holds 40 certificates, expected a few",
     ],
     [
-      "a certificate is none",
+      "a certificate is not one",
       () => made({ certificates: [signer.certificate, sequence(integer(1))] }),
       "malformed: a certificate has the tag 0x2 where 0x30 was expected",
     ],
     [
-      "an attribute is there twice",
+      "an attribute is repeated",
       () => made({ attributes: [attribute("1.2.840.113549.1.9.3", oid(contentTypes.data))] }),
       "malformed: it has the attribute 1.2.840.113549.1.9.3 twice",
     ],
@@ -204,12 +204,12 @@ describe("a signature is invalid if", () => {
       "unsupported-format: it has no signed attributes, expected the digest there",
     ],
     [
-      "it is something else",
+      "it has another content type",
       () => sequence(oid(contentTypes.data), context(0, integer(1))),
       "malformed: it is no SignedData",
     ],
     [
-      "it holds two",
+      "it has a second SignedData",
       () => sequence(oid("1.2.840.113549.1.7.2"), context(0, integer(1), integer(1))),
       "malformed: it holds more than one SignedData",
     ],
@@ -256,12 +256,12 @@ describe("a timestamp", () => {
       "the timestamp is of another signature",
     ],
     [
-      "is by a clock that nobody allows",
+      "is by a clock that is not allowed",
       timestamp(identity("Clock", { usages: [timeStamping] }), before),
       "no allowed certificate is, or issued, the one of Clock",
     ],
     [
-      "is by a certificate for something else",
+      "is by a certificate for another purpose",
       timestamp(signer, before),
       "the certificate of Signer is not for timestamps",
     ],
@@ -281,12 +281,12 @@ describe("a timestamp", () => {
       "the timestamp uses SHA1, expected SHA-256 or stronger",
     ],
     [
-      "is yet to come",
+      "is in the future",
       timestamp(tsa, "2027-01-01"),
       "the timestamp is of 2027-01-01T00:00:00.000Z, which is yet to come",
     ],
     [
-      "is something else",
+      "has another content type",
       () => [attribute("1.2.840.113549.1.9.16.2.14", made())],
       "the timestamp holds something else",
     ],

@@ -71,12 +71,12 @@ describe("a package", () => {
 describe("the list of members is malformed", () => {
   const order = "expected debian-binary, control.tar.*, data.tar.* and then signatures, each once";
   const lists: [string, readonly Member[], string][] = [
-    ["without any", [], order],
+    ["without members", [], order],
     ["without data", [version, controlTar], order],
     ["in another order", [version, dataTar, controlTar], order],
     ["with data twice", [...three, dataTar], order],
     ["with something unknown", [...three, ["_payload", "x"]], order],
-    ["with a role that is no word", [...three, ["_gpg", "x"]], order],
+    ["with a signature without a role", [...three, ["_gpg", "x"]], order],
     [
       "with a compression that is a word of JavaScript",
       [version, controlTar, ["data.tartoString", "x"]],
@@ -84,11 +84,11 @@ describe("the list of members is malformed", () => {
     ],
     ["with a compression that is unknown", [version, controlTar, ["data.tar.br", "x"]], order],
     [
-      "of another format",
+      "with another format version",
       [["debian-binary", "3.0\n"], controlTar, dataTar],
       'it has the format "3.0\\n", expected 2.0',
     ],
-    ["in great number", Array(40).fill(version), "it has over 32 members"],
+    ["with too many members", Array(40).fill(version), "it has over 32 members"],
   ];
   test.each(lists)("%s", async (_, members, reason) => {
     expect(await inspect(archive(members))).toMatchObject({
@@ -106,30 +106,30 @@ describe("the list of members is malformed", () => {
   });
 
   const places: [string, (bytes: Buffer) => Buffer, string][] = [
-    ["when the file is none", (bytes) => bytes.subarray(1), "does not begin as an ar archive"],
-    ["when it ends in a header", (bytes) => bytes.subarray(0, 40), "ends at byte 40"],
+    ["if the file is not an archive", (bytes) => bytes.subarray(1), "does not begin as an ar archive"],
+    ["if it ends in a header", (bytes) => bytes.subarray(0, 40), "ends at byte 40"],
     [
-      "when one reaches beyond the end",
+      "if a member ends beyond the file",
       (bytes) => bytes.subarray(0, -2),
       "data.tar.gz reaches beyond the end",
     ],
     [
-      "when a size is none",
+      "if a size is not a number",
       (bytes) => patched(bytes, 8 + 48, "4x"),
       "no member of an ar archive begins at byte 8",
     ],
     [
-      "when a size is smaller than the member",
+      "if a size is smaller than the member",
       (bytes) => patched(bytes, 8 + 48, "2"),
       "no member of an ar archive begins at byte 70",
     ],
     [
-      "when a name is none",
+      "if a name is empty",
       (bytes) => patched(bytes, 8, "debian binary"),
       "no member of an ar archive begins at byte 8",
     ],
     [
-      "when a header does not end",
+      "if a header has no end mark",
       (bytes) => patched(bytes, 8 + 58, "x"),
       "no member of an ar archive begins at byte 8",
     ],
@@ -170,7 +170,7 @@ describe("the content is refused:", () => {
       "expected a file of 1048576 at most",
     ],
     [
-      "with a line that is no field",
+      "with a line that is not a field",
       "malformed",
       withControl("Package agent\n"),
       'has the line "Package agent", expected "Field: value"',
@@ -188,7 +188,7 @@ describe("the content is refused:", () => {
       "does not say Package, Version and Architecture",
     ],
     [
-      "with a control file that is no text",
+      "with a control file that is not UTF-8",
       "malformed",
       withControl(Buffer.from([0x50, 0x3a, 0xff])),
       "the control file is not UTF-8",
@@ -199,7 +199,7 @@ describe("the content is refused:", () => {
       [version, controlTar, ["data.tar.gz", packed({ "../etc/passwd": "x" })]],
       "../etc/passwd",
     ],
-    ["with data that is no archive", "malformed", [version, controlTar, ["data.tar", "x"]], "tar archive"],
+    ["with data that is not an archive", "malformed", [version, controlTar, ["data.tar", "x"]], "tar archive"],
     [
       "with data that is not compressed as its name says",
       "bad-digest",

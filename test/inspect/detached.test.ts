@@ -55,15 +55,15 @@ describe("a signature is valid with every kind of key that gpg makes", () => {
 describe("a signature is refused", () => {
   const cases: [string, string, string, Parameters<typeof signed>[2]][] = [
     [
-      "that is made before its key",
+      "from a time before its key",
       "bad-signature",
       "when its key",
       { date: new Date(made.getTime() - day) },
     ],
-    ["that will be made in two days", "bad-signature", "when its key", { date: new Date(now + 2 * day) }],
-    ["of a text", "unsupported-format", "not over binary data", { type: enums.signature.text }],
+    ["from a time in two days", "bad-signature", "when its key", { date: new Date(now + 2 * day) }],
+    ["for text data", "unsupported-format", "not over binary data", { type: enums.signature.text }],
     [
-      "that has expired",
+      "after it expired",
       "expired-certificate",
       "expired on 2026-11-20",
       {
@@ -72,7 +72,7 @@ describe("a signature is refused", () => {
       },
     ],
     [
-      "that demands what nobody knows",
+      "with an unknown critical notation",
       "unsupported-format",
       "notation strange@release.example",
       { change: (packet: SignaturePacket) => packet.rawNotations.push({ ...notation, critical: true }) },

@@ -34,7 +34,7 @@ describe("compressed images", () => {
     ],
     ["damaged", gzipSync(disk).subarray(0, -1), "bad-digest: disk.raw.gz is damaged: unexpected end of file"],
     [
-      "of bzip2",
+      "in bzip2",
       Buffer.from("BZh91AY&SY"),
       "unsupported-format: disk.raw.gz is compressed with bzip2, expected gzip, xz or zstd",
     ],

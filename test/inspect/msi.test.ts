@@ -84,7 +84,7 @@ describe("a signature", () => {
       "no allowed certificate is, or issued, the one of Stranger",
     ],
     [
-      "that breaks off is none",
+      "with an early end is malformed",
       { entries: (all) => void all.at(-1)?.writeUInt32LE(600, 120) },
       "malformed",
       /sectors/,
@@ -253,7 +253,7 @@ describe("tables", () => {
     ["with short references", {}],
     ["with long references", { width: 3 as const }],
     ["in a code page", { codePage: 1252 }],
-    ["in a code page that nobody knows", { codePage: 12345 }],
+    ["in an unknown code page", { codePage: 12345 }],
   ])("%s are read", async (_, wishes) => {
     const { facts } = await made(
       tables(
@@ -281,7 +281,7 @@ describe("tables", () => {
     );
   test.each<[string, Member[], string | RegExp]>([
     [
-      "that refer to a text that is not there",
+      "with a reference to a missing text",
       changed("!Property", (content) => content.fill(0xee)),
       "a table of the database refers to text 61166, and there are 11",
     ],
@@ -296,12 +296,12 @@ describe("tables", () => {
       "the table _Columns has 15 bytes, expected rows of 8",
     ],
     [
-      "whose texts are shorter than announced",
+      "with texts that are shorter than announced",
       changed("!_StringData", (content) => content.subarray(1)),
       /^the texts of the database have \d+ bytes, and \d+ are announced$/,
     ],
     [
-      "whose texts have half a length",
+      "with half a length of a text",
       changed("!_StringPool", (content) => content.subarray(1)),
       /^the pool of texts has \d+ bytes, expected pairs$/,
     ],

@@ -223,9 +223,9 @@ describe("the signature of an OVA", () => {
   const expired = identity("Old", { from: "2020-01-01", to: "2021-01-01" });
 
   test.each<[string, TarEntry, TarEntry, string]>([
-    ["of something else", mf, signedBy(signer, ovf), "bad-signature: a.mf is not what CN=Release signed"],
+    ["for other content", mf, signedBy(signer, ovf), "bad-signature: a.mf is not what CN=Release signed"],
     [
-      "of another file",
+      "for another file",
       mf,
       signedBy(signer, mf, { name: "b.mf" }),
       "malformed: its certificate signs b.mf, expected a.mf",
@@ -237,13 +237,13 @@ describe("the signature of an OVA", () => {
       "weak-digest: the signature of its manifest uses SHA1, expected SHA-256 or stronger",
     ],
     [
-      "of a manifest by SHA-1",
+      "for a manifest by SHA-1",
       sha1,
       signedBy(signer, sha1),
       "weak-digest: its manifest uses SHA1, expected SHA-256 or stronger",
     ],
     [
-      "by nobody who is allowed",
+      "by a key that is not allowed",
       mf,
       signedBy(identity("Other")),
       "untrusted-key: no allowed certificate is, or issued, the one of Other",

@@ -56,18 +56,18 @@ describe("a program is refused", () => {
   test.each<[string, () => Uint8Array, string | RegExp]>([
     ["without a signature", () => unsigned, "unsigned: a.exe has no Authenticode signature"],
     [
-      "that is a program of DOS",
+      "if it is a DOS program",
       () => Buffer.concat([Buffer.from("MZ"), Buffer.alloc(200)]),
       "unsupported-format: a.exe is no PE file, though it begins with MZ",
     ],
     [
-      "whose header is beyond its end",
+      "if its header is beyond its end",
       () => changed((bytes) => bytes.writeUInt32LE(0xffffff00, 60)),
       "unsupported-format: a.exe is no PE file, though it begins with MZ",
     ],
-    ["that breaks off in its header", () => unsigned.subarray(0, 50), /^malformed: a.exe ends at byte 50/],
+    ["if it ends in its header", () => unsigned.subarray(0, 50), /^malformed: a.exe ends at byte 50/],
     [
-      "of another kind of header",
+      "with another kind of header",
       () => changed((bytes) => bytes.writeUInt16LE(0x107, bytes.readUInt32LE(60) + 24)),
       /^malformed: a.exe has no optional header/,
     ],
@@ -77,7 +77,7 @@ describe("a program is refused", () => {
       "unsigned: a.exe has no place for a signature in its header",
     ],
     [
-      "that was changed",
+      "if it was changed",
       () => changed((bytes) => bytes.writeUInt8(bytes.readUInt8(at - 1) ^ 1, at - 1)),
       /^bad-digest: its sha256 is [0-9a-f]{64}, and its Authenticode signature is over [0-9a-f]{64}$/,
     ],
@@ -87,7 +87,7 @@ describe("a program is refused", () => {
       /^malformed: a.exe has its signature at bytes \d+ to \d+, expected it to end the file of \d+$/,
     ],
     [
-      "whose signature lies in its header",
+      "if its signature is in its header",
       () => changed((bytes) => bytes.writeUInt32LE(64, entry)),
       /^malformed: a.exe has its signature at bytes 64/,
     ],
@@ -108,37 +108,37 @@ describe("a program is refused", () => {
       "malformed: bytes follow the end of its Authenticode signature",
     ],
     [
-      "whose signature says another length",
+      "if its signature says another length",
       () => changed((bytes) => bytes.writeUInt32LE(100, at)),
       /^malformed: a.exe has a signature of 100 bytes in a table of \d+, expected only it$/,
     ],
     [
-      "whose signature is of another kind",
+      "if its signature is of another kind",
       () => changed((bytes) => bytes.writeUInt16LE(1, at + 6)),
       "unsupported-format: its Authenticode signature is of kind 1, revision 512, expected PKCS #7 (2, 512)",
     ],
     [
-      "whose signature is for an installer",
+      "if its signature is for an installer",
       () => made({ subject: subjects.msi }),
       "bad-signature: its Authenticode signature is for another kind of file",
     ],
     [
-      "whose digest is weak",
+      "if its digest is weak",
       () => made({ digest: "sha1" }),
       "weak-digest: its Authenticode signature uses SHA1, expected SHA-256 or stronger",
     ],
     [
-      "whose signature is over two digests",
+      "if its signature is over two digests",
       () => made({ signing: twice }),
       "malformed: its Authenticode signature is over more than one digest",
     ],
     [
-      "whose pages are smaller than any",
+      "if its pages are too small",
       () => signedPe(smallPages, { signer, pages: pagesOf(unsigned) }),
       "malformed: a.exe has pages of 16 bytes",
     ],
     [
-      "whose page hashes are of another file",
+      "if its page hashes are of another file",
       () => {
         const pages = pagesOf(unsigned);
         pages.writeUInt8(pages.readUInt8(50) ^ 1, 50);
@@ -147,12 +147,12 @@ describe("a program is refused", () => {
       /^bad-digest: the page of a.exe at byte \d+ is not the one that was signed$/,
     ],
     [
-      "whose page hashes end early",
+      "if its page hashes end early",
       () => made({ pages: pagesOf(unsigned).subarray(0, -36) }),
       /^malformed: .*other pages than a.exe has$/,
     ],
     [
-      "whose page hashes end within one",
+      "if its page hashes end within one",
       () => made({ pages: pagesOf(unsigned).subarray(0, -1) }),
       "malformed: its Authenticode signature has page hashes that end within one",
     ],

@@ -136,7 +136,7 @@ describe("an installer has an invalid signature", () => {
       "malformed: its signature comes without a certificate",
     ],
     [
-      "in a style that nobody knows",
+      "in an unknown style",
       changed('style="RSA"', 'style="DSA"'),
       "unsupported-format: its installer signature has the style DSA, expected RSA or CMS",
     ],
@@ -229,13 +229,13 @@ describe("the version of an installer is", () => {
   });
   test.each<[string, XarFile[], string | null]>([
     [
-      "that of the product",
+      "the one of the product",
       [distribution('<installer-script><product id="p" version="2"/></installer-script>'), info("a", "1")],
       "2",
     ],
-    ["that of all components", [info("a", "1"), info("b", "1")], "1"],
-    ["none, when components have several", [info("a", "1"), info("b", "2")], null],
-    ["none, when nobody tells", [], null],
+    ["the one of all components", [info("a", "1"), info("b", "1")], "1"],
+    ["missing if components have several", [info("a", "1"), info("b", "2")], null],
+    ["missing if no document has it", [], null],
   ])("%s", async (_, files, version) => {
     expect((await inspected(made({}, files))).facts.version).toBe(version);
   });

@@ -23,7 +23,7 @@ describe("signatures of files inside", () => {
 
   test.each([
     ["over SHA-1", "weak-digest", ima("02")],
-    ["by nobody's key", "untrusted-key", ima("04")],
+    ["by an unknown key", "untrusted-key", ima("04")],
   ])("%s make the package %s", async (_, verdict, signature) => {
     expect(await withFiles([signature])).toMatchObject({
       verdict,
@@ -38,14 +38,14 @@ describe("signatures of files inside", () => {
 
   test.each([
     [
-      "that are more than files",
+      "in a greater number than files",
       [ima("04"), ima("04")],
       listed,
       13,
       "there are 2 file signatures for 1 files",
     ],
     [
-      "of files in no folder",
+      "for files without a folder",
       [ima("04")],
       listed.map((tag) => (tag.tag === 1116 ? integers(1116, 1) : tag)),
       13,
@@ -53,9 +53,9 @@ describe("signatures of files inside", () => {
     ],
     ["longer than the package says", [ima("04")], listed, 12, "the longest file signature has 13 bytes"],
     ["in upper case", [ima("04").toUpperCase()], listed, 13, "is no IMA signature of version 2"],
-    ["of version 1", [ima("04").replace("0302", "0301")], listed, 13, "is no IMA signature of version 2"],
-    ["of another length", [ima("04", "0005")], listed, 13, "is no IMA signature of version 2"],
-    ["that break off", ["0302"], listed, 2, "is no IMA signature of version 2"],
+    ["in version 1", [ima("04").replace("0302", "0301")], listed, 13, "is no IMA signature of version 2"],
+    ["with another length", [ima("04", "0005")], listed, 13, "is no IMA signature of version 2"],
+    ["with an early end", ["0302"], listed, 2, "is no IMA signature of version 2"],
   ])("%s are malformed", async (_, signatures, tags, longest, reason) => {
     expect(await withFiles(signatures, tags, longest)).toMatchObject({
       verdict: "malformed",

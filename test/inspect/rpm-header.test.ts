@@ -77,22 +77,22 @@ describe("a header is malformed", () => {
       "does not begin and end",
     ],
     [
-      "that does not say what it is",
+      "without a name",
       rpmHeader(63, named.slice(1)),
       "does not say name, version, release and architecture",
     ],
     [
-      "whose name is a number",
+      "if its name is a number",
       rpmHeader(63, [integers(1000, 1), ...named.slice(1)]),
       "tag 1000 holds no text",
     ],
     [
-      "whose name is two",
+      "if it has two names",
       rpmHeader(63, [texts(1000, "a", "b"), ...named.slice(1)]),
       "tag 1000 holds several texts",
     ],
-    ["whose epoch is text", rpmHeader(63, [...named, text(1003, "1")]), "tag 1003 holds no integers"],
-    ["that is not there", Buffer.alloc(64), "no header begins at byte"],
+    ["if its epoch is text", rpmHeader(63, [...named, text(1003, "1")]), "tag 1003 holds no integers"],
+    ["if it is missing", Buffer.alloc(64), "no header begins at byte"],
   ];
 
   test.each(broken)("%s", async (_, main, reason) => {

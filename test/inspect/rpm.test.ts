@@ -143,11 +143,11 @@ describe("the payload", () => {
   });
 
   test.each([
-    ["that is no cpio archive", "malformed", Buffer.from("no archive"), named, "where an entry begins"],
-    ["that leads out", "malformed", cpio(cpioFile("../../etc/passwd", "x")), named, "leads out"],
-    ["that breaks off", "bad-digest", payload.subarray(0, -9), named, ""],
+    ["in another format than cpio", "malformed", Buffer.from("no archive"), named, "where an entry begins"],
+    ["with a path that leads outside", "malformed", cpio(cpioFile("../../etc/passwd", "x")), named, "leads out"],
+    ["with an early end", "bad-digest", payload.subarray(0, -9), named, ""],
     [
-      "that is a delta",
+      "in a delta package",
       "unsupported-format",
       payload,
       [...named, text(1124, "drpm")],

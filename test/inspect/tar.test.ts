@@ -128,7 +128,7 @@ describe("a long name", () => {
       "one path or size for all its entries",
     ],
     [
-      "of an entry that is missing",
+      "without its entry",
       [pax(record("path", "a"))],
       "ends with the name of an entry that is missing",
     ],
@@ -138,9 +138,9 @@ describe("a long name", () => {
       "pax attributes that cannot be read",
     ],
     ["without an end", [pax("9 path=ab"), { name: "c" }], "pax attributes that cannot be read"],
-    ["that is a number in words", [pax(record("size", "many")), { name: "c" }], '"many" for a size'],
+    ["with a number in words", [pax(record("size", "many")), { name: "c" }], '"many" for a size'],
     ["with a zero in it", [pax(record("path", "a\0b")), { name: "c" }], "a path with a zero byte"],
-    ["of no length", [{ name: "l", type: "L" }, { name: "c" }], "attributes of 0 bytes"],
+    ["with an empty value", [{ name: "l", type: "L" }, { name: "c" }], "attributes of 0 bytes"],
   ])("%s is malformed", (_, entries, message) => {
     expect(verdictOf(tarOf(entries))).toMatch(`malformed: the tar archive`);
     expect(verdictOf(tarOf(entries))).toContain(message);
@@ -253,9 +253,9 @@ describe("files with holes", () => {
   });
 
   test.each<[string, Buffer, number, string]>([
-    ["where nobody expects them", sparse([[0, "a"]], 9), 0, "unsupported-format: disk is written with holes"],
+    ["in an archive without holes", sparse([[0, "a"]], 9), 0, "unsupported-format: disk is written with holes"],
     ["beyond the limit", sparse([[0, "a"]], 9), 7, "refuse: disk unpacks to 9 bytes"],
-    ["of more than a disk can have", sparse([], 2 ** 33 - 1), 2 ** 30, "refuse: disk unpacks to"],
+    ["with more bytes than a disk can have", sparse([], 2 ** 33 - 1), 2 ** 30, "refuse: disk unpacks to"],
     [
       "with parts over each other",
       sparse(

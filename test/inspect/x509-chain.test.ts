@@ -64,7 +64,7 @@ describe("a certificate may not sign if", () => {
   const other = identity("Root", { isCa: true });
   test.each<[string, Identity, Identity[], Identity[], string]>([
     [
-      "nobody allows it",
+      "it is not allowed",
       issued("Leaf"),
       [notCa],
       [],

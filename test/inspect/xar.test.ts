@@ -106,7 +106,7 @@ describe("an installer is malformed if", () => {
       'malformed: the table of contents has a file without a checksum, or with ""',
     ],
     [
-      "a file has a checksum that nobody knows",
+      "a file has an unknown checksum",
       toc('archived-checksum style="sha256"', 'archived-checksum style="crc32"'),
       'malformed: the table of contents has a file without a checksum, or with "crc32"',
     ],

@@ -6,7 +6,7 @@ const left: [string, string, string][] = [
   ["the text of a list's item", "a:\n- |\n 'b\n- >- \n  *c\n", "a:\n- |\n- >- "],
   ["the text of a key in a list", "- - a: |-\n     'b\n    c: d", "- - a: |-\n    c: d"],
   ["nothing of an empty one", "a: |\n'b: c\n", "a: |\n'b: c\n"],
-  ["what is indented less than its first line", "a: |\n    b\n  'c\n", "a: |\n  'c\n"],
+  ["a text that is indented less than its first line", "a: |\n    b\n  'c\n", "a: |\n  'c\n"],
 ];
 
 test.each(left)("the scan skips %s", (_, text, rest) => {

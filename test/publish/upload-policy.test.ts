@@ -26,25 +26,25 @@ const sent = (made: InspectedProject) => made.list(`site/files/${version}`);
 describe("upload refuses before anything is sent, with a manifest and without:", () => {
   test.each([
     [
-      "nobody signed it",
+      "an unsigned file",
       "deb/unsigned-xz.deb",
       "it is unsigned: it has no signature",
       "Sign it before it is ingested, or accept unsigned in policy: of catalog.yaml.",
     ],
     [
-      "somebody signed it who may not",
+      "a file with another signer",
       "deb/signed-rsa4096-xz.deb",
       "it is untrusted-key: it is signed by 3936fbf37043da2a414edc513c87b87169042f69, which is not an allowed key",
       "Sign it with a key of signers:, or put this one there if it may sign.",
     ],
     [
-      "something inside is not signed",
+      "a package with an unsigned file inside",
       "msi/signed-with-unsigned-exe.msi",
       "acme-agent.exe inside is unsigned",
       'Sign it, or list it in catalog.yaml: policy: { msi: { unsigned: ["acme-agent.exe"] } }.',
     ],
     [
-      "it is of another version",
+      "a package of another version",
       "rpm/unsigned-xz.rpm",
       "it says version 1.2.3, expected 26.11.1 or 26.11.001 in 26.11.001",
       "Is it a file of another release? Otherwise say in version_map: of catalog.yaml what its version is made of.",

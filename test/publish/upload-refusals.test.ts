@@ -73,7 +73,7 @@ describe("upload refuses in one sentence", () => {
       "Leave {id} out of it, or put the files there by other means once they have ids.",
     ],
     [
-      "a type nobody told",
+      "an unknown type",
       { artifact_url: "{base_url}/files/{package_type}/{file}" },
       {},
       ["out/tool.deb", ...to("folder")],
@@ -100,7 +100,7 @@ describe("upload refuses in one sentence", () => {
       "Such artifacts are put there by other means. To upload them, begin artifact_url with {base_url}.",
     ],
     [
-      "what a folder does not serve",
+      "an address that a folder does not serve",
       { artifact_url: "{base_url}/{version}/{file}" },
       {},
       ["out/tool.deb", ...to("folder")],

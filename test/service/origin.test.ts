@@ -272,7 +272,7 @@ describe("relcat serve", () => {
       "error[folder-missing] dist/ holds no built site\n  hint: Build one first: relcat build",
     ],
     [
-      "what is no proxy",
+      "an invalid proxy",
       ["--trusted-proxies", "proxy.example"],
       'error[usage] --trusted-proxies has "proxy.example", expected addresses or networks\n  hint: Such as --trusted-proxies 127.0.0.1 10.0.0.0/8',
     ],

@@ -166,12 +166,12 @@ test("only the checksum without signers", async () => {
 test.each([
   ["by a key that may not sign", ["deb/signed-attacker.deb"], everybody],
   [
-    "that is no longer allowed",
+    "by a key after its time",
     ["deb/signed-ed25519.deb"],
     [{ file: "signers/ed25519.asc", not_after: "2026-11-20" }],
   ],
   [
-    "that is not yet allowed",
+    "by a key before its time",
     ["deb/signed-ed25519.deb"],
     [{ file: "signers/ed25519.asc", not_before: "2026-11-22" }],
   ],

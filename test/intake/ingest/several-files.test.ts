@@ -158,7 +158,7 @@ test("packages are inspected while images are hashed, with the same results", as
 test.each<[string, { changed: string; first: number; last: number }]>([
   ["the last", { changed: "last.rpm", first: 64 * mebibyte, last: long }],
   ["the first", { changed: "first.rpm", first: long, last: 64 * mebibyte }],
-  ["of two large ones the last", { changed: "last.rpm", first: 512 * mebibyte, last: long }],
+  ["the last of two large ones", { changed: "last.rpm", first: 512 * mebibyte, last: long }],
 ])("a file that changes while it is read is an error: %s", async (_, { changed, first, last }) => {
   const { folder, paths } = holes({ "first.rpm": first, "last.rpm": last });
   const other = changed === "first.rpm" ? last : first;

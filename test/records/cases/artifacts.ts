@@ -14,7 +14,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "a package type that is nearly one of the table is reported with that one first",
+    behaviour: "a package type that is similar to one of the table is reported with that one first",
     files: withClient({ package_type: "debian" }),
     problems: [
       '26.08.001/manifests/client.json:6:23 error[package-type-unknown] the package type "debian" is not known' +
@@ -30,7 +30,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "a package type named like a property of every object is just unknown",
+    behaviour: "a package type named like a property of Object.prototype is unknown",
     files: withClient({ package_type: "constructor" }),
     problems: [
       '26.08.001/manifests/client.json:6:23 error[package-type-unknown] the package type "constructor" is not known' +
@@ -63,7 +63,7 @@ export const artifactCases: Case[] = [
   },
   {
     behaviour:
-      "a deb without an OS bound is right while no other is of its release, variant and architecture",
+      "a deb without an OS bound is valid if no other has its release, variant and architecture",
     files: withDebs({ file: "other_26.08.001_arm64.deb" }, { gui_only: true }, { headless: true }),
     problems: [],
   },
@@ -128,7 +128,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "an attestation with nothing in it counts for nothing",
+    behaviour: "an empty attestation counts as missing",
     files: withClient({ attestation: { signature: {} } }),
     problems: [
       "26.08.001/manifests/client.json:4:5 error[attestation-required] attestation is empty, expected on every client from 26.08 on" +
@@ -136,7 +136,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "a build output with nothing in it counts for nothing",
+    behaviour: "an empty build output counts as missing",
     files: withImage({ store: {} }),
     problems: [
       "26.08.001/manifests/image.json:4:5 error[store-required] store is empty, expected on every image" +
@@ -224,7 +224,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "one self-check hash on macOS is reported, for what is there and for what is missing",
+    behaviour: "a single self-check hash on macOS is reported, as unknown and as incomplete",
     files: withInstaller({ attestation: { cryptolib_post: { expected_hash: hex("C") } } }),
     problems: [
       "26.08.001/manifests/macos.json:10:11 error[hash-per-arch] expected_hash is set on macOS, expected expected_hash_per_arch" +
@@ -242,7 +242,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour: "one fingerprint on macOS is reported, for what is there and for what is missing",
+    behaviour: "a single fingerprint on macOS is reported, as unknown and as incomplete",
     files: withInstaller({
       attestation: { file_signatures: [{ name: "tool", signature: { fingerprint: "aa" } }] },
     }),

@@ -19,7 +19,7 @@ const check = async (catalog: Releases) => {
 /** Ledgers and manifests that do not belong together: ids 1 to 3 are the deb, the chart and the image. */
 export const changeCases: Case[] = [
   {
-    behaviour: "published bytes that changed are reported with the ways out",
+    behaviour: "published bytes that changed are reported with hints",
     files: {},
     action: cutThen(
       (catalog) => catalog.write(withClient({ sha256: hex("9"), attestation: { sha256: hex("9") } })),
@@ -43,7 +43,7 @@ export const changeCases: Case[] = [
     ],
   },
   {
-    behaviour: "a published record whose manifest is gone is reported at its ledger line",
+    behaviour: "a published record without its manifest is reported at its ledger line",
     files: {},
     action: cutThen((catalog) => catalog.write({ "26.08.001/manifests/chart.json": undefined }), check),
     problems: [

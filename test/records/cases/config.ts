@@ -29,7 +29,7 @@ export const configCases: Case[] = [
     ],
   },
   {
-    behaviour: "a package type that cannot stand in a URL is reported",
+    behaviour: "a package type that is invalid in a URL is reported",
     files: config({ package_types: { index: { kind: "client" } } }),
     problems: [
       'catalog.yaml:3:5 error[config-package-type] the package type "index" cannot be part of a URL, expected 1 to 32 lowercase letters, digits and dashes, but not index, as pages are called' +
@@ -75,7 +75,7 @@ export const configCases: Case[] = [
     ],
   },
   {
-    behaviour: "an artifact URL that is no URL is reported",
+    behaviour: "an artifact URL that is not a URL is reported",
     files: config({ artifact_url: "files/{file}" }),
     problems: [
       'catalog.yaml:2:3 error[config-url] artifact_url is "files/{file}", expected an http or https URL without credentials' +
@@ -118,7 +118,7 @@ export const configCases: Case[] = [
     ],
   },
   {
-    behaviour: "a host that relcat writes nothing for is reported",
+    behaviour: "an unknown host is reported",
     files: config({ hosts: ["nginx", "apache"] }),
     problems: [
       'catalog.yaml:4:5 error[option-value] hosts[1] is "apache", expected one of nginx, caddy, cloudflare, cloudfront',
@@ -130,7 +130,7 @@ export const configCases: Case[] = [
     problems: ['catalog.yaml:3:5 error[option-value] precompress[0] is "gzip", expected one of gz, br, zst'],
   },
   {
-    behaviour: "a base path that would mean something in a host's patterns is reported",
+    behaviour: "a base path with a special character of a host's patterns is reported",
     files: config({ base_url: "https://example.com/some(base)", hosts: ["nginx", "caddy"] }),
     problems: [
       'catalog.yaml:2:3 error[config-url] the path of base_url is "/some(base)", expected letters, digits and . _ ~ - for the nginx, caddy of hosts' +
@@ -164,7 +164,7 @@ export const configCases: Case[] = [
     ],
   },
   {
-    behaviour: "a fault in one section does not make the others useless",
+    behaviour: "a fault in one section does not affect the others",
     files: {
       ...config({
         colour: "red",

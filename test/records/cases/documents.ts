@@ -37,7 +37,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a file without a place in the layout is reported, wherever it lies",
+    behaviour: "an unexpected file is reported at any place",
     files: {
       "catalog.yml": "",
       "next/notes.yaml": "",
@@ -120,7 +120,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a key that stands twice in YAML is reported at its second place",
+    behaviour: "a repeated key in YAML is reported at its second place",
     files: withYaml(...chartLines, "  name: again"),
     problems: [
       '26.08.001/manifests/hand.yaml:6:3 error[duplicate-key] the key "name" occurs twice in one object, first at line 3, column 3' +
@@ -128,7 +128,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a key that stands twice in JSON is reported even when it is spelled differently",
+    behaviour: "a repeated key in JSON is reported even if it is spelled differently",
     files: {
       "26.08.001/manifests/client.json": '{ "release": "26.08.001",\n"\\u0072elease": "", "artifacts": [] }',
     },
@@ -138,7 +138,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "values that are nested too deep are reported where they become so",
+    behaviour: "values that are nested too deep are reported at the first excess level",
     files: withYaml(`- ${"[".repeat(70)}${"]".repeat(70)}`),
     problems: [
       "26.08.001/manifests/hand.yaml:3:65 error[nesting-depth] values are nested more than 64 levels deep, expected fewer" +
@@ -169,7 +169,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a checksum of digits alone is reported where YAML reads it as a number",
+    behaviour: "a checksum of digits is reported if YAML reads it as a number",
     files: withYaml("- name: extra.tgz", "  package_type: helm", `  sha256: ${"5".repeat(64)}`),
     problems: [
       "26.08.001/manifests/hand.yaml:5:11 error[unquoted-number] artifacts[0].sha256 is the number 5.5555555555555555e+63, expected text" +
@@ -177,7 +177,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a word that YAML reads as true is reported where text belongs",
+    behaviour: "a word that YAML reads as true is reported in a text field",
     files: withYaml(...chartLines, "  description: true"),
     problems: [
       "26.08.001/manifests/hand.yaml:6:16 error[text-format] artifacts[0].description is true, expected text" +
@@ -230,7 +230,7 @@ export const documentCases: Case[] = [
     ],
   },
   {
-    behaviour: "a document without anything in it is reported",
+    behaviour: "an empty document is reported",
     files: { "26.08.001/notes/empty.yaml": "# Later.\n" },
     problems: ["26.08.001/notes/empty.yaml:1:1 error[wrong-type] the document is empty, expected an object"],
   },

@@ -11,14 +11,14 @@ export const fieldCases: Case[] = [
     ],
   },
   {
-    behaviour: "a bound that is no month is reported",
+    behaviour: "a bound that is not a month is reported",
     files: { "catalog.yaml": { require: { attestation_from: "2026-08" } } },
     problems: [
       'catalog.yaml:3:25 error[version-format] require.attestation_from is "2026-08", expected a month "YY.MM" or a version YY.MM.NNN, in quotes',
     ],
   },
   {
-    behaviour: "a date that no calendar has is reported",
+    behaviour: "a date that does not exist is reported",
     files: { "26.08.001/release.yaml": releaseDocument({ date: "2026-02-30" }) },
     problems: [
       '26.08.001/release.yaml:3:11 error[date-format] date is "2026-02-30", expected a calendar date YYYY-MM-DD',
@@ -46,7 +46,7 @@ export const fieldCases: Case[] = [
     ],
   },
   {
-    behaviour: "a file name that no file system stores is reported",
+    behaviour: "a file name that is too long is reported",
     files: withClient({ file: "é".repeat(200) }),
     problems: [
       "26.08.001/manifests/client.json:30:15 error[name-format] the file name has 400 bytes in UTF-8, expected at most 255" +
@@ -61,7 +61,7 @@ export const fieldCases: Case[] = [
     ],
   },
   {
-    behaviour: "a line break where one line belongs is reported",
+    behaviour: "a line break in a field of one line is reported",
     files: withClient({ attestation: attestation({ signature: { signer: "a\nb" } }) }),
     problems: [
       '26.08.001/manifests/client.json:14:21 error[text-format] artifacts[0].attestation.signature.signer is "a\\nb", expected one line of text, not empty and without control characters',
@@ -75,7 +75,7 @@ export const fieldCases: Case[] = [
     ],
   },
   {
-    behaviour: "a checksum pasted from shortened output is reported as such",
+    behaviour: "a shortened checksum is reported as such",
     files: withClient({ sha256: "5f0c3b…" }),
     problems: [
       '26.08.001/manifests/client.json:7:17 error[checksum-format] artifacts[0].sha256 is "5f0c3b…", expected 64 lowercase hexadecimal characters' +
@@ -222,7 +222,7 @@ export const fieldCases: Case[] = [
     ],
   },
   {
-    behaviour: "an empty account is reported, not taken for everybody",
+    behaviour: "an empty account is reported, and not read as public",
     files: withClient({ only_for_account: "" }),
     problems: [
       '26.08.001/manifests/client.json:30:27 error[text-format] artifacts[0].only_for_account is "", expected one line of text, not empty and without control characters',

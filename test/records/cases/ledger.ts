@@ -33,7 +33,7 @@ export const ledgerCases: Case[] = [
     ],
   },
   {
-    behaviour: "of a merge conflict only the markers are reported",
+    behaviour: "only the markers of a merge conflict are reported",
     files: ledger(
       "<<<<<<< ours\n",
       addLine(1),
@@ -59,7 +59,7 @@ export const ledgerCases: Case[] = [
     ],
   },
   {
-    behaviour: "a line that is no event is reported",
+    behaviour: "a line that is not an event is reported",
     files: ledger(
       addLine(1, { checksum: "1" }),
       line({ event: "remove", id: 1, at }),
@@ -83,7 +83,7 @@ export const ledgerCases: Case[] = [
     ],
   },
   {
-    behaviour: "a ledger with CR LF is reported with the way to check it out",
+    behaviour: "a ledger with CR LF is reported with a hint for git",
     files: ledger(addLine(1).replace("\n", "\r\n")),
     problems: [
       "ledger.jsonl:1:1 error[ledger-line] the line is not in the form relcat writes" +
@@ -91,7 +91,7 @@ export const ledgerCases: Case[] = [
     ],
   },
   {
-    behaviour: "a line that stands twice is reported with its first place",
+    behaviour: "a repeated line is reported with its first place",
     files: ledger(addLine(1), addLine(2), addLine(1)),
     problems: [
       "ledger.jsonl:3:1 error[ledger-duplicate] the line repeats line 1" +
@@ -125,7 +125,7 @@ export const ledgerCases: Case[] = [
     ],
   },
   {
-    behaviour: "events that cannot follow what stands before them are reported",
+    behaviour: "events that cannot follow earlier ones are reported",
     files: ledger(
       addLine(1),
       line({ event: "revise", id: 7, content: hex("b"), at }),

@@ -73,7 +73,7 @@ export const releaseCases: Case[] = [
     ],
   },
   {
-    behaviour: "of two package types what follows from them is not told apart",
+    behaviour: "two package types are reported without the fields that depend on them",
     files: {
       "26.08.001/manifests/again.json": manifest([
         client({ package_type: "xz", sha256: hex("2"), attestation: { sha256: hex("2") } }),
@@ -155,7 +155,7 @@ export const releaseCases: Case[] = [
     ],
   },
   {
-    behaviour: "what the configuration expects and a release lacks is a warning",
+    behaviour: "a missing package type that the configuration expects is a warning",
     files: { "catalog.yaml": { expected: ["qcow", { package_type: "deb", max_os_version: "20.04" }] } },
     problems: [
       '26.08.001/manifests:1:1 warning[artifact-missing] 26.08.001 lacks deb (max_os_version: "20.04"), which catalog.yaml expects' +
@@ -163,7 +163,7 @@ export const releaseCases: Case[] = [
     ],
   },
   {
-    behaviour: "what the configuration expects and a release lacks is an error when it is cut",
+    behaviour: "a missing package type that the configuration expects is an error in a cut",
     files: { "catalog.yaml": { expected: ["msi"] } },
     action: (catalog) => catalog.cut(),
     problems: [
@@ -172,7 +172,7 @@ export const releaseCases: Case[] = [
     ],
   },
   {
-    behaviour: "a release without artifacts is not cut in silence when it is named",
+    behaviour: "a cut of a named release without artifacts is refused",
     files: { "catalog.yaml": { expected: ["qcow"] }, "26.08.001/manifests": undefined },
     action: (catalog) => catalog.cut({ versions: ["26.08.001"] }),
     problems: [
@@ -181,7 +181,7 @@ export const releaseCases: Case[] = [
     ],
   },
   {
-    behaviour: "a retracted artifact without a replacement does not count as there",
+    behaviour: "a retracted artifact without a replacement counts as missing",
     files: {
       "catalog.yaml": { expected: ["helm"] },
       ...withClient({}),

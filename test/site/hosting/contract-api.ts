@@ -131,7 +131,7 @@ export function apiRequests(site: ServedSite): Exchange[] {
 
     row(
       "methods",
-      "what the list can do",
+      "OPTIONS of the list",
       "",
       {
         status: 200,
@@ -142,7 +142,7 @@ export function apiRequests(site: ServedSite): Exchange[] {
     ),
     row(
       "methods",
-      "what a record can do",
+      "OPTIONS of a record",
       id("core20"),
       { status: 200, json: { name: "Package Instance" }, headers: { allow } },
       { method: "OPTIONS" },
@@ -160,7 +160,7 @@ export function apiRequests(site: ServedSite): Exchange[] {
     ),
     row(
       "methods",
-      "POST where nobody takes it",
+      "POST without a handler",
       "",
       { status: 405, headers: { allow: "GET, POST, HEAD, OPTIONS" } },
       { method: "POST" },

@@ -84,7 +84,7 @@ export function listRequests(site: ServedSite): Exchange[] {
     },
     { part: "list", name: "the root names the list", path: "/api/v1/", expected: root(site) },
 
-    row("rendering", "a browser gets the page, which nobody keeps", "", asPage("no-store"), browser),
+    row("rendering", "a browser gets the page, which is not cached", "", asPage("no-store"), browser),
     row("rendering", "HTML is acceptable", "", asPage("no-store"), "text/html"),
     row("rendering", "any text is acceptable", "", asPage("no-store"), "text/*"),
     row("rendering", "JSON is named besides HTML", "", whole, "text/html, application/json"),
@@ -117,7 +117,7 @@ export function listRequests(site: ServedSite): Exchange[] {
     row("ordering", "a percent-encoded minus", "?ordering=%2Did", asJson({ file: file.newest })),
     row(
       "ordering",
-      "what follows the id orders nothing",
+      "terms after the id are ignored",
       "?ordering=-id,version",
       asJson({ file: file.newest }),
     ),

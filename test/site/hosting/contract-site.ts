@@ -99,7 +99,7 @@ export function siteRequests(site: ServedSite): Exchange[] {
     ),
     row(
       "methods",
-      "what a page can do",
+      "OPTIONS of a page",
       "/releases/26.08.001/",
       { status: 200, headers: { allow: "GET, HEAD, OPTIONS", "content-type": "application/json" } },
       { method: "OPTIONS" },
