@@ -6,7 +6,7 @@ import { doors, floors, reserved } from "./floors.ts";
 import { importsOf, readImports } from "./imports.ts";
 import { violations } from "./violations.ts";
 
-/** Who may import whom. Read from the TypeScript sources, so that imports of types count. */
+/** The imports are read from the TypeScript sources, so that imports of types count. */
 const imports = readImports();
 
 test("source files break no import rule", () => {

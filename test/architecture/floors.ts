@@ -35,8 +35,8 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
 /** Files whose imports from other folders are limited to a list. Both are the beginnings of paths. */
 export const doors: readonly { name: string; of: RegExp; may: readonly string[] }[] = [
   {
-    // Build jobs run `ingest`, `inspect` and `upload` where memory is scarce; a build without changes ends, and a shell
-    // completes a word, before the library is loaded.
+    // Build jobs run `ingest`, `inspect` and `upload` with little memory. A build without changes and completions end
+    // before the library is loaded.
     name: "the command line imports the library, or a light entry",
     of: /^cli\//,
     may: [

@@ -20,7 +20,7 @@ test("a build reports how many releases are done", async () => {
   ]);
 });
 
-/** What is written of a release each half second. */
+/** Output if a release is done each half second. */
 function shown(columns: number | undefined, quiet = false): string[] {
   const written: string[] = [];
   const messages = { write: (text: string) => written.push(text), style: () => "", columns };

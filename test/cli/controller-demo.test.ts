@@ -18,7 +18,7 @@ const printed = (demo: Running): Promise<string> =>
 
 test("the commands that the demo prints can be pasted, and nothing remains after it stops", async () => {
   const { folder, env } = folderFor();
-  // From a clone, as newcomers start it: there no relcat is in the path.
+  // New users start it from a clone, without relcat in the path.
   const launcher = join(repository, "cli/relcat.mjs");
   const demo = startRelcat(folder, env, ["controller", "demo", "--port", "0"], launcher);
   const script = await printed(demo);

@@ -15,7 +15,7 @@ const write = (name: string, lines: readonly string[]) =>
 describe("a list of 500 serial numbers", () => {
   beforeAll(async () => {
     const there = Array.from({ length: 496 }, (_, index) => serial(index + 1));
-    // 00495 has called under two keys, 00496 is accepted already; 00497 to 00500 have not called yet.
+    // 00495 has enrolled under two keys, 00496 is accepted already, 00497 to 00500 have not enrolled yet.
     for (const each of [...there, serial(495)]) await served.enroll({ serial: each });
     await served.succeed(["devices", "accept", serial(496)]);
     write("delivery.csv", [
@@ -201,7 +201,7 @@ describe("a list of serial numbers", () => {
 test("more than a thousand devices are accepted in several requests, and the output says so", { tags: ["long"] }, async () => {
   const many = await servedController();
   await many.enroll({ serial: "SN-0" });
-  // In groups: a connection that waits its turn for too long is closed by the server.
+  // In groups, because the server closes a connection that waits too long.
   for (let group = 0; group < 20; group++)
     await Promise.all(Array.from({ length: 50 }, () => many.enroll({})));
   const { stdout, stderr } = await many.succeed(["devices", "accept", "--all-pending", "--yes"]);

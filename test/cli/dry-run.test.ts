@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { conflicting, cutBranch, settledProject } from "../ledger/rebase/branches.ts";
 import { artifact, cutCatalog, type Project, project, release, smallCatalog } from "../support/project.ts";
 
-/** Every file of the project with its content, locks and other working files too. */
+/** Every file of the project with its content, including locks and other working files. */
 function everything({ folder }: Project): Record<string, string> {
   const paths = readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((path) => !path.startsWith(".git/") && statSync(join(folder, path)).isFile())
@@ -12,7 +12,7 @@ function everything({ folder }: Project): Record<string, string> {
   return Object.fromEntries(paths.map((path) => [path, readFileSync(join(folder, path), "utf8")]));
 }
 
-/** Runs a command dry and proves that nothing is written; then that the command without the option writes. */
+/** Proves that a command writes nothing with --dry-run, and writes without it. */
 async function runDry(made: Project, ...args: string[]): Promise<{ stdout: string; stderr: string }> {
   const before = everything(made);
   const { stdout, stderr } = await made.succeed(...args, "--dry-run");

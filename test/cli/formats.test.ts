@@ -19,7 +19,7 @@ const sarifSchema = JSON.parse(
 );
 const isSarif = new Ajv2020({ strict: false, validateFormats: false }).compile(sarifSchema);
 
-/** One error with a place in JSON and a warning. */
+/** One error with a location in JSON, and a warning. */
 const faulty: Files = {
   ...smallCatalog,
   ...release("26.10.001", []),

@@ -48,7 +48,7 @@ describe.each(places)("in %s", (place, root) => {
     expect((await run("build", "--out", `${root}/public`)).stdout).toContain(`into ${root}/public/: `);
     expect(made.list("public")).toEqual(made.list("dist"));
     expect(made.list(place)).not.toContain("dist");
-    // Nothing to do: decided before the command line is read.
+    // A build without changes ends before the command line is parsed.
     expect((await run("build")).stdout).toContain(": 0 files written, ");
   });
 });
@@ -62,7 +62,7 @@ test("--out in two folders builds into two folders", async () => {
     expect(made.list(folder)).toEqual(["keep", "site"]);
     expect((await run()).stdout).toContain("into site/: 0 files written");
   }
-  // A built site has a releases folder, but is no project.
+  // A built site has a releases folder, but is not a project.
   expect((await relcat(join(made.folder, "docs/site"), ["list"])).stdout).toBe(
     (await made.run("list")).stdout,
   );
@@ -126,7 +126,7 @@ test("upload, sign, publish, history and verify use the project's folders, keys 
   await run("rollback prod --reason Wrong --yes");
   expect(page()).not.toContain("Said later.");
   expect(made.read("hook.log")).toBe(`${realpathSync(made.folder)}\n`.repeat(3));
-  // The root that a hint names is the project's, as it is called from here.
+  // The hint names the project's root relative to this folder.
   const address = ["verify", "https://elsewhere.example.com"];
   const hint = "hint: Give the root you trust: --root ../releases/trust/1.root.json, or ";
   expect((await relcat(join(made.folder, "out"), address)).stderr).toContain(hint);
@@ -265,7 +265,7 @@ test("-C names the folder to start from, and hints repeat it", async () => {
   ]);
   const build = await made.run("build", "-C", "releases");
   expect(build.stdout).toContain("into ../dist/: ");
-  // Words that were remembered in one folder do nothing in another.
+  // A remembered command line applies to its folder only.
   expect((await relcat(join(made.folder, "releases"), ["build", "-C", "releases"])).stderr).toContain(
     "error[folder-missing] there is no folder releases here",
   );

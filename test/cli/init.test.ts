@@ -58,7 +58,7 @@ describe("the new catalog.yaml", () => {
     };
     write(`releases/${version}/manifests/a.json`, manifest);
     expect((await succeed("check")).stdout).toMatch(/^no problems in 1 release, 2 artifacts, /);
-    // The strict form, as it stands there commented out, bites.
+    // The strict form, which is commented out, refuses this manifest.
     const strict = read("releases/catalog.yaml")
       .replace(/^# (require: .*)$/m, "$1")
       .replace(/^require: \{\}$/m, "");
@@ -100,7 +100,7 @@ describe("the new catalog.yaml", () => {
     await succeed("init");
     const { on, jobs } = parse(read(".github/workflows/catalog.yml"));
     expect(on).toEqual({ pull_request: null, push: { branches: ["main"] } });
-    // Without the history there is nothing to compare the ledger with.
+    // The ledger is compared with the history.
     expect(jobs.catalog.steps[0].with).toEqual({ "fetch-depth": 0 });
     const commands = jobs.catalog.steps.flatMap((step: { run?: string }) => step.run ?? []);
     expect(commands).toEqual([

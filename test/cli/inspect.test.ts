@@ -9,7 +9,7 @@ import { relcat, repository, temporaryFolder } from "../support/run.ts";
 
 const fixtures = join(repository, "test/fixtures/artifacts");
 
-/** Signatures as the fixtures describe them, in the words of the tools that verified them. */
+/** Signatures of the fixtures, as the tools that verified them print them. */
 interface Signer {
   signer?: string | null;
   display?: string;
@@ -124,7 +124,7 @@ describe("reports the expected hash of the self-check of", () => {
   test.each(titled(artifacts.filter(({ cryptolib_post }) => cryptolib_post)))("%s", (_, artifact) => {
     const { cryptolib_post: found } = rowOf(artifact);
     const expected = artifact.cryptolib_post?.expected_hash;
-    // Content of an invalid package is not trusted: it may be left out, but must not differ.
+    // Content of an invalid package may be missing, but must not differ.
     if (found === null) return expect(isWhole(artifact)).toBe(false);
     expect(Object.values(found)).toEqual([expected]);
   });

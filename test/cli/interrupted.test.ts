@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { artifact, type Files, project, release } from "../support/project.ts";
 import { program } from "../support/run.ts";
 
-/** Enough files that an interrupt comes in the middle of them. */
+/** Enough files for an interrupt in the middle of them. */
 const months = ["01", "02", "03", "04", "05", "06"];
 const manyReleases: Files = {
   "releases/catalog.yaml": { require: {} },

@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { table } from "../../cli/terminal/cells.ts";
 import { applyExceptions } from "../../pipeline/ledger/exceptions.ts";
 
-/** A call takes about this many arguments; a catalog may have more records. */
+/** About the most arguments of a call; a catalog can have more records. */
 const many = 250_000;
 
 test("a table can have more rows than a call can have arguments", () => {

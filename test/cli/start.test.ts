@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { project, smallCatalog } from "../support/project.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
-/** Preloaded, it makes Node claim another version. */
+/** A module to preload, with which Node claims another version. */
 const claim = (version: string) =>
   `data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "${version}" } })`;
 
@@ -73,13 +73,13 @@ test.each([[["--version"]], [["--help"]], [["notes", "--help"]], [["completion",
     // The launcher prints the version without loading anything.
     const needed = args[0] === "--version" ? [] : ["@commander-js/extra-typings", "commander"];
     expect([...new Set(packages)].sort()).toEqual(needed);
-    // Quoting a word for the shell is a file of three lines that imports nothing.
+    // The file that quotes words for a shell imports nothing.
     const pipeline = read("seen").match(/\/pipeline\/\S+/g) ?? [];
     expect(pipeline.filter((file) => file !== "/pipeline/project/shell-word.ts")).toEqual([]);
   },
 );
 
-/** A copy of the command line, to be broken. */
+/** A copy of the command line for tests that break it. */
 function copyOfRelcat(about: object = {}) {
   const copy = project(smallCatalog);
   for (const name of ["pipeline", "node_modules"])

@@ -14,7 +14,7 @@ test("a command waits while another relcat writes, names it, and continues when 
     async () => {
       const running = execa(process.execPath, [program, "cut", "--all"], { cwd: folder });
       await new Promise<void>((resolve) => running.stderr.on("data", () => resolve()));
-      // Handed out of the lock unfinished: a promise would be awaited inside it.
+      // In an object, because the lock would await a promise.
       return { running };
     },
   );

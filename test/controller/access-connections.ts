@@ -14,7 +14,7 @@ export function sendRaw(url: string, text: string): Promise<string> {
   });
 }
 
-/** The parts of an answer that came as bytes. */
+/** Parses the bytes of an answer. */
 export function readRaw(text: string): { status: number; head: string; body: string } {
   const end = text.indexOf("\r\n\r\n");
   return { status: Number(text.split(" ")[1]), head: text.slice(0, end), body: text.slice(end + 4) };

@@ -20,7 +20,7 @@ export interface Row {
   /** Required scope of an API key. */
   key: Scope | "any key" | "no key";
   people: readonly Person[];
-  /** Users' tokens, below latest only: of those people, of everyone, or none. */
+  /** The users whose tokens are allowed below /latest: some, all or none. */
   token: "of these" | "all" | "none";
 }
 

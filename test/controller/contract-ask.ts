@@ -13,7 +13,7 @@ export type Ask = (
   options?: { headers?: Record<string, string>; body?: string | undefined; remote?: string },
 ) => Promise<Told>;
 
-/** Asks a controller in this process; a stream is left after its first event, as it has no end. */
+/** Sends a request to a controller in this process; a stream is read up to its first event. */
 export function asker(controller: Controller, prefix = "/-net/api/v0"): Ask {
   const app = webApp(controller);
   return async (method, path, { headers = {}, body, remote = "127.0.0.1" } = {}) => {

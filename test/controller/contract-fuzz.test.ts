@@ -23,7 +23,7 @@ class Wallet {
 
   static readonly kinds = 8;
 
-  /** None; a session with and without Origin; a key for all, and for one thing; a token; a wrong one; nonsense. */
+  /** None; a session with and without Origin; a key with all scopes, and with one; a token; invalid ones. */
   of(kind: number): Record<string, string> {
     const [session = {}, all = {}, one = {}, token = {}] = this.#held;
     const nonsense = [basic(randomUUID(), `rck_${randomUUID()}`), { authorization: "Basic nonsense" }];

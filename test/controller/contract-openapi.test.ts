@@ -64,7 +64,7 @@ describe("the description and the router", () => {
 
 /** Requested operations and their answers. */
 const answered = new Map<string, Set<number>>();
-/** One answer of every kind that can be had in turn. */
+/** Requests one answer of every kind, in turn. */
 async function ask(
   operationId: string,
   status: number,

@@ -6,7 +6,7 @@ import { often } from "../support/effort.ts";
 import { basic, databaseKind, testController } from "./support.ts";
 import { webApp } from "./web.ts";
 
-/** PostgreSQL counts in the database: what is flat there is this process anyway, and each miss asks it thrice. */
+/** PostgreSQL counts in the database with three queries for each miss, and this process needs no memory. */
 const attempts = databaseKind === "sqlite" ? often(100_000, 20_000) : 10_000;
 const together = 50;
 const megabyte = 1024 * 1024;
@@ -27,7 +27,7 @@ test("a flood of random keys from many addresses keeps memory flat, and locks no
     app(new Request(`http://127.0.0.1/-net/api/v0${path}`, { headers }), { remote, secure: true });
   const statuses = new Map<number, number>();
   const guess = async (attempt: number) => {
-    // Half of them from one address, half from a network of their own each.
+    // One half is from one address, the other half from different networks.
     const [high, low] = [attempt >> 16, attempt & 0xffff].map((part) => part.toString(16));
     const remote = attempt % 2 === 0 ? "203.0.113.7" : `2001:db8:${high}:${low}::1`;
     const { status } = await ask(remote, basic(randomUUID(), `rck_${randomUUID()}`));

@@ -5,7 +5,7 @@ type Fields = Parameters<typeof enrollBody>[1];
 export const nonceOf = async ({ call }: Pick<TestController, "call">): Promise<string> =>
   (await call("GET", "/device/enroll")).json.nonce;
 
-/** What a device would send now. */
+/** The enrolment of a device now. */
 export async function proven(controller: TestController, fields: Fields = {}, pair: KeyPair = newPair()) {
   return enrollBody(await nonceOf(controller), fields, pair);
 }

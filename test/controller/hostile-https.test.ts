@@ -59,7 +59,7 @@ describe("with a certificate", () => {
 
   test("the controller speaks HTTPS only", async () => {
     const own = await certificate();
-    // Its own callers use fetch, which knows no other authority; it serves all the same.
+    // The test's other callers use fetch, which does not know this authority.
     const { url } = await testController({ serve: { certificate: own } });
     expect(url).toMatch(/^https:/);
     const answered = await new Promise<string>((resolve, reject) => {

@@ -16,7 +16,7 @@ const target = "POST /-net/api/v0/device/state HTTP/1.1";
 const base = [target, "Host: x", "Content-Type: application/json"];
 const withKey = ({ headers } = key) => [...base, `Authorization: ${headers.authorization}`];
 
-/** Writes for as long as the server takes it. */
+/** Writes until the server stops reading. */
 async function pour(
   socket: { write(data: Uint8Array): boolean; once(event: "drain", then: () => void): unknown },
   head: string,
@@ -32,7 +32,7 @@ async function pour(
 setFlagsFromString("--expose-gc");
 const collectGarbage: () => void = runInNewContext("gc");
 
-/** What is held on to, bodies too. */
+/** Memory in use, including bodies. */
 function memoryInUse(): number {
   collectGarbage();
   const { heapUsed, external } = process.memoryUsage();
@@ -84,7 +84,7 @@ describe("a large body", () => {
     await flood();
     const before = memoryInUse();
     const answers = await flood();
-    // Buffers are given back a while after nothing holds them.
+    // Unused buffers are freed after a while.
     await expect.poll(() => memoryInUse() - before).toBeLessThan(20 * mebibyte);
     expect(answers.flatMap(({ statuses }) => statuses)).toEqual(Array.from({ length: 50 }, () => 401));
   });

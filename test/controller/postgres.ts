@@ -2,7 +2,7 @@ import { type Postgres, startPostgres } from "../support/postgres.ts";
 
 let postgres: Postgres | undefined;
 
-/** A PostgreSQL of its own for the suites that run against one. */
+/** Starts the PostgreSQL of the suites that need one. */
 export async function setup(): Promise<void> {
   postgres = await startPostgres();
   process.env.RELCAT_TEST_POSTGRES = postgres.url;

@@ -20,7 +20,7 @@ beforeAll(async () => {
   await setStates(controller, key, each([ids[3] ?? ""], "rejected"));
 });
 
-/** Two are accepted, one of which frees its serial number; two are rejected together with theirs. */
+/** Accepts two devices, one of which frees its serial number, and rejects two with their serial numbers. */
 const bulk = () => [
   ...each([ids[0] ?? "", ids[3] ?? ""], "accepted"),
   ...each([ids[1] ?? "", ids[2] ?? ""], "rejected"),

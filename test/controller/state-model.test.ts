@@ -53,7 +53,7 @@ class Model {
     });
   }
 
-  /** Acceptances free their numbers first, then rejections take theirs. */
+  /** Acceptances free serial numbers first, then rejections claim theirs. */
   bulk(moves: { device: Modelled; state: State }[]) {
     const changing = moves.filter(({ device, state }) => device.state !== state);
     for (const { device, state } of changing)

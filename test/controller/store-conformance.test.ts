@@ -75,7 +75,7 @@ describe("transactions", () => {
   });
 
   test("are serialized over all connections, so that no step is lost", async () => {
-    // SQLite's second writer blocks its process, so it must be another one: the command line's tests have that.
+    // A second writer of SQLite blocks its process. Tests of the command line use two processes.
     const other = databaseKind === "sqlite" ? database : await open(place);
     await database.write(put("count", "0"));
     const count = (to: Database) =>

@@ -98,7 +98,7 @@ export interface Enrolled extends Answered {
 /** Start time of all tests. */
 export const start = Date.parse("2026-03-21T10:00:00.000Z");
 
-/** Serves a controller on a database of its own, or on the one that is given. */
+/** Serves a controller on a new database, or on the given one. */
 export async function testController({
   settings = {},
   database,
@@ -197,7 +197,7 @@ function userMaker(controller: Controller): TestController["makeUser"] {
   };
 }
 
-/** As a login does, without its time: checking a password is slow by design. @returns the cookie */
+/** Signs in without checking the password, which is slow by design. @returns the cookie */
 async function openSession(controller: Controller, id: string, name: string): Promise<string> {
   const [secret, now] = [newSession(), controller.clock()];
   const session = {

@@ -151,7 +151,7 @@ test("the workflows lead from the build jobs to readers, and renew the signature
   expect(list(at).length).toBe(4);
   expect(announced(at)).toEqual(["announced 26.11.002", "The second."]);
 
-  // What the README says to do from outside.
+  // The README's commands for another machine.
   const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
   const [, block = ""] = /## Package inspection[^`]*(?:`[^`\n]+`[^`]*)*```sh\n([^`]+)```/.exec(readme) ?? [];
   const outside = await at.clone();
@@ -162,7 +162,7 @@ test("the workflows lead from the build jobs to readers, and renew the signature
     ),
   });
 
-  // A job that was overtaken, and a checkout that is not what was merged.
+  // A job that was overtaken, and a checkout that differs from the merged commit.
   const machine = await at.clone();
   const newest = await machine.git("rev-parse", "HEAD");
   const earlier = await machine.git("rev-parse", "HEAD^1");

@@ -9,7 +9,7 @@ const folder = join(repository, "docs/ci");
 const text = (path: string) => readFileSync(join(folder, path), "utf8");
 const steps = readdirSync(join(folder, "steps"));
 
-/** A step file with words and quoted variables: nothing that a shell or the forge would take for more. */
+/** A step file with words and quoted variables, without other syntax of a shell or the forge. */
 const call = /^sh ci\/steps\/([a-z-]+\.sh)(?: [a-z]+| "\$[A-Z_]+")*$/;
 
 interface Step {

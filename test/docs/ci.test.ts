@@ -34,7 +34,7 @@ const start = (...versions: string[]) =>
     ...Object.assign({}, ...versions.map((version) => release(version, []))),
   });
 
-/** One build job on a machine of its own: what it hands over. */
+/** Runs one build job on a new machine. @returns the files that it hands over */
 async function buildJob(
   at: Forge,
   version: string,
@@ -57,7 +57,7 @@ async function buildAll(at: Forge, version: string, prepare?: (machine: Machine)
   );
 }
 
-/** The job that proposes, on a machine of its own, up to the step before the pull request. */
+/** The job that proposes, on a new machine, up to the step before the pull request. */
 async function collectJob(at: Forge, version: string, handed: Handed): Promise<Machine> {
   const machine = await at.clone();
   for (const [job, manifest] of Object.entries(handed))
@@ -243,7 +243,7 @@ test("the second of two concurrent releases gets its ids after another run", asy
   await (await at.clone()).succeed("site");
 });
 
-/** The commands of the README below a heading or a bold sentence, as they stand. */
+/** The commands of the README below a heading or a bold sentence. */
 function commandsBelow(words: string): string {
   const readme = readFileSync(join(repository, "docs/ci/README.md"), "utf8");
   const block = /```sh\n([\s\S]*?)```/.exec(readme.slice(readme.indexOf(words)));

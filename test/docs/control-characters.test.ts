@@ -13,7 +13,7 @@ const shown = /[\t\n]/g;
 const generated = /^(?:\.git|node_modules|build|dist|\.relcat-.*)$/;
 const binary = /\.png$/;
 
-/** Fixtures are data: artifacts, and text that is wrong on purpose. */
+/** Fixtures are artifacts and text with deliberate faults. */
 function sources(folder: string): string[] {
   return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = join(folder, entry.name);

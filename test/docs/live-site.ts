@@ -11,7 +11,7 @@ import { launcher, withNextPasted } from "./pasted.ts";
 
 /** A releases repository, the storage of its sites, and a shell in its own folder. */
 export interface World {
-  /** Has all of it. */
+  /** The folder of everything else. */
   base: string;
   /** Working directory of the shell. */
   folder: string;
@@ -21,7 +21,7 @@ export interface World {
   bucket: S3Fake;
   /** Runs commands one after the other; it stops at the first that fails. */
   sh(script: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<ShellResult>;
-  /** As `sh`, for what must succeed: what it said is in the error. */
+  /** Like `sh`, but a failure is an error that contains the output. */
   succeed(script: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<ShellResult>;
   /**
    * As `succeed`, for the commands of a guide: each "Next" line that relcat prints is pasted too, in a copy of all files,
@@ -31,7 +31,7 @@ export interface World {
     script: string,
     options?: { cwd?: string; env?: Record<string, string> },
   ): Promise<ShellResult & { pasted?: string[] }>;
-  /** A file of a site as its readers get it; undefined: they get none. */
+  /** A file of a site as its readers get it; undefined: not found. */
   live(host: string, path: string): string | undefined;
   /** A CDN in front of the origin; tests may replace it. */
   edge: (path: string, page: Page | undefined) => Page | undefined;
@@ -45,7 +45,7 @@ export interface ShellResult {
 
 export type Kind = "folder" | "bucket";
 
-/** A build that leaves two files whose names and bytes have the version in them. */
+/** A build of two files whose names and bytes contain the version. */
 const build = `#!/bin/sh
 set -eu
 rm -rf out && mkdir out
@@ -66,8 +66,8 @@ export const placed = (yaml: string, { srv, bucket }: Pick<World, "srv" | "bucke
   yaml.replaceAll("/srv", srv).replaceAll("https://s3.example.com", bucket.endpoint);
 
 /**
- * @param kind where the readers of downloads.example.com are led to
- * @param template folder with everything that another world had on its disk
+ * @param kind the storage behind downloads.example.com
+ * @param template folder with the files of another world
  */
 export async function world(kind: Kind, template?: string): Promise<World> {
   const base = temporaryFolder();
@@ -231,7 +231,7 @@ async function fill(folder: string, succeed: World["succeed"]): Promise<void> {
   });
 }
 
-/** As a plain file host gives it out. */
+/** The answer of a plain file host. */
 function fileOf(folder: string, path: string): Page | undefined {
   const name = path === "" ? "index.html" : path;
   const file = join(folder, name);
@@ -240,7 +240,7 @@ function fileOf(folder: string, path: string): Page | undefined {
   return { bytes: readFileSync(file), headers };
 }
 
-/** As a bucket with public read behind a CDN gives it out. */
+/** The answer of a public bucket behind a CDN. */
 export function objectOf({ bucket }: S3Fake, path: string): Page | undefined {
   const found = bucket.objects.get(`catalog/${path === "" ? "index.html" : path}`);
   if (!found) return undefined;

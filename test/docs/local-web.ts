@@ -16,9 +16,9 @@ export interface Page {
 export type Answering = (path: string, request: IncomingMessage) => Page | undefined;
 
 /**
- * The hosts of example.com, in this process: clients reach them over HTTPS through a proxy, as in many a company, so
- * that commands of a document run with the addresses that stand in it.
- * @returns what processes need in their environment
+ * The hosts of example.com, in this process. Clients reach them over HTTPS through a proxy, so that the commands of a
+ * document run with their own addresses.
+ * @returns environment variables for processes
  */
 export async function localWeb(
   folder: string,

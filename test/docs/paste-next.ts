@@ -53,7 +53,7 @@ function inShell(script: string): Outcome {
   return { exitCode: status, output: `${stdout}${stderr}` };
 }
 
-/** The copy takes the folder's own name meanwhile, because configuration and environment have absolute paths. */
+/** The copy gets the folder's name meanwhile, because configuration and environment have absolute paths. */
 function inCopy(script: string): Outcome {
   const kept = `${folder}.kept`;
   renameSync(folder, kept);

@@ -10,7 +10,7 @@ const guide = "docs/publishing.md";
 const text = readFileSync(join(repository, guide), "utf8");
 const kinds = { folder: "A folder", bucket: "A bucket" } as const;
 
-/** The guide's commands in order, and the configuration it shows put where it says. */
+/** The guide's commands in order, with its configuration written to the named files. */
 function scriptFor(kind: Kind, at: World): string[] {
   const others = Object.values(kinds).filter((heading) => heading !== kinds[kind]);
   return blocksOf(guide)

@@ -40,7 +40,7 @@ function steps(markdown: string): Step[] {
   return found;
 }
 
-/** Sizes change with every word of a template, a manifest's name with the version in it. */
+/** Sizes change with every template, and a manifest's name with its version. */
 const withoutSizes = (text: string) =>
   text
     .replace(/\d+\.\d kB in all/g, "… kB in all")
@@ -63,7 +63,7 @@ test("the tour prints the output in the README", async () => {
   const marker = "----- next step";
   const script = tour.map(({ command }) => `${command}\necho '${marker}'`).join("\n");
   const env = inTour(home);
-  // Through one pipe: what comes through two may be read in another order than it was written in.
+  // One pipe keeps the order of the output; two would not.
   const { stdout } = await execa("bash", ["-c", `exec 2>&1\n${script}`], { cwd: home, env, reject: false });
   const printed = stdout.split(`${marker}\n`);
   for (const [index, { command, output }] of tour.entries()) {

@@ -11,7 +11,7 @@ const host = "downloads.example.com";
 
 type Live = Awaited<ReturnType<typeof liveWorld>>;
 
-/** A runbook's commands, as they stand; below a heading, if one is given. */
+/** A runbook's commands; below a heading, if one is given. */
 const commands = (name: string, heading?: string) =>
   blocksOf(`docs/runbooks/${name}`)
     .filter(({ language, headings }) => language === "sh" && (!heading || headings.includes(heading)))
@@ -168,7 +168,7 @@ cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/
     exitCode: 6,
     stderr: expect.stringContaining("error[site-tampered]"),
   });
-  // A new client that is kept from the new root can be misled: the runbook says so.
+  // A new client without the new root accepts the old one, as the runbook says.
   rmSync(join(forged, "metadata/2.root.json"));
   expect((await verify("never-there")).exitCode).toBe(0);
 });

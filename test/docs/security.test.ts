@@ -6,7 +6,7 @@ import { publishSteps } from "../../pipeline/documents/publish-turn.ts";
 import { repository } from "../support/run.ts";
 import { blocksOf, liveWorld, placed, world } from "./live-site.ts";
 
-/** Limits that SECURITY.md states, so that they surprise no one. */
+/** The limits that SECURITY.md states. */
 test("only a client without history accepts an older signed state", {
   tags: ["long"],
 }, async () => {

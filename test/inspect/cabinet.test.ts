@@ -7,7 +7,7 @@ import { cabinet, type Packed } from "../support/cabinet.ts";
 
 const limit = 1 << 24;
 
-/** Names and contents of the files that come out. */
+/** Names and contents of the unpacked files. */
 async function extracted(bytes: Uint8Array, most = limit): Promise<[string, Buffer][]> {
   const found: [string, Buffer][] = [];
   await openCabinet(bytesSource(bytes, "cabinet")).extract(most, ({ name }) => {

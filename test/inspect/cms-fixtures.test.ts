@@ -37,7 +37,7 @@ const fingerprintsOf = (file: FileSignature | undefined): unknown =>
 
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
 
-/** Without verdicts, which the fixtures tell in another way. */
+/** Without verdicts, which the fixtures write differently. */
 const told = ({ file_signatures }: Inspection) =>
   file_signatures.map(({ name, signature }) => ({ name, signature })).sort(byName);
 

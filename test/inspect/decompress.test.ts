@@ -51,7 +51,7 @@ const verdictOf = (work: Promise<unknown>): Promise<string> =>
     },
   );
 
-/** More than is unpacked in one call. */
+/** More than one call unpacks. */
 const much = Buffer.alloc((1 << 20) + 1);
 const lengths = [
   ["short", Buffer.alloc(0)],

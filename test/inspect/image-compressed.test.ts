@@ -47,7 +47,7 @@ describe("compressed images", () => {
     const far = Buffer.alloc(17 * mebibyte);
     const good = bytesOf("vm/acme-1.2.3.qcow2");
     good.copy(far);
-    // The first table moves beyond what is kept of content that only passes by.
+    // The first table moves beyond the part of a stream that is kept.
     good.copy(far, 17 * mebibyte - 8192, 12288, 12296);
     far.writeBigUInt64BE(BigInt(17 * mebibyte - 8192), 40);
     expect(await inspected(far, "disk")).toMatchObject({ verdict: "ok", notes: [], facts: { boot: "bios" } });

@@ -17,7 +17,7 @@ beforeAll(async () => {
   keys = await allowedKeys();
 });
 
-/** What is in the file: the type that is told, and what it boots with. */
+/** The reported type of the file, and its boot type. */
 const told: Readonly<Record<string, readonly [type: string, boot?: string]>> = {
   "acme-1.2.3-amazon.raw.xz": ["raw", "bios"],
   "acme-1.2.3-azure.vhd.xz": ["vhd", "bios"],

@@ -9,7 +9,7 @@ import { often } from "../support/effort.ts";
 import { inspected, unpackedArtifact } from "../support/images.ts";
 import { withSum } from "../support/tar.ts";
 
-/** RELCAT_EVERY=1 makes this many times more. */
+/** RELCAT_EVERY=1 multiplies the number of runs by this. */
 const numRuns = process.env.RELCAT_EVERY === undefined ? often(250, 25) : 1500;
 
 const files = [
@@ -32,7 +32,7 @@ const files = [
 
 const packed = files.filter((file) => /\.(?:xz|gz)$/.test(file) && !/tampered|truncated/.test(file));
 
-/** As they are, and what is inside those that are compressed: damage there is met by the readers of the formats. */
+/** The files, and the content of compressed ones, so that damage reaches the readers of the formats. */
 const subjects: readonly (readonly [name: string, bytes: Buffer])[] = [
   ...files.map((file) => [basename(file), bytesOf(file)] as const),
   ...packed.map((file) => [basename(file).replace(/\.(?:xz|gz)$/, ""), unpackedArtifact(file)] as const),
@@ -84,7 +84,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   ),
 );
 
-/** Makes the checksums right again that would stop a reader early. */
+/** Corrects the checksums that would stop a reader early. */
 function mended(bytes: Buffer): Buffer {
   const sum32 = (from: number, size: number) => {
     bytes.fill(0, from + 4, from + 8);

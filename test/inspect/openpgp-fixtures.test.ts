@@ -9,7 +9,7 @@ beforeAll(async () => {
 });
 
 const titled = (list: readonly Case[]) => list.map((artifact) => [artifact.file, artifact] as const);
-/** What does not hold is not looked into. */
+/** The content of a package with an invalid signature is not inspected. */
 const isRead = (artifact: Case) => ["ok", "unsigned"].includes(verdictOf(artifact));
 
 describe("the verdict and the claimed key are those of", () => {
@@ -25,7 +25,7 @@ describe("the signer is that of", () => {
   test.each(titled(signed))("%s", async (file, artifact) => {
     const inspection = await inspectArtifact(artifact.read, file, keys);
     const { signer, display, fingerprint } = artifact.signature ?? {};
-    // Whose a key is that nobody allows, no file says.
+    // No file has the owner of a key that is not allowed.
     const known = inspection.verdict === "untrusted-key" ? fingerprint : signer;
     expect(inspection.signature).toEqual(artifact.signature && { signer: known, display, fingerprint });
   });

@@ -5,7 +5,7 @@ import { allowedKeys, bytesOf, inspectArtifact } from "../support/artifacts.ts";
 import { often } from "../support/effort.ts";
 import { type Case, cases, goodCases } from "./openpgp-readers.ts";
 
-/** RELCAT_EVERY=1 makes this many times more. */
+/** RELCAT_EVERY=1 multiplies the number of runs by this. */
 const numRuns = process.env.RELCAT_EVERY === undefined ? often(450, 45) : 2000;
 
 let keys: Keys;
@@ -15,11 +15,11 @@ beforeAll(async () => {
 
 type Mutation = (bytes: Buffer) => Buffer;
 
-/** A share of the file; something of it stays, or another good one could take its place. */
+/** A share of the file. Some of it remains, because a complete replacement could be valid. */
 const place = fc.double({ min: 0.02, max: 1, noNaN: true });
 const at = (bytes: Buffer, share: number) => Math.floor(share * bytes.length);
 
-/** Parsers break at lengths and counts: extreme numbers, parts that are missing, twice there, or from elsewhere. */
+/** Critical mutations for parsers: extreme numbers, and parts that are missing, repeated or from elsewhere. */
 const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   place.map(
     (share): Mutation =>
@@ -66,7 +66,7 @@ describe("a mutated file gets a verdict, and never ok for unsigned content", () 
       const covered = (bytes: Buffer) => {
         const copy = Buffer.from(bytes);
         for (const { from, to } of uncovered) copy.fill(0, from, to);
-        // The last line of a text may end or not.
+        // The line feed of a text's last line is optional.
         return copy.toString("latin1").replace(/\n+$/, "");
       };
       await fc.assert(

@@ -8,7 +8,7 @@ import { tarEntry, tarOf, withSum } from "../support/tar.ts";
 
 type Read = TarEntry & { content: string };
 
-/** Entries with their content, from an archive that comes in pieces. */
+/** Entries with their content, from an archive in chunks. */
 function read(bytes: Uint8Array, { step = 1000, holes = 0 } = {}): Read[] {
   const found: Read[] = [];
   const tar = tarReader((entry) => {
@@ -217,7 +217,7 @@ describe("damage is malformed:", () => {
     for (let bit = 0; bit < 512 * 8; bit++) {
       const bytes = Buffer.from(whole);
       bytes.writeUInt8(bytes.readUInt8(bit >> 3) ^ (1 << (bit & 7)), bit >> 3);
-      // A checksum may be written in other ways: with blanks for its leading zeros, and after its digits.
+      // A checksum can have blanks instead of leading zeros, and after its digits.
       if (bit >> 3 < 148 || bit >> 3 > 155) expect(verdictOf(bytes)).toMatch(/^malformed: /);
     }
   });

@@ -21,7 +21,7 @@ const withHeader = (change: (header: Buffer) => unknown): Buffer =>
     summed(header, 32);
   });
 
-/** An extent with clusters: disk, number, and which of their blocks follow. */
+/** An extent with clusters: disk, number, and the mask of their blocks. */
 function extent(
   clusters: readonly (readonly [disk: number, cluster: number, blocks: readonly Buffer[]])[],
 ): Buffer {

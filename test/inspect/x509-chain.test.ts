@@ -15,7 +15,7 @@ import {
 const at = Date.parse("2026-01-01");
 const read = ({ certificate }: Identity): Certificate => readCertificate(certificate);
 
-/** The verdict on a signer, of whom the certificates came with the signature. */
+/** The verdict on a signer. @param among the certificates of the signature */
 function verdict(signer: Identity, allowed: readonly Allowed[], among: readonly Identity[] = [], when = at) {
   try {
     chainOf(read(signer), {

@@ -160,7 +160,7 @@ describe("a ledger that grew is accepted", () => {
     expect((await made.run("check")).stderr).not.toContain("compared");
     await made.succeed("uncut", "26.10.001");
     await made.succeed("check");
-    // Approved, and overtaken while it waited.
+    // A later commit was merged while it waited for an approval.
     await made.git("update-ref", "refs/remotes/origin/main", "HEAD");
     await made.git("checkout", "--quiet", "--force", "HEAD~1");
     await made.succeed("build", "--released");

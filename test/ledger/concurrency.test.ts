@@ -11,14 +11,14 @@ import { often } from "../support/effort.ts";
 import { eventsOf, files } from "./history.ts";
 
 interface Writer {
-  /** The event it is to write, as eventsOf shows it; the id of an added file is not known yet. */
+  /** The event that it should write, as eventsOf shows it, without the id of an added file. */
   event: RegExp;
   child: ChildProcessByStdio<null, Readable, Readable>;
   said: string[];
   errors: string[];
 }
 
-/** Starts a writer; it is killed as soon as it says a word that begins so. */
+/** Starts a writer, which is killed when it prints a word with this beginning. */
 function start(catalog: Releases, verb: string, what: string, killAt?: string): Writer {
   const child = spawn(
     process.execPath,
@@ -46,7 +46,7 @@ test("many writers, some of them killed, write every other event exactly once", 
   await catalog.cut({}, "2026-08-19T10:00:00Z");
   for (const number of numbers) catalog.write(plainRelease(version(number), files(version(number), "a")));
 
-  // Two each: before, while and after they had the ledger to themselves, as chance has it.
+  // Two each are killed before, while and after they hold the lock.
   const fate = (number: number) => [undefined, "started", "waiting", undefined, "done"][number % 5];
   const writers = numbers.flatMap((number) => [
     start(catalog, "cut", version(number), fate(number)),
@@ -64,7 +64,7 @@ test("many writers, some of them killed, write every other event exactly once", 
   expect(writers.filter(({ child }) => child.signalCode === "SIGKILL").length).toBeGreaterThan(3);
   expect(await catalog.problems()).toEqual([]);
 
-  // Nothing of the killed ones is in the way of the next.
+  // The next writer is not blocked by the killed ones.
   await catalog.cut();
   const ids = [...(await catalog.load()).ledger.byId.values()].map(({ add }) => add.id);
   expect(ids).toEqual(Array.from({ length: 2 * numbers.length }, (_, index) => index + 1));

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import type { RecordData } from "../../pipeline/documents/package-record.ts";
 import { hashContent } from "../../pipeline/records/normalize.ts";
 
-/** The same in the plainest way. */
+/** A second, plain implementation. */
 function plainHash(data: RecordData): string {
   const sorted = (value: unknown): unknown => {
     if (Array.isArray(value)) return value.map(sorted);

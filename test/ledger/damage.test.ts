@@ -75,7 +75,7 @@ test("a removed line is detected if other lines or a manifest depend on it", () 
     expect(againstBase(without)).toEqual([`ledger-rewritten ${index + 1}`]);
     return found(without).length > 0 ? [] : [`${JSON.parse(line).event} ${JSON.parse(line).id}`];
   });
-  // A retraction taken back leaves no trace in what remains: only the base knows of it.
+  // A retraction that was reversed leaves no trace in other lines: only the base has it.
   expect(unnoticed).toEqual(["reinstate 1", "retract 5"]);
 });
 
@@ -99,7 +99,7 @@ test("merge conflicts are detected, and only their markers are reported", () => 
 });
 
 describe("one edited character", () => {
-  /** Another character of the same kind: an edit that has a chance to go unnoticed. */
+  /** Another character of the same kind, which is the hardest to detect. */
   const other = (character: string) => {
     if (/\d/.test(character)) return String((Number(character) + 1) % 10);
     if (/[a-z]/.test(character)) return character === "a" ? "b" : "a";

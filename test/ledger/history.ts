@@ -19,7 +19,7 @@ export async function history(): Promise<Releases> {
   return catalog;
 }
 
-/** Changes what a manifest of plainRelease says of one artifact. */
+/** Changes one artifact in a manifest of plainRelease. */
 export function change(catalog: Releases, version: string, index: number, changes: object): void {
   const path = `${version}/manifests/all.json`;
   const document = JSON.parse(catalog.read(path));
@@ -33,7 +33,7 @@ export const describeRecord = (catalog: Releases, version: string, index: number
 /** The ledger's lines, each with its line feed. */
 export const linesOf = (text: string) => text.split(/(?<=\n)/);
 
-/** The ledger's events, shortened to what tells them apart. */
+/** The ledger's events in a short form. */
 export const eventsOf = (catalog: Releases): string[] =>
   linesOf(catalog.read("ledger.jsonl"))
     .filter((line) => line !== "")

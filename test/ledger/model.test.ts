@@ -52,7 +52,7 @@ function write({ catalog }: Real, { artifacts }: Model): void {
 const ordered = (artifacts: readonly Known[]) =>
   artifacts.toSorted((a, b) => (`${a.version} ${a.file}` < `${b.version} ${b.file}` ? -1 : 1));
 
-/** After every step the catalog and its ledger say what the table says. */
+/** Compares the catalog and its ledger with the table after every step. */
 async function compare(model: Model, real: Real, grows = true): Promise<void> {
   const { problems, ledger, identified } = await real.catalog.load();
   expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
@@ -180,7 +180,7 @@ const reinstate = (index: number) =>
     },
   );
 
-/** Takes the last version back where nothing of other versions came after its first line. */
+/** Takes the last version back if no line of other versions follows its first line. */
 const uncut = () =>
   command(
     "uncut",

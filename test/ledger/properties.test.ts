@@ -56,7 +56,7 @@ test("the allocation order is total: only equal claims are unordered", () => {
   );
 });
 
-/** One step of a catalog's life: artifacts come to a release, and a cut of all or of one version. */
+/** One step: artifacts are added to a release, and all versions or one are cut. */
 const step = fc.record({
   version: fc.constantFrom(...versions),
   added: artifacts,

@@ -4,7 +4,7 @@ import { execa } from "execa";
 import { expect, test } from "vitest";
 import { repository, temporaryFolder } from "../support/run.ts";
 
-/** The lint rule that keeps paths from outside away from node:path, over a planted module. */
+/** Runs the lint rule against paths from outside over a planted module. */
 async function lint(file: string, code: string): Promise<string> {
   const folder = temporaryFolder();
   for (const name of ["biome.json", "test/lint"])

@@ -10,7 +10,7 @@ const september = (...rest: object[]) =>
   ]);
 const inside = (digit: string) => artifact("inside-26.09.001.rpm", "rpm", digit, { exclude_from_api: true });
 
-/** Code, message and hint of what is forbidden. */
+/** Code, message and hint of forbidden changes. */
 const forbiddenIn = async (...args: Parameters<typeof planOf>) =>
   (await planOf(...args)).forbidden.map(({ code, message, hint }) => [code, message, hint]);
 

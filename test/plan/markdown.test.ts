@@ -9,7 +9,7 @@ import { october, planOf, settledProject, writeAll } from "./planning.ts";
 
 type Node = DefaultTreeAdapterTypes.ChildNode;
 
-/** As a forge shows it: tables, raw HTML, and links made of bare addresses. */
+/** Renders as a forge does: tables, raw HTML, and links from bare addresses. */
 const forge = markdownIt({ html: true, linkify: true });
 
 const elementsOf = (nodes: readonly Node[]): DefaultTreeAdapterTypes.Element[] =>
@@ -20,7 +20,7 @@ const textOf = (node: Node): string =>
 
 const shown = (markdown: string) => elementsOf(parseFragment(forge.render(markdown)).childNodes);
 
-/** The text outside code, where a forge looks for mentions, references and addresses. */
+/** The text outside code, in which a forge finds mentions, references and addresses. */
 const prose = (node: Node): string => {
   if ("tagName" in node && node.tagName === "code") return "";
   return "value" in node ? node.value : "childNodes" in node ? node.childNodes.map(prose).join(" ") : "";
@@ -46,7 +46,7 @@ const hostileNotes = [
   "two\nlines\r\n\n| and | a | table |\n\n# heading",
 ];
 
-/** Every name in one place or another: files, notes, a reason, a default. */
+/** Hostile names in files, notes, a reason and a default. */
 async function hostilePlan(): Promise<Plan> {
   const made = await settledProject();
   const packages = hostileNames.map((name, index) => artifact(`${name}${index}`, "msi", `${index}`));
@@ -116,7 +116,7 @@ describe("a long plan", () => {
     return planOf(made, { documents: true });
   }
 
-  /** Rows that are there, and rows that are said to be missing. */
+  /** The shown rows, and the number of omitted ones. */
   const countRows = (markdown: string) => ({
     rows: shown(markdown).filter(({ tagName }) => tagName === "td").length,
     missing: [...markdown.matchAll(/^(\d+) more (?:is|are) not shown: there is no space left\.$/gm)].map(

@@ -12,7 +12,7 @@ export const settledCatalog: Files = {
   "releases/catalog.yaml": { product: "Example", require: {}, ledger: { base: "main" } },
 };
 
-/** Everything is cut and committed on main; what a test does then happens on a branch. */
+/** A project that is cut and committed on main, with a branch for the test. */
 export async function settledProject(files: Files = settledCatalog): Promise<Project> {
   const made = project(files);
   await made.succeed("cut", "--all", "--now", "2026-09-20T10:00:00Z");
@@ -37,7 +37,7 @@ export async function planOf(made: Project, request: Partial<PlanRequest> = {}):
   return plan;
 }
 
-/** Non-empty parts of a plan, without those of every plan. */
+/** The non-empty parts of a plan, except those of every plan. */
 export function essence(plan: Plan): Partial<Plan> {
   const {
     schema_version: _,

@@ -13,7 +13,7 @@ test.each(left)("the scan skips %s", (_, text, rest) => {
   expect(withoutBlockTexts(text)).toBe(rest);
 });
 
-/** Each goes on with `b: >-` and a line below it that could be its text. */
+/** Each is followed by `b: >-` and a line that could be its text. */
 const uncertain = [
   "a: text\n  ",
   "a: [c,\n",

@@ -6,13 +6,13 @@ import { readBytes } from "../../pipeline/project/parse.ts";
 const first = ({ problems: [problem] }: Read<unknown>) =>
   problem ? `${problem.at?.line}:${problem.at?.column} ${problem.code} ${problem.message}` : "nothing";
 
-/** The first thing that is said about a text, whatever shape its value has. */
+/** The first problem of a text with a value of any shape. */
 export const saidOf = (format: "yaml" | "json", text: string) =>
   first(readDocument({ file: `document.${format}`, text }, z.unknown()));
 
-/** The first thing that is said about a manifest's bytes. */
+/** The first problem of a manifest's bytes. */
 export const saidOfManifest = (format: "yaml" | "json", bytes: Uint8Array | string) =>
   first(readBytes(`manifest.${format}`, Buffer.from(bytes), manifestSchema));
 
-/** The place and code alone. */
+/** Only the location and the code. */
 export const place = (said: string) => said.split(" ", 2).join(" ");

@@ -6,7 +6,7 @@ const deep = 100_000;
 const stairs = (line: string, levels: number) =>
   Array.from({ length: levels }, (_, level) => `${" ".repeat(level)}${line}\n`).join("");
 
-/** The style, the text, where it becomes too deep. */
+/** Style, text and location of the excess level. */
 const towers: ["yaml" | "json", string, string, string][] = [
   ["json", "lists", "[".repeat(deep) + "]".repeat(deep), "1:65"],
   ["json", "objects", '{"a":'.repeat(deep), "1:321"],
@@ -57,7 +57,7 @@ test("an anchor inside itself has endless levels", () => {
   expect(place(saidOf("yaml", "a: &a [*a]"))).toBe("1:8 nesting-depth");
 });
 
-/** Nine anchors, each of nine of the one before: a billion laughs. */
+/** Nine anchors, each with nine aliases of the one before (billion laughs). */
 const laughs = `a: &a [${"ha, ".repeat(9)}]\n${[..."bcdefghi"]
   .map((name, index) => `${name}: &${name} [${`*${"abcdefgh"[index]}, `.repeat(9)}]\n`)
   .join("")}`;

@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 const keys = ["a", "b", "__proto__", "constructor", "", "a:b", '"', "\\", "é", "{", "[", "1"];
 
-/** A key in one of the ways JSON can spell it. */
+/** A key in one of its JSON notations. */
 const key = fc
   .tuple(fc.constantFrom(...keys), fc.boolean())
   .map(([text, escaped]) => (escaped ? `"${[...text].map(unicodeEscapes).join("")}"` : JSON.stringify(text)));
@@ -35,7 +35,7 @@ const scalar = fc.oneof(
 
 const space = fc.constantFrom("", "", " ", "\n", "\t", "\r\n");
 
-/** JSON text, in which an object may name a key twice. */
+/** JSON text with possibly repeated keys. */
 const json = fc.letrec((tie) => ({
   value: fc.oneof({ depthSize: "small", withCrossShrink: true }, scalar, tie("list"), tie("object")),
   list: fc

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { type DocumentOptions, type SchemaOptions, stringify, type ToStringOptions } from "yaml";
 
-/** Texts that one YAML reader or another has taken for something else. */
+/** Texts that some YAML readers do not read as text. */
 const treacherous = [
   ..."~ null Null NULL true True yes no on off y n 0 -0 +1 007 0o17 0x1F 0b1 1_000 22.04 26.10 1. .5 . 1e3 1E+3 1e400 -1e-400 .inf -.Inf .nan 12345678901234567890 2026-08-19 12:30:45 = << < > | - -- --- ... ? : , [ ] { } # & * ! % @ ` ' \" \\ a:b a: :a a#b #a".split(
     " ",
@@ -98,7 +98,7 @@ const style: fc.Arbitrary<DocumentOptions & SchemaOptions & ToStringOptions> = f
 
 const printed = fc.tuple(documentValue, style).map(([value, options]) => stringify(value, options));
 
-/** One slip of the keyboard or of a merge. */
+/** One mistake of typing or of a merge. */
 const slip = fc.record({
   at: fc.nat(),
   drop: fc.integer({ min: 0, max: 3 }),
@@ -138,7 +138,7 @@ const withSlips = (documents: fc.Arbitrary<string>) =>
     }, document),
   );
 
-/** Lines of documents in another order, indented otherwise or repeated. */
+/** Lines of documents in another order, with other indentation, or repeated. */
 const shuffled = fc
   .tuple(printed, fc.array(fc.tuple(fc.nat(), fc.nat(), fc.integer({ min: 0, max: 3 })), { maxLength: 4 }))
   .map(([document, moves]) => {
@@ -156,7 +156,7 @@ const pieces = (
   "k: a  |-  a|k: {a:b}|k: [a: b]|k: [a, ,b]|k: [a] b|k: {a}|k: ]|k: #|-a|?a|:a|k: a #b c|k: a# b|@x|---|..."
 ).split("|");
 
-/** Lines that are each plausible, put together at random. */
+/** Random combinations of plausible lines. */
 const patched = fc
   .array(fc.tuple(fc.constantFrom(0, 0, 1, 2, 2, 4), fc.constantFrom(...pieces, "t: |", "- |", "t: |-")), {
     minLength: 1,
@@ -171,7 +171,7 @@ const opaque = (
 ).split("~");
 const opaqueLines = fc.array(fc.constantFrom(...opaque), { minLength: 1, maxLength: 4 });
 
-/** Sound documents whose texts are block texts in lists and maps. */
+/** Valid documents with block texts in lists and maps. */
 const inBlocks = fc
   .tuple(
     fc.letrec((tie) => ({
@@ -195,7 +195,7 @@ const headers = (
 ).split("~");
 const linesBefore = "~~~~k:~m:~a: 1~a: b~- x~-~# c~a: [~a: [b,~a: 'b~a: b c~t~k: {a: b,".split("~");
 
-/** A header, perhaps with a line before that it may belong to, and lines below it, not all deep enough. */
+/** A header, perhaps after a line that it continues, and lines below it, some with too little indentation. */
 const headed = fc
   .tuple(
     fc.constantFrom(...linesBefore),
@@ -212,12 +212,12 @@ const headed = fc
     return [before && `${before}\n`, `${" ".repeat(outer)}${header}\n`, ...body].join("");
   });
 
-/** Block texts that hold whatever is delicate elsewhere: sound, with slips, and under wrong headers or indentation. */
+/** Block texts with syntax that is special elsewhere: valid, with mistakes, and with wrong headers or indentation. */
 const blockTexts = fc.oneof(
   inBlocks,
   withSlips(inBlocks),
   fc.array(headed, { minLength: 1, maxLength: 3 }).map((parts) => parts.join("")),
 );
 
-/** Documents as people leave them: sound ones, and sound ones with mistakes. */
+/** Valid documents, and the same with mistakes. */
 export const yamlText = fc.oneof(printed, withSlips(printed), shuffled, patched, blockTexts);

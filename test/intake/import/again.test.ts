@@ -271,7 +271,7 @@ test("private records remain private: they are in the ledger, and in nothing pub
       .filter(({ private: mark }) => mark === true)
       .map(({ id }) => id),
   ).toEqual([9, 10]);
-  // The public list of the next day shows neither; they are not taken for lost.
+  // The public list of the next day has neither, and they do not count as removed.
   const { stderr } = await again(first);
   expect(stderr).not.toContain("import-gone");
 });

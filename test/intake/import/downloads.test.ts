@@ -8,7 +8,7 @@ import { complaints, entryOf, expectRebuilt, liveProject, setLive } from "./impo
 
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** A live catalog on 127.0.0.1; what it answers is decided by each test. */
+/** A live catalog on 127.0.0.1 with answers from each test. */
 const answers = new Map<string, Answer>();
 const asked: string[] = [];
 let busy = 0;

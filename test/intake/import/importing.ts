@@ -5,7 +5,7 @@ import type { Live } from "../../support/live-catalog.ts";
 import { type Files, type Project, project } from "../../support/project.ts";
 import { repository } from "../../support/run.ts";
 
-/** The messy catalog of test/fixtures/import: every kind of thing a live list was seen to have. */
+/** The messy catalog of test/fixtures/import, with every irregularity of real lists. */
 export const messy = (): Live[] =>
   JSON.parse(readFileSync(join(repository, "test/fixtures/import/messy.json"), "utf8"));
 

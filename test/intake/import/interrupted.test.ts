@@ -45,13 +45,13 @@ test("an import that is killed before any write leaves no ledger or a complete o
     "ledger.jsonl",
   ]);
   expect(calls).toBeGreaterThan(40);
-  // Every write is hit somewhere by a step that is no divisor of what one file takes.
+  // The step is not a divisor of the calls per file, so that every kind of write is hit.
   for (let call = 1; call <= calls; call += 5) {
     rmSync(releases, { recursive: true, force: true });
     await killedAt(call, folder, command);
     const partial: Tree = existsSync(releases) ? readTree(releases) : new Map();
     expect(torn(partial, complete), `killed at ${call}`).toEqual([]);
-    // The ledger comes last: with it everything is there.
+    // The ledger is written last.
     if (partial.has("ledger.jsonl")) expect(partial).toEqual(complete);
     await finish(folder);
     expect(readTree(releases), `after ${call}`).toEqual(complete);

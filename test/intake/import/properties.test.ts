@@ -34,7 +34,7 @@ async function listed(folder: string): Promise<Live[]> {
 
 const digits = (count: number) => fc.nat(10 ** count - 1).map((value) => String(value).padStart(count, "0"));
 
-/** Dates of a few days, so that equal ones and all orders come up. */
+/** Dates of a few days, so that equal ones and all orders occur. */
 const moment = fc
   .tuple(fc.integer({ min: 1, max: 28 }), fc.nat(23), digits(6))
   .map(
@@ -85,7 +85,7 @@ test("any valid catalog imports, and builds to the same records", async () => {
   );
 });
 
-/** Through JSON once: it has neither -0 nor undefined. */
+/** A round trip through JSON removes -0 and undefined. */
 /** Larger whole numbers are refused: JSON readers round them. */
 const readable = (_: string, value: unknown) =>
   Number.isInteger(value) && !Number.isSafeInteger(value) ? 0.5 : value;

@@ -12,8 +12,8 @@ const out = `releases/${version}/manifests/job.json`;
 const held = ["ingest", "job.json", "--artifacts", "out", "--out", out];
 
 /**
- * A project in which a manifest that says everything of an artifact is at hand, and the artifact in out/.
- * @param change what a manifest says otherwise
+ * A project with a manifest with all claims about an artifact, and the artifact in out/.
+ * @param change replaces claims
  */
 async function claimed(file: string, change: (artifact: Json) => object, rest = {}) {
   const made = inspectedProject([file], rest);
@@ -23,7 +23,7 @@ async function claimed(file: string, change: (artifact: Json) => object, rest = 
   return { ...made, artifact: artifacts[0] };
 }
 
-/** With a line for each value, so that places say something. */
+/** One line for each value, so that locations differ. */
 const write = (made: Project, file: string, value: object) =>
   made.write(file, `${JSON.stringify(value, null, 2)}\n`);
 

@@ -6,7 +6,7 @@ import { fixtures, image, revision, selfCheck } from "./ingesting.ts";
 
 const fixture = (path: string) => join(repository, fixtures, path);
 
-/** As a build repository has it: a strict configuration, and what two jobs leave. */
+/** A build repository with a strict configuration and the output of two jobs. */
 function buildFolder(): string {
   const folder = temporaryFolder();
   mkdirSync(join(folder, "releases/26.08.002"), { recursive: true });

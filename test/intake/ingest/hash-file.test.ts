@@ -7,7 +7,7 @@ import { hashFile } from "../../../pipeline/system/hash-file.ts";
 import { temporaryFolder } from "../../support/run.ts";
 
 const chunk = 1024 * 1024;
-/** Files of up to two chunks are read at once. */
+/** Files of up to two chunks are read in one call. */
 const chunksOf = (size: number) => (size > 2 * chunk ? Math.ceil(size / chunk) : Math.min(size, 1));
 
 function fileOf(size: number): { path: string; bytes: Buffer } {

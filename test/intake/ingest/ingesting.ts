@@ -8,7 +8,7 @@ export const fixtures = "test/fixtures/ingest";
 export const revision = "ea9d15af6eabdcec745e0c929c8b6e0a87999ba6";
 export const selfCheck = "B6FCFA0D76E2AE95CA2ED3BA7B977FAE26EE3A628AA65A55B9C7A00297343E8B";
 
-/** The store path, recipe and size that the Nix fixtures speak of. */
+/** The store path, recipe and size of the Nix fixtures. */
 export const image = {
   path: "/nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi",
   size: 4371958628,
@@ -38,7 +38,7 @@ export const ingest = (inputs: readonly string[], more: Partial<IngestRequest> =
 export const ingestImage = (inputs: readonly string[], more: Partial<IngestRequest> = {}) =>
   ingest(inputs, { settings: [`attestation.cryptolib_post.expected_hash=${selfCheck}`], ...more });
 
-/** The one artifact that inputs make. */
+/** The only artifact of inputs. */
 export async function artifactOf(inputs: readonly string[], more: Partial<IngestRequest> = {}) {
   const { artifacts } = (await ingestImage(inputs, more)).manifest;
   if (artifacts.length !== 1 || !artifacts[0]) throw new Error(`${artifacts.length} artifacts`);

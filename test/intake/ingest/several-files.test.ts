@@ -21,10 +21,10 @@ import { program, relcat, repository, temporaryFolder } from "../../support/run.
 import { file, fixtures, revision } from "./ingesting.ts";
 
 const mebibyte = 2 ** 20;
-/** For seconds of hashing: what happens to the file at the first word of it happens while it is read. */
+/** Long enough for seconds of hashing, so that a test can change the file meanwhile. */
 const long = 4096 * mebibyte;
 
-/** Files that take no room on the disk, read in the order of their names; their first and last byte tell them apart. */
+/** Sparse files, which are read in the order of their names and differ in their first and last byte. */
 function holes(sizes: Readonly<Record<string, number>>) {
   const folder = temporaryFolder();
   const paths = Object.entries(sizes).map(([name, size], index) => {

@@ -42,7 +42,7 @@ const artifacts = release.map((list) =>
   })),
 );
 
-/** Artifacts, and the jobs that left them: each in one job at least, some in several or twice in one. */
+/** Artifacts and their jobs: each is in one job at least, some in several or twice in one. */
 const splitRelease = artifacts.chain((list) =>
   fc.record({
     list: fc.constant(list),

@@ -11,7 +11,7 @@ export interface Draft {
   description: string;
 }
 
-/** A releases folder that random hands work on; artifacts are spread over manifests in any order. */
+/** A releases folder with random changes; artifacts are in manifests in any order. */
 export class Workshop {
   readonly folder = join(temporaryFolder(), "releases");
   readonly drafts = new Map<string, Map<string, Draft>>();
@@ -28,7 +28,7 @@ export class Workshop {
     if (!release.has(draft.file)) release.set(draft.file, draft);
   }
 
-  /** Writes the release files anew: `order` decides which manifest gets which artifact, and how often. */
+  /** Writes the release files again: `order` decides which manifests have which artifact, and how often. */
   write(order: readonly number[]): void {
     for (const [version, release] of this.drafts) {
       const folder = join(this.folder, version);

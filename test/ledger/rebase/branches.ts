@@ -26,7 +26,7 @@ export async function commitAll({ git }: Project, message: string): Promise<void
   await git("commit", "--quiet", "--allow-empty", "--message", message);
 }
 
-/** A branch from main that cuts a release of two artifacts, whose checksums are made of `digit`. */
+/** A branch from main with a cut release of two artifacts, whose checksums repeat `digit`. */
 export async function cutBranch(made: Project, branch: string, version: string, digit: string, now: string) {
   await made.git("switch", "--quiet", "--create", branch, "main");
   await cutRelease(made, version, digit, now);
@@ -54,7 +54,7 @@ export async function conflicting({ git }: Project, ...args: string[]): Promise<
 
 export const ledgerText = ({ read }: Project): string => read("releases/ledger.jsonl");
 
-/** The folded ledger, proven sound. */
+/** The parsed ledger, which must be valid. */
 export function soundLedger(made: Project) {
   const { ledger, problems } = readLedger({ file: "ledger", text: ledgerText(made) });
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join("\n"));

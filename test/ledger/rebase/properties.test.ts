@@ -16,7 +16,7 @@ const read = (text: string): Ledger => {
   return ledger;
 };
 
-/** One thing a branch does to its ledger; numbers choose among the records there are. */
+/** One change of a branch to its ledger; numbers select records. */
 type Step =
   | { kind: "cut"; files: number[]; hidden: boolean }
   | { kind: "revise" | "retract" | "reinstate"; which: number; what: number };

@@ -36,7 +36,7 @@ const reinstate = (id: number, at: string): LedgerEvent => ({ event: "reinstate"
 const text = (events: readonly LedgerEvent[]) => events.map(ledgerLine).join("");
 const settled = [add(1, "one.msi"), add(2, "two.msi")];
 
-/** Both sides go on from `settled`; what becomes of our events. */
+/** Both sides continue from `settled`. @returns the rebased form of our events */
 function rebase(theirs: readonly LedgerEvent[], ours: readonly LedgerEvent[]) {
   const side = (name: string, events: readonly LedgerEvent[]) => ({
     name,
