@@ -35,7 +35,7 @@ describe("a second rollback", () => {
       ),
     });
     expect(page(project)).toContain("First.");
-    // After the hold, the build that was left is not what one goes back to.
+    // After the hold, rollback does not restore the replaced build.
     await publishText(project, "Mended.", "--release-hold");
     expect(await rollback(project)).toMatchObject({ exitCode: 0 });
     expect(page(project)).toContain("First.");
@@ -75,7 +75,7 @@ test("signatures of the live bytes are renewed under a hold", async () => {
   const timestamp = () =>
     JSON.parse(readFileSync(join(live(project), "metadata/timestamp.json"), "utf8")).signed;
   const before = timestamp().version;
-  // The way back has just signed: what is renewed must be past half of its life.
+  // The rollback has just signed, and a renewal needs signatures past half of their life.
   rmSync(join(project.folder, "dist"), { recursive: true });
   await project.succeed("publish", "prod", "--refresh");
   expect(timestamp().version).toBeGreaterThanOrEqual(before);
@@ -226,7 +226,7 @@ test("publish refuses a build that was made under another ledger", async () => {
       ),
     });
 
-  // Nothing that is listed tells a reason from the one before.
+  // The changed reason is in no listed file.
   await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
   await project.make();
   await project.succeed("retract", "7", "--reason", "Loses data.", "--yes");

@@ -24,7 +24,7 @@ async function build(text: string): Promise<void> {
   await project.succeed("sign", "--site", "prod");
 }
 
-/** A publish that ends where it would write `path`, or what `path` begins. */
+/** A publish that ends before it writes `path`, or a path with this beginning. */
 async function interrupted(path: string): Promise<void> {
   fake.fault = ({ operation, key }) =>
     operation === "PutObject" && key.startsWith(`${prefix}${path}`)
@@ -34,7 +34,7 @@ async function interrupted(path: string): Promise<void> {
   fake.fault = () => undefined;
 }
 
-/** Files of the build that are not live as they were built. */
+/** Files of the build that differ at the site. */
 function odd(): string[] {
   const built = readTree(join(project.folder, "dist"));
   built.delete("metadata/signed.json");
@@ -94,7 +94,7 @@ test("signatures of an abandoned publish are removed after the retention time", 
   keep(0);
   await build("Four.");
   await project.succeed("publish", "prod");
-  // Another publisher may be writing what is younger than a lease.
+  // Another publisher may be writing objects that are younger than a lease.
   expect(signed()).toEqual(expect.arrayContaining(orphans));
   ageObjects(fake);
   await build("Five.");

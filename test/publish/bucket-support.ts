@@ -19,7 +19,7 @@ export function uploadArtifacts(project: PublishingProject, { bucket }: S3Fake, 
   }
 }
 
-/** A project whose site is a bucket. @param settings more of the site, as YAML */
+/** A project whose site is a bucket. @param settings further settings of the site, as YAML */
 export async function bucketProject(fake: S3Fake, settings?: string): Promise<PublishingProject> {
   const more = settings === undefined ? "" : `, ${settings}`;
   const project = await publishingProject({
@@ -31,7 +31,7 @@ export async function bucketProject(fake: S3Fake, settings?: string): Promise<Pu
   return project;
 }
 
-/** Makes what is in a bucket old: nothing younger than a lease is removed. */
+/** Makes the objects of a bucket older than a lease, so that they can be removed. */
 export function ageObjects({ bucket }: S3Fake): void {
   for (const [key, { bytes, etag, headers }] of bucket.objects)
     bucket.objects.set(key, { bytes, etag, headers });
@@ -44,7 +44,7 @@ export function publicTree({ bucket }: S3Fake): Tree {
   return new Map(own.filter(([path]) => isPublic(path)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
 
-/** A bucket as a file host in front of it serves it. */
+/** A file host in front of a bucket. */
 export async function serveBucket({ bucket }: S3Fake): Promise<string> {
   const server = createServer(({ url = "/" }, response) => {
     const path = decodeURIComponent(new URL(url, "http://x").pathname).slice(1);

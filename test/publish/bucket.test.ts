@@ -116,7 +116,7 @@ describe("a site in a bucket", () => {
   });
 });
 
-/** Signed files of earlier builds stay for a while. */
+/** Signed files of earlier builds are kept for a while. */
 function withoutOld(tree: ReturnType<typeof publicTree>) {
   const own = built();
   return new Map([...tree].filter(([path]) => own.has(path) || !/^(metadata|targets)\//.test(path)));

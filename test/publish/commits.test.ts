@@ -14,7 +14,7 @@ beforeEach(async () => {
   await project.succeed("publish", "prod");
 });
 
-/** The ledger stays as it is: only the page has another text. */
+/** Changes the text of a page, and not the ledger. */
 function change(text: string): void {
   const release = join(project.folder, "releases/26.08.001/release.yaml");
   writeFileSync(release, readFileSync(release, "utf8").replace(/in bulk\*\*\..*/, `in bulk**. ${text}`));

@@ -8,7 +8,7 @@ import { etagOf, prefix } from "./bucket-support.ts";
 
 export const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
 
-/** The storage of a site, as an attacker with write access and without a key sees it. */
+/** The storage of a site for an attacker with write access and without a key. */
 export interface Storage {
   read(path: string): Buffer;
   write(path: string, bytes: Buffer): void;
@@ -46,7 +46,7 @@ function forgedFiles(files: ReadonlyMap<string, Buffer>, from: string, to: strin
   return forged.set("build.json", Buffer.from(build));
 }
 
-/** Writes a forged build everywhere the storage keeps it: public files, what is kept, index and state. */
+/** Writes a forged build to all its places in the storage: public files, kept builds, index and state. */
 export function forgeFolder(www: string, entry: number, from: string, to: string): void {
   const storage = folderStorage(www);
   const state = stateOf(storage);

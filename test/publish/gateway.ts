@@ -2,7 +2,7 @@ import { type Gateway, startGateway } from "../support/ceph.ts";
 
 let gateway: Gateway | undefined;
 
-/** A Ceph object gateway for the suites that run against one. */
+/** Starts the Ceph object gateway of the suites that need one. */
 export async function setup(): Promise<void> {
   gateway = await startGateway();
   const { endpoint, environment } = gateway;

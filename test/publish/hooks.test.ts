@@ -103,7 +103,7 @@ test("the programs of a site get the environment without the signing key", async
   expect(environment()).toContain("SIGNER=elsewhere");
   expect(environment()).not.toMatch(/RELCAT_ONLINE_KEY|PRIVATE KEY/);
 
-  // Another variable may be named for it.
+  // The key can have another variable.
   project.secrets.SIGNER = project.secrets.RELCAT_ONLINE_KEY ?? "";
   writeFileSync(
     file,
@@ -128,7 +128,7 @@ describe("a staging site", () => {
     await project.succeed("publish", "staging", "--out", "preview");
     const build = JSON.parse(readFileSync(join(stage, "current/build.json"), "utf8"));
     expect(build).toMatchObject({ base_url: "http://127.0.0.1:8089", provisional: ["26.09.001"] });
-    // It counts in no guard: another ledger may follow.
+    // A staging site does not settle the ledger, so another ledger can follow.
     const ledger = join(project.folder, "releases/ledger.jsonl");
     writeFileSync(ledger, readFileSync(ledger, "utf8").split("\n").slice(0, -2).concat("").join("\n"));
     await project.succeed("build", "--site", "staging", "--out", "preview");

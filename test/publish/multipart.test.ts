@@ -32,7 +32,7 @@ const digestAt = (key: string) =>
 const partsSent = (key: string) =>
   fake.log.filter((each) => each.key === key && each.operation === "UploadPart" && each.status === 200);
 
-/** Ends an upload as if its process had been killed: no request comes through any more. */
+/** Ends an upload as if its process had been killed: later requests fail. */
 async function broken(key: string, parts: number, which: LocalFile = file): Promise<void> {
   let sent = 0;
   fake.fault = ({ operation }) => (operation === "UploadPart" && ++sent > parts ? "reset" : undefined);
@@ -106,7 +106,7 @@ test("an unfinished upload of other bytes with the same beginning is not continu
   expect(partsSent(key).length - before).toBe(count);
   expect(digestAt(key)).toBe(file.sha256);
   expect(fake.bucket.objects.get(key)?.headers["x-amz-meta-sha256"]).toBe(file.sha256);
-  // The name is given: what was begun for it would only be paid for.
+  // The object exists, so an unfinished upload for it is removed.
   expect([...fake.bucket.uploads.values()].filter((each) => each.key === key)).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ sites:
   return { ...made, run, env };
 }
 
-/** The commands of what was said last. */
+/** The commands of the last output. */
 const nextOf = (stderr: string): string[] =>
   [...(/Next: (.*)/.exec(stderr)?.[1] ?? "").matchAll(/relcat [^,;]*?(?=, |; | \(|$)/g)].map(
     ([line]) => line,
@@ -96,7 +96,7 @@ test("hints repeat -C, --site and --out, in the order in which the commands are 
   expect(stderr).toContain(
     "hint: Sign it, continuing from the published metadata: relcat -C p sign --out public --site prod",
   );
-  // The path of a manifest is the same file, however it is given.
+  // The path of a manifest names the same file.
   const absolute = join(folder, "p/releases/26.09.001/manifests/b.json");
   const ingested = await run("-C", "p", "ingest", "--release", "26.09.001", "--out", absolute, "out");
   expect(ingested.stderr).toContain("Next: relcat -C p check");
@@ -127,7 +127,7 @@ test("findings of check, plan and notes lint, and warnings, repeat -C", async ()
   expect(await said("check", "--format", "sarif")).toContain(way);
   expect(await said("plan")).toContain(way);
   expect(await said("plan", "--format", "markdown")).toContain(way);
-  // A plan as a document is the same in every folder.
+  // The plan document is the same in every folder.
   expect(await said("plan", "--json")).toContain(way.replace(" -C p", ""));
   expect(await said("status", "--offline")).toContain("1 error: relcat -C p check shows it");
 });

@@ -26,7 +26,7 @@ afterAll(() => fake.stop());
 
 let prefixes = 0;
 
-/** Quick to give up a try: what goes wrong here goes wrong at once. */
+/** Short time limits, because the faults of these tests are immediate. */
 const patience = { silence: 5_000, attempts: 5, pause: 1 };
 
 const open = () => openS3Store({ ...fake.place, prefix: `p${++prefixes}/` }, {}, patience);
@@ -76,7 +76,7 @@ beforeAll(() => {
   small = textFile("package");
 });
 
-/** A store with one object, and one that can be replaced where the action does that. */
+/** A store with one object, and one for actions that replace an object. */
 async function prepared(action: string, patience: RetryPolicy) {
   const prefix = `p${++prefixes}/`;
   const there = createHash("md5").update("there").digest("hex");
@@ -106,7 +106,7 @@ const faults: readonly [Fault, reason: RegExp][] = [
   ["silence", /no answer came in time/],
 ];
 const hasty = { silence: 500, attempts: 3, pause: 1 };
-/** Waits long for answers that come: a busy machine is no silence. */
+/** Waits long for slow answers of a busy machine, except if the fault is silence. */
 const patienceUnder = (fault: Fault) => (fault === "silence" ? hasty : { ...hasty, silence: 30_000 });
 
 describe.each(Object.entries(actions))("%s", (name, { act, result }) => {
@@ -197,7 +197,7 @@ test.each(refusals)("%s is reported immediately, with a hint", async (code, stat
   for (const [name, { act }] of Object.entries(actions)) {
     if (name === "head" && status === 404) continue; // Without a body it is a missing object.
     const { store } = await prepared(name, hasty);
-    // A HEAD has no body that could name the code: the write after it does.
+    // An answer to HEAD has no body with the code, unlike the write after it.
     fake.fault = ({ operation }) =>
       operation === "HeadObject" && name !== "head" ? undefined : { status, code };
     const failed: RelcatError = await act(store).then(

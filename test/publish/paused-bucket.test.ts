@@ -52,7 +52,7 @@ function putBack(objects: Objects): void {
   for (const [key, object] of objects) fake.bucket.objects.set(key, object);
 }
 
-/** Files of a build that readers do not get as they were built. */
+/** Files of a build that differ for readers. */
 function odd(out: string): string[] {
   const built = readTree(join(project.folder, out));
   built.delete("metadata/signed.json");
@@ -73,10 +73,10 @@ function expectBooks(): void {
   expect(names.filter((name) => !fake.bucket.objects.has(name))).toEqual([]);
 }
 
-/** A request that was decided by a state that was current then, and arrives later. */
+/** A request that was sent under an earlier state, and arrives later. */
 const unfenced = new Set(["put-document", "put-timestamp", "remove", "prune-remove"]);
 
-/** Puts a broken site back in each of the ways, and says which files stay odd. */
+/** Repairs a broken site in each way. @returns the files that still differ */
 async function mended(clock: Clock): Promise<Record<string, string[]>> {
   const broken = new Map(fake.bucket.objects);
   const ways = {

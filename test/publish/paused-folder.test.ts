@@ -33,14 +33,14 @@ beforeAll(async () => {
   cpSync(project.www, start, copying);
 });
 
-/** Makes what was published an hour old: younger builds are not removed. */
+/** Makes the published builds an hour old, because younger ones are not removed. */
 function age(): void {
   const hourAgo = Date.now() / 1000 - 3600;
   for (const name of readdirSync(join(project.www, "builds")))
     utimesSync(join(project.www, "builds", name), hourAgo, hourAgo);
 }
 
-/** Files of a build that readers do not get as they were built. */
+/** Files of a build that differ for readers. */
 function odd(out: string): string[] {
   const built = readTree(join(project.folder, out));
   built.delete("metadata/signed.json");

@@ -27,8 +27,8 @@ const options = (clock: Clock = { ahead: 0 }) => ({
 /**
  * Publishes three builds to a site that keeps three, and makes two more, `one` and `two`, which differ in a page.
  * Each publish adds, changes and removes documents, and so does a rollback to the second build.
- * @param upload puts the artifacts of `dist` where they belong
- * @param age makes what was published old
+ * @param upload uploads the artifacts of `dist`
+ * @param age makes the published builds old
  * @returns the id of the second build
  */
 export async function liveProject(
@@ -66,7 +66,7 @@ export function forgetSignatures(project: PublishingProject): void {
       rmSync(join(project.folder, name, part), { recursive: true, force: true });
 }
 
-/** Runs `work` in the project's folder and environment: the SDK looks for credentials in the process's own. */
+/** Runs `work` in the project's folder and environment, because the SDK reads credentials of the process. */
 export async function inProject<T>(project: PublishingProject, work: () => Promise<T>): Promise<T> {
   const cwd = process.cwd();
   process.chdir(project.folder);
@@ -78,7 +78,7 @@ export async function inProject<T>(project: PublishingProject, work: () => Promi
   }
 }
 
-/** Signs a build as the successor of what is live, and publishes it, whatever holds the site. */
+/** Signs a build as the successor of the live one, and publishes it, even during a hold. */
 export async function signAndPublish(
   out: string,
   clock?: Clock,
@@ -87,7 +87,7 @@ export async function signAndPublish(
 ) {
   const { environment, now } = options(clock);
   const live = await metadataAtSite("releases", "prod", { environment, pid: process.pid });
-  // Each build was proved by a checkout of its own; there is only one here.
+  // There is one checkout here, but each build came from its own.
   const proved = sha256(readFileSync(join(out, "build.json")));
   await signProved("releases", out, proved, { live, environment, now: now() }, surroundings);
   const request = {
@@ -103,16 +103,16 @@ const stopping = (onStep: (step: PublishStep) => unknown) => async (step: Publis
   await onStep(step);
 };
 
-/** One publisher: it publishes `one`, goes back to an earlier build, or renews the signatures. */
+/** One publisher, which publishes `one`, restores an earlier build, or renews the signatures. */
 export function act(action: Action, to: string, clock?: Clock, onStep?: (step: PublishStep) => unknown) {
   const request = { ...options(clock), ...(onStep && { onStep: stopping(onStep) }) };
   if (action === "publish") return signAndPublish("one", clock, onStep);
-  // The daily job of a checkout that does not know of the withdrawal yet: with it, nothing would be signed.
+  // The daily job of a checkout before the withdrawal. After it, nothing would be signed.
   if (action === "refresh") return refreshSite(beforeWithdrawal, "prod", request, surroundings);
   return rollbackSite("releases", "prod", { ...request, to, reason: "odd page" }, surroundings);
 }
 
-/** Stops a publisher before a step, with all that it does at once, until it is let go. */
+/** Stops a publisher, with all its parallel work, before a step until it is released. */
 function stopAt(target: PublishStep) {
   const reached = Promise.withResolvers<void>();
   const resumed = Promise.withResolvers<void>();
@@ -133,7 +133,7 @@ function stopAt(target: PublishStep) {
 /**
  * Stops a publisher before a step; meanwhile its lease ends, and another one publishes `two`.
  * @param clock of both
- * @returns how the late publisher ended
+ * @returns the result of the late publisher
  */
 export async function overtaken(
   step: PublishStep,

@@ -23,7 +23,7 @@ let project: PublishingProject;
 /** Files of the person who runs the commands. */
 let outside: string;
 let saved: string;
-/** The name of the live publish. */
+/** The name of the live build's folder. */
 let name: string;
 
 const at = (...path: string[]) => join(project.folder, ...path);
@@ -50,7 +50,7 @@ beforeEach(() => {
 });
 const verbatim = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
 
-/** Moves something out of its folder, and puts a link to it in its place. */
+/** Moves a file or folder out of its folder, and puts a link to it in its place. */
 function moveOut(path: string): void {
   renameSync(path, join(outside, "moved"));
   symlinkSync(join(outside, "moved"), path);
@@ -103,7 +103,7 @@ describe("documents of a build's folder", () => {
     ] as const) {
       const text = readFileSync(dist(document), "utf8");
       addFile(dist(document), path);
-      // A terminal gets no control characters.
+      // Control characters are replaced for a terminal.
       const said = `dist/${document} is not what relcat writes: files: the path ${shown.replace("\u0085", "\ufffd")} ${fault}\n`;
       const { exitCode, stderr } = await project.run(...args);
       expect({ exitCode, stderr }).toEqual({

@@ -7,7 +7,7 @@ import { addRelease, commitAll, gitIn, type PublishingProject, publishingProject
 let project: PublishingProject;
 const git = (...args: string[]) => gitIn(project.folder, ...args);
 
-/** A project that is pushed, and one cut more that is not. */
+/** A pushed project with another cut that is not pushed. */
 beforeEach(async () => {
   project = await publishingProject({
     trust: "none",

@@ -165,7 +165,7 @@ describe("a bucket that was changed by hand", () => {
     );
     expect(done.repaired).toHaveLength(4);
     expect(odd()).toEqual([]);
-    // Three files, the timestamp aside: nothing else was written again.
+    // Three files were written again, and the timestamp.
     expect(fake.log.slice(before).filter(({ operation }) => operation === "PutObject").length).toBeLessThan(
       12,
     );

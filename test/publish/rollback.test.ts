@@ -102,7 +102,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     const back = /--at ([0-9a-f]{12})/.exec(
       (await project.run("publish", "prod", "--out", "dist")).stderr,
     )?.[1];
-    // The ledger has changed, so the build of before does not fit any more.
+    // The ledger has changed, so the earlier build does not fit any more.
     expect(back).toBeUndefined();
     const at = (await git("rev-parse", "HEAD~2")).trim();
     await project.succeed("build", "--released", "--at", at, "--out", "earlier");

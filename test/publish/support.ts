@@ -22,15 +22,15 @@ export interface PublishingProject {
   /** The folder of the site `prod`. */
   www: string;
   keys: string;
-  /** The online key, and what else the commands need to know. */
+  /** The online key and other variables of the commands. */
   secrets: Record<string, string>;
   run(...args: string[]): ReturnType<typeof relcat>;
-  /** Runs what must succeed. @returns stdout and stderr */
+  /** Runs a command that must succeed. @returns stdout and stderr */
   succeed(...args: string[]): Promise<{ stdout: string; stderr: string }>;
   json(...args: string[]): Promise<Record<string, unknown> & PublishDocument>;
-  /** Builds what is released, signs it for `prod`. */
+  /** Builds the cut releases and signs them for `prod`. */
   make(...args: string[]): Promise<void>;
-  /** Puts empty files of the right size where the artifacts of `out` belong. */
+  /** Places empty files of the right size as the artifacts of `out`. */
   artifacts(out?: string): void;
   /** current.json of a folder. */
   state(): Record<string, unknown> & { history: { build: string; action: string; files: string }[] };
@@ -57,7 +57,7 @@ export interface ProjectOptions {
 const templates = new Map<string, Promise<string>>();
 const inFolder = (folder: string) => `  prod: {url: "dir:${folder}/www"}\n`;
 
-/** A fixture with a signed, built site, and with its artifacts in place: a copy of one that is made once. */
+/** A copy of a fixture with a signed site and its artifacts, which is made once. */
 export async function publishingProject(options: ProjectOptions = {}): Promise<PublishingProject> {
   const { sites = inFolder, trust = "simple", env = {} } = options;
   const name = JSON.stringify({ ...options, sites: sites("FOLDER") });
@@ -84,7 +84,7 @@ async function makeTemplate({
   // Artifacts below the site itself, which is the default.
   const config = readFileSync(file, "utf8").replace(/^artifact_url:.*\n/m, "");
   writeFileSync(file, `${config}\nprecompress: [gz]\ntrust: ${trust}\nsites:\n${sites(folder)}`);
-  // Everything at its usual address, and small.
+  // Small artifacts at their usual addresses.
   for (const name of globSync("releases/*/**/*.{json,yaml}", { cwd: folder })) {
     const text = readFileSync(join(folder, name), "utf8");
     writeFileSync(
@@ -131,11 +131,11 @@ function projectIn(base: string, trust: "none" | "simple", env: Record<string, s
   return project;
 }
 
-/** Signed so long ago that signing again renews it. */
+/** A time so long ago that sign renews signatures from it. */
 export const inDays = (days: number): string =>
   new Date(Date.now() + days * 86_400_000).toISOString().replace("Z", "000Z");
 
-/** Sparse files: publishing asks for lengths alone. @param which only keys that match */
+/** Sparse files, because publish compares lengths only. @param which only keys that match */
 export function placeArtifacts(dist: string, site: string, baseUrl: string, which = /./): string[] {
   const chosen = artifactsOf(dist, baseUrl).filter(({ key }) => which.test(key));
   return chosen.map(({ key, size }) => {
@@ -147,7 +147,7 @@ export function placeArtifacts(dist: string, site: string, baseUrl: string, whic
   });
 }
 
-/** Artifacts below the base address that the release documents of a built site name. */
+/** The artifacts in the release documents of a built site that are below its base address. */
 export function artifactsOf(dist: string, baseUrl: string): { key: string; size: number | null }[] {
   const releases = join(dist, "api/v1/release");
   const versions = readdirSync(releases).filter((name) => /^\d/.test(name));

@@ -12,7 +12,7 @@ import {
 const deb = "deb/signed-ed25519.deb";
 const site = { base_url: "https://downloads.example.com", sites: { prod: { url: "dir:site" } } };
 
-/** A project with a site in a folder, and a manifest of what is in out/. */
+/** A project with a site in a folder, and a manifest of out/. */
 async function uploading(files: readonly string[], rest: object = {}): Promise<InspectedProject> {
   const made = inspectedProject(files, { ...site, ...rest });
   await made.succeed("ingest", "--release", version, "--out", "m.json", "out");

@@ -7,7 +7,7 @@ import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 export const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
 export const baseUrl = "https://downloads.example.com";
 
-/** An artifact of a manifest whose bytes are those of out/tool.deb. */
+/** A manifest's artifact with the bytes of out/tool.deb. */
 export const deb = (changes: object = {}) => ({
   name: "tool.deb",
   package_type: "deb",
@@ -19,7 +19,7 @@ export const manifest = (...artifacts: object[]): Files => ({
   "m.json": { release: "26.08.001", artifacts },
 });
 
-/** Build jobs with a bucket for the test file, and what they run. */
+/** Build jobs with a bucket for the test file. */
 export function buildJobs() {
   let fake: S3Fake;
   beforeAll(async () => {

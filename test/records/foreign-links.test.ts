@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, test } from "vitest";
 import { readTrust } from "../../pipeline/trust/stores/trust-folder.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 
-/** On the machine that runs the check, outside of the project or hidden in it. */
+/** Files of the host, outside of the project or hidden in it. */
 const secret = "SECRET_TOKEN: hunter2\n\tbad: [yaml";
 
 describe("a link in releases/ that leads out of the project", () => {

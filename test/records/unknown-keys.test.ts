@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { releases, validRelease } from "../support/catalog.ts";
 
-/** Writes a document with one misspelled key and gives what is said about it. */
+/** Writes a document with one misspelled key. @returns its problems */
 async function said(path: string, text: string): Promise<string[]> {
   const problems = await releases(validRelease, { [path]: text }).problems();
   return problems

@@ -26,7 +26,7 @@ const upperHash = of("0123456789ABCDEF", 64);
 const revision = of("0123456789abcdef", 40);
 const hexadecimal = fc.integer({ min: 1, max: 70 }).chain((length) => of("0123456789abcdefABCDEF", length));
 
-/** Text of all kinds of characters, but no halves of pairs. */
+/** Text of all kinds of characters, without unpaired surrogates. */
 const text = fc.string({ unit: "grapheme", maxLength: 20 });
 const line = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 20 })
@@ -120,7 +120,7 @@ const variant = {
 };
 const kinds = fc.uniqueArray(fc.constantFrom("client", "image", "chart"));
 
-/** Good documents of every kind that people and build jobs write, and of those that are published again and again. */
+/** Valid documents of all authored and published kinds. */
 export const documents: Partial<Record<SchemaName, fc.Arbitrary<unknown>>> = {
   catalog: some({
     product: line,

@@ -64,7 +64,7 @@ const plan = {
   digest: zeros,
 };
 
-/** Good documents of every kind: what the small catalog is written in and emitted as, and by hand what it lacks. */
+/** Valid documents of every kind: those of the small catalog, and others for the kinds that it lacks. */
 export const examples: Record<SchemaName, unknown[]> = {
   catalog: [
     {},
@@ -120,7 +120,7 @@ export const examples: Record<SchemaName, unknown[]> = {
   ],
 };
 
-/** The small catalog has key names of its own inside `data`; the schemas of the package have the default ones. */
+/** The small catalog has its own key names inside `data`; the schemas of the package have the default ones. */
 function withDefaultNames(path: string): unknown {
   const text = readFileSync(join(golden, path), "utf8");
   return JSON.parse(text.replace('"acme":', '"vendor":').replace('"acmecrypt_post":', '"cryptolib_post":'));

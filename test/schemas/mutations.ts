@@ -2,7 +2,7 @@ import fc from "fast-check";
 
 type Path = (string | number)[];
 
-/** Every place in a value, the whole of it first. */
+/** Every path in a value, first the value itself. */
 function places(value: unknown, path: Path = []): Path[] {
   if (value === null || typeof value !== "object") return [path];
   const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
@@ -12,7 +12,7 @@ function places(value: unknown, path: Path = []): Path[] {
   ];
 }
 
-/** Wrong values: other types, edges of numbers, near misses of every text pattern. */
+/** Wrong values: other types, limits of numbers, and texts that nearly match a pattern. */
 const intruders: unknown[] = [
   null,
   true,
@@ -68,7 +68,7 @@ function change(
   return copy.root;
 }
 
-/** A good document with one to three places replaced, removed or added to. */
+/** A valid document with one to three values replaced, removed or added. */
 export function mutated(documents: readonly unknown[]): fc.Arbitrary<unknown> {
   const step = fc.record({
     kind: fc.constantFrom("replace", "remove", "add"),

@@ -5,8 +5,8 @@ import { catalogOpenApiText } from "../../service/catalog/openapi.ts";
 import { controllerOpenApiText } from "../../service/controller/openapi.ts";
 
 /**
- * `npm run schemas`: writes schemas/ from pipeline/documents/ and the routes of service/, and removes what is
- * no longer a document.
+ * `npm run schemas`: writes schemas/ from pipeline/documents/ and the routes of service/, and removes other
+ * files.
  */
 const folder = resolve(import.meta.dirname, "../../schemas");
 const names = Object.keys(documentSchemas) as SchemaName[];

@@ -94,7 +94,7 @@ beforeAll(async () => {
   running = await serveFolder((await threeRecords()).out);
 });
 
-/** The framework gave no order where none was asked for: ids ascending. The catalog's own is the newest version first. */
+/** By default the framework sorted by ascending ids, and the catalog sorts by descending versions. */
 const ownOrder = [2, 3, 1];
 const asked = ({ path }: Recorded) => /[?&]ordering=(?:[^&]*,)?(?:%20)?-?(?:id|version|created)\b/.test(path);
 
@@ -142,7 +142,7 @@ function compare(answer: Answer, { method, answer: original }: Recorded, expecte
   const { headers } = answer;
   expect(answer.status).toBe(expected.status);
   if (expected["content-type"]) expect(headers["content-type"]).toBe(expected["content-type"]);
-  // Answers of the collection itself: what it allows, and what it depends on.
+  // Answers of the collection itself: Allow and Vary.
   if (original.allow?.includes("POST") && expected.status !== 304 && answer.status < 500 && headers.allow) {
     expect(headers.allow).toBe("GET, POST, HEAD, OPTIONS");
   }

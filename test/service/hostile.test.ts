@@ -9,7 +9,7 @@ beforeAll(async () => {
   running = await serveFolder((await threeRecords()).out);
 });
 
-/** Sends bytes as they are and gives back all that comes until the server ends. */
+/** Sends bytes unchanged. @returns everything received until the server closes the connection */
 function send(bytes: string, to: Running = running): Promise<string> {
   const { hostname, port } = new URL(to.url);
   return new Promise((resolve) => {

@@ -29,7 +29,7 @@ describe("a new build", () => {
     await catalog.cut({}, "2026-01-20T10:00:00Z");
     await catalog.build();
     const { url, origin } = await serveFolder(catalog.out);
-    // Half of another build: its record is there, its list and its build.json are not.
+    // Half of another build: it has the record, but neither the list nor build.json.
     const half = join(catalog.out, "api/v1/package/1/index.json");
     writeFileSync(half, '{"id":1,"half":true}');
     await origin.refresh();
@@ -205,7 +205,7 @@ describe("relcat serve", () => {
     const running = start(folder, "--json");
     const url = await firstLine(running, /"url":"([^"]+)"/);
     expect(idsOf(await ask(url, "/api/v1/package/?package_type=helm&version=latest"))).toHaveLength(1);
-    // A request whose headers are still under way when the signal comes.
+    // The headers of this request are still incomplete when the signal arrives.
     const { hostname, port } = new URL(url);
     const socket = connect(Number(port), hostname);
     socket.write("GET /api/v1/latest.txt HTTP/1.1\r\nHost: x\r\n");

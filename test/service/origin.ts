@@ -37,14 +37,14 @@ export interface Question {
   body?: string | Uint8Array;
 }
 
-/** One request exactly as written: no header is added, no path is mended. */
+/** Sends a request unchanged, without added headers or a corrected path. */
 export function ask(
   url: string,
   path: string,
   { method = "GET", headers = {}, body }: Question = {},
 ): Promise<Answer> {
   const { hostname, port } = new URL(url);
-  // Node sends the body of a DELETE without saying how long it is.
+  // Node sends the body of a DELETE without its length.
   const length: Record<string, string> =
     body === undefined ? {} : { "content-length": `${Buffer.byteLength(body)}` };
   return new Promise((resolve, reject) => {
@@ -73,7 +73,7 @@ export function ask(
 /** Ids in the order of a JSON list. */
 export const idsOf = ({ text }: Answer): number[] => JSON.parse(text).map(({ id }: { id: number }) => id);
 
-/** Ids 1 and 3 of one version, 2 of a later one: no two orderings of them look the same. */
+/** Ids 1 and 3 have one version, 2 a later one, so that all orderings differ. */
 export async function threeRecords(): Promise<Releases> {
   const older = (...names: string[]) => plainRelease("26.01.001", names);
   const catalog = releases(older("alpha.rpm"));

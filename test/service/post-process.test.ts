@@ -13,9 +13,9 @@ const send = (url: string, body: object) => postTo(url, body, { authorization: `
 
 interface Started {
   url: string;
-  /** Tells it to end, and waits; what it wrote to stderr. */
+  /** Stops it and waits. @returns its stderr */
   stop(): Promise<string>;
-  /** Resolves with how it ended. */
+  /** Resolves with its exit code or signal. */
   ended: Promise<{ signal?: string | undefined; stderr: string }>;
 }
 
@@ -24,7 +24,7 @@ afterAll(async () => {
   for (const origin of running) await origin.stop();
 });
 
-/** A process of its own that takes manifests for a catalog. */
+/** A separate process that accepts manifests for a catalog. */
 async function start(
   { folder }: Releases,
   site: string,
@@ -130,7 +130,7 @@ test("a server that is killed before any of its writes leaves a complete manifes
 });
 
 describe("the command after a post", () => {
-  /** A program of its own, as an owner would write one. */
+  /** A program that an owner could configure. */
   function script(text: string): string[] {
     const file = join(temporaryFolder(), "after.mjs");
     writeFileSync(file, text);

@@ -209,7 +209,7 @@ describe("a large body", () => {
     });
     pour();
     expect(await text).toBe(`413 ${JSON.stringify({ detail })}`);
-    // The client would go on for ever.
+    // This client never stops.
     await ended;
   });
 

@@ -7,7 +7,7 @@ import { type Answer, ask, type Running, serveFolder, threeRecords } from "./ori
 /** Password and token of every test. */
 const token = "pw";
 export const basic = `Basic ${Buffer.from(`alice:${token}`).toString("base64")}`;
-/** The release that posts are for. */
+/** The release of all posts. */
 export const open = "26.03.001";
 
 export const rpm = (name: string, digit = "a", changes: object = {}) => ({
@@ -27,7 +27,7 @@ export const record = (name: string, changes: object = {}) => ({
 
 export const posted = (...artifacts: object[]) => manifest(artifacts, open);
 
-/** A catalog of one open release that has nothing yet. */
+/** A catalog with one empty open release. */
 export const openCatalog = (): Releases =>
   releases({
     "catalog.yaml": { require: {} },
@@ -36,7 +36,7 @@ export const openCatalog = (): Releases =>
 
 let built: Promise<string> | undefined;
 
-/** A site to serve, for catalogs that have none: posts never change what is served. */
+/** A site to serve for catalogs without one; posts never change it. */
 function anySite(): Promise<string> {
   built ??= threeRecords().then(({ out }) => out);
   afterFile(() => {
@@ -52,7 +52,7 @@ export interface Posting extends Running {
   post(body: unknown, headers?: Record<string, string>): Promise<Answer>;
 }
 
-/** An origin that takes manifests for a catalog. */
+/** An origin that accepts manifests for a catalog. */
 export async function servePosts(
   catalog: Releases,
   { site, ...options }: Partial<PostOptions> & { site?: string } = {},

@@ -26,7 +26,7 @@ const idsIn = async (response: Response) => ((await response.json()) as { id: nu
 
 type Ask = (path: string, init?: RequestInit) => Promise<Response>;
 
-/** The bundled worker over a folder, as the platform would hand it out. */
+/** The bundled worker over a folder, as the platform runs it. */
 async function workerOver(folder: string): Promise<Ask> {
   const module = join(temporaryFolder(), "worker.mjs");
   writeFileSync(module, readFileSync(workerFile));

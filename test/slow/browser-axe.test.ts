@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { onePageOfEachKind, sampleTree, startBrowser, type Visited, visit } from "../support/browser.ts";
 
-/** The rules of axe-core over the sample site, everything unfolded. */
+/** The rules of axe-core over the sample site, with all sections open. */
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 let browser: Browser;
 let site: Visited;
@@ -36,7 +36,7 @@ test.each(widths.flatMap((width) => schemes.map((scheme) => [width, scheme] as c
   "no page breaks a rule of accessibility at %i pixels, %s",
   async (width, colorScheme) => {
     for (const path of onePageOfEachKind) {
-      // The policy would keep axe out; other tests see the pages under it.
+      // The policy would block axe; other tests use the pages under it.
       const { page, close } = await site.open(path, {
         viewport: { width, height: 900 },
         colorScheme,

@@ -13,7 +13,7 @@ import {
 import { hostileRecords } from "../support/hostile.ts";
 import { readTree } from "../support/tree.ts";
 
-/** The sample site in Debian's chromium, below a base path. Pictures are kept in test/output/. */
+/** The sample site in Debian's chromium, below a base path. Screenshots are in test/output/. */
 let browser: Browser;
 let site: Visited;
 

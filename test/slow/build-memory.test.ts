@@ -4,7 +4,7 @@ import { peakMemory } from "../support/peak-memory.ts";
 import { project } from "../support/project.ts";
 import { spawnRelcat } from "../support/run.ts";
 
-/** Node, and the program with its templates, take half of it. */
+/** Node and the program with its templates need half of it. */
 const mostMegabytes = 350;
 
 async function measured(folder: string): Promise<number> {

@@ -146,7 +146,7 @@ const paths = () => [
   "/-net/api/v0/docs",
 ];
 
-/** Pages that only a form leads to, too: the door, the confirmation and the new key. */
+/** All pages, including those behind a form: sign-in, confirmation and new key. */
 async function eachPage(page: Page, look: (name: string) => Promise<void>): Promise<void> {
   await page.goto(controller.url);
   await look("sign-in");
@@ -191,7 +191,7 @@ test.each(sizes([360, 1280, 2560]))(
 test.each(sizes([360, 1280]))(
   "no page breaks a rule of accessibility at %i pixels, %s",
   async (width, colorScheme) => {
-    // The policy would keep axe out.
+    // The policy would block axe.
     const { page, close } = await visit({ viewport: { width, height: 900 }, colorScheme, bypassCSP: true });
     await eachPage(page, async (name) => {
       await page.evaluate(axe);
@@ -205,9 +205,9 @@ test.each(sizes([360, 1280]))(
 );
 
 test("every page is valid HTML", async () => {
-  // Boxes of one name are a list.
+  // Checkboxes with one name are a list.
   const shared = ["radio", "button", "reset", "submit", "checkbox"];
-  // How long a title is, it counts before entities are read.
+  // The rule counts the length of a title before entities are decoded.
   const rules = { "form-dup-name": ["error", { shared }], "long-title": "off" } as never;
   const validator = new HtmlValidate({ extends: ["html-validate:recommended"], rules });
   const { page, close } = await visit({ javaScriptEnabled: false });

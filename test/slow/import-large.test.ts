@@ -7,7 +7,7 @@ import { spawnRelcat, temporaryFolder } from "../support/run.ts";
 
 const mostMegabytes = 700;
 
-/** A command that is to end well, and to hold no more memory than it may. */
+/** Runs a command that must succeed within its limit of memory. */
 async function measured(folder: string, args: readonly string[]) {
   const { read, ...options } = peakMemory();
   const result = await spawnRelcat(folder, args, options);
@@ -36,7 +36,7 @@ test("25,000 records import and build equal, and a later state adds its new reco
   );
   await measured(folder, ["build", "--released"]);
   const list = built(folder);
-  // The bytes' own order: versions descending, then ids.
+  // The order of the list: versions descending, then ids.
   expect(list.map(({ id }) => id)).toEqual(records.map(({ id }) => id));
   expect(byId(list)).toEqual(byId(records));
 });

@@ -6,13 +6,13 @@ import { peakMemory } from "../support/peak-memory.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
 const size = 6 * 1024 ** 3;
-/** Hash of that many zeros, from `openssl dgst -sha256`. */
+/** Hash of this many zeros, from `openssl dgst -sha256`. */
 const sha256 = "5c32c2b28999325bc5ad39d6530bcb46fbdf1f86375a991b7269764c50b0d109";
 
 let folder: string;
 let installed: string;
 
-/** As build jobs have it: compiled, without its source; `npm run compile` comes first. */
+/** The compiled program without its source, as in build jobs; needs `npm run compile`. */
 beforeAll(() => {
   folder = temporaryFolder();
   writeFileSync(join(folder, "large.rpm"), "");
@@ -34,7 +34,7 @@ async function ingest(file: string) {
     [...peak.nodeArgs, join(installed, "cli/relcat.mjs"), ...args],
     {
       cwd: folder,
-      // Compiling everything anew, as in a fresh container, is what takes the most.
+      // Node's compilation without a cache, as in a new container, needs the most memory.
       env: { ...peak.env, NODE_COMPILE_CACHE: temporaryFolder() },
     },
   );

@@ -12,7 +12,7 @@ beforeAll(() => {
   folder = temporaryFolder();
 });
 
-/** A disk with an EFI system partition, and then nothing. */
+/** An empty disk with an EFI system partition. */
 function emptyDisk(name: string, size: number): string {
   const path = join(folder, name);
   writeFileSync(path, gptDisk([[partitionTypes.esp]]));
@@ -74,7 +74,7 @@ test("an incompressible disk is read once", async () => {
   await execa("sh", ["-c", `head -c 200000000 /dev/urandom > ${path} && xz -0 -k -T2 ${path}`]);
   const { inspection, read, size, peak } = await inspect(`${path}.xz`);
   expect(inspection).toMatchObject({ verdict: "ok", facts: { unpacked_size: 200_000_000 } });
-  // Beside the pass, the few bytes before each chunk that say how long it is.
+  // In addition to the pass, the few bytes before each chunk with its length.
   expect(read / size).toBeLessThan(1.1);
   expect(peak).toBeLessThan(200_000_000);
 });

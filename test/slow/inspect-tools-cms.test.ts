@@ -66,7 +66,7 @@ describe("osslsigncode agrees, except for the files of the table, about", () => 
   });
 });
 
-/** Whether openssl takes a CMS signature over this content, by one of the two CAs. */
+/** Whether openssl accepts a CMS signature over this content, by one of the two CAs. */
 async function isGoodForOpenssl(cms: Uint8Array, content: Uint8Array): Promise<boolean> {
   const [signature, signed] = ["signature.der", "content"].map((name) => join(folder, name)) as [
     string,
@@ -98,7 +98,7 @@ async function isGoodForOpenssl(cms: Uint8Array, content: Uint8Array): Promise<b
   return exitCode === 0;
 }
 
-/** No program of Debian verifies these; openssl does for the signatures in them, given what they are over. */
+/** Debian has no program for these files, but openssl verifies their signatures over given content. */
 describe("openssl agrees about the CMS signature of", () => {
   const broken = ["bad-digest", "bad-signature"];
   const installers = cases.filter(({ type, file }) => type === "pkg" && !/unsigned|rsa-only/.test(file));

@@ -19,7 +19,7 @@ beforeAll(() => {
   folder = temporaryFolder();
   const disk = Buffer.concat([
     gptDisk([[partitionTypes.esp], [partitionTypes.biosBoot]]),
-    // Some that compresses, and some that does not.
+    // Compressible and incompressible content.
     Buffer.from(Array.from({ length: 3 * mebibyte }, (_, index) => (index * index * (index >> 9)) & 255)),
   ]);
   writeFileSync(join(folder, "disk.raw"), disk);
@@ -114,7 +114,7 @@ describe("images from qemu-img", () => {
         "--object",
         "secret,id=s,data=abc",
         "-o",
-        // LUKS would be measured first, which fails now and then where a clock of the CPU's use is coarse.
+        // qemu-img would benchmark LUKS first, which can fail with a coarse CPU clock.
         "encrypt.format=aes,encrypt.key-secret=s",
       ],
       "refuse",
@@ -162,13 +162,13 @@ test.each(fixtures)("qemu-img reads and checks %s, which inspect accepts", async
   const { type, verdict, facts } = await inspect(name);
   const info = await qemu("info", "--output=json", "-f", driverOf(type), name);
   const check = await qemu("check", "--output=json", "-f", driverOf(type), name);
-  // 63: the format has no check. 3: clusters that nothing uses any more.
+  // 63: the format has no check. 3: leaked clusters.
   const isGood = info.code === 0 && [0, 3, 63].includes(check.code ?? -1);
   expect(verdict === "ok").toBe(isGood && !differences[name]);
   if (verdict === "ok") expect(facts.virtual_size).toBe(info.said["virtual-size"]);
 });
 
-/** Changes of a good qcow2, and whether qemu-img check notices: we do, always. */
+/** Changes of a valid qcow2, and whether qemu-img check reports them; relcat reports all. */
 test.each<[string, (copy: Buffer) => unknown]>([
   ["its first table beyond the end", (copy) => copy.writeBigUInt64BE(2n ** 40n, 40)],
   [

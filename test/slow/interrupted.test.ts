@@ -79,7 +79,7 @@ test(
         sawNew++;
         expect(differences(tree, after)).toEqual([]);
       } else sawOld++;
-      // The next build is only run for some: it is the same work every time.
+      // The next build runs only after some, because it is slow.
       if (index % 5 === 0 || buildIsNew) {
         expect((await relcat(folder, ["build"])).exitCode).toBe(0);
         expect(differences(readTree(dist), after)).toEqual([]);

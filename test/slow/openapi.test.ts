@@ -5,7 +5,7 @@ import { expect, test } from "vitest";
 import { releases, validRelease } from "../support/catalog.ts";
 import { repository, temporaryFolder } from "../support/run.ts";
 
-/** Not a devDependency: its optional parts keep `npm ci` from working where they are missing. */
+/** Not a devDependency, because `npm ci` fails if its optional packages are missing. */
 const linter = "@redocly/cli@2.77.0";
 
 test("the descriptions of both APIs are valid OpenAPI 3.1 without warnings of redocly", async () => {

@@ -55,6 +55,6 @@ test("readers of a folder behind nginx see one complete build at any time during
   server.stop();
   expect(seen.odd).toEqual([]);
   expect(seen.requests).toBeGreaterThan(flips);
-  // Both builds were seen of what differs between them.
+  // Files that differ were read from both builds.
   expect(seen.texts.size).toBeGreaterThan(paths.length);
 });

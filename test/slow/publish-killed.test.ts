@@ -12,16 +12,16 @@ import { brokenLinks, differences, readTree, type Tree } from "../support/tree.t
 const minutes = 60_000;
 const root = "releases/trust/1.root.json";
 
-/** A withdrawal: files come, change and go. */
+/** A withdrawal, which adds, changes and removes files. */
 async function change(project: PublishingProject): Promise<void> {
   await project.succeed("publish", "prod");
   await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
   await project.succeed("build", "--released");
-  // Now, so that a site between two builds counts as one that is being published.
+  // The present time, so that verify accepts a site between two builds as being published.
   await project.succeed("sign", "--site", "prod");
 }
 
-/** Some places of many, the last ones all: RELCAT_EVERY=1 takes every one, which takes a quarter of an hour. */
+/** Some of many positions and all of the last ones. RELCAT_EVERY=1 takes all, in a quarter of an hour. */
 const places = (count: number, every: number, last: number): number[] =>
   Array.from({ length: count }, (_, index) => index + 1).filter(
     (place) => process.env.RELCAT_EVERY !== undefined || place % every === 0 || place > count - last,

@@ -23,12 +23,12 @@ async function twoBuilds(project: PublishingProject): Promise<void> {
   }
 }
 
-/** Both at once, in this process: their steps are interleaved at every request. @returns who won, what the other said */
+/** Runs both in this process, interleaved at every request. @returns the winner, and the other's message */
 async function race(project: PublishingProject): Promise<{ winners: string[]; refusals: unknown[] }> {
   const names = ["one", "two"];
   const cwd = process.cwd();
   process.chdir(project.folder);
-  // The SDK looks for credentials in the process's own environment.
+  // The SDK reads credentials from the environment of the process.
   Object.assign(process.env, project.secrets);
   try {
     const options = { environment: process.env, now: Date.now };

@@ -8,7 +8,7 @@ import { ask, idsOf, threeRecords } from "../service/origin.ts";
 import { freePort } from "../support/port.ts";
 import { temporaryFolder } from "../support/run.ts";
 
-/** Not a devDependency: its platform packages keep `npm ci` from working where they are missing. */
+/** Not a devDependency, because `npm ci` fails if its platform packages are missing. */
 const runtime = "workerd@1.20261117.1";
 
 let url: string;

@@ -27,7 +27,7 @@ test("twenty concurrent writers, some of them killed, leave a valid ledger with 
       cwd: folder,
       reject: false,
     });
-    // A quarter dies as soon as it has the lock or is about to: whatever it was doing then.
+    // A quarter of them is killed about when it gets the lock.
     if (index % 4 === 3) child.stderr?.once("data", () => child.kill("SIGKILL"));
     return child;
   });

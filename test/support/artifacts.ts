@@ -4,7 +4,7 @@ import type { Inspection, InspectOptions, Reader } from "../../pipeline/inspect/
 import { type Keys, readKeys } from "../../pipeline/inspect/keys.ts";
 import { type ByteSource, bytesSource } from "../../pipeline/system/byte-source.ts";
 
-/** Artifacts that other tools made, signed and damaged, with what inspection must say of them and what those tools say. */
+/** Artifacts from other tools, signed and damaged, with the expected results of inspection and of those tools. */
 const root = resolve(import.meta.dirname, "../fixtures/artifacts");
 
 export interface Artifact {
@@ -30,7 +30,7 @@ export const artifactsOf = (...types: string[]): Artifact[] =>
   artifacts.filter(({ type }) => types.includes(type));
 export const verdictOf = ({ expect }: Artifact): string => expect.split(" ")[0] ?? "";
 
-/** While they were made, and after. */
+/** Times at which they were made, and later. */
 export const now = Date.parse("2026-11-21T12:00:00Z");
 
 const keyFiles = (isWanted: (name: string) => boolean) =>
@@ -38,7 +38,7 @@ const keyFiles = (isWanted: (name: string) => boolean) =>
     .filter(isWanted)
     .map((name) => ({ name, bytes: readFileSync(join(root, "keys", name)) }));
 
-/** Everybody's but the attacker's. */
+/** All keys except the attacker's. */
 export const allowedKeys = (): Promise<Keys> => readKeys(keyFiles((name) => !name.startsWith("attacker")));
 export const keysIn = (...names: string[]): Promise<Keys> =>
   readKeys(keyFiles((name) => names.includes(name)));
@@ -57,7 +57,7 @@ export const optionsWith = (
   beside: (name) => (beside[name] ? bytesSource(beside[name], name) : undefined),
 });
 
-/** With the other files of its own folder. */
+/** Inspects it with the other files of its folder. */
 export function optionsFor(file: string, keys: Keys): InspectOptions {
   const beside = (name: string): ByteSource | undefined => {
     const path = join(dirname(pathOf(file)), name);

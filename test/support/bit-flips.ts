@@ -2,7 +2,7 @@ import fc from "fast-check";
 import type { InspectOptions, Reader } from "../../pipeline/inspect/inspection.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 
-/** RELCAT_EVERY=1 turns every bit; otherwise a sample, the same in each run. */
+/** RELCAT_EVERY=1 flips every bit, otherwise a sample that is the same in each run. */
 const isEvery = process.env.RELCAT_EVERY !== undefined;
 const seed = 20261121;
 
@@ -12,7 +12,7 @@ function* bitsOf(size: number, sample: number): Generator<number> {
 }
 
 /**
- * Bits of a good file that change nothing when they are turned, outside of where the reader says that they may.
+ * Flipped bits of a valid file that the reader does not notice, outside of the ranges that it reports as unsigned.
  * @param name of the file, where it says what the file is
  */
 export async function unnoticedBits(

@@ -35,7 +35,7 @@ export async function openContext(
   return context;
 }
 
-/** The repository's sample, built for a place below a base path. */
+/** The repository's sample, built for a base path. */
 export async function sampleTree(): Promise<Tree> {
   const folder = copyProject(".");
   const config = join(folder, "releases/catalog.yaml");
@@ -60,9 +60,9 @@ export const onePageOfEachKind = [
 /** A site in the browser. */
 export interface Visited {
   url: string;
-  /** Its pages as links name them; the one that leads away at once has a test of its own. */
+  /** Paths of its pages, except the redirect, which has a separate test. */
   pages: string[];
-  /** Opens a page, in one context with all of the same options, and collects everything that goes wrong in it. */
+  /** Opens a page in a context for its options, and collects its errors. */
   open(path: string, options?: BrowserContextOptions): Promise<Visit>;
   stop(): Promise<void>;
 }
@@ -74,8 +74,8 @@ export interface Visit {
 }
 
 /**
- * Visits a site as relcat's own server answers it, headers included.
- * @param base where the site was built for
+ * Opens a site behind relcat's own server, with its headers.
+ * @param base base path of the site
  */
 export async function visit(browser: Browser, tree: Tree, base = "/some/base/"): Promise<Visited> {
   const folder = temporaryFolder();
@@ -111,7 +111,7 @@ export async function visit(browser: Browser, tree: Tree, base = "/some/base/"):
   return { url, pages, open, stop };
 }
 
-/** Collects everything that goes wrong in a page. */
+/** Collects the errors of a page. */
 export function complaintsOf(page: Page, url: string): string[] {
   const complaints: string[] = [];
   const complain = (text: string) => complaints.push(`${page.url()}: ${text}`);
@@ -132,7 +132,7 @@ export function complaintsOf(page: Page, url: string): string[] {
 
 const output = join(repository, "test/output");
 
-/** Keeps a picture of what is in view in test/output/. */
+/** Stores a screenshot in test/output/. */
 export async function picture(page: Page, name: string): Promise<void> {
   mkdirSync(output, { recursive: true });
   await page.screenshot({ path: join(output, `${name.replace(/\W+/g, "-")}.png`) });

@@ -6,7 +6,7 @@ export interface Packed {
 }
 
 export interface Wishes {
-  /** 0 as it is, 1 MSZIP; others are only named. */
+  /** 0: none, 1: MSZIP; others are only written to the header. */
   compression?: number;
   /** Bytes reserved in the header, in each folder and in each block. */
   reserve?: readonly [number, number, number];
@@ -71,7 +71,7 @@ function blocksOf(content: Buffer, compression: number, reserve: number, hasChec
   return blocks;
 }
 
-/** Word by word, written as the format's description has it. */
+/** The checksum by words, as in the format's description. */
 function checksum(bytes: Buffer, seed: number): number {
   const [a = 0, b = 0, c = 0] = bytes.subarray(bytes.length & ~3);
   let sum = seed;

@@ -20,7 +20,7 @@ import { temporaryFolder } from "./run.ts";
 /** File content by path below releases/; undefined removes a file. Objects become indented JSON. */
 export type Files = Record<string, string | Uint8Array | object | undefined>;
 
-/** A releases folder and what can be done with it through the library. */
+/** A releases folder, with operations of the library. */
 export interface Releases {
   folder: string;
   write(files: Files): void;
@@ -104,7 +104,7 @@ export async function complaints(folder: string, action: () => Promise<unknown>)
 
 export const hex = (digit: string, length = 64) => digit.repeat(length);
 
-/** A client package with everything the strict rules ask for: a deb for newer systems. */
+/** A client package with everything that the strict rules require: a deb for newer systems. */
 export const client = (changes: object = {}) => ({
   name: "tool_26.08.001_amd64.deb",
   package_type: "deb",
@@ -151,7 +151,7 @@ export const image = (changes: object = {}) => ({
   ...changes,
 });
 
-/** A Kubernetes chart, which needs nothing. */
+/** A Kubernetes chart, which needs no further fields. */
 export const chart = (changes: object = {}) => ({
   name: "tool-chart-26.08.001.tgz",
   package_type: "helm",
@@ -175,7 +175,7 @@ export const validRelease: Files = {
   "26.08.001/manifests/chart.json": manifest([chart()]),
 };
 
-/** A release of plain packages, for tests that are not about their fields; wants `require: {}`. */
+/** A release of minimal packages; needs `require: {}`. */
 export function plainRelease(version: string, files: readonly string[], changes: object = {}): Files {
   const artifacts = files.map((name, index) => ({
     name,

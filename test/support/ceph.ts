@@ -129,7 +129,7 @@ rgw frontends = beast endpoint=127.0.0.1:${port}
 rgw dns name = localhost
 `;
 
-/** Asked until it does: the program does not say when it is ready. */
+/** Polls, because the program does not report that it is ready. */
 async function answers(url: string): Promise<void> {
   const deadline = Date.now() + patience;
   for (;;) {

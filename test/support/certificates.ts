@@ -20,7 +20,7 @@ export interface Identity {
   certificate: Buffer;
   key: KeyObject;
   name: Buffer;
-  /** The name of who issued the certificate. */
+  /** The name of the issuer. */
   issuer: Buffer;
   serial: number;
 }
@@ -52,7 +52,7 @@ const signatureOids = {
 
 let serial = 1000;
 
-/** Makes a key and its certificate (RFC 5280): by default a leaf for signing code, good throughout. */
+/** Makes a key and its certificate (RFC 5280): by default a valid leaf for signing code. */
 export function identity(name: string, wishes: Wishes = {}): Identity {
   const pair =
     wishes.kind === "rsa"
@@ -110,7 +110,7 @@ function extensions({ isCa, pathLength, usages, keyUsage, critical }: Wishes, sp
 
 export type Allowed = Identity & { notBefore?: number; notAfter?: number };
 
-/** Keys of which only these are allowed. */
+/** Allows only these keys. */
 export const allowing = (...allowed: readonly Allowed[]): Keys => ({
   openpgp: [],
   x509: allowed.map(({ certificate, serial, notBefore, notAfter }) => ({
@@ -121,6 +121,6 @@ export const allowing = (...allowed: readonly Allowed[]): Keys => ({
   })),
 });
 
-/** As tools of the command line want it. */
+/** The PEM form for command line tools. */
 export const pem = (der: Buffer): string =>
   `-----BEGIN CERTIFICATE-----\n${der.toString("base64").replace(/.{64}/g, "$&\n")}\n-----END CERTIFICATE-----\n`;

@@ -1,4 +1,4 @@
-/** Writes compound files (MS-CFB), and lets tests break any part of them. */
+/** Writes compound files (MS-CFB), any part of which tests can damage. */
 
 export interface Member {
   name: string;
@@ -27,7 +27,7 @@ function words(numbers: readonly number[]): Buffer {
   return bytes;
 }
 
-/** Sectors of one size, each thing after the one before, and the table that chains them. */
+/** Sectors of one size in order, and the table that chains them. */
 class Chains {
   readonly table: number[] = [];
   readonly content: Buffer[] = [];
@@ -75,7 +75,7 @@ export function compoundFile(members: readonly Member[], wishes: Wishes = {}): B
       bytes.writeUInt32LE(first, 116);
       bytes.writeUInt32LE(member.content.length, 120);
     }
-    // A tree that leans to the right: each has the next one for its greater half.
+    // An unbalanced tree: each entry has the next one as its right child.
     let link = (index: number) => bytes.writeUInt32LE(index, 76);
     for (const child of [...(member.members ?? [])].sort(inOrder)) {
       link(entries.length);
@@ -104,7 +104,7 @@ interface Each {
   miniFat: number;
 }
 
-/** Header and allocation table; the table has entries for its own sectors, hence grows until all have a place. */
+/** Header and allocation table; the table grows until it has entries for its own sectors. */
 function withTables({ table: chained, content, size }: Chains, first: Each, counts: Each): Buffer {
   const [perFat, perDifat] = [size / 4, size / 4 - 1];
   let [fats, difats] = [0, 0];

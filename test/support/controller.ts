@@ -15,13 +15,13 @@ export const startRelcat = (folder: string, env: Env, args: readonly string[], l
   execa(process.execPath, [launcher, ...args], { cwd: folder, env, reject: false });
 export type Running = ReturnType<typeof startRelcat>;
 
-/** A controller in a folder of its own, made by the commands that users have. */
+/** A controller in a new folder, made with the users' commands. */
 export interface MadeController {
   folder: string;
   env: Env;
   /** Runs a command there; `input` is the user's input. */
   run(args: readonly string[], input?: string, env?: Env): ReturnType<typeof relcat>;
-  /** As `run`, for what must succeed. */
+  /** Like `run`, for commands that must succeed. */
   succeed(args: readonly string[], input?: string, env?: Env): ReturnType<typeof relcat>;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into documents of all kinds
   json(args: readonly string[], input?: string, env?: Env): Promise<any>;
@@ -34,7 +34,7 @@ export interface ServedController extends MadeController {
   stop(signal?: "SIGTERM" | "SIGKILL"): Promise<unknown>;
   /** Serves the same database again, at the same address. */
   again(): Promise<void>;
-  /** A device that calls for the first time. @returns its id */
+  /** Enrols a device. @returns its id */
   enroll(fields: Partial<DeviceWords>): Promise<string>;
 }
 
@@ -43,7 +43,7 @@ interface DeviceWords {
   serial: string;
 }
 
-/** Empty strings stand for what is not set: the environment of the test run must not reach in. */
+/** Empty strings hide variables of the test run's environment. */
 const nothing = {
   RELCAT_API_KEY_ID: "",
   RELCAT_API_KEY: "",

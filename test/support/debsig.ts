@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { OpenPgpCertificate } from "../../pipeline/inspect/signatures/openpgp-keys.ts";
 
-/** A policy that wants the origin's signature to be of this certificate's primary key. */
+/** A policy that requires the origin's signature by this certificate's primary key. */
 export function allowDebsig(folder: string, { signing }: OpenPgpCertificate, certificate: Uint8Array): void {
   const id = signing[0]?.fingerprint.toUpperCase() ?? "";
   for (const kind of ["policies", "keyrings"]) mkdirSync(join(folder, kind, id), { recursive: true });
@@ -13,7 +13,7 @@ export function allowDebsig(folder: string, { signing }: OpenPgpCertificate, cer
   writeFileSync(join(folder, "keyrings", id, "key.gpg"), certificate);
 }
 
-/** Options that tell debsig-verify about them. */
+/** Options of debsig-verify for the policy. */
 export const debsigFolders = (folder: string): string[] => [
   "--policies-dir",
   join(folder, "policies"),

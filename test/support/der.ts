@@ -1,4 +1,4 @@
-/** Writes ASN.1 in DER: what readers of signatures and certificates are tested with. */
+/** Writes ASN.1 in DER for tests of signatures and certificates. */
 
 /** @param tag first octet */
 export function der(tag: number, ...parts: readonly Uint8Array[]): Buffer {

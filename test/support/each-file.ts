@@ -1,7 +1,7 @@
 import { afterAll } from "vitest";
 import { endFile } from "./after-file.ts";
 
-// vitest runs this module before each test file; the next file finds the process as this one did.
+// vitest runs this module before each test file. The process is restored after each file.
 const before = { ...process.env };
 const folder = process.cwd();
 

@@ -10,7 +10,7 @@ export const cacheEntries = (folder: string): string[] =>
     .sort();
 
 /**
- * Changes an entry as an attacker who can write the cache would: with the digest that makes it count.
+ * Changes an entry as an attacker with write access would, together with its digest.
  * @returns whether anything changed
  */
 export function forgeEntry(path: string, change: (payload: string) => string): boolean {

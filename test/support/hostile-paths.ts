@@ -1,4 +1,4 @@
-/** Paths that lead out of their folder, or that some storage cannot hold, and what a message says of each. */
+/** Paths that lead outside or are invalid in some storage, with the fault in the message. */
 export const hostilePaths: readonly [fault: string, path: string][] = [
   ["is empty", ""],
   ['has the segment "." or ".."', "../victim/file"],

@@ -1,6 +1,6 @@
 import type { Live } from "./live-catalog.ts";
 
-/** Texts that try to leave every place a page puts them into. */
+/** Texts that attempt to break out of every context of a page. */
 export const hostileTexts = [
   "</script><script>alert(1)</script>",
   '"><img src=x onerror=alert(1)>',
@@ -32,14 +32,14 @@ const fields = [
   "platform",
 ] as const;
 
-/** Fields that hide a record as soon as they say anything. */
+/** Fields that make a record private with any value. */
 const hidingFields = ["exclude_from_api", "only_for_account"] as const;
 
 export const hidden = "hidden from everybody ";
 
 /**
- * An existing catalog with each text in each field a record can have at all: id and version must be
- * what they are, or nothing is imported.
+ * An existing catalog with each text in each field of a record, except id and version, which import
+ * checks.
  */
 export function hostileRecords(): Live[] {
   const changes = [

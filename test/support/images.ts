@@ -7,7 +7,7 @@ import { bytesOf, inspectBytes, optionsWith } from "./artifacts.ts";
 
 const nobody = { openpgp: [], x509: [] };
 
-/** Inspects bytes as a file of this name would be. */
+/** Inspects bytes under this file name. */
 export const inspected = (
   bytes: Uint8Array,
   name = "image",
@@ -30,7 +30,7 @@ export function unpackedArtifact(file: string): Buffer {
   return file.endsWith(".gz") ? gunzipSync(bytes) : Buffer.from(xz.decompressSync(bytes));
 }
 
-/** Bytes that were made otherwise in places. */
+/** A changed copy of bytes. */
 export function changed(bytes: Uint8Array, change: (copy: Buffer) => unknown): Buffer {
   const copy = Buffer.from(bytes);
   change(copy);
@@ -45,7 +45,7 @@ export function mbrDisk(types: readonly number[], size = 1 << 20): Buffer {
   return disk;
 }
 
-/** As they stand in a GPT. */
+/** The bytes of a GUID in a GPT. */
 export const partitionTypes = {
   esp: "28732ac11ff8d211ba4b00a0c93ec93b",
   biosBoot: "4861682149646f6e744e656564454649",

@@ -1,4 +1,4 @@
-/** Run as a process of its own: inspects a file, and writes what was found, its digest, and how often it was read. */
+/** A program that inspects a file and prints the result, its digest, and the number of bytes read. */
 import { readFileSync } from "node:fs";
 import { inspectImage } from "../../pipeline/inspect/images/image.ts";
 import { fileSource } from "../../pipeline/system/file-source.ts";

@@ -64,6 +64,6 @@ export function inspectedProject(files: readonly string[], rest: object = {}): I
   };
 }
 
-/** Problems as they are printed, each with its way out, without the lines that they quote. */
+/** Printed problems with their hints, without the quoted source lines. */
 export const problemsIn = (output: string): string[] =>
   output.split("\n").filter((line) => /(?:error|warning)\[|hint:/.test(line));

@@ -20,8 +20,8 @@ export const countCalls = async (folder: string, args: readonly string[]): Promi
   (await callsOf(folder, args)).length;
 
 /**
- * Numbers of calls to kill a command at: every so many, other ones each day, the first and last of each name, and the
- * ten at the end. RELCAT_EVERY=1 gives all.
+ * Numbers of calls at which a command is killed: a sample that changes each day, the first and last of each name, and
+ * the last ten. RELCAT_EVERY=1 gives all.
  */
 export function killPoints(calls: readonly string[], every: number): number[] {
   const step = process.env.RELCAT_EVERY === undefined ? every : 1;
@@ -33,7 +33,7 @@ export function killPoints(calls: readonly string[], every: number): number[] {
   return calls.flatMap((name, index) => (isChosen(name, index) ? [index + 1] : []));
 }
 
-/** Runs a command that dies by SIGKILL before its file-system call number `call`, a torn write included. */
+/** Kills a command with SIGKILL before its file-system call number `call`, or in the middle of a write. */
 export async function killedAt(call: number, folder: string, args: readonly string[]): Promise<void> {
   const { signal, stderr } = await spawnRelcat(folder, args, {
     nodeArgs: preload,

@@ -3,7 +3,7 @@ import { artifact, release } from "./project.ts";
 
 const types = ["deb", "rpm", "msi", "pkg", "qcow"];
 
-/** A release of so many artifacts that pass every check when `require: {}`. */
+/** A release of this many artifacts, which pass every check with `require: {}`. */
 function releaseOf(count: number, version: string): Files {
   const artifacts = Array.from({ length: count }, (_, index) => {
     const type = types[index % types.length] ?? "deb";
@@ -34,7 +34,7 @@ export function largeCatalog(artifacts = 25): Files {
   );
 }
 
-/** 180 small releases, of 26.06 and 26.07: enough that a second thread reads and writes some of them. */
+/** 180 small releases of 26.06 and 26.07, enough for a second thread. */
 export const manyReleases = (): Files =>
   Object.fromEntries(
     Object.entries(largeCatalog(3)).filter(([path]) => /^releases\/(catalog\.yaml|26\.0[67]\.)/.test(path)),

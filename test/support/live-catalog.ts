@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** A record as the list of a live catalog has it. */
+/** A record in the list of a live catalog. */
 export type Live = Record<string, unknown> & { id: number; version: string };
 
 const hash = (text: string) => createHash("sha256").update(text).digest("hex");

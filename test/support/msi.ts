@@ -20,7 +20,7 @@ export function streamName(name: string): string {
   return String.fromCharCode(...units);
 }
 
-/** Columns of a table: of texts, or of numbers of so many bytes. */
+/** Columns of a table: texts, or numbers of this many bytes. */
 export type Columns = Readonly<Record<string, "text" | 2 | 4>>;
 
 export interface Table {

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 
-/** Changes a file as a damaged or hostile one may differ from a good one. */
+/** Mutations that make a valid file damaged or hostile. */
 export type Mutation = (bytes: Buffer) => Buffer;
 
-/** A place in a file, as a share of it. */
+/** An offset in a file, as a share of its size. */
 const place = fc.double({ min: 0, max: 1, noNaN: true });
 const at = (bytes: Buffer, share: number) => Math.floor(share * bytes.length);
 
@@ -48,7 +48,7 @@ const cutOrRepeated = fc.tuple(place, place).map(
       Buffer.concat([bytes.subarray(0, at(bytes, from)), bytes.subarray(at(bytes, to))]),
 );
 
-/** A part of the file over another part: what is sound in itself, in the wrong place. */
+/** Copies a part of the file over another part. */
 const moved = fc.tuple(place, place, fc.integer({ min: 1, max: 600 })).map(
   ([from, to, size]): Mutation =>
     (bytes) => {

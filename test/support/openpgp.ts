@@ -3,7 +3,7 @@ import { type KeyFile, type Keys, readKeys } from "../../pipeline/inspect/keys.t
 import { now } from "./artifacts.ts";
 
 export const day = 24 * 60 * 60 * 1000;
-/** When keys are made that tests sign with. */
+/** The creation time of the tests' keys. */
 export const made = new Date(now - 20 * day);
 
 /** A certificate with its secret parts. */
@@ -39,7 +39,7 @@ export interface SignatureChanges {
   unhashed?: openpgp.RawSubpacket[];
 }
 
-/** A signature packet over bytes, with whatever is to be odd about it. */
+/** A signature packet over bytes, with deliberate faults. */
 export async function signaturePacket(
   key: openpgp.PrivateKey,
   bytes: Uint8Array,
@@ -58,9 +58,9 @@ export async function signaturePacket(
   packet.publicKeyAlgorithm = by.keyPacket.algorithm;
   change?.(packet);
   const data = { text: null, getBytes: () => bytes, getText: () => Buffer.from(bytes).toString() };
-  // The salt that openpgp adds to its own signatures needs a digest that it thinks good.
+  // openpgp adds a salt to its signatures only with a digest that it accepts.
   const config = { ...openpgp.config, nonDeterministicSignaturesViaNotation: false };
-  // The types omit some of its parameters: an object with the bytes, and the configuration.
+  // The types omit some parameters: an object with the bytes, and the configuration.
   const sign = packet.sign.bind(packet) as unknown as (...args: unknown[]) => Promise<void>;
   await sign(by.keyPacket, data, date, true, config);
   packet.unhashedSubpackets = unhashed;

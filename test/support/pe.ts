@@ -46,7 +46,7 @@ export function tableOf(pkcs7: Uint8Array, padding: Buffer): Buffer {
   return Buffer.concat([head, pkcs7, padding]);
 }
 
-/** SpcPeImageData, whose file is nothing but a place for page hashes. */
+/** SpcPeImageData, whose file contains only page hashes. */
 const imageData = (file: Buffer): Buffer => sequence(der(0x03, Buffer.alloc(1)), context(0, file));
 
 function pagesObject(table: Buffer): Buffer {
@@ -77,7 +77,7 @@ export function pagesOf(file: Buffer): Buffer {
     file.subarray(at + 68, entryAt(file)),
     file.subarray(entryAt(file) + 8, headerSize),
   ]);
-  // The two fields that are left out count as if they were there.
+  // The padding is computed as if the two omitted fields were there.
   const first = createHash("sha256")
     .update(header)
     .update(Buffer.alloc(pageSize - headerSize))

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
-/** A free port below those that systems give to outgoing connections, which may be taken before a server has it. */
+/** A free port below the range for outgoing connections, which could use it before a server does. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(12_000, 32_000);

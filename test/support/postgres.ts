@@ -11,7 +11,7 @@ export interface Postgres {
   stop(): Promise<void>;
 }
 
-/** Starts a PostgreSQL of its own on the loopback. */
+/** Starts a new PostgreSQL on the loopback interface. */
 export async function startPostgres(): Promise<Postgres> {
   const folder = mkdtempSync(join(tmpdir(), "relcat-postgres-"));
   const data = join(folder, "data");

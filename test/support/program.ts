@@ -7,7 +7,7 @@ import { warmCommands } from "./warm-commands.ts";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** The launcher of relcat as it is installed: bundled, from the sources as they are now. */
+    /** The launcher of relcat, bundled from the current sources. */
     program: string;
     /** Module that runs commands without starting a process. */
     warmCommands: string;
@@ -18,7 +18,7 @@ const repository = resolve(import.meta.dirname, "../..");
 const folder = mkdtempSync(join(tmpdir(), "relcat-program-"));
 let commands: ReturnType<typeof warmCommands> | undefined;
 
-/** Tests run what users run; from source each of some thousand processes would take four times as long. */
+/** Tests run the users' bundle, which starts four times as fast as the sources. */
 export async function setup(project: TestProject): Promise<void> {
   mkdirSync(join(folder, "cli"));
   for (const file of ["cli/relcat.mjs", "package.json"])

@@ -7,13 +7,13 @@ import { relcat, temporaryFolder } from "./run.ts";
 export interface Project {
   folder: string;
   run(...args: string[]): ReturnType<typeof relcat>;
-  /** As `run`, for commands that must succeed: what they said is in the error. */
+  /** Like `run`, but a failure is an error that contains the output. */
   succeed(...args: string[]): ReturnType<typeof relcat>;
   /** Runs it with --json. */
   json(...args: string[]): Promise<{ exitCode: number | undefined; document: Record<string, unknown> }>;
   write(path: string, content: string | object): void;
   read(path: string): string;
-  /** Names in a folder, hidden ones too, but not relcat's own; [] when there is none. */
+  /** Names in a folder, including hidden ones, except relcat's own; [] if it does not exist. */
   list(path: string): string[];
   git(...args: string[]): Promise<string>;
 }
@@ -62,7 +62,7 @@ export function project(files: Files = {}): Project {
   return self;
 }
 
-/** An artifact that passes every check when `require: {}`; its checksum is made of one digit. */
+/** An artifact that passes every check with `require: {}`; its checksum repeats one digit. */
 export const artifact = (name: string, package_type: string, digit = "a", rest: object = {}) => ({
   name,
   package_type,

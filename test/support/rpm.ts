@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 
-/** Packages made by hand, so that each of their bytes can be wrong. */
+/** Writes packages with possible faults in every byte. */
 export interface RpmTag {
   tag: number;
   type: number;
@@ -40,7 +40,7 @@ export const binary = (tag: number, bytes: Uint8Array): RpmTag => ({
 /** An entry of the index: tag, type, offset, count. */
 export type Index = [tag: number, type: number, offset: number, count: number][];
 
-/** @param change what is to be odd about the index */
+/** @param change damages the index */
 export function rpmHeader(
   region: number,
   tags: readonly RpmTag[],

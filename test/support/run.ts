@@ -9,17 +9,17 @@ import { afterFile } from "./after-file.ts";
 import type { WarmResult } from "./warm-commands.ts";
 
 export const repository = resolve(import.meta.dirname, "../..");
-/** relcat's launcher, as it is installed. */
+/** relcat's installed launcher. */
 export const program = inject("program");
 
-/** A folder of the test file's own, removed after its last test. */
+/** A folder that is removed after the test file's last test. */
 export function temporaryFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), "relcat-test-"));
   afterFile(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-/** A folder that the later files of this process have too; removed after the run. */
+/** A folder for all test files of this process; removed after the run. */
 export const lastingFolder = (): string => mkdtempSync(join(resolve(program, "../.."), "lasting-"));
 
 /** A copy of a fixture, or of the repository's sample for ".", to change at will. */
@@ -34,7 +34,7 @@ const notOurs = { SOURCE_DATE_EPOCH: undefined, CI: undefined, GITHUB_ACTIONS: u
 
 type Env = Record<string, string | undefined>;
 
-/** Runs the command as its users do, in a process of its own; never rejects. */
+/** Runs the command in a new process, as users do; never rejects. */
 export async function spawnRelcat(
   folder: string,
   args: readonly string[],

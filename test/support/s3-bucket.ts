@@ -21,7 +21,7 @@ interface Upload {
   parts: Map<number, { bytes: Buffer; etag: string }>;
 }
 
-/** One request as a bucket sees it. */
+/** One request to a bucket. */
 export interface Call {
   operation: string;
   key: string;
@@ -32,7 +32,7 @@ export interface Call {
 
 const smallestPart = 5 * 1024 * 1024;
 const pageSize = 1000;
-/** The real one has 1000 on a page; a test's upload has few parts. */
+/** S3 has 1000 on a page, but a test's upload has few parts. */
 const partsPage = 2;
 
 const md5 = (bytes: Buffer) => createHash("md5").update(bytes).digest("hex");
@@ -57,13 +57,13 @@ export const refusal = (status: number, code: string): Answer => ({
   status,
 });
 
-/** The objects of one bucket and what may be done with them. Every call is done at once: none sees half of another. */
+/** The objects of one bucket and its operations, which are atomic. */
 export class Bucket {
   readonly objects = new Map<string, Stored>();
   readonly uploads = new Map<string, Upload>();
   /** Compares If-Match with the ETag without its quotes, as Ceph does. */
   unquoted = false;
-  /** Completes an upload whatever its condition says, as Ceph does. */
+  /** Completes an upload without its condition, as Ceph does. */
   completesAlways = false;
   private begun = 0;
 

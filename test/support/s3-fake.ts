@@ -5,7 +5,7 @@ import type { S3Place } from "../../pipeline/documents/sites.ts";
 import { type Answer, Bucket, refusal } from "./s3-bucket.ts";
 import { signatureFault } from "./s3-signature.ts";
 
-/** A request as it arrived. */
+/** A received request. */
 export interface Arrived {
   /** Such as PutObject or UploadPart. */
   operation: string;
@@ -29,12 +29,12 @@ export interface S3Fake {
   /** Credentials and region, for processes. */
   environment: Record<string, string>;
   log: Arrived[];
-  /** Decides what goes wrong with a request. */
+  /** Returns the fault of a request. */
   fault: (request: Arrived) => Fault | undefined;
   /** Called before a request takes effect, and after that before it is answered. */
   before: (request: Arrived) => void | Promise<void>;
   after: (request: Arrived) => void | Promise<void>;
-  /** Milliseconds its clock is ahead. */
+  /** Milliseconds by which its clock is ahead. */
   clockOffset: number;
   stop(): Promise<void>;
 }

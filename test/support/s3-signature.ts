@@ -15,7 +15,7 @@ const hex = (data: string | Buffer) => createHash("sha256").update(data).digest(
 const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
 
 /**
- * Checks a request's AWS Signature Version 4 and that its body is what was signed.
+ * Checks a request's AWS Signature Version 4, and its body.
  * @param secrets by access key id
  * @returns the name of S3's error, undefined when all is well
  */

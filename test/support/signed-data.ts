@@ -27,7 +27,7 @@ export interface Signing {
   attributes?: readonly Buffer[];
   unsigned?: (signature: Buffer) => readonly Buffer[];
   version?: number;
-  /** Replacements for parts. */
+  /** Replaces parts. */
   instead?: Partial<Record<Part, Buffer>>;
 }
 

@@ -26,7 +26,7 @@ AutoReqProv: no\n%global __os_install_post %{nil}\n%description\nAgent.
   return join(top, "RPMS/agent.rpm");
 }
 
-/** A signer whose secret key gpg has. */
+/** A signer with its secret key in gpg. */
 export interface Signer {
   /** The fingerprint of the key. */
   id: string;
@@ -41,8 +41,8 @@ export async function rpmsign(path: string, { id, home }: Signer, ...form: strin
 }
 
 /**
- * @param top a folder that is not there yet
- * @returns the path of the package, which lies beside it
+ * @param top a folder that does not exist yet
+ * @returns the path of the package next to it
  */
 export async function dpkgDeb(top: string, tree: string, compression: string): Promise<string> {
   cpSync(tree, top, { recursive: true });
@@ -58,7 +58,7 @@ export async function dpkgDeb(top: string, tree: string, compression: string): P
 /** A signer with a new key and its own home folder. @param algorithm as gpg names it, such as rsa3072 */
 export async function newSigner(home: string, algorithm: string): Promise<Signer & { certificate: Buffer }> {
   mkdirSync(home, { mode: 0o700 });
-  // debsigs has gpg follow the first OpenPGP, which is SHA-1.
+  // debsigs runs gpg in strict OpenPGP mode, whose default digest is SHA-1.
   writeFileSync(join(home, "gpg.conf"), "digest-algo SHA512\n");
   const user = "Builder <builder@release.example>";
   await gpg({ home }, "--passphrase", "", "--quick-gen-key", user, algorithm, "sign", "1y");

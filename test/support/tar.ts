@@ -1,4 +1,4 @@
-/** An entry of a tar archive as it is written, sound or not. */
+/** An entry of a tar archive, valid or not. */
 export interface TarEntry {
   name: string;
   content?: string | Uint8Array;
@@ -38,7 +38,7 @@ function tarHeader(
   return withSum(header);
 }
 
-/** The header with its checksum, after something in it was changed. */
+/** A changed header with its new checksum. */
 export function withSum(header: Buffer): Buffer {
   header.write(" ".repeat(8), 148);
   const sum = header.subarray(0, 512).reduce((total, byte) => total + byte, 0);

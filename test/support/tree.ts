@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { type DefaultTreeAdapterTypes, parse } from "parse5";
 
-/** The files of a built site by path; relcat's own working files and compressed siblings left out. */
+/** The files of a built site by path, without relcat's working files and compressed siblings. */
 export type Tree = Map<string, Buffer>;
 
 const isSibling = (path: string, paths: ReadonlySet<string>) =>
@@ -22,7 +22,7 @@ export function readSiblings(folder: string): Tree {
 }
 
 function allFiles(folder: string): Tree {
-  // A published build has a link to the artifacts, which are as large as they say.
+  // A published build has a link to the artifacts, which can be large.
   const linked = readdirSync(folder, { withFileTypes: true }).filter((entry) => entry.isSymbolicLink());
   const isLinked = (path: string) => linked.some(({ name }) => path.startsWith(`${join(folder, name)}/`));
   const files = readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -62,7 +62,7 @@ export function elements(html: string): Element[] {
 export const attribute = (element: Element, name: string) =>
   element.attrs.find((attr) => attr.name === name)?.value;
 
-/** Links that lead nowhere: `page → link` for every page, feed and API document of a site. */
+/** Broken links: `page → link` for every page, feed and API document of a site. */
 export function brokenLinks(tree: Tree, baseUrl: string): string[] {
   const base = new URL(`${baseUrl}/`);
   const anchors = new Map<string, Set<string>>();
@@ -83,7 +83,7 @@ export function brokenLinks(tree: Tree, baseUrl: string): string[] {
   return broken;
 }
 
-/** A folder is answered by its page or its document, as every host does. */
+/** The page or the document of a folder, as on every host. */
 function resolvePath(tree: Tree, path: string, query: string): string | undefined {
   const candidates =
     path === "" || path.endsWith("/")

@@ -5,7 +5,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-/** A command line, and what it takes from the process that starts it. */
+/** A command line, and its inputs from the process that starts it. */
 export interface WarmCommand {
   cwd: string;
   args: readonly string[];
@@ -18,7 +18,7 @@ export interface WarmResult {
   stderr: string;
 }
 
-/** Processes that have relcat loaded and run one command after another: most of a short command is its start. */
+/** Processes that have relcat loaded and run one command after another, to save their start. */
 export interface WarmCommands {
   /** A socket that takes a WarmCommand as JSON and answers with its WarmResult. */
   address: string;
@@ -32,7 +32,7 @@ const memoryLimit = 500e6;
 
 /**
  * @param launcher of relcat, bundled
- * @param folder for the socket, and for what the commands print
+ * @param folder for the socket, and for the output of commands
  */
 export function warmCommands(launcher: string, folder: string): WarmCommands {
   const all = new Set<ChildProcess>();

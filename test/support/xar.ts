@@ -7,9 +7,9 @@ import { type Signing, signedData } from "./signed-data.ts";
 export interface XarFile {
   path: string;
   content: Uint8Array;
-  /** As a zlib stream, or as it is. */
+  /** Whether it is a zlib stream. */
   isPacked?: boolean;
-  /** Elements in place of those of its data. */
+  /** Replaces the elements of its data. */
   data?: string;
 }
 
@@ -19,12 +19,12 @@ export interface Wishes {
   rsa?: Identity | undefined;
   cms?: Identity | undefined;
   certificates?: readonly Buffer[];
-  /** Signs the hash itself, as Apple does, or hashes it once more. */
+  /** Signs the hash itself, as Apple does, or a hash of it. */
   isHashedAgain?: boolean;
   signing?: Partial<Signing>;
   /** Changes the table before it is packed. */
   toc?: (xml: string) => string;
-  /** Bytes of the heap that no part has, before the files and after them. */
+  /** Unused bytes of the heap, before the files and after them. */
   gap?: number;
   after?: Buffer;
   header?: (header: Buffer) => void;
@@ -91,7 +91,7 @@ function signatures(hash: Buffer, { digest = "sha256", rsa, cms, isHashedAgain, 
   return found;
 }
 
-/** PKCS #1 v1.5 over a hash that was made elsewhere. */
+/** PKCS #1 v1.5 over a given hash. */
 function signHash(hash: Buffer, digest: string, { key }: Identity): Buffer {
   const prefixes: Record<string, string> = {
     sha1: "3021300906052b0e03021a05000414",
@@ -113,7 +113,7 @@ const dataElement = (
     isPacked ? "x-gzip" : "octet-stream"
   }"/><size>${content.length}</size><offset>${at}</offset><length>${stored.length}</length></data>`;
 
-/** Folders are elements around it. */
+/** The elements of its folders contain it. */
 function fileElement(path: string, data: string): string {
   const [name = "", ...below] = path.split("/");
   const inside =

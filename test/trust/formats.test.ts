@@ -20,7 +20,7 @@ function newSigner(): Signer & { verify(bytes: Uint8Array, signature: Uint8Array
   };
 }
 
-/** Checks a signature as people do, with the tool their system has. */
+/** Checks a signature with the system's own tool, as people do. */
 async function sshVerify(
   message: Uint8Array,
   signature: string,

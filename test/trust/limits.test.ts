@@ -18,7 +18,7 @@ function newSigner(): Signer {
   };
 }
 
-/** A build of so many releases in one month, none of which has anything. */
+/** A build of this many empty releases in one month. */
 async function signMonth(releases: number) {
   const [root, targets, online] = [newSigner(), newSigner(), newSigner()];
   const now = Date.parse("2026-10-01T00:00:00Z");

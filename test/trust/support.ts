@@ -7,10 +7,10 @@ import { expect, vi } from "vitest";
 import { afterFile } from "../support/after-file.ts";
 import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 
-/** When the sample is signed. */
+/** The time at which the sample is signed. */
 export const start = Date.parse("2026-10-01T00:00:00Z");
 
-/** Runs `work` at another time than the clock's. */
+/** Runs `work` at another time. */
 export async function inTime<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
   vi.useFakeTimers({ now: milliseconds, toFake: ["Date"] });
   try {
@@ -26,7 +26,7 @@ export interface SignedProject {
   keys: string;
   dist: string;
   relcat(args: string[], env?: Record<string, string>): ReturnType<typeof relcat>;
-  /** Signs what is built; fails the test where that fails. */
+  /** Signs the build, and fails the test on an error. */
   sign(...args: string[]): Promise<string>;
 }
 
@@ -34,7 +34,7 @@ export const onlineKey = (keys: string, name = "online.pem") => ({
   RELCAT_ONLINE_KEY: readFileSync(join(keys, name), "utf8"),
 });
 
-/** The sample, with keys and a first root, built as it is released. */
+/** The sample with keys, a first root and a released build. */
 export async function signedProject(
   profile: "simple" | "full" = "simple",
   at = "2026-10-01T00:00:00Z",
@@ -74,7 +74,7 @@ export async function serveFiles(folder: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** tuf-js, which knows nothing of relcat, with the first root pinned. */
+/** tuf-js with the first root pinned, as an independent client. */
 export function tufClient(
   url: string,
   root: string,

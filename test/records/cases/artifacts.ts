@@ -1,7 +1,7 @@
 import { attestation, hex, image } from "../../support/catalog.ts";
 import { type Case, withClient, withDebs, withImage, withInstaller } from "./case.ts";
 
-/** Artifacts whose fields are well-formed and do not belong together. */
+/** Artifacts with well-formed fields that contradict each other. */
 const control = "Package: a\nVersion: 1\nArchitecture: amd64";
 
 export const artifactCases: Case[] = [

@@ -5,7 +5,7 @@ export interface Case {
   behaviour: string;
   /** Laid over the valid release. */
   files: Files;
-  /** As check shows them; the hint on a line of its own. */
+  /** The output of check, with the hint on the next line. */
   problems: string[];
   /** The action that must fail with these problems; default: the check. */
   action?: (catalog: Releases) => Promise<unknown>;
@@ -21,14 +21,14 @@ export const withInstaller = (changes: object): Files => ({
   "26.08.001/manifests/macos.json": manifest([installer(changes)]),
 });
 
-/** A manifest in YAML, for what only people write; its first artifact begins in line 3. */
+/** A manifest in YAML, for mistakes of people. Its first artifact begins in line 3. */
 export const withYaml = (...lines: string[]): Files => ({
   "26.08.001/manifests/hand.yaml": ["release: 26.08.001", "artifacts:", ...lines, ""].join("\n"),
 });
 
 export const chartLines = ["- name: extra.tgz", "  package_type: helm", `  sha256: "${"5".repeat(64)}"`];
 
-/** Debs in the place of the one with a bound, a line each from the third line on; their own files, checksums and names. */
+/** Debs that replace the one with a bound, one a line from line 3, with different files, checksums and names. */
 export const withDebs = (...debs: object[]): Files => ({
   [clientPath]: undefined,
   "26.08.001/manifests/debs.yaml": [

@@ -16,7 +16,7 @@ const check = async (catalog: Releases) => {
   if (problems.length > 0) throw new RelcatError(problems);
 };
 
-/** Ledgers and manifests that do not belong together: ids 1 to 3 are the deb, the chart and the image. */
+/** Ledgers and manifests that contradict each other. Ids 1 to 3 are the deb, the chart and the image. */
 export const changeCases: Case[] = [
   {
     behaviour: "published bytes that changed are reported with hints",

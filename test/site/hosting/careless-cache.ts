@@ -4,7 +4,7 @@ import { listen } from "./homes/file-server.ts";
 
 type Kept = Awaited<ReturnType<typeof send>>;
 
-/** A cache that keeps what may be kept under its address alone, whatever `Vary` says. */
+/** A cache that ignores `Vary`: it keeps each cacheable answer under its address. */
 export async function carelessCache(origin: string): Promise<{ origin: string; stop(): void }> {
   const kept = new Map<string, Kept>();
   return listen(async ({ url = "", method = "GET", headers }, response) => {

@@ -9,14 +9,14 @@ import { jsonOf, readTree, type Tree } from "../../support/tree.ts";
 import { siteArtifacts } from "./contract-artifacts.ts";
 import { feedFiles, registryFiles, registryTags } from "./contract-feeds.ts";
 
-/** A built site that homes serve, and what the contract needs to know of it. */
+/** A built site that homes serve, and its facts for the contract. */
 export interface ServedSite {
   /** The folder of the site. */
   folder: string;
   /** Path of the base URL, without a final slash. */
   base: string;
   tree: Tree;
-  /** The ids of the artifacts, by what they are called here. */
+  /** The ids of the artifacts, by the names of this file. */
   ids: Readonly<Record<ArtifactName, number>>;
 }
 
@@ -62,7 +62,7 @@ export async function servedSite(base: string): Promise<ServedSite> {
     ...release("26.07.001"),
     ...release("26.08.001"),
   });
-  // The older month's release is cut later, so that the list's order and that of the ids are two.
+  // The older month's release is cut later, so that the list's order differs from the order of ids.
   await catalog.cut({ versions: ["26.08.001"] }, "2026-08-20T10:00:00Z");
   await catalog.cut({}, "2026-08-20T11:00:00Z");
   const ids = idsIn(catalog.read("ledger.jsonl"));
@@ -142,5 +142,5 @@ export const idsOf = (list: string | Buffer): number[] =>
 export const listedIds = ({ tree }: ServedSite): number[] =>
   idsOf(JSON.stringify(jsonOf(tree, "api/v1/package/index.json")));
 
-/** Adds a file that a server must never hand out. */
+/** Adds a file that a server must never serve. */
 export const addSecret = (folder: string): void => writeFileSync(join(folder, ".relcat-secret"), "secret");

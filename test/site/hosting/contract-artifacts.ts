@@ -1,7 +1,7 @@
 import type { Exchange } from "./contract.ts";
 import type { Expected } from "./expectation.ts";
 
-/** Artifacts of a site, below it. Some have names that end like those of others' compressed copies. */
+/** Artifacts below a site. Some names end like those of compressed copies of others. */
 export const siteArtifacts: Readonly<Record<string, string>> = {
   "files/26.08.001/tool.tar": "a tar archive ".repeat(1000),
   "files/26.08.001/tool.tar.gz": "another archive, made by somebody else",
@@ -13,7 +13,7 @@ export const siteArtifacts: Readonly<Record<string, string>> = {
   "downloads/index.json.gz": "not the document, compressed",
 };
 
-/** Names of the exchanges that a host must do something for. */
+/** Names of the exchanges that a host must support. */
 export const servedArtifacts = [
   "files/26.08.001/tool.tar",
   "files/26.08.001/tool.tar.gz",

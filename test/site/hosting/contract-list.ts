@@ -12,7 +12,7 @@ export const browser = "text/html,application/xhtml+xml,application/xml;q=0.9,*/
 export const caching = "public, max-age=60, stale-while-revalidate=600";
 const allow = "GET, POST, HEAD, OPTIONS";
 
-/** Headers that every answer of the list's address carries. */
+/** Headers of every answer at the list's address. */
 const common = { allow, vary: /^Accept, ?Accept-Encoding$/i, "x-content-type-options": "nosniff" };
 
 const asJson = (expected: Partial<Expected>): Expected => ({

@@ -36,17 +36,17 @@ export const parts = {
 
 export type Part = keyof typeof parts;
 
-/** One request and the answer that every home gives, except where it says that it cannot. */
+/** One request and the answer of every home without an exception for it. */
 export interface Exchange {
   part: Part;
-  /** Says what is expected, and names the exchange in a home's exceptions. */
+  /** The expectation; exceptions of homes refer to this name. */
   name: string;
   method?: string;
   /** Below the base path; may have a query. */
   path: string;
   headers?: Record<string, string>;
   expected: Expected;
-  /** Asked again with the ETag of the first answer. */
+  /** Sent again with the ETag of the first answer. */
   again?: Expected;
 }
 

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 
-/** An answer as it came over the wire. */
+/** An unchanged answer of a server. */
 export interface Answer {
   status: number;
   headers: Readonly<Record<string, string>>;
@@ -31,7 +31,7 @@ export function send(url: string, method: string, headers: Record<string, string
   });
 }
 
-/** The body as it was before it was compressed. */
+/** The uncompressed body. */
 export function decoded({ headers, body }: Answer): Buffer {
   if (headers["content-encoding"] === "br") return brotliDecompressSync(body);
   if (headers["content-encoding"] === "gzip") return gunzipSync(body);

@@ -17,7 +17,7 @@ export interface Expected {
   text?: string | RegExp;
 }
 
-/** How an answer differs from what was expected, in words; [] when it does not. */
+/** The differences of an answer from the expectation, as sentences. */
 export function differences(answer: Answer, expected: Expected, site: ServedSite): string[] {
   const found: string[] = [];
   const compare = (what: string, actual: unknown, wanted: unknown) => {

@@ -3,13 +3,13 @@ import type { ArtifactName } from "./catalog.ts";
 import { listen } from "./homes/file-server.ts";
 
 interface Installer {
-  /** Shell, as it is in use; $CATALOG is the base URL, $CURL is curl as it finds the files of this test. */
+  /** A shell script that is in use. $CATALOG is the base URL, $CURL is curl with a route to the files of this test. */
   lines: readonly string[];
   /** The expected download. */
   file: ArtifactName;
 }
 
-/** Scripts in the world that must go on working. */
+/** Existing scripts that must keep working. */
 export const installers: Readonly<Record<string, Installer>> = {
   "the first of a filtered list": {
     lines: [
@@ -34,7 +34,7 @@ const isThere = (program: string) => execaSync(program, ["--version"], { reject:
 
 export const hasPrograms = isThere("curl") && isThere("jq");
 
-/** Runs a script against a catalog; its downloads come from a server that answers every path with its last part. */
+/** Runs a script against a catalog. Its downloads come from a server that answers every path with its last segment. */
 export async function runInstaller({ lines }: Installer, catalog: string): Promise<string> {
   const files = await listen(({ url = "" }, response) => void response.end(url.split("/").at(-1)));
   const CURL = `curl --connect-to files.example.com:80:${files.origin.slice("http://".length)}`;

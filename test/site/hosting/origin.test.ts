@@ -16,7 +16,7 @@ test.runIf(hasPrograms)("the README's commands download a file with curl", async
     .filter((line) => /^(id=\$\()?curl .*127\.0\.0\.1:8080\/api/.test(line))
     .map((line) => line.replace("http://127.0.0.1:8080", "$CATALOG").replaceAll("'", '"'));
   expect(lines).toHaveLength(2);
-  // The first line's quotes are those of jq too.
+  // The first line has quotes for jq.
   const [choose = "", download = ""] = lines;
   const running = await origin.start(await servedSite(""));
   try {

@@ -6,7 +6,7 @@ import { send } from "./exchange.ts";
 import { differences, type Expected } from "./expectation.ts";
 import { hasPrograms, installers, runInstaller } from "./installers.ts";
 
-/** A part of the contract that a home does not fulfil, with the reason. */
+/** A part of the contract that a home does not support, with the reason. */
 export interface Exception {
   part: Part;
   /** Names of the exchanges; without any, all of the part. */
@@ -16,10 +16,10 @@ export interface Exception {
   instead?: Expected;
 }
 
-/** Something that serves a site. */
+/** A server or host of a site. */
 export interface Home {
   name: string;
-  /** Base paths it is tried under; default: the root and /some/base. */
+  /** Base paths for the tests; default: the root and /some/base. */
   bases?: readonly string[];
   exceptions: readonly Exception[];
   /** Serves the site on 127.0.0.1. */
@@ -37,7 +37,7 @@ export const exceptionFor = ({ exceptions }: Pick<Home, "exceptions">, { part, n
 
 const bases = ["", "/some/base"];
 
-/** One test per exchange and base path. An exception that is not needed any more fails as well. */
+/** One test per exchange and base path. An unnecessary exception fails as well. */
 export function runContract(home: Home): void {
   describe.each(home.bases ?? bases)(`${home.name} below "%s/"`, (base) => {
     let site: ServedSite;

@@ -7,7 +7,7 @@ import { plain } from "./homes/plain.ts";
 import { worker } from "./homes/worker.ts";
 import { exceptionFor, exchanges, type Home } from "./run-contract.ts";
 
-/** Every home that the contract is run against. */
+/** Every home. */
 const homes: readonly Home[] = [origin, worker, nginx, caddy, cloudfront, plain];
 
 /** Capabilities of each host as Markdown, from the exceptions that the runs verify. */

@@ -13,12 +13,12 @@ import { pageModels } from "../../../pipeline/site/pages/page-models.ts";
 import { compileTemplates, type Templates } from "../../../pipeline/site/pages/templates.ts";
 import { readTemplates } from "../../../pipeline/site/stores/templates.ts";
 
-/** Text that tries to leave every place it is put into. */
+/** Text that attempts to break out of every context. */
 export const hostile = `]]><script>alert(1)</script>"'&amp; {{x}} \u0000\u001b[31m\u202Eשלום\u202C 😀 </title>`;
 
 export const templateSources = await readTemplates();
 const compiled = compileTemplates(templateSources);
-/** relcat's templates; each page is given what its model says, and nothing else. */
+/** relcat's templates. Each page gets exactly its model. */
 export const templates: Templates = {
   ...compiled,
   render(page, model) {
@@ -123,7 +123,7 @@ export const textOf = (file: OutputFile | undefined): string =>
 
 export type Element = DefaultTreeAdapterTypes.Element;
 
-/** The elements of a page that have the tag, or all; as a browser would read it. */
+/** The elements of a page with the tag, or all, parsed as in a browser. */
 export function elementsOf(html: string, tag?: string): Element[] {
   const found: Element[] = [];
   const visit = (node: DefaultTreeAdapterTypes.Node) => {

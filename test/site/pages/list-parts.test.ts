@@ -17,7 +17,7 @@ const piece = (version: string, count: number): PagePieces => ({
   records: () => [],
 });
 
-/** Releases of one month with so many artifacts, newest first. */
+/** Releases of one month with these numbers of artifacts, newest first. */
 const month = (counts: readonly number[], name = "26.08") =>
   counts.map((count, index) => piece(`${name}.${String(counts.length - index).padStart(3, "0")}`, count));
 

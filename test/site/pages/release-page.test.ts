@@ -220,7 +220,7 @@ test("a provisional release has a notice, and a cut one has none", () => {
   expect(pageOf(releaseOf("26.08.002"))).not.toMatch(/not cut yet/i);
 });
 
-/** Texts with direction marks that nothing keeps apart from the text around them. */
+/** Texts with direction marks that are not isolated from the text around them. */
 function exposed(html: string): string[] {
   const found: string[] = [];
   const visit = (node: Element["childNodes"][number], isolated: boolean) => {

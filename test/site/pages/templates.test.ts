@@ -36,7 +36,7 @@ function renderAll(using: Templates): string[] {
 const withSource = (file: string, change: (source: string) => string) =>
   compileTemplates(new Map(templateSources).set(file, change(templateSources.get(file) ?? "")));
 
-/** The value, complaining when a name is asked for that it does not have. */
+/** The value, with an error for each missing member that is read. */
 function watched<Value>(value: Value): Value {
   if (value === null || typeof value !== "object") return value;
   return new Proxy(value, {

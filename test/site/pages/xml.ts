@@ -9,7 +9,7 @@ export interface XmlElement {
 
 const token = /<\?xml [^?]*\?>|<(\/?)([A-Za-z][\w:.-]*)((?:\s+[\w:.-]+="[^"<]*")*)\s*(\/?)>|[^<]+/gy;
 
-/** Reads the XML that feeds are made of, and throws where it is not well-formed: no CDATA, comments or doctype. */
+/** Parses the XML of feeds: no CDATA, comments or doctype. @throws Error if it is not well-formed */
 export function readXml(xml: string): XmlElement {
   const document: XmlElement = { name: "", attributes: new Map(), children: [], text: "" };
   const open = [document];

@@ -14,7 +14,7 @@ let answers: Answering = () => false;
 /** Target folder of downloads. */
 let here: string;
 
-/** Answers a file for download, with ranges where the request has one. */
+/** Answers a file for download, with ranges. */
 function sendArtifact(path: string, request: IncomingMessage, response: ServerResponse): boolean {
   const file = join(project.artifacts, path);
   if (!existsSync(file)) return false;
@@ -262,7 +262,7 @@ describe("relcat verify --artifacts", () => {
       0,
       expect.stringMatching(/^Verified .*, 9 artifacts are what was signed/),
     ]);
-    // Each for its bytes, and once more as clients ask that take gzip.
+    // Each is requested for its bytes, and again with gzip.
     expect(served.filter((line) => line.startsWith("GET"))).toHaveLength(2 * 9);
     const some = await verifyArtifacts("--sample", "2");
     expect(some.text).toMatch(

@@ -8,7 +8,7 @@ import { onlineKey, type SignedProject } from "../../trust/support.ts";
 
 export const hash = (bytes: Uint8Array | string) => createHash("sha256").update(bytes).digest("hex");
 
-/** Files for download, large enough to come in several parts. */
+/** Files for download that are large enough for several parts. */
 export const bytesOf = (name: string): Buffer => Buffer.alloc(300_000, `${name} `);
 
 const entry = (name: string, package_type: string, rest: object = {}) => ({
@@ -32,7 +32,7 @@ export const names = {
   core: "client-core-26.08.002.pkg",
 };
 
-/** A signed catalog whose files for download are there, at an address. */
+/** A signed catalog with its files for download, at an address. */
 export async function downloads(baseUrl: string): Promise<SignedProject & { artifacts: string }> {
   const { xz, ...deb } = { xz: "xz", old: { max_os_version: "20.04" }, new: { min_os_version: "22.04" } };
   const { size: _, ...unsized } = entry(names.unsized, xz);

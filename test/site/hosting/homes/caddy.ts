@@ -6,7 +6,7 @@ import { temporaryFolder } from "../../../support/run.ts";
 import type { Home } from "../run-contract.ts";
 import { preparedAnswers } from "./prepared.ts";
 
-/** Debian's Caddy with the lines that its file says a person adds. */
+/** Debian's Caddy with the lines that the emitted file tells users to add. */
 export const caddy: Home = {
   name: "Caddy",
   exceptions: preparedAnswers,
@@ -16,7 +16,7 @@ export const caddy: Home = {
     const said = join(home, "said.txt");
     writeFileSync(path, configuration(folder, home, port));
     const env = { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
-    // Into a file, for the server has this output too; its pid file may come only after the command has ended.
+    // The server inherits this output, so it goes into a file. The pid file may appear after the command has ended.
     const start = 'caddy start --config "$0" --adapter caddyfile >"$1" 2>&1';
     await execa("sh", ["-c", start, path, said], { env, stdio: "ignore" });
     const pid = Number(readFileSync(said, "utf8").match(/\(pid=(\d+)\)/)?.[1]);

@@ -13,7 +13,7 @@ const types: Readonly<Record<string, string>> = {
   md: "text/markdown; charset=utf-8",
 };
 
-/** An object as a store answers it: its bytes, its type and a digest, and nothing it does not know. */
+/** An object of a store: its bytes, its type and a digest. */
 export interface StoredObject {
   bytes: Buffer;
   headers: Record<string, string>;
@@ -32,7 +32,7 @@ export function storedObject(
   return { bytes, headers: { "content-type": type, etag } };
 }
 
-/** Sends an object, or the news that the client has it. */
+/** Sends an object, or 304. */
 export function sendObject(
   request: IncomingMessage,
   response: ServerResponse,

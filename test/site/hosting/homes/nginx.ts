@@ -6,14 +6,14 @@ import { temporaryFolder } from "../../../support/run.ts";
 import type { Home } from "../run-contract.ts";
 import { preparedAnswers } from "./prepared.ts";
 
-/** Debian's nginx with the lines that its file says a person adds. */
+/** Debian's nginx with the lines that the emitted file tells users to add. */
 export const nginx: Home = {
   name: "nginx",
   exceptions: preparedAnswers,
   start: ({ folder }) => startNginx(folder, join(folder, "hosting")),
 };
 
-/** @param hosting what relcat says to web servers of the site */
+/** @param hosting the site's configuration for web servers */
 export async function startNginx(site: string, hosting: string) {
   const [home, port] = [temporaryFolder(), await freePort()];
   const path = join(home, "nginx.conf");
@@ -21,7 +21,7 @@ export async function startNginx(site: string, hosting: string) {
   const { stderr } = await execa("nginx", ["-t", "-p", home, "-c", path]);
   if (/\[(?!notice)\w+\]/.test(stderr)) throw new Error(`nginx -t: ${stderr}`);
   await execa("nginx", ["-p", home, "-c", path]);
-  // It listens before this command has ended, but may write its pid file after that, and before it answers.
+  // It listens before this command has ended, but may write its pid file later.
   const pid = () => Number(readFileSync(join(home, "nginx.pid"), "utf8"));
   return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid(), "SIGQUIT") };
 }

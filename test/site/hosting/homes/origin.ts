@@ -5,7 +5,7 @@ import { startOrigin } from "../../../../service/catalog/node.ts";
 import { temporaryFolder } from "../../../support/run.ts";
 import type { Home } from "../run-contract.ts";
 
-/** A copy as it is in a site's folder, where artifacts are the site's and every build has a link to them. */
+/** A copy with the layout of a site's folder, in which each build has a link to the site's artifacts. */
 function asPublished(built: string): string {
   const site = temporaryFolder();
   const build = join(site, "builds/one");
@@ -25,7 +25,7 @@ function asPublished(built: string): string {
   return join(site, "current");
 }
 
-/** relcat's own server. */
+/** `relcat serve`. */
 export const origin: Home = {
   name: "relcat serve",
   exceptions: [

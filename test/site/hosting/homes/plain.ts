@@ -3,7 +3,7 @@ import { feedsByHeader } from "../contract-feeds.ts";
 import type { Exception, Home } from "../run-contract.ts";
 import { listen, sendObject, storedObject } from "./file-server.ts";
 
-/** A host of plain files: a folder is its page, or else its document. It sets no headers and reads no query. */
+/** A host of plain files, which answers a folder with its page or its document. It sets no headers and ignores queries. */
 export const plain: Home = {
   name: "plain files",
   exceptions: exceptions(),

@@ -12,7 +12,7 @@ interface Worker {
   ): Promise<Response>;
 }
 
-/** The emitted worker over the site's files, in Node; what Cloudflare adds around it is not run. */
+/** The emitted worker over the site's files, in Node and without Cloudflare's own processing. */
 export const worker: Home = {
   name: "Cloudflare",
   exceptions: [
