@@ -4,7 +4,7 @@ import { Fault } from "../documents/verdict.ts";
 import { failure, type Problem, throwErrors } from "../errors.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import { listFiles, readFiles } from "../system/files.ts";
-import { lookAt } from "../system/input-files.ts";
+import { pathInfo } from "../system/input-files.ts";
 import { architectureInName } from "./architecture.ts";
 import { inspectArtifact } from "./inspect.ts";
 import type { Inspection } from "./inspection.ts";
@@ -58,7 +58,7 @@ export async function inspectFiles(
 const nobody: Keys = { openpgp: [], x509: [] };
 
 function missing(file: string): Problem[] {
-  const { kind } = lookAt(file);
+  const { kind } = pathInfo(file);
   if (kind === "file") return [];
   const message = kind === "missing" ? `there is no file ${file}` : `${file} is a ${kind}, expected a file`;
   return [{ code: "input-missing", severity: "error", message, hint: "Check the path; name each file." }];
@@ -66,7 +66,7 @@ function missing(file: string): Problem[] {
 
 async function keysIn(folder: string): Promise<Keys> {
   const hint = "Give the folder with the OpenPGP and X.509 certificates of the allowed signers.";
-  if (lookAt(folder).kind !== "folder") throw failure("folder-missing", `there is no folder ${folder}`, hint);
+  if (pathInfo(folder).kind !== "folder") throw failure("folder-missing", `there is no folder ${folder}`, hint);
   // biome-ignore lint/plugin: the names were listed from a folder that the user named.
   const paths = (await listFiles(folder)).map((name) => join(folder, name));
   const bytes = await readFiles(paths);

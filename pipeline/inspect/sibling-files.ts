@@ -1,7 +1,7 @@
 import { basename, dirname, join } from "node:path";
 import type { ByteSource } from "../system/byte-source.ts";
 import { type FileSource, fileSource } from "../system/file-source.ts";
-import { lookAt } from "../system/input-files.ts";
+import { pathInfo } from "../system/input-files.ts";
 
 export interface FileWithNeighbours {
   file: FileSource;
@@ -20,7 +20,7 @@ export function openWithNeighbours(path: string): FileWithNeighbours {
       if (!isFileName(name)) return undefined;
       // biome-ignore lint/plugin: a checked file name in the user's own folder, where links are allowed.
       const at = join(dirname(path), name);
-      if (lookAt(at).kind !== "file") return undefined;
+      if (pathInfo(at).kind !== "file") return undefined;
       const source = fileSource(at);
       opened.push(source);
       return source;

@@ -18,7 +18,7 @@ import type { Encoding } from "../documents/hosting.ts";
 export const chunkSize = 1 << 20;
 
 /** Largest file, in bytes, that is compressed in one piece. */
-export const little = 4 << 20;
+export const singleCallLimit = 4 << 20;
 
 type Levels = Readonly<Record<Encoding, number>>;
 

@@ -1,33 +1,33 @@
 import { lstatSync, type Stats } from "node:fs";
 
 /** Values that change if a file's bytes or a folder's entries change. */
-export type Look = readonly [size: number, modified: number, changed: number, inode: number];
+export type StatData = readonly [size: number, modified: number, changed: number, inode: number];
 
-export const lookOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): Look => [size, mtimeMs, ctimeMs, ino];
+export const statDataOf = ({ size, mtimeMs, ctimeMs, ino }: Stats): StatData => [size, mtimeMs, ctimeMs, ino];
 
-export const isSameLook = (a: Look, b: Look): boolean =>
+export const isSameStatData = (a: StatData, b: StatData): boolean =>
   a[0] === b[0] && a[1] === b[1] && a[2] === b[2] && a[3] === b[3];
 
-/** Look of a missing file; no existing file has it. */
-export const noLook: Look = [0, 0, 0, 0];
+/** Stat data of a missing file; no existing file has them. */
+export const noStatData: StatData = [0, 0, 0, 0];
 
 /** @returns undefined if the file does not exist or is a link */
-export function lookAt(path: string): Look | undefined {
+export function readStatData(path: string): StatData | undefined {
   const stat = lstatSync(path, { throwIfNoEntry: false });
-  return stat && !stat.isSymbolicLink() ? lookOf(stat) : undefined;
+  return stat && !stat.isSymbolicLink() ? statDataOf(stat) : undefined;
 }
 
 /**
- * True if the file may have changed without a change of its look. Clocks of file systems tick, so a file that
+ * True if the file may have changed without a change of its stat data. Clocks of file systems tick, so a file that
  * changed shortly before `taken` may have changed again within the same tick (git's index has the same
  * problem).
  * @param taken milliseconds since 1970
  */
-export const isRecent = ([, modified, changed]: Look, taken: number): boolean =>
+export const isRecent = ([, modified, changed]: StatData, taken: number): boolean =>
   Math.max(modified, changed) > taken - settlingTime(changed);
 
 /** Ignores the modification time, which relcat sets itself and which may be in the future. */
-export const isRecentlyChanged = ([, , changed]: Look, taken: number): boolean =>
+export const isRecentlyChanged = ([, , changed]: StatData, taken: number): boolean =>
   changed > taken - settlingTime(changed);
 
 /** In milliseconds: the coarsest clocks tick every two seconds, and the others at least every ten milliseconds. */
@@ -39,7 +39,7 @@ export interface MadeFile {
   sha256: string;
   size: number;
   /** Taken right after the file was moved into place. */
-  look: Look;
+  statData: StatData;
 }
 
 /** Files that are generated from the same input. */

@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from "node:fs";
 import { digestOf } from "../system/files.ts";
-import { isRecent, isSameLook, type Look, lookOf } from "./file-stats.ts";
+import { isRecent, isSameStatData, type StatData, statDataOf } from "./file-stats.ts";
 
 /**
  * A file that a build may read. A folder has a path that ends with a slash; folders are included, because an
@@ -8,7 +8,7 @@ import { isRecent, isSameLook, type Look, lookOf } from "./file-stats.ts";
  */
 export interface Input {
   path: string;
-  look: Look;
+  statData: StatData;
   /** null: the digest was not needed. */
   sha256: string | null;
 }
@@ -20,18 +20,18 @@ export interface Inputs {
   rows: Input[];
 }
 
-const folderLook: Look = [0, 0, 0, 0];
+const folderStatData: StatData = [0, 0, 0, 0];
 
 /**
  * @param taken a time before the first file is inspected, so that later changes have a later time
  * @returns undefined if there is a link, because the files behind it are not inspected
  */
-export function lookAtInputs(folders: readonly string[], taken: number): Inputs | undefined {
+export function scanInputs(folders: readonly string[], taken: number): Inputs | undefined {
   const rows: Input[] = [];
-  if (!folders.every((folder) => lookBelow(folder, rows))) return undefined;
+  if (!folders.every((folder) => scanFolder(folder, rows))) return undefined;
   for (const row of rows) {
     // Hashed now, because the file may change again before the build reads it.
-    if (!isFolder(row) && isRecent(row.look, taken)) row.sha256 = digestOf(row.path).sha256;
+    if (!isFolder(row) && isRecent(row.statData, taken)) row.sha256 = digestOf(row.path).sha256;
   }
   return { taken, rows };
 }
@@ -39,33 +39,33 @@ export function lookAtInputs(folders: readonly string[], taken: number): Inputs 
 const isFolder = ({ path }: Input): boolean => path.endsWith("/");
 
 /** Skips hidden files. @returns false if there is a link */
-function lookBelow(folder: string, rows: Input[]): boolean {
+function scanFolder(folder: string, rows: Input[]): boolean {
   const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
   entries.sort((a, b) => (a.name < b.name ? -1 : 1));
   for (const entry of entries) {
     const path = `${folder}/${entry.name}`;
     if (entry.isSymbolicLink()) return false;
     if (entry.isDirectory()) {
-      rows.push({ path: `${path}/`, look: folderLook, sha256: null });
-      if (!lookBelow(path, rows)) return false;
+      rows.push({ path: `${path}/`, statData: folderStatData, sha256: null });
+      if (!scanFolder(path, rows)) return false;
       continue;
     }
     const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat) rows.push({ path, look: lookOf(stat), sha256: null });
+    if (stat) rows.push({ path, statData: statDataOf(stat), sha256: null });
   }
   return true;
 }
 
 /**
- * Compares with the inputs of an earlier build. A file that may have changed without a change of its look is
+ * Compares with the inputs of an earlier build. A file that may have changed without a change of its stat data is
  * hashed.
  */
 export function areUnchanged(now: Inputs, before: Inputs): boolean {
   if (now.rows.length !== before.rows.length) return false;
   return now.rows.every((row, index) => {
     const old = before.rows[index] as Input;
-    if (row.path !== old.path || !isSameLook(row.look, old.look)) return false;
-    if (isFolder(row) || !isRecent(row.look, before.taken)) return true;
+    if (row.path !== old.path || !isSameStatData(row.statData, old.statData)) return false;
+    if (isFolder(row) || !isRecent(row.statData, before.taken)) return true;
     return (row.sha256 ?? digestOf(row.path).sha256) === old.sha256;
   });
 }
@@ -74,9 +74,9 @@ export function areUnchanged(now: Inputs, before: Inputs): boolean {
 export function knownDigests(now: Inputs, before: Inputs | undefined): Map<string, string> {
   const old = new Map(before?.rows.map((row) => [row.path, row]));
   const known = new Map<string, string>();
-  for (const { path, look } of now.rows) {
+  for (const { path, statData } of now.rows) {
     const row = old.get(path);
-    if (!row?.sha256 || !before || !isSameLook(look, row.look) || isRecent(look, before.taken)) continue;
+    if (!row?.sha256 || !before || !isSameStatData(statData, row.statData) || isRecent(statData, before.taken)) continue;
     known.set(path, row.sha256);
   }
   return known;

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { entryBytes } from "./cache.ts";
-import type { Look, MadeFile, MadeGroup } from "./file-stats.ts";
+import type { StatData, MadeFile, MadeGroup } from "./file-stats.ts";
 import type { Input, Inputs } from "./inputs.ts";
 
 /**
@@ -12,9 +12,9 @@ export interface JournalFile {
   head: JournalHead;
   inputs: Inputs;
   /**
-   * Folders of the site that contain folders. Their looks change if someone replaces a subfolder by a link.
+   * Folders of the site that contain folders. Their stat data change if someone replaces a subfolder by a link.
    */
-  folders: readonly (readonly [path: string, look: Look])[];
+  folders: readonly (readonly [path: string, statData: StatData])[];
   /** The site's files; the group with an empty name has build.json and the compressed siblings. */
   groups: Iterable<MadeGroup>;
 }
@@ -39,16 +39,16 @@ export const journalName = (cache: string, out: string): string =>
 /** Key of the journal's second file, which has the outlines of the releases. */
 export const outlinesName = (journal: string): string => `outlines-${journal}`;
 
-type InputRow = readonly [path: string, look: Look, sha256: string | null];
-type FileRow = readonly [path: string, sha256: string, size: number, look: Look];
+type InputRow = readonly [path: string, statData: StatData, sha256: string | null];
+type FileRow = readonly [path: string, sha256: string, size: number, statData: StatData];
 
 export function* journalLines({ head, inputs, folders, groups }: JournalFile): Generator<Uint8Array> {
   const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
   yield line(head);
-  yield line([inputs.taken, inputs.rows.map(({ path, look, sha256 }): InputRow => [path, look, sha256])]);
+  yield line([inputs.taken, inputs.rows.map(({ path, statData, sha256 }): InputRow => [path, statData, sha256])]);
   yield line(folders);
   for (const { name, key, files } of groups)
-    yield line([name, key, files.map(({ path, sha256, size, look }): FileRow => [path, sha256, size, look])]);
+    yield line([name, key, files.map(({ path, sha256, size, statData }): FileRow => [path, sha256, size, statData])]);
 }
 
 /** @returns undefined if the journal is missing or damaged @throws if its file cannot be read */
@@ -70,7 +70,7 @@ export function parseJournal(bytes: Uint8Array): JournalFile {
   const next = <T>(): T => JSON.parse(lines.next().value ?? "");
   const head = next<JournalHead>();
   const [taken, rows] = next<[number, InputRow[]]>();
-  const inputs = { taken, rows: rows.map(([path, look, sha256]): Input => ({ path, look, sha256 })) };
+  const inputs = { taken, rows: rows.map(([path, statData, sha256]): Input => ({ path, statData, sha256 })) };
   const folders = next<JournalFile["folders"]>();
   // Parsed each time, so that not all of a large site's files are in memory at once.
   return { head, inputs, folders, groups: { [Symbol.iterator]: () => groupsOf(bytes) } };
@@ -87,7 +87,7 @@ function* groupsOf(bytes: Uint8Array): Generator<MadeGroup> {
     yield {
       name,
       key,
-      files: files.map(([path, sha256, size, look]): MadeFile => ({ path, sha256, size, look })),
+      files: files.map(([path, sha256, size, statData]): MadeFile => ({ path, sha256, size, statData })),
     };
   }
 }

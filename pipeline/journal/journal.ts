@@ -9,7 +9,7 @@ import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, withPlaces } from "../records/read-release.ts";
 import { type Cache, cacheIn, type OnCacheFailure } from "./cache.ts";
 import { digestOf } from "./digest.ts";
-import { type Look, lookOf, type MadeFile, type MadeGroup } from "./file-stats.ts";
+import { type StatData, statDataOf, type MadeFile, type MadeGroup } from "./file-stats.ts";
 import { knownDigests } from "./inputs.ts";
 import {
   type JournalFile,
@@ -222,7 +222,7 @@ function readOutlines(cache: Cache, name: string): Map<string, string> {
  * Folders that contain folders. A folder that contains only files needs no entry, because its files have
  * theirs; each record has such a folder.
  */
-function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonly [string, Look])[] {
+function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonly [string, StatData])[] {
   const found = new Set<string>();
   for (const { files } of groups)
     for (const { path } of files)
@@ -232,6 +232,6 @@ function foldersWithFolders(out: string, groups: readonly MadeGroup[]): (readonl
   return [...found].map((folder) => {
     const path = folder === "." ? "/" : folder;
     // biome-ignore lint/plugin: a folder of files that the build made.
-    return [path, lookOf(lstatSync(join(out, path)))] as const;
+    return [path, statDataOf(lstatSync(join(out, path)))] as const;
   });
 }

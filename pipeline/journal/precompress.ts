@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { feedPath } from "../documents/feed-paths.ts";
 import { encodings as allEncodings, type Encoding } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
-import { little } from "./compressors.ts";
+import { singleCallLimit } from "./compressors.ts";
 import type { MadeFile } from "./file-stats.ts";
 import { decodesTo, encodeFile, hasTimeOf, placeSibling, removeSibling } from "./siblings.ts";
 
@@ -85,7 +85,7 @@ export function encoder(work: string): Encoder {
       Array.from(encodings, (encoding) => {
         const name = `${encoding} ${sha256}`;
         const temporary = large.get(name) ?? begin(file, size, encoding);
-        const isShared = size > little;
+        const isShared = size > singleCallLimit;
         if (isShared) large.set(name, temporary);
         return { encoding, temporary, isShared };
       }),

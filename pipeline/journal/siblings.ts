@@ -14,7 +14,7 @@ import { feedPath } from "../documents/feed-paths.ts";
 import { type Encoding, encodings } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
 import { piecesOf } from "../system/files.ts";
-import { chunkSize, compress, decompressors, largeCompressors, little } from "./compressors.ts";
+import { chunkSize, compress, decompressors, largeCompressors, singleCallLimit } from "./compressors.ts";
 
 /** Encodings that a file may have siblings in. Package feeds have none: their `Packages.gz` is content of the site. */
 export const siblingEncodings = (path: string): readonly Encoding[] => (feedPath(path) ? [] : encodings);
@@ -26,7 +26,7 @@ export async function encodeFile(
   encoding: Encoding,
   size: number,
 ): Promise<void> {
-  if (size <= little) writeFileSync(temporary, await compress[encoding](readFileSync(file)));
+  if (size <= singleCallLimit) writeFileSync(temporary, await compress[encoding](readFileSync(file)));
   else {
     const pieces = piecesOf(file, chunkSize);
     await pipeline(pieces, largeCompressors[encoding](size), createWriteStream(temporary));
@@ -84,7 +84,7 @@ export function hasTimeOf(folder: string, path: string, encoding: Encoding): boo
  * @param size size of the source in bytes
  */
 export function decodesTo(folder: string, path: string, encoding: Encoding, size: number): boolean {
-  if (size > little) return false;
+  if (size > singleCallLimit) return false;
   const file = join(folder, path);
   const compressed = readFileSync(`${file}.${encoding}`);
   try {

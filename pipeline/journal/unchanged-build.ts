@@ -2,8 +2,8 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf } from "../system/files.ts";
 import { cacheIn, type OnCacheFailure } from "./cache.ts";
-import { isRecentlyChanged, isSameLook, lookAt, lookOf, type MadeGroup } from "./file-stats.ts";
-import { areUnchanged, type Inputs, lookAtInputs } from "./inputs.ts";
+import { isRecentlyChanged, isSameStatData, readStatData, statDataOf, type MadeGroup } from "./file-stats.ts";
+import { areUnchanged, type Inputs, scanInputs } from "./inputs.ts";
 import { journalLines, journalName, readJournalFile } from "./journal-file.ts";
 
 export { programIdentity } from "./program.ts";
@@ -39,7 +39,7 @@ const callText = ({ words, program, own, folder, out }: BuildCall): string =>
   JSON.stringify([program, own, words, folder, out]);
 
 /**
- * The report of the last build, if no input or output has changed. Compares looks only, and runs before the
+ * The report of the last build, if no input or output has changed. Compares stat data only, and runs before the
  * code that builds is loaded.
  * @returns undefined if something may have changed
  */
@@ -58,12 +58,12 @@ function reportOfUnchanged(call: BuildCall): unknown {
   const cache = cacheIn(call.cache, call.pid, call.clock);
   if (!cache) return undefined;
   const taken = cache.clock();
-  const inputs = lookAtInputs(inputFolders(call), taken);
+  const inputs = scanInputs(inputFolders(call), taken);
   if (!inputs || !areUnchanged(inputs, last.inputs)) return undefined;
-  for (const [path, look] of last.folders) {
-    // biome-ignore lint/plugin: only its look is compared.
+  for (const [path, statData] of last.folders) {
+    // biome-ignore lint/plugin: only its stat data are compared.
     const stat = lstatSync(`${call.out}/${path}`, { throwIfNoEntry: false });
-    if (!stat?.isDirectory() || !isSameLook(lookOf(stat), look)) return undefined;
+    if (!stat?.isDirectory() || !isSameStatData(statDataOf(stat), statData)) return undefined;
   }
   const doubtful = changesSince(last.groups, call.out, last.head.taken);
   if (doubtful === undefined) return undefined;
@@ -83,12 +83,12 @@ function reportOfUnchanged(call: BuildCall): unknown {
 function changesSince(groups: Iterable<MadeGroup>, out: string, taken: number): number | undefined {
   let hashed = 0;
   for (const { files } of groups) {
-    for (const { path, sha256, look } of files) {
-      // Not `join`, which takes longer than the look. A forged journal can name any file, to compare its digest alone.
+    for (const { path, sha256, statData } of files) {
+      // Not `join`, which takes longer than reading the stat data. A forged journal can name any file, to compare its digest alone.
       const file = `${out}/${path}`;
-      const now = lookAt(file);
-      if (!now || !isSameLook(now, look)) return undefined;
-      if (!isRecentlyChanged(look, taken)) continue;
+      const now = readStatData(file);
+      if (!now || !isSameStatData(now, statData)) return undefined;
+      if (!isRecentlyChanged(statData, taken)) continue;
       hashed++;
       if (digestOf(file).sha256 !== sha256) return undefined;
     }
@@ -104,7 +104,7 @@ function changesSince(groups: Iterable<MadeGroup>, out: string, taken: number): 
 export function beforeBuild(call: BuildCall): Remembering | undefined {
   if (!lstatSync(call.folder, { throwIfNoEntry: false })) return undefined;
   const taken = cacheIn(call.cache, call.pid, call.clock, call.onCacheFailure)?.clock();
-  const inputs = taken === undefined ? undefined : lookAtInputs(inputFolders(call), taken);
+  const inputs = taken === undefined ? undefined : scanInputs(inputFolders(call), taken);
   return inputs && { cache: call.cache, call: callText(call), program: call.program, inputs };
 }
 

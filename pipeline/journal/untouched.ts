@@ -1,7 +1,7 @@
 import { isRelativePath } from "../documents/relative-path.ts";
 import { digestOf } from "../system/files.ts";
 import { realFolders } from "../system/real-folders.ts";
-import { isRecentlyChanged, isSameLook, lookAt, type MadeFile } from "./file-stats.ts";
+import { isRecentlyChanged, isSameStatData, readStatData, type MadeFile } from "./file-stats.ts";
 
 /**
  * Returns a test whether a file of a site is still as an earlier build left it.
@@ -9,13 +9,13 @@ import { isRecentlyChanged, isSameLook, lookAt, type MadeFile } from "./file-sta
  */
 export function untouchedFiles(out: string, taken: number): (file: MadeFile) => boolean {
   const folders = realFolders(out);
-  return ({ path, sha256, look }) => {
+  return ({ path, sha256, statData }) => {
     // The cache may be shared, so another writer could name any file here.
     if (!isRelativePath(path) || !folders.holds(path)) return false;
     // Its text was checked, and no folder above it is a link.
     const file = `${out}/${path}`;
-    const now = lookAt(file);
-    if (!now || !isSameLook(now, look)) return false;
-    return !isRecentlyChanged(look, taken) || digestOf(file).sha256 === sha256;
+    const now = readStatData(file);
+    if (!now || !isSameStatData(now, statData)) return false;
+    return !isRecentlyChanged(statData, taken) || digestOf(file).sha256 === sha256;
   };
 }

@@ -4,7 +4,7 @@ import { failure, RelcatError } from "../errors.ts";
 import { readRecords } from "../intake/import/read-records.ts";
 import { decode } from "../project/source.ts";
 import { readIfPresent } from "../system/files.ts";
-import { lookAt } from "../system/input-files.ts";
+import { pathInfo } from "../system/input-files.ts";
 import { fetchBytes } from "../system/network/fetch.ts";
 import { readInput, refuseScheme } from "../system/read-input.ts";
 import type { Baseline } from "./baseline.ts";
@@ -52,7 +52,7 @@ export async function liveBaseline(against: string, ours: Config["wire"]): Promi
 async function readLive(against: string): Promise<Live> {
   if (/^https?:\/\//i.test(against)) return readSite(siteAddress(against));
   refuseScheme(against);
-  const { kind } = lookAt(against);
+  const { kind } = pathInfo(against);
   if (kind === "missing") {
     throw failure(
       "input-missing",

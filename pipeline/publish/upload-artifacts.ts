@@ -15,7 +15,7 @@ import type { Located } from "../project/document.ts";
 import { readBytes } from "../project/parse.ts";
 import { siteNamed } from "../project/site-named.ts";
 import { readIfPresent, replaceDurably } from "../system/files.ts";
-import { lookAt } from "../system/input-files.ts";
+import { pathInfo } from "../system/input-files.ts";
 import { withLock } from "../system/lock.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import type { Standard, uploadInspector } from "./inspect-uploads.ts";
@@ -168,9 +168,9 @@ async function readAll(
   onReading: (progress: Progress) => void,
   look: UploadInspector | undefined,
 ) {
-  const sights = files.map((file) => ({ ...file, ...lookAt(file.path) }));
-  throwErrors(sights.flatMap(inputProblems));
-  const copies = sights.map(({ path, file, index, size }) => ({
+  const infos = files.map((file) => ({ ...file, ...pathInfo(file.path) }));
+  throwErrors(infos.flatMap(inputProblems));
+  const copies = infos.map(({ path, file, index, size }) => ({
     path,
     name: path,
     size,

@@ -1,10 +1,10 @@
 import { posix } from "node:path";
 import { failure } from "../errors.ts";
-import { lookAt } from "./input-files.ts";
+import { pathInfo } from "./input-files.ts";
 
 /** @throws RelcatError folder-missing */
 export function requireArtifacts(folder: string): void {
-  if (lookAt(folder).kind === "folder") return;
+  if (pathInfo(folder).kind === "folder") return;
   const hint = "Give the folder with the artifacts, as FILE or VERSION/FILE, with --artifacts.";
   throw failure("folder-missing", `there is no folder ${folder}`, hint);
 }
@@ -17,4 +17,4 @@ export const artifactPaths = (folder: string, version: string, file: string): st
 
 /** undefined: not in the folder. */
 export const artifactAtHand = (folder: string, version: string, file: string): string | undefined =>
-  artifactPaths(folder, version, file).find((path) => lookAt(path).kind === "file");
+  artifactPaths(folder, version, file).find((path) => pathInfo(path).kind === "file");

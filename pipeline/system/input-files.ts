@@ -2,7 +2,7 @@ import { closeSync, openSync, readSync, realpathSync, statSync } from "node:fs";
 import { accessFailure } from "./access-failure.ts";
 import { isMissing } from "./files.ts";
 
-export interface Sight {
+export interface PathInfo {
   /** A stream is a pipe or terminal, which can be read only once. */
   kind: "folder" | "file" | "stream" | "missing";
   /** With all symbolic links resolved, such as the store path behind `result`. */
@@ -11,7 +11,7 @@ export interface Sight {
 }
 
 /** @throws RelcatError file-access if the path cannot be read */
-export function lookAt(path: string): Sight {
+export function pathInfo(path: string): PathInfo {
   try {
     const stats = statSync(path);
     const kind = stats.isDirectory() ? "folder" : stats.isFile() ? "file" : "stream";

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { lookAt, noLook } from "../../pipeline/journal/file-stats.ts";
+import { readStatData, noStatData } from "../../pipeline/journal/file-stats.ts";
 import { untouchedFiles } from "../../pipeline/journal/untouched.ts";
 import { temporaryFolder } from "../support/run.ts";
 
@@ -12,9 +12,9 @@ mkdirSync(join(out, "releases"), { recursive: true });
 for (const file of ["a/b/victim/file", "a/b/dist/index.html"]) writeFileSync(join(folder, file), "x");
 symlinkSync(join(folder, "a/b/victim"), join(out, "assets"));
 
-/** Whether a journal that an attacker wrote is believed: a row with a path, and a look that fits the file there. */
+/** Whether an attacker's row with a path and the file's own stat data is accepted. */
 function isBelieved(path: string, file: string): boolean {
-  const row = { path, sha256: "0".repeat(64), size: statSync(file).size, look: lookAt(file) ?? noLook };
+  const row = { path, sha256: "0".repeat(64), size: statSync(file).size, statData: readStatData(file) ?? noStatData };
   return untouchedFiles(out, Date.now() * 2)(row);
 }
 

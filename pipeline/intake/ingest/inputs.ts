@@ -2,7 +2,7 @@ import { basename } from "node:path/posix";
 import type { Config } from "../../documents/config.ts";
 import { giveWhole, isShortened } from "../../project/display.ts";
 import { readFiles } from "../../system/files.ts";
-import { lookAt, readHead, type Sight } from "../../system/input-files.ts";
+import { pathInfo, readHead, type PathInfo } from "../../system/input-files.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "./evidence.ts";
 import { readFolder } from "./formats/output-folder.ts";
 import {
@@ -58,15 +58,15 @@ function builtOutputs({ files, builds }: Evidence): string[] {
   const uncovered = builds.filter(
     ({ outputs }) => !Object.values(outputs).some((path) => covered.has(baseOf(path))),
   );
-  return mainOutputs(uncovered).filter((path) => lookAt(path).kind !== "missing");
+  return mainOutputs(uncovered).filter((path) => pathInfo(path).kind !== "missing");
 }
 
 async function readInput(path: string, reading: Reading): Promise<Partial<Evidence>> {
   if (isSidecar(path)) return { sidecars: [path] };
-  const sight = lookAt(path);
-  if (sight.kind === "missing") return missing(path, reading);
-  if (sight.kind !== "folder") return readFile(path, sight, reading);
-  return readFolder(path, sight.realPath, (inside) => readInput(inside, reading));
+  const info = pathInfo(path);
+  if (info.kind === "missing") return missing(path, reading);
+  if (info.kind !== "folder") return readFile(path, info, reading);
+  return readFolder(path, info.realPath, (inside) => readInput(inside, reading));
 }
 
 function missing(path: string, { sums }: Reading): Partial<Evidence> {
@@ -85,8 +85,8 @@ function missingHint(path: string): string {
   return "Check the path; for a file that is not here, give its checksum file with --sums.";
 }
 
-async function readFile(path: string, sight: Sight, { config }: Reading): Promise<Partial<Evidence>> {
-  const { kind, realPath, size } = sight;
+async function readFile(path: string, info: PathInfo, { config }: Reading): Promise<Partial<Evidence>> {
+  const { kind, realPath, size } = info;
   const name = basename(path);
   if (isIgnored(name, config)) return { leftOut: [`${name} (ignore: in catalog.yaml)`] };
   const file = () => ({ files: [plainFile(path, realPath)] });
@@ -107,7 +107,7 @@ async function readFile(path: string, sight: Sight, { config }: Reading): Promis
 /** An unknown document needs a rule or a sidecar; binary data is always downloadable. */
 function isForDownload(path: string, recognised: Recognised, config: Config): boolean {
   const name = basename(path);
-  if (ruleFor(name, config) || lookAt(`${path}.relcat.yaml`).kind === "file") return true;
+  if (ruleFor(name, config) || pathInfo(`${path}.relcat.yaml`).kind === "file") return true;
   const isBinary = "problem" in recognised && recognised.problem.code === "file-encoding";
   return isBinary && !isNamedAsDocument(name);
 }

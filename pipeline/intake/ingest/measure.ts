@@ -5,7 +5,7 @@ import type { Inspection } from "../../inspect/inspection.ts";
 import { type FileWithNeighbours, openWithNeighbours } from "../../inspect/sibling-files.ts";
 import { artifactPaths } from "../../system/artifacts-at-hand.ts";
 import { hashFile } from "../../system/hash-file.ts";
-import { lookAt } from "../../system/input-files.ts";
+import { pathInfo } from "../../system/input-files.ts";
 import { agree } from "./agree.ts";
 import { type Claim, type Claimed, problem, wholeFile } from "./evidence.ts";
 import type { Sum } from "./formats/sums.ts";
@@ -89,7 +89,7 @@ const isHeldAgainst = ({ finished }: JobFile, copies: Present["copies"]): boolea
 function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[]): Present["copies"] {
   const copies = new Map<string, Present["copies"][number]>();
   for (const paths of places) {
-    const found = paths.map((path) => ({ path, ...lookAt(path) })).find(({ kind }) => kind !== "missing");
+    const found = paths.map((path) => ({ path, ...pathInfo(path) })).find(({ kind }) => kind !== "missing");
     if (!found) continue;
     if (found.kind !== "file") problems.push(notAFile(file, found.path, found.kind));
     else if (found.size === 0) problems.push(empty(file));

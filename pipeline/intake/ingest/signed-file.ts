@@ -1,6 +1,6 @@
 import { basename } from "node:path/posix";
 import type { Config } from "../../documents/config.ts";
-import { lookAt } from "../../system/input-files.ts";
+import { pathInfo } from "../../system/input-files.ts";
 import { ruleFor } from "./rules.ts";
 
 /**
@@ -12,5 +12,5 @@ export function signedFileOf(path: string, config: Pick<Config, "policies" | "in
   const isProvenance = path.endsWith(".prov");
   const isRead =
     (isProvenance || config.policies.size > 0) && signed !== path && !ruleFor(basename(path), config);
-  return isRead && lookAt(signed).kind === "file" ? basename(signed) : undefined;
+  return isRead && pathInfo(signed).kind === "file" ? basename(signed) : undefined;
 }

@@ -18,7 +18,7 @@ import { accessFailure } from "../../system/access-failure.ts";
 import { withFile } from "../../system/file-reader.ts";
 import { syncToDisk } from "../../system/files.ts";
 import { hashFile } from "../../system/hash-file.ts";
-import { lookAt } from "../../system/input-files.ts";
+import { pathInfo } from "../../system/input-files.ts";
 import { rootFolder } from "../../system/root-folder.ts";
 import { objectTaken } from "./object-taken.ts";
 
@@ -31,7 +31,7 @@ const longestCopy = 24 * 3_600_000;
 export function artifactFolder(folder: string): ArtifactPlace {
   const at = (key: string) => rootFolder(folder)(relativePath(key));
   const look: ArtifactPlace["look"] = async (key, file) => {
-    const { kind, size } = lookAt(at(key));
+    const { kind, size } = pathInfo(at(key));
     if (kind === "missing") return "absent";
     if (kind !== "file" || size !== file.size) return "other";
     return (await settledHash(at(key))) === file.sha256 ? "same" : "other";

@@ -1,6 +1,6 @@
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { lookAt, type MadeFile, type MadeGroup, noLook } from "../../journal/file-stats.ts";
+import { readStatData, type MadeFile, type MadeGroup, noStatData } from "../../journal/file-stats.ts";
 import { hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "../../journal/precompress.ts";
 import { removeSiblings } from "../../journal/siblings.ts";
 import { accessFailure } from "../../system/access-failure.ts";
@@ -59,7 +59,7 @@ export function placing(folder: string, { encodings, untouched }: SiblingOptions
       counts.written++;
     }
     counts.bytes += size;
-    return { path, sha256, size, look: lookAt(join(folder, path)) ?? noLook };
+    return { path, sha256, size, statData: readStatData(join(folder, path)) ?? noStatData };
   };
   return {
     counts,
@@ -79,7 +79,7 @@ export function placing(folder: string, { encodings, untouched }: SiblingOptions
 /** Metadata is read before the content, so that a later change is noticed. */
 function noted(folder: string, path: string): MadeFile {
   const file = join(folder, path);
-  const look = lookAt(file) ?? noLook;
+  const statData = readStatData(file) ?? noStatData;
   const { sha256, size } = digestOf(file);
-  return { path, sha256, size, look };
+  return { path, sha256, size, statData };
 }

@@ -3,7 +3,7 @@ import type { Problem } from "../../../errors.ts";
 import type { Located } from "../../../project/document.ts";
 import { readBytes } from "../../../project/parse.ts";
 import { readFiles } from "../../../system/files.ts";
-import { lookAt } from "../../../system/input-files.ts";
+import { pathInfo } from "../../../system/input-files.ts";
 import { problem, wholeFile } from "../evidence.ts";
 import { type Fields, fieldsSchema } from "../fields.ts";
 
@@ -26,7 +26,7 @@ export async function readSidecars(
   const wanted = new Map<string, string>();
   const problems: Problem[] = [];
   for (const path of [...given, ...files.flatMap(({ paths }) => besides(paths))]) {
-    const { kind, realPath } = lookAt(path);
+    const { kind, realPath } = pathInfo(path);
     if (kind === "missing")
       problems.push(problem("input-missing", wholeFile(path), `there is no file ${path}`, "Check the path."));
     else if (!wanted.has(realPath)) wanted.set(realPath, path);
@@ -47,7 +47,7 @@ export async function readSidecars(
 }
 
 const besides = (paths: readonly string[]) =>
-  paths.map((path) => `${path}${ending}`).filter((path) => lookAt(path).kind === "file");
+  paths.map((path) => `${path}${ending}`).filter((path) => pathInfo(path).kind === "file");
 
 const twice = (target: string, path: string, other: string) =>
   problem(
