@@ -69,21 +69,21 @@ async function buildWithJournal(
 ): Promise<BuiltSite | undefined> {
   if (!remembering) return undefined;
   const { folder, out } = request;
-  let isTold = false;
-  const tell = (reason: string) => {
-    if (!isTold) onCacheFailure?.(reason);
-    isTold = true;
+  let isReported = false;
+  const report = (reason: string) => {
+    if (!isReported) onCacheFailure?.(reason);
+    isReported = true;
   };
   let journal: Journal | undefined;
   try {
-    journal = openJournal({ folder, out, pid, clock, onCacheFailure: tell }, remembering);
+    journal = openJournal({ folder, out, pid, clock, onCacheFailure: report }, remembering);
     return journal && (await buildSite(request, journal));
   } catch (error) {
     if (error instanceof RelcatError) throw error;
     // The cause may be a damaged cache entry, so the build runs again without the journal. Any other cause
     // fails again there.
     journal?.discard();
-    tell(`an entry in ${remembering.cache} cannot be used (${error})`);
+    report(`an entry in ${remembering.cache} cannot be used (${error})`);
     return undefined;
   } finally {
     journal?.close();

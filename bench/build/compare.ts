@@ -43,7 +43,7 @@ function requireSame(expected: string, found: string): void {
 
 function requireSamePage(reference: string, other: string, path: string): void {
   const [expected = "", found = ""] = [reference, other].map((folder) =>
-    said(readFileSync(join(folder, path), "utf8")),
+    comparableText(readFileSync(join(folder, path), "utf8")),
   );
   if (found === expected) return;
   let at = 0;
@@ -55,7 +55,7 @@ function requireSamePage(reference: string, other: string, path: string): void {
 const meant = ["strong", "em", "code", "li", "h1", "tr"];
 
 /** The words of a page without white space, its links and its emphasis. */
-function said(html: string): string {
+function comparableText(html: string): string {
   const body = html.slice(html.indexOf("<body"));
   return body
     .replace(/<(\/?)(\w+)([^>]*)>/g, (_, close: string, tag: string, attributes: string) => {

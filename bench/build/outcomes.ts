@@ -32,12 +32,14 @@ export function aimsTable(aims: readonly Aim[], results: Results): string {
   return [
     "| work | yardstick | aim | measured | by CPU time | |",
     "|---|---|---|---|---|---|",
-    ...outcomes.map(({ aim, outcome }) => `| ${aim.work} | ${yardstickOf(aim)} | ${told(aim, outcome)} |`),
+    ...outcomes.map(
+      ({ aim, outcome }) => `| ${aim.work} | ${yardstickOf(aim)} | ${outcomeText(aim, outcome)} |`,
+    ),
     ...missed.map((outcome) => `\n${missedText(outcome)}`),
   ].join("\n");
 }
 
-function told(aim: Aim, outcome: Outcome | undefined): string {
+function outcomeText(aim: Aim, outcome: Outcome | undefined): string {
   const most = `≤ ${withUnit(aim, aim.most)}`;
   if (!outcome) return `${most} | not measured | | `;
   const byCpu = outcome.byCpu === undefined ? "" : withUnit(aim, outcome.byCpu);

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 
-const atOnce = 250;
+const batchSize = 250;
 
 /**
  * As many tiny rpms as there are artifacts; those of an earlier run are taken.
@@ -14,8 +14,8 @@ export async function makeRpms(work: string, count: number): Promise<string> {
   if (existsSync(made)) return folder;
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
-  for (let first = 0; first < count; first += atOnce) {
-    await rpmbuild(work, folder, first, Math.min(atOnce, count - first));
+  for (let first = 0; first < count; first += batchSize) {
+    await rpmbuild(work, folder, first, Math.min(batchSize, count - first));
   }
   writeFileSync(made, "");
   return folder;

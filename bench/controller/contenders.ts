@@ -67,7 +67,7 @@ async function started(
     }),
   );
   running.push(...children);
-  const said = await Promise.all(children.map(listening));
+  const outputs = await Promise.all(children.map(listening));
   const url = `http://127.0.0.1:${port}`;
   return {
     name,
@@ -82,7 +82,10 @@ async function started(
     async stop() {
       const memory = sum(children, mostResident);
       await Promise.all(children.map(end));
-      return { memory, block: Math.max(...said.map((text) => Number(text().split("\n")[1] || Number.NaN))) };
+      return {
+        memory,
+        block: Math.max(...outputs.map((text) => Number(text().split("\n")[1] || Number.NaN))),
+      };
     },
   };
 }

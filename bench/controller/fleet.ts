@@ -29,8 +29,10 @@ export async function makeFleet(database: string, devices: number): Promise<Flee
   const { row, secret } = makeKey(controller, owner, {}, Date.now());
   await controller.database.note(async (writer) => {
     await writer.insertInto("keys").values(row).execute();
-    for (let from = 0; from < devices; from += atOnce) {
-      const rows = Array.from({ length: Math.min(atOnce, devices - from) }, (_, each) => device(from + each));
+    for (let from = 0; from < devices; from += batchSize) {
+      const rows = Array.from({ length: Math.min(batchSize, devices - from) }, (_, each) =>
+        device(from + each),
+      );
       await writer.insertInto("devices").values(rows).execute();
     }
   });
@@ -40,7 +42,7 @@ export async function makeFleet(database: string, devices: number): Promise<Flee
 }
 
 const rights = new Set(["devices:read", "devices:state"] as const);
-const atOnce = 500;
+const batchSize = 500;
 const moment = "2026-01-01T00:00:00.000Z";
 
 /** As requests.lua names it. */

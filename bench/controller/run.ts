@@ -24,7 +24,7 @@ try {
   const parts: string[] = [];
   const begun = loadavg()[0] ?? 0;
   for (const [index, each] of cases.entries()) {
-    if (chosen.length === 0 || chosen.includes(index + 1)) parts.push(await told(each));
+    if (chosen.length === 0 || chosen.includes(index + 1)) parts.push(await section(each));
   }
   const text = `# The controller
 
@@ -51,7 +51,7 @@ interface Result {
   report: Report | undefined;
 }
 
-async function told({ title, text, contenders, against }: Case): Promise<string> {
+async function section({ title, text, contenders, against }: Case): Promise<string> {
   const results = await measure(await contenders());
   const rows = results.map((result) =>
     rowOf(

@@ -43,11 +43,11 @@ export function aims(steps: readonly Step[], build: Cost): string {
   const most = Math.floor(1.2 * (changed + artifacts) + 20);
   const ratio = cpu / build.cpu;
   const again = named(steps, "c").requests;
-  const told = (isMet: boolean) => (isMet ? "met" : "**missed**");
+  const outcome = (isMet: boolean) => (isMet ? "met" : "**missed**");
   return [
-    `- b, requests: at most 1.2 for each changed object and new artifact, and 20: ${requests} of ${most}, ${told(requests <= most)}.`,
-    `- b, CPU: at most 2 × a build of what is built already: ${ratio.toFixed(2)} ×, ${told(ratio <= 2)}.${ratio <= 2 ? "" : ` ${because}`}`,
-    `- c, requests: at most 5: ${again}, ${told(again <= 5)}.`,
+    `- b, requests: at most 1.2 for each changed object and new artifact, and 20: ${requests} of ${most}, ${outcome(requests <= most)}.`,
+    `- b, CPU: at most 2 × a build of what is built already: ${ratio.toFixed(2)} ×, ${outcome(ratio <= 2)}.${ratio <= 2 ? "" : ` ${because}`}`,
+    `- c, requests: at most 5: ${again}, ${outcome(again <= 5)}.`,
   ].join("\n");
 }
 

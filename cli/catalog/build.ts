@@ -103,11 +103,11 @@ async function reportOf(
 
 /** A build opens its cache several times, but one message is enough. */
 function sayingOnce(host: Host): (reason: string) => void {
-  let isSaid = false;
+  let isPrinted = false;
   return (reason) => {
-    if (!isSaid)
+    if (!isPrinted)
       say(host, `The cache does not work: ${reason}. The build goes on; the next one takes longer.`);
-    isSaid = true;
+    isPrinted = true;
   };
 }
 

@@ -25,7 +25,7 @@ const mostShown = 20;
 export function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsKind): RelcatError {
   const details = (typeof body === "object" && body !== null ? body : {}) as Details;
   const code = codeOf(status);
-  const said = typeof details.detail === "string" ? details.detail : `The controller answered ${status}.`;
+  const detail = typeof details.detail === "string" ? details.detail : `The controller answered ${status}.`;
   const parts = partsOf(details);
   const left = parts.length - mostShown;
   const more = left > 0 ? [`and ${count(left, "more", "more")}`] : [];
@@ -36,7 +36,7 @@ export function refusalOf({ status, body }: ApiAnswer, credentials: CredentialsK
     ...(hint && { hint }),
   });
   return new RelcatError([
-    problem(asMessage(said), hintOf(status, details, credentials)),
+    problem(asMessage(detail), hintOf(status, details, credentials)),
     ...[...parts.slice(0, mostShown), ...more].map((part) => problem(part)),
   ]);
 }

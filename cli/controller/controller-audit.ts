@@ -90,16 +90,16 @@ const cellsOf = ({ seq, at, actor, code, target, before, after }: AuditRow): str
 function changeOf({ code, before, after }: Pick<AuditRow, "code" | "before" | "after">): string {
   const names = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   return names
-    .filter((name) => told(before?.[name]) !== told(after?.[name]))
+    .filter((name) => textOf(before?.[name]) !== textOf(after?.[name]))
     .map((name) => {
-      const [was, is] = [before, after].map((values) => valueWords(code, name, told(values?.[name])));
+      const [was, is] = [before, after].map((values) => valueWords(code, name, textOf(values?.[name])));
       return `${memberWords(name)}: ${was === "" ? is : `${was} → ${is === "" ? "none" : is}`}`;
     })
     .join(", ");
 }
 
-function told(value: unknown): string {
+function textOf(value: unknown): string {
   if (value === undefined || value === null) return "";
-  if (Array.isArray(value)) return value.map(told).join(" ");
+  if (Array.isArray(value)) return value.map(textOf).join(" ");
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

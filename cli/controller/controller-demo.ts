@@ -54,20 +54,20 @@ async function run(
   });
   const connection = connectAsNobody({ url: server.url }, host);
   say(host, `${devices} devices enrol…`);
-  for (let first = 0; first < devices && !isStopped; first += atOnce) {
-    const few = Array.from({ length: Math.min(atOnce, devices - first) }, (_, index) => first + index);
+  for (let first = 0; first < devices && !isStopped; first += batchSize) {
+    const few = Array.from({ length: Math.min(batchSize, devices - first) }, (_, index) => first + index);
     await Promise.all(few.map((index) => enroll(connection, deviceOf(index), newDeviceKey())));
   }
   if (!isStopped) {
     const serials = join(folder, "serials.csv");
     writeFileSync(serials, csvOf(devices));
-    tell({ url: server.url, password, serials, key }, host);
+    printInstructions({ url: server.url, password, serials, key }, host);
   }
   await stopped;
   await server.close();
 }
 
-const atOnce = 16;
+const batchSize = 16;
 
 async function makeKey(controller: Opened): Promise<{ id: string; key: string }> {
   const scopes = ["devices:read", "devices:state", "devices:write", "audit:read"];
@@ -126,7 +126,7 @@ interface DemoServer {
 }
 
 /** Prints commands to type next; standard output can be evaluated by a shell. */
-function tell({ url, password, serials, key }: DemoServer, host: Host): void {
+function printInstructions({ url, password, serials, key }: DemoServer, host: Host): void {
   if (host.json) {
     host.data.write(`${JSON.stringify({ event: "listening", url, email, password, serials, ...key })}\n`);
     return;

@@ -53,9 +53,11 @@ export function explainDatabase(error: unknown, database: string): unknown {
   if (!(error instanceof Error)) return error;
   const { code = "", syscall } = error as NodeJS.ErrnoException;
   const shown = shownDatabase(database);
-  const told = (text: string) => text.replaceAll(database, shown);
+  const withoutPassword = (text: string) => text.replaceAll(database, shown);
   if (error instanceof NotReady || error.name === "MigrationFailed") {
-    const [message = "", ...hints] = told(error.message).split(/: (?=relcat |put |export |use |make )/);
+    const [message = "", ...hints] = withoutPassword(error.message).split(
+      /: (?=relcat |put |export |use |make )/,
+    );
     const hint = hints.join(": ");
     return refusal("controller-database", sentence(message), hint ? sentenceOf(hint) : usualHint, error);
   }

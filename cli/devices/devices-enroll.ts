@@ -40,7 +40,7 @@ export async function enrollDevice(options: EnrollOptions, host: Host): Promise<
       enrolled = await enroll(connection, fields, key);
     }
   }
-  return tell(enrolled, file, host);
+  return printState(enrolled, file, host);
 }
 
 function fieldsOf({ name, serial, type, os }: EnrollOptions, { own }: Host): DeviceFields {
@@ -80,7 +80,7 @@ function requireEd25519(key: KeyObject): KeyObject {
   throw new Error(`the key is ${key.asymmetricKeyType}`);
 }
 
-function tell({ id, state, token }: Enrolled, file: string, host: Host): number {
+function printState({ id, state, token }: Enrolled, file: string, host: Host): number {
   const tokenFile = `${file}.token`;
   if (token !== undefined) writePrivate(tokenFile, `${token}\n`, host.pid);
   if (state === "rejected")

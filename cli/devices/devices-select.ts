@@ -79,7 +79,7 @@ async function candidatesFor(api: Api, selectors: readonly string[]): Promise<De
 }
 
 function unmatched(selector: string, matches: readonly Device[]): Problem {
-  const said = JSON.stringify(selector);
+  const quoted = JSON.stringify(selector);
   const problem = (message: string, hint: string): Problem => ({
     code: "device-unmatched",
     severity: "error",
@@ -88,9 +88,9 @@ function unmatched(selector: string, matches: readonly Device[]): Problem {
   });
   if (matches.length === 0)
     return problem(
-      `no device has the id, the serial number or the name ${said}`,
+      `no device has the id, the serial number or the name ${quoted}`,
       "relcat devices list shows them all; --search finds parts of a name.",
     );
   const ids = matches.map(({ id, state }) => `${id} (${state})`);
-  return problem(`${said} means ${matches.length} devices`, `Give one of their ids: ${listed(ids, 10)}`);
+  return problem(`${quoted} means ${matches.length} devices`, `Give one of their ids: ${listed(ids, 10)}`);
 }

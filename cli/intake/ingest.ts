@@ -58,7 +58,7 @@ export async function ingestOutputs(
     onProgress: reading.onProgress,
   };
   const delivered = await ingest(host.releases, request, destination, process).finally(reading.end);
-  if (artifacts !== undefined && !delivered.ingested.isLookedInto)
+  if (artifacts !== undefined && !delivered.ingested.isInspected)
     say(host, "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.");
   report(delivered, dryRun, host);
   return exitStatus.done;

@@ -51,10 +51,10 @@ async function waitFor(
   { wait = 0 }: VerifyOptions,
   host: Host,
 ): Promise<string> {
-  let said = "";
+  let printed = "";
   const onWait = (why: string) => {
-    if (why !== said) say(host, `Waiting for the build ${build.slice(0, 12)}: ${why}`);
-    said = why;
+    if (why !== printed) say(host, `Waiting for the build ${build.slice(0, 12)}: ${why}`);
+    printed = why;
   };
   return awaitBuild(known, { build, wait, onWait });
 }
@@ -103,9 +103,9 @@ async function verifyPlace(
     ...policySentence(verdict),
   ];
   answer(host, document, () => sentences().join("\n"));
-  const told = [...findings.map(({ path, what }) => `${path} ${what}`), ...notInspected(verdict)];
-  for (const line of told.slice(0, mostShown)) say(host, `  ${line}`);
-  if (told.length > mostShown) say(host, `  and ${told.length - mostShown} more`);
+  const lines = [...findings.map(({ path, what }) => `${path} ${what}`), ...notInspected(verdict)];
+  for (const line of lines.slice(0, mostShown)) say(host, `  ${line}`);
+  if (lines.length > mostShown) say(host, `  and ${lines.length - mostShown} more`);
   if (verdict.irregular > 0)
     say(host, `${count(verdict.irregular, "record")} break a format of the schema, as imported ones may.`);
   if (verdict.verdict === "refused")

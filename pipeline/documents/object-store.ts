@@ -86,7 +86,7 @@ export interface ArtifactPlace {
   /** Such as s3://bucket/prefix or dir:folder, for messages. */
   place: string;
   /** Compares a key with a file. */
-  look(key: string, file: MeasuredFile): Promise<"absent" | "same" | "other">;
+  compare(key: string, file: MeasuredFile): Promise<"absent" | "same" | "other">;
   /**
    * Uploads a file to an unused key, atomically, and resumes an earlier attempt.
    * @returns "present" if the same bytes were already there

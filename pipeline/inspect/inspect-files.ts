@@ -66,7 +66,8 @@ function missing(file: string): Problem[] {
 
 async function keysIn(folder: string): Promise<Keys> {
   const hint = "Give the folder with the OpenPGP and X.509 certificates of the allowed signers.";
-  if (pathInfo(folder).kind !== "folder") throw failure("folder-missing", `there is no folder ${folder}`, hint);
+  if (pathInfo(folder).kind !== "folder")
+    throw failure("folder-missing", `there is no folder ${folder}`, hint);
   // biome-ignore lint/plugin: the names were listed from a folder that the user named.
   const paths = (await listFiles(folder)).map((name) => join(folder, name));
   const bytes = await readFiles(paths);

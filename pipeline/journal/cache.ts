@@ -133,17 +133,17 @@ interface Trials {
  * same cause.
  */
 function trying(onFailure: OnCacheFailure): Trials {
-  let [isTold, canWrite] = [false, true];
-  const tell = ({ message, problems: [first] }: RelcatError) => {
-    if (!isTold) onFailure(first?.message ?? message);
-    isTold = true;
+  let [isReported, canWrite] = [false, true];
+  const report = ({ message, problems: [first] }: RelcatError) => {
+    if (!isReported) onFailure(first?.message ?? message);
+    isReported = true;
   };
   return {
     read(path) {
       try {
         return readFileSync(path);
       } catch (error) {
-        if (!isMissing(error)) tell(accessFailure(`cannot read ${path}`, error));
+        if (!isMissing(error)) report(accessFailure(`cannot read ${path}`, error));
         return undefined;
       }
     },
@@ -153,7 +153,7 @@ function trying(onFailure: OnCacheFailure): Trials {
         return act();
       } catch (error) {
         canWrite = false;
-        tell(accessFailure(`cannot write ${path}`, error));
+        report(accessFailure(`cannot write ${path}`, error));
         return undefined;
       }
     },

@@ -76,7 +76,13 @@ export function knownDigests(now: Inputs, before: Inputs | undefined): Map<strin
   const known = new Map<string, string>();
   for (const { path, statData } of now.rows) {
     const row = old.get(path);
-    if (!row?.sha256 || !before || !isSameStatData(statData, row.statData) || isRecent(statData, before.taken)) continue;
+    if (
+      !row?.sha256 ||
+      !before ||
+      !isSameStatData(statData, row.statData) ||
+      isRecent(statData, before.taken)
+    )
+      continue;
     known.set(path, row.sha256);
   }
   return known;

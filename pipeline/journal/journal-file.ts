@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
 import { entryBytes } from "./cache.ts";
-import type { StatData, MadeFile, MadeGroup } from "./file-stats.ts";
+import type { MadeFile, MadeGroup, StatData } from "./file-stats.ts";
 import type { Input, Inputs } from "./inputs.ts";
 
 /**
@@ -45,10 +45,17 @@ type FileRow = readonly [path: string, sha256: string, size: number, statData: S
 export function* journalLines({ head, inputs, folders, groups }: JournalFile): Generator<Uint8Array> {
   const line = (value: unknown) => Buffer.from(`${JSON.stringify(value)}\n`);
   yield line(head);
-  yield line([inputs.taken, inputs.rows.map(({ path, statData, sha256 }): InputRow => [path, statData, sha256])]);
+  yield line([
+    inputs.taken,
+    inputs.rows.map(({ path, statData, sha256 }): InputRow => [path, statData, sha256]),
+  ]);
   yield line(folders);
   for (const { name, key, files } of groups)
-    yield line([name, key, files.map(({ path, sha256, size, statData }): FileRow => [path, sha256, size, statData])]);
+    yield line([
+      name,
+      key,
+      files.map(({ path, sha256, size, statData }): FileRow => [path, sha256, size, statData]),
+    ]);
 }
 
 /** @returns undefined if the journal is missing or damaged @throws if its file cannot be read */

@@ -9,7 +9,7 @@ import type { OutlinedRelease } from "../records/normalize.ts";
 import { type ReadRelease, withPlaces } from "../records/read-release.ts";
 import { type Cache, cacheIn, type OnCacheFailure } from "./cache.ts";
 import { digestOf } from "./digest.ts";
-import { type StatData, statDataOf, type MadeFile, type MadeGroup } from "./file-stats.ts";
+import { type MadeFile, type MadeGroup, type StatData, statDataOf } from "./file-stats.ts";
 import { knownDigests } from "./inputs.ts";
 import {
   type JournalFile,

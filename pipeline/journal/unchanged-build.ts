@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { join } from "node:path";
 import { digestOf } from "../system/files.ts";
 import { cacheIn, type OnCacheFailure } from "./cache.ts";
-import { isRecentlyChanged, isSameStatData, readStatData, statDataOf, type MadeGroup } from "./file-stats.ts";
+import { isRecentlyChanged, isSameStatData, type MadeGroup, readStatData, statDataOf } from "./file-stats.ts";
 import { areUnchanged, type Inputs, scanInputs } from "./inputs.ts";
 import { journalLines, journalName, readJournalFile } from "./journal-file.ts";
 

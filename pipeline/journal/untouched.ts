@@ -1,7 +1,7 @@
 import { isRelativePath } from "../documents/relative-path.ts";
 import { digestOf } from "../system/files.ts";
 import { realFolders } from "../system/real-folders.ts";
-import { isRecentlyChanged, isSameStatData, readStatData, type MadeFile } from "./file-stats.ts";
+import { isRecentlyChanged, isSameStatData, type MadeFile, readStatData } from "./file-stats.ts";
 
 /**
  * Returns a test whether a file of a site is still as an earlier build left it.

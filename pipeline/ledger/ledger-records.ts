@@ -150,17 +150,17 @@ export class LedgerRecords implements RecordsById {
   private entryOf(line: number): Entry {
     const add = this.lines.eventOf(line) as AddEvent;
     const { revised, withdrawn } = this.changes.get(add.id) ?? unchanged;
-    const said = revised === 0 ? add : (this.lines.eventOf(revised) as ReviseEvent);
+    const source = revised === 0 ? add : (this.lines.eventOf(revised) as ReviseEvent);
     const word =
       withdrawn === 0 ? undefined : (this.lines.eventOf(withdrawn) as RetractEvent | ReinstateEvent);
-    const last = word && withdrawn > revised ? word : said;
+    const last = word && withdrawn > revised ? word : source;
     return {
       add,
-      content: said.content,
-      private: said.private ?? false,
+      content: source.content,
+      private: source.private ?? false,
       created: add.at,
       modified: last.at,
-      imported: last === said && (said.imported ?? false),
+      imported: last === source && (source.imported ?? false),
       retraction: word?.event === "retract" ? retractionOf(word) : null,
       line,
     };

@@ -40,7 +40,7 @@ export function compareRecords(baseline: Baseline, planned: Planned): RecordChan
     reinstated: absent.filter(({ row }) => withdrawnBefore.has(row.id)).map(({ row }) => row),
     removed: gone.map(({ row }) => ({ ...row, forbidden: !baseline.provisional.has(row.version) })),
     retracted: [...retracted.values()]
-      .filter((entry) => isNewsOf(entry, withdrawnBefore.get(entry.id), baseline))
+      .filter((entry) => isChangeOf(entry, withdrawnBefore.get(entry.id), baseline))
       .sort((a, b) => a.id - b.id),
     ...compareListed(baseline, planned),
   };
@@ -49,7 +49,7 @@ export function compareRecords(baseline: Baseline, planned: Planned): RecordChan
 const byId = (a: ListedRecord, b: ListedRecord) => a.row.id - b.row.id;
 
 /** A list of live records does not contain earlier withdrawals. */
-function isNewsOf(
+function isChangeOf(
   entry: Plan["retracted"][number],
   before: Plan["retracted"][number] | undefined,
   { snapshot, kind }: Baseline,
@@ -75,10 +75,10 @@ function compareListed(
     const { fields, names } = changedFields(old, now, baseline.wire, planned.config.wire, state);
     for (const name of names) renamed[name]++;
     if (names.length > 0 && fields.length === 0) onlyRenamed.add(now.row.id);
-    const told = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
-    const address = told.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
+    const explained = fields.map((change) => withCause(change, configuration.causeOf(change, old, now)));
+    const address = explained.find(({ field, cause }) => field === "url" && cause !== undefined)?.cause;
     if (address !== undefined) moved.set(address, (moved.get(address) ?? 0) + 1);
-    const own = told.filter(({ field, cause }) => field !== "url" || cause === undefined);
+    const own = explained.filter(({ field, cause }) => field !== "url" || cause === undefined);
     if (own.length > 0) changed.push({ ...now.row, ledger: state, fields: own });
   }
   return { changed, configuration, renamed, onlyRenamed, moved };

@@ -40,15 +40,15 @@ export function syntaxProblem(faults: readonly Fault[], text: string): SyntaxPro
 /** @param faults errors at one location, which explain more together */
 function wordsOf(faults: readonly Fault[], text: string): Words {
   const has = (code: Fault["code"]) => faults.some((fault) => fault.code === code);
-  const said = faults.map(({ message }) => message).join("\n");
+  const messages = faults.map(({ message }) => message).join("\n");
   const at = faults[0]?.offset ?? 0;
   if (has("TAG_RESOLVE_FAILED")) return noTags;
   if (has("TAB_AS_INDENT")) return ["a tab is used as indentation", "Indent with spaces."];
-  if (/^Missing closing/m.test(said)) return openQuote(said, text, at);
-  if (/^Flow (?:sequence|map)/m.test(said)) return openBracket(/^Flow sequence/m.test(said));
-  if (/block-seq-ind|without - indicator/.test(said)) return listItem(text, at);
+  if (/^Missing closing/m.test(messages)) return openQuote(messages, text, at);
+  if (/^Flow (?:sequence|map)/m.test(messages)) return openBracket(/^Flow sequence/m.test(messages));
+  if (/block-seq-ind|without - indicator/.test(messages)) return listItem(text, at);
   if (has("BAD_INDENT")) return indentation;
-  if (has("BLOCK_AS_IMPLICIT_KEY")) return nested(has("MULTILINE_IMPLICIT_KEY"), said);
+  if (has("BLOCK_AS_IMPLICIT_KEY")) return nested(has("MULTILINE_IMPLICIT_KEY"), messages);
   if (has("MULTILINE_IMPLICIT_KEY") || has("MISSING_CHAR")) return missingColon(text, at);
   if (has("BAD_SCALAR_START") || has("BAD_ALIAS")) return specialStart(text, at);
   if (has("BLOCK_IN_FLOW"))
@@ -63,12 +63,12 @@ function wordsOf(faults: readonly Fault[], text: string): Words {
     ];
   if (has("BAD_DIRECTIVE"))
     return ["a line starts with %", `Remove it; ${quoteIt("text that starts with %")}`];
-  return unexpected(said, text, at);
+  return unexpected(messages, text, at);
 }
 
 /** An unclosed quote is the last one of its kind. */
-function openQuote(said: string, text: string, end: number): Words {
-  const quote = said.includes("'") ? "'" : '"';
+function openQuote(messages: string, text: string, end: number): Words {
+  const quote = messages.includes("'") ? "'" : '"';
   return [
     "text without its closing quote",
     `Close it with ${quote}, or use the other kind of quotes where ${quote} is part of the text.`,
@@ -90,8 +90,8 @@ function listItem(text: string, at: number): Words {
   ];
 }
 
-function nested(isOverLines: boolean, said: string): Words {
-  if (/block sequence/.test(said)) return indentation;
+function nested(isOverLines: boolean, messages: string): Words {
+  if (/block sequence/.test(messages)) return indentation;
   if (isOverLines) return ["a value is followed by a line that is indented deeper", sameColumn];
   return ["a second colon in one value", 'Write text that contains ": " in quotes.'];
 }
@@ -107,17 +107,17 @@ const specialStart = (text: string, at: number): Words => {
   return [`text starts with ${start}`, "Write text that starts with a special character in quotes."];
 };
 
-function unexpected(said: string, text: string, at: number): Words {
-  const bracket = /token in YAML \w+: "([\]}])"/.exec(said)?.[1];
+function unexpected(messages: string, text: string, at: number): Words {
+  const bracket = /token in YAML \w+: "([\]}])"/.exec(messages)?.[1];
   if (bracket !== undefined)
     return [`a ${bracket} that closes nothing`, "Remove it, or quote the text it is part of."];
-  if (/Unexpected , in/.test(said)) return ["a comma with nothing before it", "Remove it."];
-  if (/Block scalar header|Not a YAML token/.test(said))
+  if (/Unexpected , in/.test(messages)) return ["a comma with nothing before it", "Remove it."];
+  if (/Block scalar header|Not a YAML token/.test(messages))
     return [
       "text on the line of > or |",
       `Text after them starts on the next line; ${quoteIt("text that begins with them")}`,
     ];
-  if (!/at node end/.test(said))
+  if (!/at node end/.test(messages))
     return [
       "something is not as it must be here",
       "See that each key has its colon, and each bracket and quote is closed.",

@@ -39,10 +39,10 @@ export async function uploadInspector(
     manifest && evidenceOf(manifest).files?.map((each) => [each.name, each]),
   );
   const artifacts = manifest ? manifest.value.artifacts : namedByRules(files, config);
-  const look = await policyInspector(config, catalog, { release, artifacts }, clock);
+  const inspect = await policyInspector(config, catalog, { release, artifacts }, clock);
   return async ({ file, path }, opened) => {
     const claim = claimed.get(file) ?? { name: file, at: wholeFile(path) };
-    const seen = await look(claim, opened);
+    const seen = await inspect(claim, opened);
     const stated = claim.finished?.value;
     const type = stated && config.packageTypes.get(stated.package_type);
     if (!seen || !type) return seen;

@@ -21,7 +21,7 @@ export interface LiveSite {
  * @param hosting web server configuration of the newest build; undefined: unknown
  * @param isRead whether to read every file
  */
-export async function lookAt(
+export async function readLiveSite(
   store: SiteStore,
   state: SiteState | undefined,
   { hosting, isRead }: { hosting: readonly FileBytes[] | undefined; isRead: boolean },

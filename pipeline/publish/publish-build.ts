@@ -23,7 +23,7 @@ import {
   refuseTaken,
   unsigned,
 } from "./guards.ts";
-import { type LiveSite, liveSignatures, lookAt } from "./live-site.ts";
+import { type LiveSite, liveSignatures, readLiveSite } from "./live-site.ts";
 import type { LocalBuild } from "./local-build.ts";
 import { runPending } from "./pending.ts";
 import { requireArtifacts } from "./require-artifacts.ts";
@@ -104,27 +104,27 @@ export async function publishBuild(
   const stored = await store.readState();
   if (stored) await refuseByState(input, stored.state, occasion, options);
   if (occasion.chosenBy !== undefined && stored?.tag !== occasion.chosenBy) throw taken(site);
-  const live = await lookAt(store, stored?.state, {
+  const live = await readLiveSite(store, stored?.state, {
     hosting: stored?.state.build === local.id ? local.hosting : undefined,
     isRead: options.repair === true,
   });
   const changes = changesBetween(live.index?.files ?? {}, local.files, live.owned);
-  const told = summary(input, stored?.state, live, changes);
+  const report = summary(input, stored?.state, live, changes);
   const endsHold = releaseHold && stored?.state.hold != null;
   const request = { ...input, occasion, releaseHold, now, onStep };
   if (stored && isLive(stored.state, live, local, occasion) && !endsHold) {
     if (!options.dryRun) await runPending(input, new Turn(request, stored), undefined);
-    return { ...told, result: "unchanged", requests: store.requests() };
+    return { ...report, result: "unchanged", requests: store.requests() };
   }
   if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
   if (local.signed !== null) {
     refuseEndedSignatures(local, site.name, now());
     const { seen, unverified } = await liveSignatures(store, input.root);
-    told.unverified = unverified;
+    report.unverified = unverified;
     refuseOlderSignatures(local, seen, site.name);
   }
   const checked = await requireArtifacts({ ...input, live: live.published ?? live.index, artifactsKnown });
-  if (options.dryRun) return { ...told, ...checked, result: "planned", requests: store.requests() };
+  if (options.dryRun) return { ...report, ...checked, result: "planned", requests: store.requests() };
 
   await onStep?.("begin");
   const turn = await Turn.begin(request, stored);
@@ -137,7 +137,7 @@ export async function publishBuild(
   const wasPending = stored?.state.pending?.purge === true;
   await runPending(input, turn, wasPending ? undefined : changes);
   const pruned = await turn.during(() => store.prune(turn, isOver));
-  return { ...told, ...checked, result: "published", pruned, requests: store.requests() };
+  return { ...report, ...checked, result: "published", pruned, requests: store.requests() };
 }
 
 function publicationOf(

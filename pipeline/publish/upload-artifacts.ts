@@ -213,7 +213,7 @@ async function lookAtAll(place: ArtifactPlace, uploads: readonly Upload[]): Prom
   const present = new Set<string>();
   const problems: Problem[] = [];
   for (const { key, ...file } of uploads) {
-    const found = await place.look(key, file);
+    const found = await place.compare(key, file);
     if (found === "same") present.add(key);
     if (found === "other") problems.push(...objectTaken(`${place.place}/${key}`).problems);
   }

@@ -195,13 +195,13 @@ function unmatched(path: string, { file, value }: Located<Manifest>): Problem {
 
 const mismatch = (
   { file, index }: NamedFile,
-  said: string,
+  expected: string,
   found: string,
   manifest: Located<Manifest>,
 ): Problem => ({
   code: "checksum-mismatch",
   severity: "error",
-  message: `${file} has SHA-256 ${found}, expected ${said}, as its manifest says`,
+  message: `${file} has SHA-256 ${found}, expected ${expected}, as its manifest says`,
   hint: "It was built again, or is another file: run relcat ingest on this one, or give the one that was ingested.",
   at: manifest.place(["artifacts", index ?? 0, "sha256"]),
 });

@@ -17,7 +17,7 @@ export function realFolders(root: string): RealFolders {
   const parents = new Set<string>(["."]);
   let last = ".";
   const isKnown = (folder: string) => folder === last || parents.has(folder);
-  const look = (folder: string): Stats | undefined =>
+  const statOf = (folder: string): Stats | undefined =>
     lstatSync(join(root, folder), { throwIfNoEntry: false });
 
   const holds = (folder: string): boolean => {
@@ -25,7 +25,7 @@ export function realFolders(root: string): RealFolders {
     const parent = dirname(folder);
     if (!holds(parent)) return false;
     parents.add(parent);
-    if (!look(folder)?.isDirectory()) return false;
+    if (!statOf(folder)?.isDirectory()) return false;
     last = folder;
     return true;
   };
@@ -34,7 +34,7 @@ export function realFolders(root: string): RealFolders {
     const parent = dirname(folder);
     make(parent);
     parents.add(parent);
-    const found = look(folder);
+    const found = statOf(folder);
     last = folder;
     if (found?.isDirectory()) return false;
     const place = join(root, folder);

@@ -22,6 +22,6 @@ export async function runCommand(
     env: environment as Record<string, string>,
   });
   if (!result.failed) return undefined;
-  const said = String(result.stderr ?? "").slice(-2000);
-  return `${result.shortMessage}${said === "" ? "" : `\n${said}`}`;
+  const output = String(result.stderr ?? "").slice(-2000);
+  return `${result.shortMessage}${output === "" ? "" : `\n${output}`}`;
 }

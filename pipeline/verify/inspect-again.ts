@@ -116,9 +116,10 @@ async function holdAt(
 ): Promise<Refused | undefined> {
   const { packageType, version } = artifact;
   const lacking = new Set<string>();
-  const look = () => inspectAt(path, lacking, kind, { keys: signers.keys, now, selfCheck: policy.selfCheck });
-  let inspection = await look();
-  if (isCopy && (await fetchSignatures(artifact, path, lacking))) inspection = await look();
+  const inspected = () =>
+    inspectAt(path, lacking, kind, { keys: signers.keys, now, selfCheck: policy.selfCheck });
+  let inspection = await inspected();
+  if (isCopy && (await fetchSignatures(artifact, path, lacking))) inspection = await inspected();
   const [refusal] = refusalsOf(inspection, packageType, policy, version);
   if (refusal)
     return {
@@ -126,9 +127,9 @@ async function holdAt(
       isUnrepeated: lacking.size > 0,
     };
   if (claim?.policy !== signers.digestOf(policy) || isSame(claim, inspection)) return undefined;
-  const said = ({ verdict, key_id }: Pick<Inspected, "verdict" | "key_id">) =>
+  const textOf = ({ verdict, key_id }: Pick<Inspected, "verdict" | "key_id">) =>
     `${verdict}, signed by ${key_id ?? "nobody"}`;
-  return { what: `is ${said(inspection)}; its manifest says ${said(claim)}`, isUnrepeated: false };
+  return { what: `is ${textOf(inspection)}; its manifest says ${textOf(claim)}`, isUnrepeated: false };
 }
 
 const isSame = (claim: Inspected, { verdict, key_id }: Inspection): boolean =>

@@ -36,8 +36,8 @@ function htmlFindings(answer: Answer, known: Listed[string]): Finding[] {
   if (isHtml(answer)) {
     const caching = answer.headers["cache-control"] ?? "";
     if (/(^|[\s,])no-store([\s,]|$)/i.test(caching)) return [];
-    const said = caching === "" ? "no Cache-Control" : `Cache-Control: ${caching}`;
-    return [{ path, what: `has a page with ${said}, expected no-store: caches may give it to installers` }];
+    const shown = caching === "" ? "no Cache-Control" : `Cache-Control: ${caching}`;
+    return [{ path, what: `has a page with ${shown}, expected no-store: caches may give it to installers` }];
   }
   const other = difference(answer, known);
   return other === undefined ? [] : [{ path, what: "is not the signed list for browsers", instead: other }];

@@ -37,7 +37,7 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
   if (options.token === "") throw new RangeError("the token is empty");
   const isToken = options.token === undefined ? () => false : comparison(options.token);
   const inTurn = queue();
-  const tell = afterPosts(options);
+  const notify = afterPosts(options);
   return async ({ request, headers }) => {
     const refused = unauthorized(request, isToken);
     const known = refused && (await options.mayPost?.(request));
@@ -53,8 +53,8 @@ export function addManifestTo(options: PostOptions): NonNullable<CatalogAppOptio
     if (body === "cut-off") return detail(400, "The body ended before its length.", headers);
     try {
       const posted = await inTurn(() => postManifest(options.releases, body, options.surroundings));
-      const isTold = posted.result === "unchanged" || (await tell(posted.file));
-      return stored(posted, isTold, headers);
+      const isNotified = posted.result === "unchanged" || (await notify(posted.file));
+      return stored(posted, isNotified, headers);
     } catch (error) {
       return refusal(error, options, headers);
     }
@@ -96,11 +96,11 @@ function afterPosts({ afterPost, log }: PostOptions): (file: string) => Promise<
   };
 }
 
-function stored(posted: PostedManifest, isTold: boolean, headers: Headers): ServerAnswer {
-  const failed = isTold ? {} : { "X-Relcat-After-Post": "failed" };
-  const told = { ...headers, ...ignoredFields(posted), ...failed };
+function stored(posted: PostedManifest, isNotified: boolean, headers: Headers): ServerAnswer {
+  const failed = isNotified ? {} : { "X-Relcat-After-Post": "failed" };
+  const all = { ...headers, ...ignoredFields(posted), ...failed };
   const body = posted.isRecord ? posted.records[0] : posted.records;
-  return json(posted.result === "unchanged" ? 200 : 201, body, told);
+  return json(posted.result === "unchanged" ? 200 : 201, body, all);
 }
 
 const ignoredFields = ({ ignored }: PostedManifest): Headers =>

@@ -19,13 +19,13 @@ const interval = 500;
  */
 export async function watchSite(
   folder: string,
-  onChange: (news: { build: string } | { error: unknown }) => void,
+  onChange: (change: { build: string } | { error: unknown }) => void,
 ): Promise<WatchedSite> {
   let site = await openFolderSite(folder);
   releaseMemory();
   let refused = "";
   let running: Promise<void> | undefined;
-  const look = async () => {
+  const check = async () => {
     const mark = tryMark(folder);
     if (mark === undefined || mark === site.mark || mark === refused) return;
     try {
@@ -40,7 +40,7 @@ export async function watchSite(
     }
   };
   const refresh = () => {
-    running ??= look().finally(() => {
+    running ??= check().finally(() => {
       running = undefined;
     });
     return running;

@@ -7,7 +7,7 @@ import { routerOf } from "../http/router.ts";
 import { allowOf, operationOf, type Route } from "../http/routes.ts";
 import { type Alias, type Principal, refusalOf } from "./access.ts";
 import { type Identified, identify, noteUse } from "./auth/authenticate.ts";
-import { brakeOf, countFailure, tellFailure } from "./auth/login-throttle.ts";
+import { countFailure, recordFailure, throttleOf } from "./auth/login-throttle.ts";
 import { requireSameSite } from "./auth/same-site.ts";
 import type { Answer, Call, Caller } from "./call.ts";
 import type { Contract } from "./contract.ts";
@@ -157,10 +157,10 @@ async function fail(
 ): Promise<never> {
   const name = failed.id ?? "";
   const wait =
-    (await brakeOf(controller, name, caller.ip, now)) ||
+    (await throttleOf(controller, name, caller.ip, now)) ||
     (await countFailure(controller, name, caller.ip, now));
   if (wait > 0) throw tooMany(wait);
-  await tellFailure(controller, failed, caller, now);
+  await recordFailure(controller, failed, caller, now);
   throw new Refused("unauthorized", sentences.unauthorized, { headers: challenge });
 }
 

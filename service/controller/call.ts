@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { ServerRequest } from "../http/request.ts";
 import type { Alias, Principal } from "./access.ts";
-import { type Actor, type AuditEntry, appendDeeds } from "./audit/audit-log.ts";
+import { type Actor, type AuditEntry, appendAuditEntries } from "./audit/audit-log.ts";
 import type { Controller } from "./controller.ts";
 import { Refused } from "./problems.ts";
 import type { Schema } from "./store/schema.ts";
@@ -79,7 +79,7 @@ export function nameOf(call: Call): string {
 /** A transaction together with its audit records: both are committed, or neither. */
 export interface Writing {
   transaction: Kysely<Schema>;
-  record(...deeds: readonly AuditEntry[]): void;
+  record(...entries: readonly AuditEntry[]): void;
 }
 
 /** Runs `work` in a transaction and records its audit entries. @param actor defaults to the caller */
@@ -98,9 +98,9 @@ export function writeAs<T>(
   work: (writing: Writing) => Promise<T>,
 ): Promise<T> {
   return database.write(async (transaction) => {
-    const deeds: AuditEntry[] = [];
-    const result = await work({ transaction, record: (...more) => void deeds.push(...more) });
-    await appendDeeds(transaction, { pepper, at: at(now), actor }, deeds);
+    const entries: AuditEntry[] = [];
+    const result = await work({ transaction, record: (...more) => void entries.push(...more) });
+    await appendAuditEntries(transaction, { pepper, at: at(now), actor }, entries);
     return result;
   });
 }

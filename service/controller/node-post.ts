@@ -1,6 +1,6 @@
 import type { ServerRequest } from "../http/request.ts";
 import { identify } from "./auth/authenticate.ts";
-import { tellFailure } from "./auth/login-throttle.ts";
+import { recordFailure } from "./auth/login-throttle.ts";
 import type { Controller } from "./controller.ts";
 
 /**
@@ -15,7 +15,7 @@ export async function mayPostPackages(
   const identified = await identify(controller, request, now);
   if (!identified) return "unknown";
   if ("failure" in identified) {
-    await tellFailure(controller, identified, { ip: null, request: null }, now);
+    await recordFailure(controller, identified, { ip: null, request: null }, now);
     return "unknown";
   }
   const { principal } = identified;

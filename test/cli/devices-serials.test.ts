@@ -198,7 +198,9 @@ describe("a list of serial numbers", () => {
   });
 });
 
-test("more than a thousand devices are accepted in several requests, and the output says so", { tags: ["long"] }, async () => {
+test("more than a thousand devices are accepted in several requests, and the output says so", {
+  tags: ["long"],
+}, async () => {
   const many = await servedController();
   await many.enroll({ serial: "SN-0" });
   // In groups, because the server closes a connection that waits too long.

@@ -103,11 +103,14 @@ test("--help names every command", async () => {
   for (const [name] of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
 });
 
-test.each([[[]], [["notes"]]])("%j without a subcommand prints the help and fails with a usage error", async (args) => {
-  const { stdout, stderr, exitCode } = await relcat(repository, args);
-  expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
-  expect(stderr).toContain("Usage: relcat");
-});
+test.each([[[]], [["notes"]]])(
+  "%j without a subcommand prints the help and fails with a usage error",
+  async (args) => {
+    const { stdout, stderr, exitCode } = await relcat(repository, args);
+    expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
+    expect(stderr).toContain("Usage: relcat");
+  },
+);
 
 describe("refuses invalid arguments in one sentence with a hint", () => {
   test.each([

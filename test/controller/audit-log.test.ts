@@ -118,8 +118,8 @@ describe("a page of the audit log", () => {
   test("can be filtered by one code or one target", async () => {
     const states = await read("?code=device.state");
     expect(states.map(({ target }) => target?.id)).toEqual([device, device]);
-    const story = await read(`?target=${device}&after=0`);
-    expect(story.map(({ code }) => code)).toEqual([
+    const history = await read(`?target=${device}&after=0`);
+    expect(history.map(({ code }) => code)).toEqual([
       ...["device.enrolled", "device.state", "device.token", "device.renamed"],
       ...["device.assigned", "device.state", "device.deleted"],
     ]);

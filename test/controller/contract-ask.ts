@@ -1,7 +1,7 @@
 import type { Controller } from "../../service/controller/controller.ts";
 import { webApp } from "./web.ts";
 
-export interface Told {
+export interface Answer {
   status: number;
   type: string;
   headers: Headers;
@@ -11,7 +11,7 @@ export type Ask = (
   method: string,
   path: string,
   options?: { headers?: Record<string, string>; body?: string | undefined; remote?: string },
-) => Promise<Told>;
+) => Promise<Answer>;
 
 /** Sends a request to a controller in this process; a stream is read up to its first event. */
 export function asker(controller: Controller, prefix = "/-net/api/v0"): Ask {

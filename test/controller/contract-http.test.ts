@@ -163,19 +163,22 @@ describe("every answer", () => {
   const get = (path: string, headers: Record<string, string> = key.headers, method = "GET") =>
     fetch(controller.url + path, { method, headers });
 
-  test.each(asked)("(%s) has headers against caching, sniffing, framing and referrers", async (_name, ask) => {
-    const { headers } = await ask();
-    expect(Object.fromEntries(headers)).toMatchObject({
-      "cache-control": "no-store",
-      "x-content-type-options": "nosniff",
-      "x-frame-options": "DENY",
-      "referrer-policy": "same-origin",
-      "content-security-policy": expect.stringContaining("default-src 'none'"),
-      "cross-origin-resource-policy": "same-origin",
-      "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
-    });
-    for (const [name] of headers) expect(name).not.toMatch(/^(access-control-|server$|x-powered-by)/);
-  });
+  test.each(asked)(
+    "(%s) has headers against caching, sniffing, framing and referrers",
+    async (_name, ask) => {
+      const { headers } = await ask();
+      expect(Object.fromEntries(headers)).toMatchObject({
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "same-origin",
+        "content-security-policy": expect.stringContaining("default-src 'none'"),
+        "cross-origin-resource-policy": "same-origin",
+        "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+      });
+      for (const [name] of headers) expect(name).not.toMatch(/^(access-control-|server$|x-powered-by)/);
+    },
+  );
 
   test("sets Strict-Transport-Security unless the client is on this host", async () => {
     const behind = await testController({ serve: { trustedProxies: ["127.0.0.1"] } });

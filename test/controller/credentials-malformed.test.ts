@@ -85,13 +85,16 @@ function seen({ status, headers, text }: Answered) {
 }
 
 describe("an Authorization header with", () => {
-  test.each(Object.entries(malformed))("%s is refused like a request without credentials", async (_name, header) => {
-    const headers = { ...fromElsewhere(), authorization: header() };
-    const answer = await controller.call("GET", "/device", { headers });
-    expect(answer.status).toBe(401);
-    expect(answer.text).toBe(anonymous.text);
-    expect(answer.headers.get("www-authenticate")).toBe('Basic realm="controller", charset="UTF-8"');
-  });
+  test.each(Object.entries(malformed))(
+    "%s is refused like a request without credentials",
+    async (_name, header) => {
+      const headers = { ...fromElsewhere(), authorization: header() };
+      const answer = await controller.call("GET", "/device", { headers });
+      expect(answer.status).toBe(401);
+      expect(answer.text).toBe(anonymous.text);
+      expect(answer.headers.get("www-authenticate")).toBe('Basic realm="controller", charset="UTF-8"');
+    },
+  );
 
   test.each(["Basic", "basic", "BASIC", "bAsIc"])("the scheme written as %s is accepted", async (scheme) => {
     const headers = { authorization: `${scheme} ${whole()}` };

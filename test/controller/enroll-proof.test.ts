@@ -24,10 +24,7 @@ describe("the proof", () => {
     ["one changed bit", ({ proof }) => ({ proof: (proof[0] === "A" ? "B" : "A") + proof.slice(1) })],
     ["an all-zero signature", () => ({ proof: `${"A".repeat(86)}==` })],
     // The all-zero point accepts the all-zero signature in careless libraries.
-    [
-      "a key of small order",
-      () => ({ public_key: `${"A".repeat(43)}=`, proof: `${"A".repeat(86)}==` }),
-    ],
+    ["a key of small order", () => ({ public_key: `${"A".repeat(43)}=`, proof: `${"A".repeat(86)}==` })],
   ];
   test.each(changes)("is refused with %s", async (_, change) => {
     const before = await count();

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, test } from "vitest";
 import { decide } from "./enroll-support.ts";
-import { follow, type Told } from "./events-support.ts";
+import { follow, type ReceivedEvent } from "./events-support.ts";
 import { allScopes, breakDatabase, each, insertDevices, setStates } from "./state-support.ts";
 import { type TestController, type TestKey, testController } from "./support.ts";
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
 
 const streamed = (from: { after?: number; last?: number } = {}, to = controller) =>
   follow(to.api, key.headers, from);
-const targets = (events: Told[]) => events.map(({ data }) => data.target.id);
+const targets = (events: ReceivedEvent[]) => events.map(({ data }) => data.target.id);
 
 describe("an event stream", () => {
   test("ends when the server stops, which does not wait for it", async () => {
@@ -75,7 +75,7 @@ describe("an event stream", () => {
     await setStates(controller, key, each([one, two], "accepted"));
     const now = await streamed();
     const [first, second] = await (await streamed({ after: 0 })).next(2);
-    expect(targets([first as Told, second as Told])).toEqual([one, two]);
+    expect(targets([first as ReceivedEvent, second as ReceivedEvent])).toEqual([one, two]);
     await setStates(controller, key, each([three], "accepted"));
     expect(targets(await now.next(1))).toEqual([three]);
     expect(targets(await (await streamed({ after: first?.id ?? 0 })).next(2))).toEqual([two, three]);
@@ -117,15 +117,15 @@ describe("a reader that reconnects", () => {
       for (let from = 0; from < ids.length; from += 15)
         await setStates(from % 2 ? controller : other, key, each(ids.slice(from, from + 15), "accepted"));
     })();
-    const heard: Told[] = [];
-    for (let turn = 0; heard.length < ids.length; turn++) {
-      const stream = await streamed({ last: heard.at(-1)?.id ?? 0 }, turn % 2 ? other : controller);
-      heard.push(...(await stream.next(Math.min(40, ids.length - heard.length))));
+    const received: ReceivedEvent[] = [];
+    for (let turn = 0; received.length < ids.length; turn++) {
+      const stream = await streamed({ last: received.at(-1)?.id ?? 0 }, turn % 2 ? other : controller);
+      received.push(...(await stream.next(Math.min(40, ids.length - received.length))));
       stream.close();
     }
     await writing;
-    expect(targets(heard)).toEqual(ids);
-    const numbers = heard.map(({ id }) => id);
+    expect(targets(received)).toEqual(ids);
+    const numbers = received.map(({ id }) => id);
     expect(numbers).toEqual(numbers.toSorted((one, two) => one - two));
   });
 

@@ -1,6 +1,6 @@
 import { afterFile } from "../support/after-file.ts";
 
-export interface Told {
+export interface ReceivedEvent {
   id: number;
   event: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests read events of all kinds
@@ -12,7 +12,7 @@ export interface Stream {
   /** Everything received, unchanged. */
   text(): string;
   /** Resolves with that many further events; rejects if the stream ends before. */
-  next(count: number): Promise<Told[]>;
+  next(count: number): Promise<ReceivedEvent[]>;
   /** Resolves when the server ends the stream. */
   ended(): Promise<void>;
   close(): void;
@@ -31,14 +31,14 @@ export async function follow(
   });
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let [whole, rest] = ["", ""];
-  const waiting: Told[] = [];
+  const waiting: ReceivedEvent[] = [];
   const read = async (): Promise<boolean> => {
     const part = await reader?.read();
     if (!part || part.done) return false;
     whole += part.value;
     const pieces = (rest + part.value).split("\n\n");
     rest = pieces.pop() ?? "";
-    waiting.push(...pieces.filter((piece) => piece.startsWith("id:")).map(toldOf));
+    waiting.push(...pieces.filter((piece) => piece.startsWith("id:")).map(eventOf));
     return true;
   };
   const stream: Stream = {
@@ -57,7 +57,7 @@ export async function follow(
   return stream;
 }
 
-function toldOf(piece: string): Told {
+function eventOf(piece: string): ReceivedEvent {
   const lines = piece.split("\n").map((line) => line.split(/: (.*)/s));
   const { id, event, data } = Object.fromEntries(lines);
   return { id: Number(id), event, data: JSON.parse(data) };

@@ -134,10 +134,13 @@ describe("an ambiguous request", () => {
     ["one host twice", () => request([...withKey(), "host: x", length], body + smuggled)],
     ["no request", () => "\u0016\u0003\u0001\u0000garbage\r\n\r\n"],
   ];
-  test.each(requests)("with %s is refused, its connection is closed, and the text after it is not answered", async (_, make) => {
-    const { statuses } = await raw(controller.url, make());
-    expect(statuses).toEqual([400]);
-  });
+  test.each(requests)(
+    "with %s is refused, its connection is closed, and the text after it is not answered",
+    async (_, make) => {
+      const { statuses } = await raw(controller.url, make());
+      expect(statuses).toEqual([400]);
+    },
+  );
 
   test("with endless headers is refused", async () => {
     const { statuses } = await raw(controller.url, request([...base, `X-A: ${"a".repeat(17_000)}`]));

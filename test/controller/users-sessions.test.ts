@@ -125,36 +125,39 @@ describe("a change with a session cookie", () => {
     key = await controller.makeKey();
   });
 
-  test.each(matrix)("depends on Origin: $origin, Sec-Fetch-Site: $site", async ({ origin: name, site, isAllowed }) => {
-    const origin = origins(controller.url)[name];
-    const from = {
-      ...(origin !== undefined && { origin }),
-      ...(site !== undefined && { "sec-fetch-site": site }),
-    };
-    const signInBody = JSON.stringify({ email: user.email, password });
-    const changes = [
-      ["POST", "/api_keys", { cookie }, 201],
-      ["POST", "/user/me", { cookie }, 200],
-      ["POST", "/user/upsert", { cookie }, 400],
-      ["POST", "/device/state", { cookie }, 400],
-      ["DELETE", `/user/${user.id}`, { cookie }, 409],
-      ["POST", "/device/state", key.headers, 400],
-      ["POST", "/user/login", { cookie }, 200, signInBody],
-      ["POST", "/user/login", {}, 200, signInBody],
-      ["POST", "/user/logout", { cookie }, 204],
-    ] as const;
-    for (const [method, path, credentials, status, body] of changes) {
-      const headers = { ...credentials, ...from };
-      // Reading is allowed, because a foreign page cannot see the answer.
-      const read = await controller.call("GET", "/user/me", { headers: { cookie, ...from } });
-      expect(read.status).toBe(200);
-      const answer = await controller.call(method, path, { headers, body });
-      const expected = isAllowed ? [status, undefined] : [403, "urn:relcat:problem:cross-origin"];
-      const type = answer.status === 403 ? answer.json.type : undefined;
-      expect([method, path, answer.status, type]).toEqual([method, path, ...expected]);
-    }
-    if (isAllowed) ({ cookie } = await signIn());
-  });
+  test.each(matrix)(
+    "depends on Origin: $origin, Sec-Fetch-Site: $site",
+    async ({ origin: name, site, isAllowed }) => {
+      const origin = origins(controller.url)[name];
+      const from = {
+        ...(origin !== undefined && { origin }),
+        ...(site !== undefined && { "sec-fetch-site": site }),
+      };
+      const signInBody = JSON.stringify({ email: user.email, password });
+      const changes = [
+        ["POST", "/api_keys", { cookie }, 201],
+        ["POST", "/user/me", { cookie }, 200],
+        ["POST", "/user/upsert", { cookie }, 400],
+        ["POST", "/device/state", { cookie }, 400],
+        ["DELETE", `/user/${user.id}`, { cookie }, 409],
+        ["POST", "/device/state", key.headers, 400],
+        ["POST", "/user/login", { cookie }, 200, signInBody],
+        ["POST", "/user/login", {}, 200, signInBody],
+        ["POST", "/user/logout", { cookie }, 204],
+      ] as const;
+      for (const [method, path, credentials, status, body] of changes) {
+        const headers = { ...credentials, ...from };
+        // Reading is allowed, because a foreign page cannot see the answer.
+        const read = await controller.call("GET", "/user/me", { headers: { cookie, ...from } });
+        expect(read.status).toBe(200);
+        const answer = await controller.call(method, path, { headers, body });
+        const expected = isAllowed ? [status, undefined] : [403, "urn:relcat:problem:cross-origin"];
+        const type = answer.status === 403 ? answer.json.type : undefined;
+        expect([method, path, answer.status, type]).toEqual([method, path, ...expected]);
+      }
+      if (isAllowed) ({ cookie } = await signIn());
+    },
+  );
 
   test("is accepted from this site, also behind a trusted proxy", async () => {
     const { cookie } = await signIn(proxied);

@@ -39,11 +39,7 @@ describe("invalid ASN.1 is refused:", () => {
     ["a length that begins with zero", hex("04 82 00 80"), /longer than need be/],
     ["a length of five octets", hex("04 85 01 00 00 00 00"), "X has a length that cannot be at its byte 1"],
     ["a length whose octets are missing", hex("04 82 01"), "X has a length that cannot be at its byte 1"],
-    [
-      "a primitive value without an end",
-      hex("04 80 00 00"),
-      "X has a value without an end at its byte 0",
-    ],
+    ["a primitive value without an end", hex("04 80 00 00"), "X has a value without an end at its byte 0"],
     ["a list that has no end", hex("30 80 04 00"), "X has elements without an end"],
     ["deeply nested lists", nested(50_000), "X is nested deeper than 40 elements"],
     ["bytes that follow", hex("05 00 00"), "bytes follow the end of X"],

@@ -61,7 +61,12 @@ describe("a cabinet is refused if", () => {
     return made;
   };
   test.each<[string, Buffer, string, string | RegExp]>([
-    ["it has another signature", damaged((bytes) => bytes.write("MSCX")), "malformed", /is not a cabinet of version 1/],
+    [
+      "it has another signature",
+      damaged((bytes) => bytes.write("MSCX")),
+      "malformed",
+      /is not a cabinet of version 1/,
+    ],
     [
       "it is of another version",
       damaged((bytes) => bytes.writeUInt8(2, 25)),

@@ -199,7 +199,12 @@ describe("the content is refused:", () => {
       [version, controlTar, ["data.tar.gz", packed({ "../etc/passwd": "x" })]],
       "../etc/passwd",
     ],
-    ["with data that is not an archive", "malformed", [version, controlTar, ["data.tar", "x"]], "tar archive"],
+    [
+      "with data that is not an archive",
+      "malformed",
+      [version, controlTar, ["data.tar", "x"]],
+      "tar archive",
+    ],
     [
       "with data that is not compressed as its name says",
       "bad-digest",

@@ -65,12 +65,9 @@ describe.each(variants)("$kind, $name", ({ kind, name, before }) => {
     Buffer.concat([...(before.length > 0 ? [before] : []), ...parts].map((part) => pack[kind](part)));
   const joined = packed(text, large);
 
-  test.each([1, 7, 4096, 1 << 20])(
-    "reads several streams in a row, in pieces of %i bytes",
-    async (step) => {
-      expect((await unpack(joined, kind, step)).equals(whole(text, large))).toBe(true);
-    },
-  );
+  test.each([1, 7, 4096, 1 << 20])("reads several streams in a row, in pieces of %i bytes", async (step) => {
+    expect((await unpack(joined, kind, step)).equals(whole(text, large))).toBe(true);
+  });
 
   test("unpacks everything that was packed", async () => {
     await fc.assert(

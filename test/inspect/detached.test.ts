@@ -54,12 +54,7 @@ describe("a signature is valid with every kind of key that gpg makes", () => {
 
 describe("a signature is refused", () => {
   const cases: [string, string, string, Parameters<typeof signed>[2]][] = [
-    [
-      "from a time before its key",
-      "bad-signature",
-      "when its key",
-      { date: new Date(made.getTime() - day) },
-    ],
+    ["from a time before its key", "bad-signature", "when its key", { date: new Date(made.getTime() - day) }],
     ["from a time in two days", "bad-signature", "when its key", { date: new Date(now + 2 * day) }],
     ["for text data", "unsupported-format", "not over binary data", { type: enums.signature.text }],
     [

@@ -25,10 +25,13 @@ describe("inspect notices every changed bit that the format signs, in", () => {
   );
 });
 
-test.each(titled)("every unsigned range of %s is inside the file, and they are less than a fifth of it", async (file, { read }) => {
-  const { length } = bytesOf(file);
-  const { uncovered } = await inspectArtifact(read, file, keys);
-  for (const { from, to } of uncovered) expect(from >= 0 && from < to && to <= length).toBe(true);
-  const counted = uncovered.filter(({ why }) => !why.includes("fs-verity"));
-  expect(counted.reduce((sum, { from, to }) => sum + to - from, 0)).toBeLessThan(length / 5);
-});
+test.each(titled)(
+  "every unsigned range of %s is inside the file, and they are less than a fifth of it",
+  async (file, { read }) => {
+    const { length } = bytesOf(file);
+    const { uncovered } = await inspectArtifact(read, file, keys);
+    for (const { from, to } of uncovered) expect(from >= 0 && from < to && to <= length).toBe(true);
+    const counted = uncovered.filter(({ why }) => !why.includes("fs-verity"));
+    expect(counted.reduce((sum, { from, to }) => sum + to - from, 0)).toBeLessThan(length / 5);
+  },
+);

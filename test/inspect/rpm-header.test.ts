@@ -76,11 +76,7 @@ describe("a header is malformed", () => {
       Buffer.concat([rpmHeader(63, []).subarray(0, 8), Buffer.alloc(24)]),
       "does not begin and end",
     ],
-    [
-      "without a name",
-      rpmHeader(63, named.slice(1)),
-      "does not say name, version, release and architecture",
-    ],
+    ["without a name", rpmHeader(63, named.slice(1)), "does not say name, version, release and architecture"],
     [
       "if its name is a number",
       rpmHeader(63, [integers(1000, 1), ...named.slice(1)]),

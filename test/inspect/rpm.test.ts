@@ -144,7 +144,13 @@ describe("the payload", () => {
 
   test.each([
     ["in another format than cpio", "malformed", Buffer.from("no archive"), named, "where an entry begins"],
-    ["with a path that leads outside", "malformed", cpio(cpioFile("../../etc/passwd", "x")), named, "leads out"],
+    [
+      "with a path that leads outside",
+      "malformed",
+      cpio(cpioFile("../../etc/passwd", "x")),
+      named,
+      "leads out",
+    ],
     ["with an early end", "bad-digest", payload.subarray(0, -9), named, ""],
     [
       "in a delta package",

@@ -127,11 +127,7 @@ describe("a long name", () => {
       [pax(record("path", "a"), "g"), { name: "c" }],
       "one path or size for all its entries",
     ],
-    [
-      "without its entry",
-      [pax(record("path", "a"))],
-      "ends with the name of an entry that is missing",
-    ],
+    ["without its entry", [pax(record("path", "a"))], "ends with the name of an entry that is missing"],
     [
       "with a length that is wrong",
       [pax("99 path=a\n"), { name: "c" }],
@@ -253,7 +249,12 @@ describe("files with holes", () => {
   });
 
   test.each<[string, Buffer, number, string]>([
-    ["in an archive without holes", sparse([[0, "a"]], 9), 0, "unsupported-format: disk is written with holes"],
+    [
+      "in an archive without holes",
+      sparse([[0, "a"]], 9),
+      0,
+      "unsupported-format: disk is written with holes",
+    ],
     ["beyond the limit", sparse([[0, "a"]], 9), 7, "refuse: disk unpacks to 9 bytes"],
     ["with more bytes than a disk can have", sparse([], 2 ** 33 - 1), 2 ** 30, "refuse: disk unpacks to"],
     [

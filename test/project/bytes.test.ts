@@ -98,21 +98,24 @@ test.each([
   ["json", JSON.stringify(manifest([client()]))],
   ["yaml", yamlManifest],
   ["yaml", JSON.stringify(manifest([chart()]))],
-] as const)("a %s file that ends at any byte is a shorter document or a problem inside it", (format, text) => {
-  const bytes = Buffer.from(text);
-  expect(saidOfManifest(format, bytes)).toBe("nothing");
-  for (let length = 0; length < bytes.length; length++) {
-    const rest = bytes.subarray(0, length);
-    const said = saidOfManifest(format, rest);
-    if (said === "nothing") continue;
-    const lines = rest.toString("utf8").split("\n");
-    const [line = 0, column = 0] = said.split(" ", 1)[0]?.split(":").map(Number) ?? [];
-    expect(line, said).toBeGreaterThan(0);
-    expect(column, said).toBeGreaterThan(0);
-    expect(line, said).toBeLessThanOrEqual(lines.length);
-    expect(column, said).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1);
-  }
-});
+] as const)(
+  "a %s file that ends at any byte is a shorter document or a problem inside it",
+  (format, text) => {
+    const bytes = Buffer.from(text);
+    expect(saidOfManifest(format, bytes)).toBe("nothing");
+    for (let length = 0; length < bytes.length; length++) {
+      const rest = bytes.subarray(0, length);
+      const said = saidOfManifest(format, rest);
+      if (said === "nothing") continue;
+      const lines = rest.toString("utf8").split("\n");
+      const [line = 0, column = 0] = said.split(" ", 1)[0]?.split(":").map(Number) ?? [];
+      expect(line, said).toBeGreaterThan(0);
+      expect(column, said).toBeGreaterThan(0);
+      expect(line, said).toBeLessThanOrEqual(lines.length);
+      expect(column, said).toBeLessThanOrEqual((lines[line - 1]?.length ?? 0) + 1);
+    }
+  },
+);
 
 test("JSON without its last brace is never a valid document", () => {
   const text = json(manifest([chart()])).trimEnd();

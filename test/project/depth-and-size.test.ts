@@ -29,12 +29,9 @@ const towers: ["yaml" | "json", string, string, string][] = [
   ],
 ];
 
-test.each(towers)(
-  "%s: thousands of levels of %s are reported at the limit",
-  (format, _, text, at) => {
-    expect(place(saidOf(format, text))).toBe(`${at} nesting-depth`);
-  },
-);
+test.each(towers)("%s: thousands of levels of %s are reported at the limit", (format, _, text, at) => {
+  expect(place(saidOf(format, text))).toBe(`${at} nesting-depth`);
+});
 
 test("sixty-four levels are read", () => {
   const lists = "[".repeat(64) + "]".repeat(64);

@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parseJson } from "../../pipeline/project/json.ts";
 import { parseYaml } from "../../pipeline/project/yaml.ts";
-import { jsonAuthority, refused, verdictOf, yamlAuthority } from "./agreement.ts";
 import { jsonText } from "./json-texts.ts";
+import { jsonAuthority, refused, verdictOf, yamlAuthority } from "./reference-readers.ts";
 import { yamlText } from "./yaml-texts.ts";
 
 const sample = (texts: fc.Arbitrary<string>) => fc.sample(texts, { numRuns: 20_000, seed: 20_260_819 });

@@ -192,20 +192,14 @@ test.each([
   ]);
 });
 
-test.each(["true", "False", "null", "~", "NULL"])(
-  "an unquoted %s is not read as text",
-  async (spelling) => {
-    const { z } = await import("zod");
-    const { readDocument } = await import("../../pipeline/project/document.ts");
-    const { problems } = readDocument(
-      { file: "a.yaml", text: `a: ${spelling}` },
-      z.object({ a: z.string() }),
-    );
-    expect(problems).toMatchObject([
-      { code: "wrong-type", hint: `If it is meant as text, quote it: "${spelling}".` },
-    ]);
-  },
-);
+test.each(["true", "False", "null", "~", "NULL"])("an unquoted %s is not read as text", async (spelling) => {
+  const { z } = await import("zod");
+  const { readDocument } = await import("../../pipeline/project/document.ts");
+  const { problems } = readDocument({ file: "a.yaml", text: `a: ${spelling}` }, z.object({ a: z.string() }));
+  expect(problems).toMatchObject([
+    { code: "wrong-type", hint: `If it is meant as text, quote it: "${spelling}".` },
+  ]);
+});
 
 test("an error inside an alias is located in its anchor", async () => {
   const { z } = await import("zod");

@@ -126,10 +126,10 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     const store = await open();
     const file = textFile("package");
     const other = textFile("another");
-    expect(await store.look("files/1/tool.deb", file)).toBe("absent");
+    expect(await store.compare("files/1/tool.deb", file)).toBe("absent");
     expect(await store.uploadFile("files/1/tool.deb", file.path, headersOf(file))).toBe("uploaded");
     expect(await store.uploadFile("files/1/tool.deb", file.path, headersOf(file))).toBe("present");
-    expect(await store.look("files/1/tool.deb", other)).toBe("other");
+    expect(await store.compare("files/1/tool.deb", other)).toBe("other");
     await expect(store.uploadFile("files/1/tool.deb", other.path, headersOf(other))).rejects.toMatchObject({
       code: "object-taken",
       exitStatus: 3,
@@ -148,7 +148,10 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     const file = textFile("package");
     await store.put("same", bytesOf("package"), headers);
     await store.put("other", bytesOf("packagf"), headers);
-    expect([await store.look("same", file), await store.look("other", file)]).toEqual(["same", "other"]);
+    expect([await store.compare("same", file), await store.compare("other", file)]).toEqual([
+      "same",
+      "other",
+    ]);
   });
 
   test("a large file arrives complete in parts", async () => {

@@ -1,7 +1,7 @@
 import { mkdirSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readStatData, noStatData } from "../../pipeline/journal/file-stats.ts";
+import { noStatData, readStatData } from "../../pipeline/journal/file-stats.ts";
 import { untouchedFiles } from "../../pipeline/journal/untouched.ts";
 import { temporaryFolder } from "../support/run.ts";
 
@@ -14,7 +14,12 @@ symlinkSync(join(folder, "a/b/victim"), join(out, "assets"));
 
 /** Whether an attacker's row with a path and the file's own stat data is accepted. */
 function isBelieved(path: string, file: string): boolean {
-  const row = { path, sha256: "0".repeat(64), size: statSync(file).size, statData: readStatData(file) ?? noStatData };
+  const row = {
+    path,
+    sha256: "0".repeat(64),
+    size: statSync(file).size,
+    statData: readStatData(file) ?? noStatData,
+  };
   return untouchedFiles(out, Date.now() * 2)(row);
 }
 

@@ -61,40 +61,43 @@ async function signIn(page: Page): Promise<void> {
 
 const said = (page: Page) => page.getByRole("status").first().textContent();
 
-test.each([true, false])("devices can be accepted on the pages, with JavaScript: %s", async (javaScriptEnabled) => {
-  const { page, complaints, close } = await visit({ javaScriptEnabled });
-  const prefix = javaScriptEnabled ? "scripted" : "plain";
-  for (let index = 0; index < 8; index++) await enroll(`${prefix}-${index}`);
-  await signIn(page);
-  await page.getByRole("searchbox").fill(`${prefix}-`);
-  await page.getByRole("button", { name: "Search" }).click();
-  for (const index of [0, 1]) await page.getByRole("checkbox", { name: `${prefix}-${index}, ` }).check();
-  await page.getByLabel("Reason").fill("known");
-  await page.getByRole("button", { name: "Accept" }).click();
-  expect(await said(page)).toBe("2 devices accepted.");
-  if (javaScriptEnabled) await page.getByRole("checkbox", { name: "All on this page" }).check();
-  else await page.getByRole("link", { name: "All", exact: true }).first().click();
-  await page.getByRole("button", { name: "Reject" }).click();
-  expect(await page.locator("h1").textContent()).toBe("Reject 6 devices?");
-  await page.getByRole("button", { name: "Reject 6 devices" }).click();
-  expect(await said(page)).toBe("6 devices rejected, and their serial numbers too.");
-  await page.getByRole("link", { name: /^Accepted/ }).click();
-  await page.getByRole("link", { name: `${prefix}-0` }).click();
-  await page.getByLabel("Name").fill(`${prefix} renamed`);
-  await page.getByRole("button", { name: "Rename" }).click();
-  expect(await page.locator("h1").textContent()).toContain(`${prefix} renamed`);
-  await page.getByRole("link", { name: "API keys" }).click();
-  await page.getByLabel("Name, shown in this list").fill(prefix);
-  await page.getByRole("button", { name: "Create the key" }).click();
-  expect(await page.locator("[data-copy=Secret]").textContent()).toMatch(/^rck_/);
-  await page.getByRole("link", { name: "I have copied it" }).click();
-  await page.getByRole("button", { name: "Revoke permanently" }).click();
-  expect(await said(page)).toContain("The key is revoked");
-  await page.getByRole("button", { name: "Sign out" }).click();
-  expect(await said(page)).toBe("You are signed out.");
-  expect(complaints).toEqual([]);
-  await close();
-});
+test.each([true, false])(
+  "devices can be accepted on the pages, with JavaScript: %s",
+  async (javaScriptEnabled) => {
+    const { page, complaints, close } = await visit({ javaScriptEnabled });
+    const prefix = javaScriptEnabled ? "scripted" : "plain";
+    for (let index = 0; index < 8; index++) await enroll(`${prefix}-${index}`);
+    await signIn(page);
+    await page.getByRole("searchbox").fill(`${prefix}-`);
+    await page.getByRole("button", { name: "Search" }).click();
+    for (const index of [0, 1]) await page.getByRole("checkbox", { name: `${prefix}-${index}, ` }).check();
+    await page.getByLabel("Reason").fill("known");
+    await page.getByRole("button", { name: "Accept" }).click();
+    expect(await said(page)).toBe("2 devices accepted.");
+    if (javaScriptEnabled) await page.getByRole("checkbox", { name: "All on this page" }).check();
+    else await page.getByRole("link", { name: "All", exact: true }).first().click();
+    await page.getByRole("button", { name: "Reject" }).click();
+    expect(await page.locator("h1").textContent()).toBe("Reject 6 devices?");
+    await page.getByRole("button", { name: "Reject 6 devices" }).click();
+    expect(await said(page)).toBe("6 devices rejected, and their serial numbers too.");
+    await page.getByRole("link", { name: /^Accepted/ }).click();
+    await page.getByRole("link", { name: `${prefix}-0` }).click();
+    await page.getByLabel("Name").fill(`${prefix} renamed`);
+    await page.getByRole("button", { name: "Rename" }).click();
+    expect(await page.locator("h1").textContent()).toContain(`${prefix} renamed`);
+    await page.getByRole("link", { name: "API keys" }).click();
+    await page.getByLabel("Name, shown in this list").fill(prefix);
+    await page.getByRole("button", { name: "Create the key" }).click();
+    expect(await page.locator("[data-copy=Secret]").textContent()).toMatch(/^rck_/);
+    await page.getByRole("link", { name: "I have copied it" }).click();
+    await page.getByRole("button", { name: "Revoke permanently" }).click();
+    expect(await said(page)).toContain("The key is revoked");
+    await page.getByRole("button", { name: "Sign out" }).click();
+    expect(await said(page)).toBe("You are signed out.");
+    expect(complaints).toEqual([]);
+    await close();
+  },
+);
 
 test("filtered devices are neither counted nor sent, and shift selects a range", async () => {
   const { page, complaints, close } = await visit();

@@ -43,17 +43,20 @@ test.each([
   ["zstd", ["zstd", "-q", "-k"], "zst", 4],
   ["gzip", ["gzip", "-1", "-k"], "gz", 2],
   ["xz", ["xz", "-1", "-k"], "xz", 1],
-] as const)("a disk that is compressed with %s needs bounded memory", async (compression, [command, ...args], ending, size) => {
-  const disk = emptyDisk(`packed-${compression}.raw`, size * gibibyte);
-  await execa(command, [...args, disk]);
-  const { inspection, peak } = await inspect(`${disk}.${ending}`);
-  expect(inspection).toMatchObject({
-    type: "raw",
-    verdict: "ok",
-    facts: { compression, boot: "efi", unpacked_size: size * gibibyte },
-  });
-  expect(peak).toBeLessThan(200_000_000);
-});
+] as const)(
+  "a disk that is compressed with %s needs bounded memory",
+  async (compression, [command, ...args], ending, size) => {
+    const disk = emptyDisk(`packed-${compression}.raw`, size * gibibyte);
+    await execa(command, [...args, disk]);
+    const { inspection, peak } = await inspect(`${disk}.${ending}`);
+    expect(inspection).toMatchObject({
+      type: "raw",
+      verdict: "ok",
+      facts: { compression, boot: "efi", unpacked_size: size * gibibyte },
+    });
+    expect(peak).toBeLessThan(200_000_000);
+  },
+);
 
 test("many disks in one archive need the memory of one", async () => {
   const size = 20_000_000;

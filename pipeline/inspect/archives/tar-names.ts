@@ -16,13 +16,13 @@ export interface Names {
  */
 export function readNames(kind: string, content: Uint8Array, known: Names): Names {
   const bytes = Buffer.from(content);
-  const said =
+  const added =
     kind === "L" ? { path: tarText(bytes) } : kind === "K" ? { linkname: tarText(bytes) } : readPax(bytes);
-  if (kind === "g" && Object.keys(said).length > 0)
+  if (kind === "g" && Object.keys(added).length > 0)
     throw malformed("the tar archive has one path or size for all its entries");
-  const again = Object.keys(said).find((name) => Object.hasOwn(known, name));
+  const again = Object.keys(added).find((name) => Object.hasOwn(known, name));
   if (again) throw malformed(`the tar archive says the ${again} of an entry twice`);
-  return { ...known, ...said };
+  return { ...known, ...added };
 }
 
 /** Records `length key=value` with a line feed; the length includes itself (POSIX pax, extended header). */

@@ -30,28 +30,29 @@ export async function unpackGzip(source: ByteSource, take: Take): Promise<void> 
  */
 export async function unpackZstd(source: ByteSource, take: Take): Promise<void> {
   const ends = frameEnds(source);
-  const atOnce: AtOnce = (bytes, options) => zstdDecompressSync(bytes, { ...options, params: zstdParams });
+  const decompress: DecompressSync = (bytes, options) =>
+    zstdDecompressSync(bytes, { ...options, params: zstdParams });
   // Node 24 decompresses only the first of several frames, without an error.
-  if (ends.length === 1 && (await unpackShort(source, atOnce, take))) return;
+  if (ends.length === 1 && (await unpackShort(source, decompress, take))) return;
   await unpack(createZstdDecompress({ chunkSize, params: zstdParams }), source, ends, take);
 }
 
-type AtOnce = (bytes: Uint8Array, options: { info: true; maxOutputLength: number }) => unknown;
+type DecompressSync = (bytes: Uint8Array, options: { info: true; maxOutputLength: number }) => unknown;
 
 /** @returns false if the file was too long */
-async function unpackShort(source: ByteSource, atOnce: AtOnce, take: Take): Promise<boolean> {
+async function unpackShort(source: ByteSource, decompress: DecompressSync, take: Take): Promise<boolean> {
   if (source.size > short.packed) return false;
-  const unpacked = unpackedAtOnce(source, atOnce);
+  const unpacked = unpackedSync(source, decompress);
   if (unpacked && unpacked.length > 0) await take(unpacked);
   return unpacked !== undefined;
 }
 
-function unpackedAtOnce(source: ByteSource, atOnce: AtOnce): Uint8Array | undefined {
+function unpackedSync(source: ByteSource, decompress: DecompressSync): Uint8Array | undefined {
   const packed = source.read(0, source.size);
   try {
     const options = { info: true, maxOutputLength: short.unpacked } as const;
     // Node's types lack the result of the `info` option.
-    const { buffer, engine } = atOnce(packed, options) as Unpacked;
+    const { buffer, engine } = decompress(packed, options) as Unpacked;
     if (engine.bytesWritten !== source.size) throw followed(source);
     return buffer;
   } catch (error) {

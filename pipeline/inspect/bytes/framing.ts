@@ -39,7 +39,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
   const damaged = (how: string) => new Fault("bad-digest", `${source.name} is damaged at byte ${at}: ${how}`);
 
   /** Bytes at `at`, without consuming them. */
-  function look(length: number): Buffer {
+  function bytesAhead(length: number): Buffer {
     if (at + length > source.size) throw damaged("it breaks off");
     if (at < start || at + length > start + window.length) {
       const size = Math.min(Math.max(windowSize, length), source.size - at);
@@ -50,7 +50,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
   }
 
   function take(length: number): Buffer {
-    const bytes = look(length);
+    const bytes = bytesAhead(length);
     sum = crc32(bytes, sum);
     at += length;
     return bytes;
@@ -63,7 +63,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
     get at() {
       return at;
     },
-    peek: () => (at < source.size ? look(1)[0] : undefined),
+    peek: () => (at < source.size ? bytesAhead(1)[0] : undefined),
     byte,
     take,
     skip(length) {

@@ -5,10 +5,10 @@ import { selfCheckFinder } from "../self-check.ts";
 import type { OpenTar } from "./content.ts";
 
 /** An archive with the files of a client. */
-export const archiveTar: OpenTar = (told, options) => {
-  told.type = "tar";
+export const archiveTar: OpenTar = (findings, options) => {
+  findings.type = "tar";
   const finder = selfCheckFinder(options.selfCheck);
-  told.finder = finder;
+  findings.finder = finder;
   const paths = pathSet();
   const tops = new Set<string>();
   let count = 0;
@@ -25,7 +25,7 @@ export const archiveTar: OpenTar = (told, options) => {
     },
     end() {
       const [top = null] = tops;
-      Object.assign(told.facts, {
+      Object.assign(findings.facts, {
         entries: count,
         files_size: size,
         top_folder: tops.size === 1 ? top : null,

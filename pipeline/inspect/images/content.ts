@@ -19,7 +19,7 @@ export interface Content {
   end(): Verdict | Promise<Verdict>;
 }
 
-export type OpenContent = (told: ImageFindings, options: InspectOptions, source: ByteSource) => Content;
+export type OpenContent = (findings: ImageFindings, options: InspectOptions, source: ByteSource) => Content;
 
 /** Reader for one kind of tar archive, chosen by its first entry. */
 export interface TarContents {
@@ -28,4 +28,4 @@ export interface TarContents {
   end(): Verdict | Promise<Verdict>;
 }
 
-export type OpenTar = (told: ImageFindings, options: InspectOptions) => TarContents;
+export type OpenTar = (findings: ImageFindings, options: InspectOptions) => TarContents;

@@ -13,19 +13,19 @@ export type DiskFacts = {
   boot: Boot;
 };
 
-/** @param told receives the notes @throws Fault */
-function readDiskFacts(source: Bytes, format: DiskFormat, told: ImageFindings): DiskFacts {
+/** @param findings receives the notes @throws Fault */
+function readDiskFacts(source: Bytes, format: DiskFormat, findings: ImageFindings): DiskFacts {
   const disk = format.read(source);
   const { boot, notes } = bootOf(disk);
-  told.notes.push(...disk.notes, ...notes);
+  findings.notes.push(...disk.notes, ...notes);
   return { format: format.name, variant: disk.variant, virtual_size: disk.virtualSize, boot };
 }
 
 /** @throws Fault; unsupported-format, if it is no known disk format */
-export function tellDisk(source: Bytes, told: ImageFindings): void {
+export function recordDisk(source: Bytes, findings: ImageFindings): void {
   const format = formatOf(source) ?? rawDisk(source);
-  told.type = format.name;
-  Object.assign(told.facts, readDiskFacts(source, format, told));
+  findings.type = format.name;
+  Object.assign(findings.facts, readDiskFacts(source, format, findings));
 }
 
 /** A raw disk is recognized only by its name or by the boot sector's last two bytes. */
@@ -46,7 +46,7 @@ function rawDisk(source: Bytes): DiskFormat {
  */
 export function passingDisk(
   entry: TarEntry,
-  told: ImageFindings,
+  findings: ImageFindings,
   onDisk: (facts: DiskFacts) => void,
   otherwise?: DiskFormat,
 ): (chunk: Uint8Array) => void {
@@ -60,7 +60,7 @@ export function passingDisk(
     const bytes = passed.end();
     passed = undefined;
     const format = formatOf(bytes) ?? otherwise;
-    if (format) onDisk(readDiskFacts(bytes, format, told));
+    if (format) onDisk(readDiskFacts(bytes, format, findings));
   };
 }
 
@@ -68,8 +68,8 @@ export function passingDisk(
 export const mostDisks = 255;
 
 /** Images with several disks report the total size, and the first known boot type. */
-export function tellDisks(disks: readonly (DiskFacts & { name: string })[], told: ImageFindings): void {
-  told.facts.virtual_size = disks.reduce((sum, disk) => sum + disk.virtual_size, 0);
-  told.facts.boot = disks.find(({ boot }) => boot !== "unknown")?.boot ?? "unknown";
-  told.facts.disks = disks;
+export function recordDisks(disks: readonly (DiskFacts & { name: string })[], findings: ImageFindings): void {
+  findings.facts.virtual_size = disks.reduce((sum, disk) => sum + disk.virtual_size, 0);
+  findings.facts.boot = disks.find(({ boot }) => boot !== "unknown")?.boot ?? "unknown";
+  findings.facts.disks = disks;
 }

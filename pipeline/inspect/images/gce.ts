@@ -7,18 +7,18 @@ import { raw } from "./disks/formats.ts";
 const wanted = "disk.raw";
 
 /** A disk for Google Compute Engine: https://cloud.google.com/compute/docs/import/import-existing-image */
-export const gceTar: OpenTar = (told) => {
-  told.type = "gce";
+export const gceTar: OpenTar = (findings) => {
+  findings.type = "gce";
   let disk: DiskFacts | undefined;
   return {
     entry(entry) {
       if (disk || entry.path !== wanted || entry.type !== "file")
         throw new Fault("refuse", `the archive has ${entry.path}, expected ${wanted} and nothing else`);
-      return passingDisk(entry, told, (facts) => (disk = facts), { ...raw, isIt: () => true });
+      return passingDisk(entry, findings, (facts) => (disk = facts), { ...raw, isIt: () => true });
     },
     end() {
       if (!disk) throw new Fault("refuse", `the archive has no ${wanted} with content`);
-      Object.assign(told.facts, disk);
+      Object.assign(findings.facts, disk);
       return "ok";
     },
   };

@@ -6,7 +6,7 @@ import { blockSize as headSize, isTarHeader } from "../archives/tar-header.ts";
 import { type InspectOptions, type Reader, settled } from "../inspection.ts";
 import { withSelfCheck } from "../self-checked.ts";
 import type { Content, ImageFindings, OpenContent } from "./content.ts";
-import { tellDisk } from "./disk-facts.ts";
+import { recordDisk } from "./disk-facts.ts";
 import { passing } from "./disks/passing.ts";
 import { tarContent } from "./tar-content.ts";
 import { vmaContent } from "./vma.ts";
@@ -17,22 +17,26 @@ import { vmaContent } from "./vma.ts";
  * disks have only their tables read.
  */
 export const inspectImage: Reader = async (source, options) => {
-  const told: ImageFindings = { type: "unknown", facts: {}, notes: [] };
-  const { facts, notes } = told;
-  const inspection = await settled("", { facts, notes }, () => readImage(source, options, told));
-  const named = { ...inspection, type: told.type };
-  return told.finder ? withSelfCheck(named, told.finder) : named;
+  const findings: ImageFindings = { type: "unknown", facts: {}, notes: [] };
+  const { facts, notes } = findings;
+  const inspection = await settled("", { facts, notes }, () => readImage(source, options, findings));
+  const named = { ...inspection, type: findings.type };
+  return findings.finder ? withSelfCheck(named, findings.finder) : named;
 };
 
-async function readImage(source: ByteSource, options: InspectOptions, told: ImageFindings): Promise<Verdict> {
+async function readImage(
+  source: ByteSource,
+  options: InspectOptions,
+  findings: ImageFindings,
+): Promise<Verdict> {
   const head = Buffer.from(source.read(0, Math.min(headSize, source.size)));
-  if (compressionOf(head) !== "none") return readCompressed(source, options, told);
+  if (compressionOf(head) !== "none") return readCompressed(source, options, findings);
   const open = contentOf(head, source.name);
   if (!open) {
-    tellDisk(source, told);
+    recordDisk(source, findings);
     return "ok";
   }
-  const content = open(told, options, source);
+  const content = open(findings, options, source);
   await source.each(content.write);
   return content.end();
 }
@@ -43,12 +47,12 @@ function contentOf(head: Buffer, name: string): OpenContent | undefined {
   return isTarHeader(head) || /\.(?:tar|ova|xva)(?:\.\w+)?$|\.t[gx]z$/i.test(name) ? tarContent : undefined;
 }
 
-const diskContent: OpenContent = (told, _options, { name }) => {
+const diskContent: OpenContent = (findings, _options, { name }) => {
   const passed = passing(name);
   return {
     write: passed.write,
     end() {
-      tellDisk(passed.end(), told);
+      recordDisk(passed.end(), findings);
       return "ok";
     },
   };
@@ -57,22 +61,22 @@ const diskContent: OpenContent = (told, _options, { name }) => {
 async function readCompressed(
   source: ByteSource,
   options: InspectOptions,
-  told: ImageFindings,
+  findings: ImageFindings,
 ): Promise<Verdict> {
   const compression = compressionOf(source.read(0, Math.min(headSize, source.size)));
-  told.type = compression;
-  told.facts.compression = compression;
+  findings.type = compression;
+  findings.facts.compression = compression;
   const hash = createHash("sha256");
   const content = whenKnown((head) => {
     if (["gzip", "xz", "zstd"].includes(compressionOf(head)))
       throw new Fault("refuse", `${source.name} is compressed twice`);
-    return (contentOf(head, source.name) ?? diskContent)(told, options, source);
+    return (contentOf(head, source.name) ?? diskContent)(findings, options, source);
   });
-  told.facts.unpacked_size = await decompress(source, compression, options.limit, (chunk) => {
+  findings.facts.unpacked_size = await decompress(source, compression, options.limit, (chunk) => {
     hash.update(chunk);
     content.write(chunk);
   });
-  told.facts.inner_sha256 = hash.digest("hex");
+  findings.facts.inner_sha256 = hash.digest("hex");
   return content.end();
 }
 

@@ -12,10 +12,10 @@ const diskFile = "rootfs.img";
  * Incus images: metadata with or without the file system
  * (https://linuxcontainers.org/incus/docs/main/reference/image_format/).
  */
-export const incusTar: OpenTar = (told) => {
-  told.type = "incus";
+export const incusTar: OpenTar = (findings) => {
+  findings.type = "incus";
   let metadata: SmallText | undefined;
-  told.facts.content = "metadata";
+  findings.facts.content = "metadata";
   return {
     entry(entry) {
       if (entry.path === metadataFile) {
@@ -23,28 +23,28 @@ export const incusTar: OpenTar = (told) => {
         metadata = smallText(entry);
         return metadata.take;
       }
-      if (entry.path === "rootfs" || entry.path === "rootfs.squashfs") told.facts.content = "container";
+      if (entry.path === "rootfs" || entry.path === "rootfs.squashfs") findings.facts.content = "container";
       if (entry.path !== diskFile) return undefined;
-      told.facts.content = "virtual-machine";
-      return passingDisk(entry, told, (facts) => Object.assign(told.facts, facts), raw);
+      findings.facts.content = "virtual-machine";
+      return passingDisk(entry, findings, (facts) => Object.assign(findings.facts, facts), raw);
     },
     async end(): Promise<Verdict> {
       if (!metadata) throw malformed(`the image has no ${metadataFile}, expected it next to its file system`);
-      await tellMetadata(metadata.text(), told);
+      await recordMetadata(metadata.text(), findings);
       return "ok";
     },
   };
 };
 
 /** @throws Fault malformed, if fields are missing that Incus requires */
-async function tellMetadata(text: string, told: ImageFindings): Promise<void> {
+async function recordMetadata(text: string, findings: ImageFindings): Promise<void> {
   const { architecture, creation_date: created, properties } = await readMapping(text, metadataFile);
   if (typeof architecture !== "string" || architecture === "")
     throw malformed(`${metadataFile} does not say the architecture`);
   if (typeof created !== "string" || !/^[1-9]\d{0,11}$/.test(created))
     throw malformed(`${metadataFile} does not say creation_date in seconds since 1970`);
-  told.facts.architecture = architecture;
-  told.facts.creation_date = Number(created);
+  findings.facts.architecture = architecture;
+  findings.facts.creation_date = Number(created);
   for (const [name, value] of Object.entries(properties instanceof Object ? properties : {}))
-    if (["os", "release", "variant", "description"].includes(name)) told.facts[name] = String(value);
+    if (["os", "release", "variant", "description"].includes(name)) findings.facts[name] = String(value);
 }

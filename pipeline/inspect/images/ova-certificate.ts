@@ -22,7 +22,7 @@ export function verifyCertificate(text: string, manifest: Manifest, { keys, now 
   if (!verify(name, manifest.bytes, signer.publicKey, signature))
     throw new Fault("bad-signature", `${manifest.path} is not what ${subjectOf(signer)} signed`);
   refuseWeak(digests[name], "the signature of its manifest");
-  for (const said of manifest.digests.values()) refuseWeak(digests[said.name], "its manifest");
+  for (const digest of manifest.digests.values()) refuseWeak(digests[digest.name], "its manifest");
   chainOf(signer, { among, keys, at: now, usage: usages.codeSigning });
   return subjectOf(signer);
 }

@@ -15,13 +15,13 @@ export interface Envelope {
 export async function readEnvelope(text: string): Promise<Envelope> {
   const envelope = await readXml(text, ["Envelope", "ovf:Envelope"], "the OVA's description");
   const files = within(envelope, "References", "File").map((file) => ({
-    id: said(file, "id"),
-    path: said(file, "href") ?? "",
-    size: numberOf(said(file, "size")),
+    id: attributeOf(file, "id"),
+    path: attributeOf(file, "href") ?? "",
+    size: numberOf(attributeOf(file, "size")),
   }));
   const paths = new Map(files.flatMap(({ id, path }) => (id ? [[id, path]] : [])));
   const disks = within(envelope, "DiskSection", "Disk").map((disk) => ({
-    file: paths.get(said(disk, "fileRef") ?? ""),
+    file: paths.get(attributeOf(disk, "fileRef") ?? ""),
     capacity: capacityOf(disk),
   }));
   const [system] = named(envelope, "VirtualSystem");
@@ -36,7 +36,7 @@ const named = (element: XmlElement, name: string): XmlElement[] => [
 const within = (element: XmlElement, section: string, name: string): XmlElement[] =>
   named(element, section).flatMap((found) => named(found, name));
 
-const said = ({ attributes }: XmlElement, name: string): string | undefined =>
+const attributeOf = ({ attributes }: XmlElement, name: string): string | undefined =>
   attributes[`ovf:${name}`] ?? attributes[name];
 
 const numberOf = (text: string | undefined): number | undefined =>
@@ -44,8 +44,10 @@ const numberOf = (text: string | undefined): number | undefined =>
 
 /** The unit is bytes, or an expression such as `byte * 2^20`. */
 function capacityOf(disk: XmlElement): number | undefined {
-  const capacity = numberOf(said(disk, "capacity"));
-  const unit = (said(disk, "capacityAllocationUnits") ?? "byte").match(/^byte(?:\s*\*\s*2\^(\d{1,2}))?$/);
+  const capacity = numberOf(attributeOf(disk, "capacity"));
+  const unit = (attributeOf(disk, "capacityAllocationUnits") ?? "byte").match(
+    /^byte(?:\s*\*\s*2\^(\d{1,2}))?$/,
+  );
   return capacity !== undefined && unit ? capacity * 2 ** Number(unit[1] ?? 0) : undefined;
 }
 

@@ -16,7 +16,7 @@ export const manifestDigests = ["sha1", "sha256", "sha512"] as const;
 export type ManifestDigest = (typeof manifestDigests)[number];
 
 /** Digest of a file, as a manifest or certificate states it. */
-export interface SaidDigest {
+export interface ListedDigest {
   name: ManifestDigest;
   hex: string;
 }
@@ -25,13 +25,13 @@ export interface Manifest {
   path: string;
   bytes: Buffer;
   /** Keyed by file name. */
-  digests: ReadonlyMap<string, SaidDigest>;
+  digests: ReadonlyMap<string, ListedDigest>;
 }
 
 const line = /^(SHA1|SHA256|SHA512)\s?\(([^()]+)\)\s?=\s?([0-9a-fA-F]+)$/;
 
 /** Format: `SHA256(FILE)= HEX`. @throws Fault malformed */
-export function readDigestLine(text: string, what: string): SaidDigest & { file: string } {
+export function readDigestLine(text: string, what: string): ListedDigest & { file: string } {
   const [, name = "", file, hex] = text.match(line) ?? [];
   const digest = manifestDigests.find((known) => known === name.toLowerCase());
   if (!digest || !file || !hex)
@@ -43,12 +43,12 @@ export function readDigestLine(text: string, what: string): SaidDigest & { file:
 
 /** @throws Fault malformed */
 export function readManifest(path: string, text: SmallText): Manifest {
-  const digests = new Map<string, SaidDigest>();
+  const digests = new Map<string, ListedDigest>();
   for (const row of text.text().split(/\r?\n/)) {
     if (row === "") continue;
-    const { file, ...said } = readDigestLine(row, path);
+    const { file, ...digest } = readDigestLine(row, path);
     if (digests.has(file)) throw malformed(`${path} has ${file} twice`);
-    digests.set(file, said);
+    digests.set(file, digest);
   }
   return { path, bytes: text.bytes(), digests };
 }
@@ -58,14 +58,14 @@ export function refuseDigests(files: readonly OvaFile[], { path, digests }: Mani
   const listed = files.filter((file) => !/\.(?:mf|cert)$/.test(file.path));
   const unlisted = listed.find((file) => !digests.has(file.path));
   if (unlisted) throw malformed(`${path} does not list ${unlisted.path}`);
-  for (const [name, said] of digests) {
+  for (const [name, expected] of digests) {
     const file = listed.find((file) => file.path === name);
     if (!file) throw malformed(`${path} lists ${name}, which is not in the OVA`);
-    const digest = file.digest(said.name);
-    if (digest === said.hex) continue;
+    const digest = file.digest(expected.name);
+    if (digest === expected.hex) continue;
     throw new Fault(
       "bad-digest",
-      `${name} has the ${said.name.toUpperCase()} ${digest}, ${path} says ${said.hex}`,
+      `${name} has the ${expected.name.toUpperCase()} ${digest}, ${path} says ${expected.hex}`,
     );
   }
 }

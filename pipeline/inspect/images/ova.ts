@@ -4,7 +4,7 @@ import type { TarEntry } from "../archives/tar-paths.ts";
 import { smallText } from "../bytes/small-text.ts";
 import type { InspectOptions } from "../inspection.ts";
 import type { ImageFindings, OpenTar, TarContents } from "./content.ts";
-import { mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
+import { mostDisks, passingDisk, recordDisks } from "./disk-facts.ts";
 import { verifyCertificate } from "./ova-certificate.ts";
 import { type Envelope, readEnvelope, refuseOrder } from "./ova-envelope.ts";
 import type { OvaFile } from "./ova-manifest.ts";
@@ -17,8 +17,8 @@ import {
 } from "./ova-manifest.ts";
 
 /** A virtual machine in one file: description, manifest, signature and disks (DMTF DSP0243). */
-export const ovaTar: OpenTar = (told, options): TarContents => {
-  told.type = "ova";
+export const ovaTar: OpenTar = (findings, options): TarContents => {
+  findings.type = "ova";
   const files: OvaFile[] = [];
   return {
     entry(entry) {
@@ -26,33 +26,34 @@ export const ovaTar: OpenTar = (told, options): TarContents => {
         throw malformed(`the OVA has ${entry.path}, expected files only, without folders`);
       if (files.some(({ path }) => path === entry.path)) throw malformed(`the OVA has ${entry.path} twice`);
       if (files.length > mostDisks) throw new Fault("refuse", `the OVA has over ${mostDisks} files`);
-      const { file, take } = passingFile(entry, told, manifestOf(files));
+      const { file, take } = passingFile(entry, findings, manifestOf(files));
       files.push(file);
       return take;
     },
-    end: () => finish(files, told, options),
+    end: () => finish(files, findings, options),
   };
 };
 
 async function finish(
   files: readonly OvaFile[],
-  told: ImageFindings,
+  findings: ImageFindings,
   options: InspectOptions,
 ): Promise<Verdict> {
   const envelope = await readEnvelope(files[0]?.text?.text() ?? "");
-  if (envelope.name !== null) told.facts.name = envelope.name;
+  if (envelope.name !== null) findings.facts.name = envelope.name;
   refuseOrder(files, envelope);
-  tell(files, envelope, told);
+  recordCapacities(files, envelope, findings);
   const manifest = manifestOf(files);
   const certificate = files.find(({ path }) => path.endsWith(".cert"));
   if (!manifest) {
     if (certificate) throw malformed(`the OVA has ${certificate.path} and no manifest that it could sign`);
-    told.notes.push("it has no manifest, so its files cannot be verified");
+    findings.notes.push("it has no manifest, so its files cannot be verified");
     return "ok";
   }
-  told.facts.manifest = [...new Set(manifest.digests.values().map(({ name }) => name))].join(", ");
+  findings.facts.manifest = [...new Set(manifest.digests.values().map(({ name }) => name))].join(", ");
   refuseDigests(files, manifest);
-  if (certificate?.text) told.facts.signed_by = verifyCertificate(certificate.text.text(), manifest, options);
+  if (certificate?.text)
+    findings.facts.signed_by = verifyCertificate(certificate.text.text(), manifest, options);
   return "ok";
 }
 
@@ -63,7 +64,7 @@ function manifestOf(files: readonly OvaFile[]): Manifest | undefined {
 
 const isText = (path: string) => /\.(?:ovf|mf|cert)$/.test(path);
 
-function passingFile(entry: TarEntry, told: ImageFindings, manifest: Manifest | undefined) {
+function passingFile(entry: TarEntry, findings: ImageFindings, manifest: Manifest | undefined) {
   const { path, size } = entry;
   const hashes = new Map<ManifestDigest, Hash>();
   // The manifest may come last, so until then every digest is computed.
@@ -77,22 +78,24 @@ function passingFile(entry: TarEntry, told: ImageFindings, manifest: Manifest | 
     disk: undefined,
     digest: (name) => hashes.get(name)?.copy().digest("hex") ?? "",
   };
-  const look = text?.take ?? passingDisk(entry, told, (facts) => (file.disk = facts));
+  const consume = text?.take ?? passingDisk(entry, findings, (facts) => (file.disk = facts));
   const take = (chunk: Uint8Array) => {
     for (const hash of hashes.values()) hash.update(chunk);
-    look(chunk);
+    consume(chunk);
   };
   return { file, take };
 }
 
-function tell(files: readonly OvaFile[], { disks }: Envelope, told: ImageFindings): void {
-  tellDisks(
+function recordCapacities(files: readonly OvaFile[], { disks }: Envelope, findings: ImageFindings): void {
+  recordDisks(
     files.flatMap(({ path, disk }) => (disk ? [{ name: path, ...disk }] : [])),
-    told,
+    findings,
   );
   for (const { path, disk } of files) {
     const declared = disks.find(({ file }) => file === path)?.capacity;
     if (disk && declared !== undefined && disk.virtual_size !== declared)
-      told.notes.push(`${path} is a disk of ${disk.virtual_size} bytes, its description says ${declared}`);
+      findings.notes.push(
+        `${path} is a disk of ${disk.virtual_size} bytes, its description says ${declared}`,
+      );
   }
 }

@@ -20,8 +20,8 @@ const images: readonly (readonly [RegExp, OpenTar])[] = [
 const mostRatio = 1000;
 const alwaysAllowed = 2 ** 20;
 
-export const tarContent: OpenContent = (told, options, source) => {
-  told.type = "tar";
+export const tarContent: OpenContent = (findings, options, source) => {
+  findings.type = "tar";
   let open: OpenTar | undefined;
   let contents: TarContents | undefined;
   let passed = 0;
@@ -30,7 +30,7 @@ export const tarContent: OpenContent = (told, options, source) => {
   const tar = tarReader((entry) => {
     if (entry.path === "." && entry.type === "directory") return undefined;
     open ??= images.find(([first]) => first.test(entry.path))?.[1] ?? archiveTar;
-    contents ??= open(told, options);
+    contents ??= open(findings, options);
     return contents.entry(entry);
   }, options.limit);
 

@@ -3,21 +3,21 @@ import { Fault, malformed } from "../../documents/verdict.ts";
 import { pushReader, type Steps } from "../bytes/push.ts";
 import { bootOf } from "./boot.ts";
 import type { OpenContent } from "./content.ts";
-import { tellDisks } from "./disk-facts.ts";
+import { recordDisks } from "./disk-facts.ts";
 import { refuseSize } from "./disks/disk.ts";
 import { type Fields, fieldsOf } from "./disks/fields.ts";
 
 /** Proxmox backups (vma_spec.txt of pve-qemu): a header, then extents that mix clusters of all disks. */
-export const vmaContent: OpenContent = (told) => {
-  told.type = "vma";
+export const vmaContent: OpenContent = (findings) => {
+  findings.type = "vma";
   const disks: VmaDisk[] = [];
   const reader = pushReader(steps(disks), "VMA archive");
   return {
     write: reader.write,
     end() {
       reader.end();
-      const facts = disks.map((disk) => ({ ...aboutDisk(disk, told.notes), name: disk.name }));
-      tellDisks(facts, told);
+      const facts = disks.map((disk) => ({ ...aboutDisk(disk, findings.notes), name: disk.name }));
+      recordDisks(facts, findings);
       return "ok";
     },
   };

@@ -4,7 +4,7 @@ import type { TarEntry } from "../archives/tar-paths.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
 import { readXml } from "../bytes/xml.ts";
 import type { ImageFindings, OpenTar } from "./content.ts";
-import { type DiskFacts, mostDisks, passingDisk, tellDisks } from "./disk-facts.ts";
+import { type DiskFacts, mostDisks, passingDisk, recordDisks } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";
 
 const chunkSize = 2 ** 20;
@@ -18,8 +18,8 @@ interface XvaDisk {
 }
 
 /** XenServer's export of a machine: its description, then disks in chunks of 1 MiB, each with a checksum. */
-export const xvaTar: OpenTar = (told) => {
-  told.type = "xva";
+export const xvaTar: OpenTar = (findings) => {
+  findings.type = "xva";
   const disks = new Map<string, XvaDisk>();
   let description: SmallText | undefined;
   let check = () => {};
@@ -35,9 +35,9 @@ export const xvaTar: OpenTar = (told) => {
       const [, name, digits, kind] = entry.path.match(/^(Ref:\d+)\/(\d{8,})(\.checksum|\.xxhash)?$/) ?? [];
       if (!name || !digits || entry.type !== "file")
         throw malformed(`the XVA has ${entry.path}, expected ova.xml and chunks of disks`);
-      if (!kind) return nextChunk(entry, diskOf(disks, name), Number(digits), told);
+      if (!kind) return nextChunk(entry, diskOf(disks, name), Number(digits), findings);
       const sum = smallText(entry);
-      check = () => refuseSum(disks.get(name), Number(digits), kind, sum.text(), told);
+      check = () => refuseSum(disks.get(name), Number(digits), kind, sum.text(), findings);
       return sum.take;
     },
     async end(): Promise<Verdict> {
@@ -45,7 +45,7 @@ export const xvaTar: OpenTar = (told) => {
       await readXml(description?.text() ?? "", ["value"], "ova.xml");
       const facts = [...disks].map(([name, disk]) => ({ ...factsOf(disk), name }));
       if (facts.length === 0) throw malformed("the XVA has no disks");
-      tellDisks(facts, told);
+      recordDisks(facts, findings);
       return "ok";
     },
   };
@@ -63,7 +63,7 @@ function nextChunk(
   entry: TarEntry,
   disk: XvaDisk,
   index: number,
-  told: ImageFindings,
+  findings: ImageFindings,
 ): (chunk: Uint8Array) => void {
   if (index <= disk.index || disk.size % chunkSize !== 0 || entry.size > chunkSize)
     throw malformed(
@@ -73,13 +73,13 @@ function nextChunk(
   disk.size = index * chunkSize + entry.size;
   const hash = createHash("sha1");
   const isFirst = index === 0 && entry.size > 0;
-  const look = isFirst
-    ? passingDisk(entry, { ...told, notes: [] }, (facts) => (disk.start = facts), raw)
+  const consume = isFirst
+    ? passingDisk(entry, { ...findings, notes: [] }, (facts) => (disk.start = facts), raw)
     : () => {};
   let left = entry.size;
   return (chunk) => {
     hash.update(chunk);
-    look(chunk);
+    consume(chunk);
     left -= chunk.length;
     if (left === 0) disk.sum = hash.digest("hex");
   };
@@ -90,12 +90,12 @@ function refuseSum(
   index: number,
   kind: string,
   text: string,
-  told: ImageFindings,
+  findings: ImageFindings,
 ): void {
   if (disk?.index !== index)
     throw malformed(`the XVA has a checksum of chunk ${index} that does not follow it`);
   const unknown = "its chunks have checksums of a kind that is not known here (xxhash)";
-  if (kind === ".xxhash" && !told.notes.includes(unknown)) told.notes.push(unknown);
+  if (kind === ".xxhash" && !findings.notes.includes(unknown)) findings.notes.push(unknown);
   if (kind === ".checksum" && text.trim().toLowerCase() !== disk.sum)
     throw new Fault("bad-digest", `the XVA has chunk ${index}, which differs from its checksum`);
 }

@@ -31,7 +31,7 @@ export function machOSignatures(
 ): Inspection {
   try {
     const slices = slicesOf(source);
-    for (const { arch, content } of slices) lookThrough(content, finder.file(source.name, arch));
+    for (const { arch, content } of slices) scanThrough(content, finder.file(source.name, arch));
     return joined(
       source,
       slices,
@@ -49,9 +49,9 @@ export function machOSignatures(
 
 const step = 1 << 18;
 
-function lookThrough(content: ByteSource, look: ((chunk: Uint8Array) => void) | undefined): void {
-  for (let at = 0; look && at < content.size; at += step)
-    look(content.read(at, Math.min(step, content.size - at)));
+function scanThrough(content: ByteSource, scan: ((chunk: Uint8Array) => void) | undefined): void {
+  for (let at = 0; scan && at < content.size; at += step)
+    scan(content.read(at, Math.min(step, content.size - at)));
 }
 
 /** The worst architecture decides the verdict. */

@@ -83,11 +83,11 @@ function fileSink(
   { finder, options }: Into,
   signatures: FileSignature[],
 ): FileSink {
-  const look = finder.file(name);
+  const scan = finder.file(name);
   const held = heldFile(size, isPe);
   return {
     write(chunk) {
-      look?.(chunk);
+      scan?.(chunk);
       held.write(chunk);
     },
     async end() {

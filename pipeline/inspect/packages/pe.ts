@@ -19,8 +19,8 @@ const longestSignature = 1 << 24;
 /** Inspects a standalone executable or library of Windows. */
 export async function inspectPe(source: ByteSource, options: InspectOptions): Promise<Inspection> {
   const finder = selfCheckFinder(undefined);
-  const look = finder.file(source.name);
-  if (look) await source.each(look);
+  const scan = finder.file(source.name);
+  if (scan) await source.each(scan);
   return withSelfCheck(await peSignature(source, options), finder);
 }
 

@@ -88,11 +88,11 @@ function asParsed(
 
 function toldOf({ artifact, at }: Described, found: Problem): Problem {
   const name = artifact.file ?? artifact.name;
-  const isSaid = basename(at().file) === name || found.message.includes(name);
+  const isNamed = basename(at().file) === name || found.message.includes(name);
   const hint = waysOut[found.code] ?? found.hint;
   return {
     ...found,
-    message: isSaid ? found.message : `${name}: ${found.message}`,
+    message: isNamed ? found.message : `${name}: ${found.message}`,
     ...(hint !== undefined && { hint }),
   };
 }

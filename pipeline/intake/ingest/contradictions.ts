@@ -28,13 +28,13 @@ export interface Statements {
 /**
  * Statements of a sidecar, --set or a finished manifest must match the facts.
  * @param stated all statements merged
- * @param isLookedInto whether the bytes were inspected; then a stated value that they lack is wrong
+ * @param isInspected whether the bytes were inspected; then a stated value that they lack is wrong
  */
 export function contradictions(
   file: Claimed,
   stated: Fields,
   facts: Fields,
-  isLookedInto: boolean,
+  isInspected: boolean,
   by: Statements = { sidecars: new Map(), settings: {} },
 ): Problem[] {
   const { sha256, size, store, vendor, attestation, inspected } = stated;
@@ -43,15 +43,15 @@ export function contradictions(
     size,
     store,
     vendor,
-    attestation: isLookedInto ? attestation : { sha256: attestation?.sha256 },
+    attestation: isInspected ? attestation : { sha256: attestation?.sha256 },
     // A different policy or signer list may have given another verdict for the same bytes.
     inspected: inspected?.policy === facts.inspected?.policy ? inspected : undefined,
   };
-  return [...differences(claims, facts)].map((difference) => told(difference, file, by));
+  return [...differences(claims, facts)].map((difference) => problemOf(difference, file, by));
 }
 
 function* differences(stated: unknown, fact: unknown, path: Path = [], field = ""): Generator<Difference> {
-  if (stated === undefined || (fact === undefined && !isToldByBytes(field))) return;
+  if (stated === undefined || (fact === undefined && !isInBytes(field))) return;
   if (Array.isArray(stated) && Array.isArray(fact)) yield* ofFilesInside(stated, fact, path, field);
   else if (isObject(stated) && isObject(fact)) {
     for (const [key, value] of Object.entries(stated))
@@ -76,10 +76,10 @@ function* ofFilesInside(
 }
 
 /** Fields that inspection always finds if they exist. */
-const isToldByBytes = (field: string): boolean =>
+const isInBytes = (field: string): boolean =>
   field === "" || /^attestation\.(?:key_id|signature|file_signatures)\b/.test(field);
 
-function told({ path, field, stated, fact }: Difference, file: Claimed, by: Statements): Problem {
+function problemOf({ path, field, stated, fact }: Difference, file: Claimed, by: Statements): Problem {
   const { at, who } = sourceOf(path, file, by);
   const what = `${field} of ${file.name}`;
   const shown = isObject(stated) || Array.isArray(stated) ? "" : ` as ${JSON.stringify(stated)}`;

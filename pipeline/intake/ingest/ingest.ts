@@ -62,7 +62,7 @@ export interface Ingested {
   /** Skipped inputs, with reasons. */
   leftOut: string[];
   /** True if policies require inspection; otherwise files are only measured. */
-  isLookedInto: boolean;
+  isInspected: boolean;
   warnings: Problem[];
 }
 
@@ -80,20 +80,20 @@ export async function ingestBuild(
   const job = jobName(request);
   const settings = parseSettings(request.settings ?? []);
   if (request.artifacts !== undefined) requireArtifacts(request.artifacts);
-  const { config, sums, evidence, story } = await read(folder, request, surroundings);
-  if (!request.elsewhere) requireRelease(folder, story.version);
-  const names = story.job.files.map(({ name }) => name);
+  const { config, sums, evidence, merged } = await read(folder, request, surroundings);
+  if (!request.elsewhere) requireRelease(folder, merged.version);
+  const names = merged.job.files.map(({ name }) => name);
   if (settings.file !== undefined && names.length > 1) {
     const message = `--set file=${settings.file} would give ${names.length} files one name: ${names.slice(0, 5).join(", ")}`;
     throw failure("usage", message, "Ingest the one that is called so in a call of its own.");
   }
 
-  const context: Description = { ...story, config, settings };
-  const release = readRelease(folder, story.version);
-  const { present, problems: missing } = locate(story.job.files, sums, story.version, request.artifacts);
+  const context: Description = { ...merged, config, settings };
+  const release = readRelease(folder, merged.version);
+  const { present, problems: missing } = locate(merged.job.files, sums, merged.version, request.artifacts);
   const check = (measured: ReadonlyMap<string, Measured>) => {
     const { described, problems } = describeAll(present, measured, context);
-    const checked = checkManifest(described, story.version, config, release);
+    const checked = checkManifest(described, merged.version, config, release);
     return { manifest: checked.manifest, problems: [...problems, ...checked.problems] };
   };
   // Errors that do not depend on the bytes are reported before reading, which may take minutes.
@@ -106,12 +106,12 @@ export async function ingestBuild(
   const { manifest, problems } = check(measured);
   throwErrors([...found, ...problems]);
   return {
-    version: story.version,
+    version: merged.version,
     manifest,
     text: manifestText(manifest),
     fileName: manifestFileName(job, manifest),
     leftOut: [...new Set(evidence.leftOut)].sort(),
-    isLookedInto: inspect !== undefined,
+    isInspected: inspect !== undefined,
     warnings: [...found, ...problems],
   };
 }
@@ -154,7 +154,7 @@ async function read(folder: string, request: IngestRequest, { environment }: Ing
   const config = await loadConfiguration(folder, request.config);
   const sums = await readSumFiles(request.sums ?? []);
   const evidence = await readEvidence(request.inputs, config, sums);
-  return { config, sums, evidence, story: await mergeEvidence(evidence, { release, revision }, config) };
+  return { config, sums, evidence, merged: await mergeEvidence(evidence, { release, revision }, config) };
 }
 
 /** Excludes ingest's own output: a second call for the same build finds the first manifest. */

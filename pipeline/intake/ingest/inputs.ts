@@ -2,7 +2,7 @@ import { basename } from "node:path/posix";
 import type { Config } from "../../documents/config.ts";
 import { giveWhole, isShortened } from "../../project/display.ts";
 import { readFiles } from "../../system/files.ts";
-import { pathInfo, readHead, type PathInfo } from "../../system/input-files.ts";
+import { type PathInfo, pathInfo, readHead } from "../../system/input-files.ts";
 import { type Evidence, type FoundFile, gather, problem, wholeFile } from "./evidence.ts";
 import { readFolder } from "./formats/output-folder.ts";
 import {

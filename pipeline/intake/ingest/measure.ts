@@ -74,7 +74,7 @@ export function locate(
     const isKnown = copies.length > 0 || (artifacts === undefined && (sum || file.sha256));
     if (!isKnown && problems.length === before) problems.push(missing(file, inFolder));
     const sizes = copies.map(({ path, size }) => ({ value: size, at: wholeFile(path) }));
-    if (file.size && !isHeldAgainst(file, copies)) sizes.push(file.size);
+    if (file.size && !isCompared(file, copies)) sizes.push(file.size);
     if (sum?.size !== undefined) sizes.push({ value: sum.size, at: sum.at });
     const size = agree(`the size of ${file.name}`, sizes, problems, oneFile)?.value;
     return { file, copies, size, sum };
@@ -83,7 +83,7 @@ export function locate(
 }
 
 /** True if the bytes will be compared with the manifest's values, which are not used before. */
-const isHeldAgainst = ({ finished }: JobFile, copies: Present["copies"]): boolean =>
+const isCompared = ({ finished }: JobFile, copies: Present["copies"]): boolean =>
   finished !== undefined && copies.length > 0;
 
 function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[]): Present["copies"] {
@@ -118,7 +118,7 @@ export async function measure(
   );
   const read = Map.groupBy(await readCopies(toRead, onProgress), ({ name }) => name);
   for (const { file, copies, size, sum } of present) {
-    const claims: Claim<string>[] = file.sha256 && !isHeldAgainst(file, copies) ? [file.sha256] : [];
+    const claims: Claim<string>[] = file.sha256 && !isCompared(file, copies) ? [file.sha256] : [];
     if (sum) claims.push({ value: sum.sha256, at: sum.at });
     const found = read.get(file.name) ?? [];
     claims.push(...found.map(({ path, sha256 }) => ({ value: sha256, at: wholeFile(path) })));
@@ -167,14 +167,14 @@ export async function readCopies<C extends Copy>(
 const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { size }) => bytes + size, 0);
 
 async function readHere({ path, size, look }: Copy, onBytes: (bytes: number) => void): Promise<Read> {
-  let told = 0;
-  const tell = (done: number) => {
-    if (done <= told) return; // A reader may pass over the file again.
-    onBytes(done - told);
-    told = done;
+  let reported = 0;
+  const report = (done: number) => {
+    if (done <= reported) return; // A reader may pass over the file again.
+    onBytes(done - reported);
+    reported = done;
   };
-  const read = look ? await readCopy(path, tell, look) : await hashFile(path, tell);
-  if (told < size) tell(size);
+  const read = look ? await readCopy(path, report, look) : await hashFile(path, report);
+  if (reported < size) report(size);
   return read;
 }
 

@@ -105,18 +105,18 @@ async function readRelease(folder: string, version: string): Promise<ParsedRelea
  */
 function ownRelease(
   manifest: Located<Manifest>,
-  told: readonly Problem[],
+  earlier: readonly Problem[],
   release: ParsedRelease,
   config: Config,
 ): Release {
   const parsed = { ...release, manifests: [manifest], problems: [] };
   const { release: mine, problems } = normalizeRelease(parsed, config);
   // Errors in release.yaml are not the client's; a missing revision is reported once per image.
-  const withoutRevision = new Set(told.map(({ at }) => String(at?.path)));
+  const withoutRevision = new Set(earlier.map(({ at }) => String(at?.path)));
   const found = checkRelease(parsed, config)
     .filter(({ at, severity }) => severity === "error" && at?.file === postedName)
     .filter(({ at, code }) => code !== "vendor-required" || !withoutRevision.has(String(at?.path)));
-  refuseInvalid([...told, ...found, ...problems]);
+  refuseInvalid([...earlier, ...found, ...problems]);
   return mine;
 }
 

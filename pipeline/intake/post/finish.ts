@@ -18,13 +18,13 @@ export async function finishManifest(
   posted: Located<Manifest>,
   config: Config,
 ): Promise<{ manifest: Located<Manifest>; problems: Problem[] }> {
-  const story = await storyOf(posted, config);
+  const merged = await mergedOf(posted, config);
   const names = posted.value.artifacts.map(({ file, name }) => file ?? name);
   const artifacts: WrittenArtifact[] = [];
   const positions: number[] = [];
   const problems: Problem[] = [];
-  for (const file of story.job.files) {
-    const found = describeFile(file, undefined, { ...story, config, settings: {} });
+  for (const file of merged.job.files) {
+    const found = describeFile(file, undefined, { ...merged, config, settings: {} });
     problems.push(...found.problems.map(withOwnHint));
     if (!found.artifact) continue;
     artifacts.push(found.artifact);
@@ -32,14 +32,14 @@ export async function finishManifest(
   }
   const manifest: Located<Manifest> = {
     file: posted.file,
-    value: { release: story.version, artifacts },
+    value: { release: merged.version, artifacts },
     place: ([top = "", index, ...rest], part) =>
       posted.place(index === undefined ? [top] : [top, positions[Number(index)] ?? 0, ...rest], part),
   };
   return { manifest, problems };
 }
 
-async function storyOf(posted: Located<Manifest>, config: Config): Promise<MergedEvidence> {
+async function mergedOf(posted: Located<Manifest>, config: Config): Promise<MergedEvidence> {
   if (posted.value.artifacts.length === 0) throw invalid(["artifacts"], "This list may not be empty.");
   try {
     return await mergeEvidence(

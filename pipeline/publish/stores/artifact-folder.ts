@@ -30,7 +30,7 @@ const longestCopy = 24 * 3_600_000;
 /** Artifacts in a folder, for instance a web server's. */
 export function artifactFolder(folder: string): ArtifactPlace {
   const at = (key: string) => rootFolder(folder)(relativePath(key));
-  const look: ArtifactPlace["look"] = async (key, file) => {
+  const compare: ArtifactPlace["compare"] = async (key, file) => {
     const { kind, size } = pathInfo(at(key));
     if (kind === "missing") return "absent";
     if (kind !== "file" || size !== file.size) return "other";
@@ -38,10 +38,10 @@ export function artifactFolder(folder: string): ArtifactPlace {
   };
   return {
     place: `dir:${folder}`,
-    look,
+    compare,
     async uploadFile(key, path, file) {
       const target = at(key);
-      const before = await look(key, file);
+      const before = await compare(key, file);
       if (before === "same") return "present";
       if (before === "other") throw objectTaken(target);
       // biome-ignore lint/plugin: relcat generates this name.
@@ -57,7 +57,7 @@ export function artifactFolder(folder: string): ArtifactPlace {
       } catch (error) {
         const { code, syscall } = error as NodeJS.ErrnoException;
         if (code !== "EEXIST") throw syscall ? accessFailure(`cannot write ${target}`, error) : error;
-        if ((await look(key, file)) === "same") return "present";
+        if ((await compare(key, file)) === "same") return "present";
         throw objectTaken(target);
       } finally {
         rmSync(copy, { force: true });

@@ -67,9 +67,9 @@ function kindOf(status: number, name: string): Verdict["kind"] {
 function serviceReason({ name, message }: Error, status: number): string {
   // The answer to HEAD has no body with details.
   const isKnown = name !== "" && !["Error", "Unknown", "UnknownError", String(status)].includes(name);
-  const said = firstLine(message);
-  const isTold = said !== "" && said !== name && !/^(UnknownError|Unknown)$/.test(said);
-  return `the service answered ${status}${isKnown ? ` ${name}` : ""}${isTold && isKnown ? `, ${said}` : ""}`;
+  const text = firstLine(message);
+  const hasText = text !== "" && text !== name && !/^(UnknownError|Unknown)$/.test(text);
+  return `the service answered ${status}${isKnown ? ` ${name}` : ""}${hasText && isKnown ? `, ${text}` : ""}`;
 }
 
 function transportReason({ name, message, code, $metadata }: ServiceError): string {

@@ -41,7 +41,7 @@ export async function uploadInParts(
   reader: FileReader,
   key: string,
   file: UploadHeaders,
-  look: () => ReturnType<ArtifactPlace["look"]>,
+  compare: () => ReturnType<ArtifactPlace["compare"]>,
 ): Promise<"uploaded" | "taken"> {
   const upload = { session, key, file, partSize: partSizeOf(file) };
   const { ours, others } = await findUnfinished(upload);
@@ -55,11 +55,11 @@ export async function uploadInParts(
     throw error;
   }
   // Not all services support conditions for completing an upload.
-  if ((await look()) !== "absent") {
+  if ((await compare()) !== "absent") {
     await abandon(upload, id);
     return "taken";
   }
-  if (!(await complete(upload, id, etags)) || (await look()) !== "same") return "taken";
+  if (!(await complete(upload, id, etags)) || (await compare()) !== "same") return "taken";
   // The object exists now, so unfinished uploads are aborted, because storage providers charge for them.
   for (const other of others) await abandon(upload, other);
   return "uploaded";

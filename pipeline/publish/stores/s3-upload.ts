@@ -15,26 +15,26 @@ export function artifactsIn(
   head: ArtifactStore["head"],
   put: ArtifactStore["put"],
 ): Omit<ArtifactPlace, "place"> {
-  const look: ArtifactPlace["look"] = async (key, file) => {
+  const compare: ArtifactPlace["compare"] = async (key, file) => {
     const there = await head(key);
     if (!there) return "absent";
     const sha256 = there.sha256 ?? (there.size === file.size ? await digestOf(session, key) : "");
     return sha256 === file.sha256 ? "same" : "other";
   };
   return {
-    look,
+    compare,
     async uploadFile(key, path, file) {
-      const before = await look(key, file);
+      const before = await compare(key, file);
       if (before === "same") return "present";
       if (before === "other") throw taken(session, key);
       const result = await withFile(path, file, (reader) =>
         file.size <= largestWhole
           ? uploadWhole(reader, key, file, put)
-          : uploadInParts(session, reader, key, file, () => look(key, file)),
+          : uploadInParts(session, reader, key, file, () => compare(key, file)),
       );
       if (result === "uploaded") return result;
       // A concurrent upload came first, which is fine if its bytes are the same.
-      const now = await look(key, file);
+      const now = await compare(key, file);
       if (now === "same") return "present";
       throw now === "other" ? taken(session, key) : gone(session, key);
     },

@@ -20,15 +20,15 @@ export function provenanceOf(
   return {
     origin: [
       signedBy(signer, key) ?? { words: "No signature stated", value: "", isHash: false },
-      ...said("Built from source revision", revision, true),
+      ...statement("Built from source revision", revision, true),
     ],
     provenance: [
-      ...said("Signed by", signer),
-      ...said("Signing key", key, true),
-      ...said("Signature", textIn(signature.display) ?? ((signer ?? key) ? undefined : "none stated")),
-      ...said("Signed inside", Array.isArray(files) ? filesText(files.length) : undefined),
-      ...said("Source revision", revision, true),
-      ...said("Build output", textIn(objectIn(data.store).path), true),
+      ...statement("Signed by", signer),
+      ...statement("Signing key", key, true),
+      ...statement("Signature", textIn(signature.display) ?? ((signer ?? key) ? undefined : "none stated")),
+      ...statement("Signed inside", Array.isArray(files) ? filesText(files.length) : undefined),
+      ...statement("Source revision", revision, true),
+      ...statement("Build output", textIn(objectIn(data.store).path), true),
     ],
   };
 }
@@ -47,7 +47,7 @@ function signedBy(signer: string | undefined, key: string | undefined): Statemen
   return { words: isHash ? "Signed with key" : "Signed with", value: key, isHash };
 }
 
-const said = (words: string, value: string | undefined, isHash = false): Statement[] =>
+const statement = (words: string, value: string | undefined, isHash = false): Statement[] =>
   value === undefined ? [] : [{ words, value, isHash }];
 
 const filesText = (count: number): string => (count === 1 ? "1 file" : `${count} files`);

@@ -1,6 +1,6 @@
 import { renameSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readStatData, type MadeFile, type MadeGroup, noStatData } from "../../journal/file-stats.ts";
+import { type MadeFile, type MadeGroup, noStatData, readStatData } from "../../journal/file-stats.ts";
 import { hasSiblings, placeEncoded, removeUnwanted, type SiblingOptions } from "../../journal/precompress.ts";
 import { removeSiblings } from "../../journal/siblings.ts";
 import { accessFailure } from "../../system/access-failure.ts";

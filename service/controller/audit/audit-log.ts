@@ -83,17 +83,17 @@ export const hashed = (row: Omit<AuditRow, "hash">): string =>
  * Appends rows, each chained to the previous one by an HMAC keyed with the pepper. Only inside
  * `Database.write`, which serializes writers.
  */
-export async function appendDeeds(
+export async function appendAuditEntries(
   transaction: Kysely<Schema>,
   { pepper, at, actor }: { pepper: Pepper; at: string; actor: Actor },
-  deeds: readonly AuditEntry[],
+  entries: readonly AuditEntry[],
 ): Promise<void> {
-  if (deeds.length === 0) return;
+  if (entries.length === 0) return;
   const last = await readHead(transaction, pepper);
   // If the stored head was tampered with, the new rows must not verify either.
   let { seq, hash } = last.isSigned ? last : { ...last, hash: `${last.hash} changed` };
-  const rows = deeds.map((deed) => {
-    const row = rowOf(deed, actor, ++seq, at);
+  const rows = entries.map((entry) => {
+    const row = rowOf(entry, actor, ++seq, at);
     hash = digestOf(pepper, "audit", hash, hashed(row));
     return [seq, row.code, row.target_kind, row.target_id, row.before, row.after, hash];
   });

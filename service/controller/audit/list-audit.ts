@@ -22,11 +22,11 @@ export async function listAudit({
     .orderBy("seq", after === undefined ? "desc" : "asc")
     .limit(Number(limit ?? usualLimit))
     .execute();
-  return { status: 200, body: { audit_log: rows.map(told) } };
+  return { status: 200, body: { audit_log: rows.map(auditRowOf) } };
 }
 
 /** A row in the API's form. */
-export const told = (row: AuditRow): z.infer<typeof auditSchema>["audit_log"][number] => ({
+export const auditRowOf = (row: AuditRow): z.infer<typeof auditSchema>["audit_log"][number] => ({
   seq: row.seq,
   at: row.at,
   actor: { kind: row.actor_kind, id: row.actor_id, name: row.actor_name, ip: row.ip },

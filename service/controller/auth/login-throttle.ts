@@ -12,7 +12,7 @@ const window = 300_000;
  */
 const maxFailures = { pair: 5, address: 50 };
 /** Audit rows per minute for failures; further failures are counted, not recorded. */
-const mostTold = 60;
+const mostRecorded = 60;
 const minute = 60_000;
 
 /** Stored as digests, because people type passwords into the name field by mistake. */
@@ -25,7 +25,7 @@ function keysOf(pepper: Pepper, name: string, remote: string) {
 }
 
 /** @returns seconds to wait because of earlier failures; 0: none */
-export async function brakeOf(
+export async function throttleOf(
   { counters, pepper }: Controller,
   name: string,
   remote: string,
@@ -44,7 +44,7 @@ const untilNext = (now: number): number => Math.ceil((window - (now % window)) /
 
 /**
  * Counts a failure; successful attempts are never counted.
- * @returns seconds to wait if the limit is exceeded; `brakeOf` cannot see concurrent attempts
+ * @returns seconds to wait if the limit is exceeded; `throttleOf` cannot see concurrent attempts
  */
 export async function countFailure(
   { counters, pepper }: Controller,
@@ -61,16 +61,16 @@ export async function countFailure(
 }
 
 /** Records a failure and its reason in the audit log, but never the id or password that the client sent. */
-export async function tellFailure(
+export async function recordFailure(
   controller: Controller,
   { failure, id, kind = "key" }: { failure: Failure; id?: string; kind?: "key" | "user" },
   caller: Pick<Actor, "ip" | "request">,
   now: number,
 ): Promise<void> {
-  const told = await controller.counters.add("told failures", minute, now);
-  if (told > mostTold) return;
+  const count = await controller.counters.add("recorded failures", minute, now);
+  if (count > mostRecorded) return;
   const actor: Actor = { kind: "nobody", id: null, name: null, ...caller };
-  const more = told === mostTold ? { more: "further failures of this minute are not written down" } : {};
+  const more = count === mostRecorded ? { more: "further failures of this minute are not written down" } : {};
   await writeAs(controller, actor, now, async ({ record }) => {
     record({
       code: "auth.failed",

@@ -8,7 +8,7 @@ import { readDeviceRow, serialKey } from "./device-rows.ts";
 type Request = z.infer<typeof decisionsRequestSchema>;
 type Decision = Request["auth_decisions"][number];
 
-const told = ({ serial, enforce_state, device_id, source, created_at }: SerialRow) => ({
+const decisionOf = ({ serial, enforce_state, device_id, source, created_at }: SerialRow) => ({
   serial,
   enforce_state,
   device_id,
@@ -24,7 +24,7 @@ export async function listAuthDecisions({ controller: { database } }: Call): Pro
     .orderBy("created_at")
     .orderBy("serial_key")
     .execute();
-  return { status: 200, body: { auth_decisions: rows.map(told) } };
+  return { status: 200, body: { auth_decisions: rows.map(decisionOf) } };
 }
 
 /** Maximum number of rejected serial numbers named in a message. */
@@ -58,7 +58,10 @@ export async function setAuthDecisions(call: Call<Request>): Promise<Answer> {
     return results;
   });
   const left_out = { rejected: leftOut.length, serials: leftOut.slice(0, mostNamed) };
-  return { status: 200, body: { auth_decisions: rows.map(told), ...(leftOut.length > 0 && { left_out }) } };
+  return {
+    status: 200,
+    body: { auth_decisions: rows.map(decisionOf), ...(leftOut.length > 0 && { left_out }) },
+  };
 }
 
 const readSerial = ({ transaction }: Writing, key: string): Promise<SerialRow | undefined> =>
@@ -105,13 +108,13 @@ async function decide(
   const isSame = before?.enforce_state === enforce_state && before.device_id === device_id;
   if (before && (isSame || (before.source === "rejection" && enforce_state === "rejected"))) return [before];
   if (before) await transaction.deleteFrom("serials").where("serial_key", "=", key).execute();
-  const told = before && { before: { enforce_state: before.enforce_state, source: before.source } };
+  const changed = before && { before: { enforce_state: before.enforce_state, source: before.source } };
   if (enforce_state === "none") {
     if (before)
       record({
         code: "serial.decided",
         target: { kind: "serial", id: key },
-        ...told,
+        ...changed,
         after: { enforce_state },
       });
     return [];
@@ -129,7 +132,7 @@ async function decide(
   record({
     code: "serial.decided",
     target: { kind: "serial", id: key },
-    ...told,
+    ...changed,
     after: { enforce_state, device_id },
   });
   return [row];

@@ -34,7 +34,7 @@ export async function enrollDevice(call: Call<Request>): Promise<Answer> {
   };
   const outcome = await write(call, (writing) => enroll(call, writing), actor);
   if (outcome !== "full") return outcome;
-  await tellFull(call, actor);
+  await recordFull(call, actor);
   throw new Refused("enrolment-full", "Too many devices wait for a decision: come back later.", {
     headers: { "Retry-After": "3600" },
   });
@@ -43,7 +43,7 @@ export async function enrollDevice(call: Call<Request>): Promise<Answer> {
 const hour = 3_600_000;
 
 /** Recorded at most once an hour, so that a flood cannot fill the audit log instead. */
-async function tellFull(call: Call, actor: Actor): Promise<void> {
+async function recordFull(call: Call, actor: Actor): Promise<void> {
   const { counters, log, settings } = call.controller;
   if ((await counters.add("enrolment full", hour, call.now)) > 1) return;
   const after = { pending: settings.mostPending };

@@ -4,7 +4,7 @@ import { caching } from "../../http/answers.ts";
 import { refusalOf } from "../access.ts";
 import type { eventsQuerySchema } from "../audit/audit-documents.ts";
 import { deviceCodes } from "../audit/audit-log.ts";
-import { told } from "../audit/list-audit.ts";
+import { auditRowOf } from "../audit/list-audit.ts";
 import { isStillGood } from "../auth/authenticate.ts";
 import { type Answer, type Call, principalOf } from "../call.ts";
 import { contracts } from "../contracts.ts";
@@ -143,7 +143,7 @@ async function readEvents(
 
 /** JSON text contains no line breaks, so an event has three lines (HTML standard, 9.2). */
 function eventOf(row: AuditRow): string {
-  const { hash: _, request_id: _request, actor, ...event } = told(row);
+  const { hash: _, request_id: _request, actor, ...event } = auditRowOf(row);
   const { ip: _ip, ...who } = actor;
   return `id: ${row.seq}\nevent: ${row.code}\ndata: ${JSON.stringify({ ...event, actor: who })}\n\n`;
 }

@@ -66,12 +66,12 @@ export async function changeApiKey(call: Call<z.infer<typeof keyChangeSchema>>):
       .set({ name: after.name, disabled: after.disabled })
       .where("id", "=", before.id)
       .execute();
-    const told = (key: KeyRow) => ({ name: key.name, disabled: key.disabled !== 0 });
+    const audited = (key: KeyRow) => ({ name: key.name, disabled: key.disabled !== 0 });
     record({
       code: "key.updated",
       target: { kind: "key", id: before.id },
-      before: told(before),
-      after: told(after),
+      before: audited(before),
+      after: audited(after),
     });
     return after;
   });

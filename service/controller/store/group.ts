@@ -30,8 +30,8 @@ export function grouped(
     const group = waiting.splice(0, 1);
     if (group.length === 0) return;
     try {
-      const tell = await inOne(transact, group, waiting, duration);
-      for (const each of tell) each();
+      const answers = await inOne(transact, group, waiting, duration);
+      for (const each of answers) each();
     } catch (error) {
       for (const { fail } of group) fail(error);
     }
@@ -50,15 +50,15 @@ async function inOne(
   waiting: Writer[],
   duration: number,
 ): Promise<(() => void)[]> {
-  const tell: (() => void)[] = [];
+  const answers: (() => void)[] = [];
   await transact(async (transaction) => {
     const end = performance.now() + duration;
     for (const { run } of group) {
-      tell.push(await run(transaction));
+      answers.push(await run(transaction));
       if (performance.now() < end) group.push(...waiting.splice(0, 1));
     }
   });
-  return tell;
+  return answers;
 }
 
 const savepoint = CompiledQuery.raw("savepoint writer");

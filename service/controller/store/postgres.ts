@@ -80,11 +80,11 @@ class Commits {
 
   async #connect(): Promise<pg.Client> {
     const client = new pg.Client({ connectionString: this.#url, application_name: "relcat events" });
-    client.on("notification", () => this.#tell());
+    client.on("notification", () => this.#notify());
     client.on("error", (error) => this.#lost(error));
     await client.connect();
     await client.query(`listen ${channel}`);
-    this.#tell();
+    this.#notify();
     return client;
   }
 
@@ -95,7 +95,7 @@ class Commits {
     if (this.#listeners.size > 0) setTimeout(() => this.#open(), 1000).unref();
   }
 
-  #tell(): void {
+  #notify(): void {
     for (const listener of this.#listeners) listener();
   }
 

@@ -38,12 +38,12 @@ export function openSqlite(file: string): Database {
   let timer: NodeJS.Timeout | undefined;
   const versionNow = versionsOf(reader);
   let version = 0;
-  const tell = () => {
+  const notify = () => {
     for (const listener of listeners) listener();
   };
   const look = () => {
     const now = versionNow();
-    if (now !== version) tell();
+    if (now !== version) notify();
     version = now;
   };
   return {
@@ -51,7 +51,7 @@ export function openSqlite(file: string): Database {
     read,
     write: grouped(inTurn, async (work) => {
       await inTransaction(write, work);
-      tell();
+      notify();
     }),
     note: (work) =>
       inTurn(async () => {

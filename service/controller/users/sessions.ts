@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Actor } from "../audit/audit-log.ts";
 import { userOfRow } from "../auth/authenticate.ts";
 import { sessionCookie } from "../auth/credentials.ts";
-import { brakeOf, countFailure, tellFailure } from "../auth/login-throttle.ts";
+import { countFailure, recordFailure, throttleOf } from "../auth/login-throttle.ts";
 import { hashPassword, isPassword, waitingForHash } from "../auth/passwords.ts";
 import { requireSameSite } from "../auth/same-site.ts";
 import { digestOf, newSession } from "../auth/secrets.ts";
@@ -47,7 +47,7 @@ async function requirePassword(
 ): Promise<UserRow> {
   const { controller, caller, now, requestId: request } = call;
   const attempt = [controller, `login ${name}`, caller.remote, now] as const;
-  requireNoWait(await brakeOf(...attempt));
+  requireNoWait(await throttleOf(...attempt));
   if (waitingForHash() > mostWaiting)
     throw new Refused("busy", "Too many sign in at once.", { headers: { "Retry-After": "2" } });
   const user = await controller.database.read
@@ -62,12 +62,12 @@ async function requirePassword(
   const isRight = await isPassword(password, user?.password ?? null);
   if (user && isRight && user.status === "Active") {
     // Above the limit of concurrent attempts, even a correct password is rejected.
-    requireNoWait(await brakeOf(...attempt));
+    requireNoWait(await throttleOf(...attempt));
     return user;
   }
   requireNoWait(await countFailure(...attempt));
   const failure = !user ? "unknown" : isRight ? "disabled" : "wrong";
-  await tellFailure(
+  await recordFailure(
     controller,
     { failure, kind: "user", ...(user && { id: user.id }) },
     { ip: caller.remote, request },
@@ -185,9 +185,9 @@ export async function changeMe(call: Call<z.infer<typeof meChangeSchema>>): Prom
       .where("id", "=", own.id)
       .execute();
     const target = { kind: "user", id: own.id } as const;
-    const told = (user: UserRow) => ({ name: user.name, username: user.username });
+    const audited = (user: UserRow) => ({ name: user.name, username: user.username });
     if (after.name !== own.name || after.username !== own.username) {
-      record({ code: "user.updated", target, before: told(own), after: told(after) });
+      record({ code: "user.updated", target, before: audited(own), after: audited(after) });
     }
     if (hashed !== undefined) {
       await endSessions(transaction, own.id, principalOf(call).id);

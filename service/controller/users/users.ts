@@ -112,7 +112,7 @@ export async function insertUser(
 ): Promise<{ row: UserRow; isNew: boolean }> {
   await requireUnique(transaction, user);
   await transaction.insertInto("users").values(user).execute();
-  record({ code: "user.created", target: { kind: "user", id: user.id }, after: told(user) });
+  record({ code: "user.created", target: { kind: "user", id: user.id }, after: audited(user) });
   return { row: { ...user, ordinal: 0 }, isNew: true };
 }
 
@@ -141,7 +141,7 @@ async function changeUser(
   await transaction.updateTable("users").set(values).where("id", "=", id).execute();
   if (after.status !== "Active" || password !== undefined) await endSessions(transaction, id);
   const target = { kind: "user", id } as const;
-  const [was, is] = [told(before), told(after)];
+  const [was, is] = [audited(before), audited(after)];
   if (JSON.stringify(was) !== JSON.stringify(is))
     record({ code: "user.updated", target, before: was, after: is });
   if (password !== undefined) record({ code: "user.password", target });
@@ -167,7 +167,7 @@ const rightsChange = (before: UserRow, after: UserRow): boolean =>
   rights.some((name) => before[name] !== after[name]);
 
 /** The user for the audit log, without the password hash. */
-const told = ({ password: _, created_at: _created, ...user }: NewUser) => {
+const audited = ({ password: _, created_at: _created, ...user }: NewUser) => {
   const { ordinal: _ordinal, ...rest } = user as Partial<UserRow>;
   return rest;
 };
@@ -195,7 +195,7 @@ export async function deleteUser(call: Call): Promise<Answer> {
       .where("owner", "=", id)
       .where("revoked_at", "is", null)
       .execute();
-    record({ code: "user.deleted", target: { kind: "user", id }, before: told(row) });
+    record({ code: "user.deleted", target: { kind: "user", id }, before: audited(row) });
   });
   return { status: 204 };
 }

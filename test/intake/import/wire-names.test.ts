@@ -105,13 +105,16 @@ test("--wire lists its accepted names", async () => {
   ]);
 });
 
-test.each(["vendor=store", "cryptolib_post=key_id"])("--wire %s is refused, because the name is in use", async (wire) => {
-  const made = liveProject([image(1, "acme")]);
-  const name = wire.split("=")[1];
-  expect(await made.run("import", "live.json", "--wire", wire)).toMatchObject({
-    exitCode: 2,
-    stderr:
-      `error[usage] --wire ${wire}: ${name} is taken by another part of data\n` +
-      "  hint: Give the key under which the live records have it.",
-  });
-});
+test.each(["vendor=store", "cryptolib_post=key_id"])(
+  "--wire %s is refused, because the name is in use",
+  async (wire) => {
+    const made = liveProject([image(1, "acme")]);
+    const name = wire.split("=")[1];
+    expect(await made.run("import", "live.json", "--wire", wire)).toMatchObject({
+      exitCode: 2,
+      stderr:
+        `error[usage] --wire ${wire}: ${name} is taken by another part of data\n` +
+        "  hint: Give the key under which the live records have it.",
+    });
+  },
+);

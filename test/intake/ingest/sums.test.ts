@@ -15,12 +15,15 @@ test.each([
   ["coreutils", undefined, undefined],
   ["debian", 1024, 99],
   ["bsd", 1024, undefined],
-])("%s gives digests of absent files, and their sizes if they are stated", async (form, coreSize, rpmSize) => {
-  expect(await rows([], `sums/${form}`)).toEqual([
-    [core, coreSize, "1980e553"],
-    [rpm, rpmSize, "e0a16ad0"],
-  ]);
-});
+])(
+  "%s gives digests of absent files, and their sizes if they are stated",
+  async (form, coreSize, rpmSize) => {
+    expect(await rows([], `sums/${form}`)).toEqual([
+      [core, coreSize, "1980e553"],
+      [rpm, rpmSize, "e0a16ad0"],
+    ]);
+  },
+);
 
 test("a checksum file next to its files gives digests, and the files give sizes", async () => {
   expect(await rows([], "plain/SHA256SUMS")).toEqual([

@@ -64,8 +64,8 @@ function replacement(entries: readonly Entry[], id: number, what: number) {
 }
 
 function cut(ledger: Ledger, files: readonly number[], hidden: boolean, at: string): LedgerEvent[] {
-  const news = files.filter((file) => !ledger.byIdentity.has(identity(versionOf(file), `${file}.msi`)));
-  return news.map((file, index) => ({
+  const added = files.filter((file) => !ledger.byIdentity.has(identity(versionOf(file), `${file}.msi`)));
+  return added.map((file, index) => ({
     event: "add",
     id: ledger.nextId + index,
     version: versionOf(file),

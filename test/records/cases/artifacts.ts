@@ -62,8 +62,7 @@ export const artifactCases: Case[] = [
     ],
   },
   {
-    behaviour:
-      "a deb without an OS bound is valid if no other has its release, variant and architecture",
+    behaviour: "a deb without an OS bound is valid if no other has its release, variant and architecture",
     files: withDebs({ file: "other_26.08.001_arm64.deb" }, { gui_only: true }, { headless: true }),
     problems: [],
   },

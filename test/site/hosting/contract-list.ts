@@ -115,12 +115,7 @@ export function listRequests(site: ServedSite): Exchange[] {
 
     row("ordering", "by id, newest first", "?ordering=-id", asJson({ file: file.newest })),
     row("ordering", "a percent-encoded minus", "?ordering=%2Did", asJson({ file: file.newest })),
-    row(
-      "ordering",
-      "terms after the id are ignored",
-      "?ordering=-id,version",
-      asJson({ file: file.newest }),
-    ),
+    row("ordering", "terms after the id are ignored", "?ordering=-id,version", asJson({ file: file.newest })),
     row(
       "ordering",
       "the last of two counts",

@@ -45,9 +45,9 @@ export function passing(name: string): { write(chunk: Uint8Array): void; end(): 
  * Checks tables as far as they were kept.
  * @returns notes about the parts that were not checked
  */
-export function whereKept(look: () => void): string[] {
+export function whereKept(check: () => void): string[] {
   try {
-    look();
+    check();
     return [];
   } catch (error) {
     if (!(error instanceof NotKept)) throw error;
