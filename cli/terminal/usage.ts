@@ -1,7 +1,7 @@
 import type { Code, Problem } from "../../pipeline/index.ts";
 
 /**
- * Invalid command-line input: exit status 2. Does not import the pipeline, so that fast commands can use it.
+ * Invalid command-line input: exit status 2. The pipeline is not imported, so that fast commands can use it.
  */
 export class UsageError extends Error {
   override readonly name = "UsageError";

@@ -33,7 +33,7 @@ export interface PublishedPackage {
   url: string;
   /** In bytes; null: the manifest has no size. */
   size: number | null;
-  /** What the package states about itself. */
+  /** Metadata that the package contains. */
   metadata?: PackageMetadata;
   /** Files next to it. */
   documents?: readonly ArtifactDocument[];

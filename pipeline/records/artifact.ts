@@ -34,7 +34,7 @@ export interface Artifact extends ArtifactOutline {
   data: RecordData;
   /** Fields that an imported record states differently. */
   verbatim?: Verbatim | undefined;
-  /** What the package states about itself; not part of the record. */
+  /** Metadata that the package contains; not part of the record. */
   metadata?: PackageMetadata | undefined;
   /** Files next to it that say something about it; not part of the record. */
   documents?: readonly ArtifactDocument[] | undefined;

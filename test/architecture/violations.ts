@@ -5,7 +5,7 @@ import type { Imports } from "./imports.ts";
 export interface Violation {
   rule: string;
   file: string;
-  /** What it imports, or the files of the cycle. */
+  /** The imported module, or the files of the cycle. */
   imported: string;
 }
 

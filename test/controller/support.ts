@@ -220,7 +220,7 @@ export function newPair(): KeyPair {
   return { publicKey: der.subarray(12).toString("base64"), privateKey };
 }
 
-/** What a device sends, with its proof. */
+/** The enrolment of a device, with its proof. */
 export function enrollBody(nonce: string, device: Partial<EnrollFields>, { publicKey, privateKey }: KeyPair) {
   const fields = { name: null, serial: null, device_type: null, device_os: null, version: null, ...device };
   const { name, serial, device_type, device_os, version } = fields;

@@ -6,7 +6,8 @@ import { repository } from "../support/run.ts";
 /** Files whose prose was edited. Extend the lists as more files follow; nothing leaves them. */
 const guides = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md"];
 const scripts = ["docs/ci/**/*.{sh,yml}"];
-const sources: string[] = ["cli/commands.ts", "cli/*/commands-*.ts"];
+/** Folders whose comments are checked. */
+const sources = ["pipeline", "cli", "service", "test"];
 
 /** The words to avoid, with those that CONTRIBUTING.md gives instead. */
 const avoided: readonly (readonly [RegExp, string])[] = [
@@ -14,11 +15,22 @@ const avoided: readonly (readonly [RegExp, string])[] = [
   [/\bwho(so)?ever\b/i, "anyone who"],
   [/\b(stands?|lies?) (in|at|on|below|above|beside|there|here)\b/i, "is in, is stored in"],
   [/\bjoined of\b/i, "assembled from"],
-  [/\bis told\b/i, "is reported, gets"],
+  [/\b(is|are|was|were) told\b/i, "is reported, gets"],
   [/\bis no (version|month|filter|shell)\b/i, "is not a"],
-  [/\bheld against\b|\bthe way out\b|\banew\b/i, "compared with, how to fix it, again"],
+  [/\bheld against\b|\bthe way out\b|\banew\b|\bonce more\b/i, "compared with, how to fix it, again"],
+  [/\bmend(s|ed)?\b|\ba slip\b|\ball the same\b/i, "repair, a mistake, nevertheless"],
   [/^(What|Whose|Who|Of|By (which|what|whom))\b[^?]*$/, "a subject at the start of the sentence"],
   [/^(Was|Were|Is|Are|Did|Does|Had|Has)\b[^?]*,[^?]*$/, "a condition with if"],
+];
+
+/** More words to avoid in the names of tests. A name is a predicate of its group, or a sentence with a subject. */
+const avoidedInNames: typeof avoided = [
+  ...avoided,
+  [/^(what|who|which|where|how)(ever|soever|m|se)?\b/i, "the subject"],
+  [/^(of|that|and|but|nor|so|because|than)\b/i, "the subject or the verb"],
+  [/\b(anybody|nobody)\b/i, "anyone, no …"],
+  [/\b(tells?|told)\b/i, "reports, says"],
+  [/\b(is|are) none\b/i, "is not a"],
 ];
 
 /** Paragraphs, list items and table cells, without code, link targets and headings. */
@@ -40,6 +52,8 @@ function proseOf(markdown: string): string[] {
     );
 }
 
+const lineComment = /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s?(.*?)(?:\*\/)?$/;
+
 /** Comments that begin with `marker`, joined over their lines. */
 const commentsOf = (text: string, marker: RegExp): string[] =>
   text
@@ -53,10 +67,21 @@ const commentsOf = (text: string, marker: RegExp): string[] =>
 const sentencesOf = (blocks: readonly string[]) =>
   blocks.flatMap((block) => block.split(/(?<=[.!?:])\s+(?=[A-Z"'])/)).filter((sentence) => sentence !== "");
 
-const faultsOf = (blocks: readonly string[]): string[] =>
+const faultsOf = (blocks: readonly string[], words = avoided): string[] =>
   sentencesOf(blocks).flatMap((sentence) =>
-    avoided.filter(([words]) => words.test(sentence)).map(([, better]) => `${sentence} → ${better}`),
+    words.filter(([word]) => word.test(sentence)).map(([, better]) => `${sentence} → ${better}`),
   );
+
+/** A string with its quotes. */
+const quoted = /("(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`)/.source;
+const namePatterns = [
+  new RegExp(`(?:^|[\\s;])(?:test|it|describe)\\(\\s*${quoted}`, "gm"),
+  new RegExp(`\\)\\(\\s*${quoted},\\s*(?:\\{[^{}]*\\},\\s*)?(?:async\\s*)?\\(`, "g"),
+];
+
+/** Names of tests, groups and `each`. */
+const namesIn = (text: string): string[] =>
+  namePatterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = ""]) => name.slice(1, -1)));
 
 /** The table of words quotes what it refuses. */
 const withoutTheTable = (text: string) => text.replace(/^## Words[\s\S]*/m, "");
@@ -72,8 +97,21 @@ test.each(filesOf(scripts))("comments of %s", (path) => {
   expect(faultsOf(commentsOf(read(path), /(?:^|\s)# (.*)$/))).toEqual([]);
 });
 
-test.each(filesOf(sources))("comments of %s", (path) => {
-  expect(faultsOf(commentsOf(read(path), /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s?(.*?)(?:\*\/)?$/))).toEqual([]);
+test.each(sources)("comments of %s/", (folder) => {
+  const faults = filesOf([`${folder}/**/*.ts`]).flatMap((path) =>
+    faultsOf(commentsOf(read(path), lineComment)).map((fault) => `${path}: ${fault}`),
+  );
+  expect(faults).toEqual([]);
+});
+
+test("names of tests", () => {
+  // This file has examples of faults.
+  const paths = filesOf(["test/**/*.ts"]).filter((path) => !path.endsWith("plain-english.test.ts"));
+  const names = paths.flatMap((path) => namesIn(read(path)).map((name) => ({ path, name })));
+  expect(names.length).toBeGreaterThan(2500);
+  expect(
+    names.flatMap(({ path, name }) => faultsOf([name], avoidedInNames).map((fault) => `${path}: ${fault}`)),
+  ).toEqual([]);
 });
 
 test.each([
@@ -90,6 +128,16 @@ test.each([
 
 test("a comment includes the lines that continue it", () => {
   const text = "/** A lock,\n * which somebody holds. */\nconst lock = 1; // ok\n// What is left.\n";
-  const marker = /^\s*(?:\/\*\*|\*(?!\/)|\/\/)\s?(.*?)(?:\*\/)?$/;
-  expect(faultsOf(commentsOf(text, marker)).length).toBe(2);
+  expect(faultsOf(commentsOf(text, lineComment)).length).toBe(2);
+});
+
+test.each([
+  ['test("what is new", () => {', 1],
+  ['describe("of a site", () => {', 1],
+  ['test.skipIf(!has("x"))("is shown", () => {', 0],
+  ['])("%s is told", { tags: ["long"] }, async (text) => {', 2],
+  ["test(`whoever ${name} is`, async () => {", 2],
+])("the names in %s have %i faults", (text, count) => {
+  expect(namesIn(text)).toHaveLength(1);
+  expect(namesIn(text).flatMap((name) => faultsOf([name], avoidedInNames))).toHaveLength(count);
 });

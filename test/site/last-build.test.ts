@@ -76,7 +76,7 @@ test("without a releases folder or a cache there is no journal", async () => {
 
 const manifests = "releases/26.08.002/manifests";
 
-/** What comes and goes in a folder, and whether a build has to look at it. */
+/** Changes of a folder, and whether a build must notice them. */
 const changes: readonly [what: string, change: () => void, isSeen: boolean][] = [
   ["a file", () => writeFileSync(path(`${manifests}/new.json`), "{}"), true],
   ["an empty folder", () => mkdirSync(path("releases/empty")), true],

@@ -20,7 +20,7 @@ test("a built folder has only the site's files, and is the same in any place", a
   const [one, other] = [copyProject("site/small"), copyProject("site/small")];
   expect(await relcat(one, ["build"])).toMatchObject({ exitCode: 0 });
   expect(await relcat(other, ["build", "--out", "deep/below/site"])).toMatchObject({ exitCode: 0 });
-  // Of earlier versions.
+  // Earlier versions left these.
   writeFileSync(join(one, "dist/.relcat-lock"), "");
   expect(await relcat(one, ["build", "--json"])).toMatchObject({ exitCode: 0 });
   const [dist, site] = [join(one, "dist"), join(other, "deep/below/site")];

@@ -122,7 +122,7 @@ export class Forger {
     return role === "targets" ? this.targets : this.online;
   }
 
-  /** Changes a role, and signs whatever leads to it anew. @param meta what the snapshot says instead of the truth */
+  /** Changes a role, and signs the roles above it again. @param meta false statements of the snapshot */
   change(role: string, edit: (signed: Json) => void, meta: object = {}): void {
     const signed = this.read(role);
     signed.version++;

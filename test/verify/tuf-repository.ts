@@ -17,7 +17,7 @@ export const daysAhead = (days: number) =>
 
 const digest = (algorithm: string, bytes: Uint8Array) => createHash(algorithm).update(bytes).digest("hex");
 
-/** A TUF repository that knows nothing of releases. What is changed counts once it is published. */
+/** A TUF repository without releases. A change takes effect when it is published. */
 export class TufRepository {
   readonly files = new Map<string, Buffer>();
   readonly asked: string[] = [];
