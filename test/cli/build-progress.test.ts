@@ -6,15 +6,15 @@ import { project, smallCatalog } from "../support/project.ts";
 
 test("a build reports how many releases are done", async () => {
   const { folder } = project(smallCatalog);
-  const told: BuildProgress[] = [];
+  const reports: BuildProgress[] = [];
   const surroundings = {
     clock: 0,
     pid: 1,
     onWait: () => {},
-    onProgress: (progress: BuildProgress) => void told.push(progress),
+    onProgress: (progress: BuildProgress) => void reports.push(progress),
   };
   await build(join(folder, "releases"), join(folder, "dist"), {}, surroundings);
-  expect(told).toEqual([
+  expect(reports).toEqual([
     { done: 1, total: 2 },
     { done: 2, total: 2 },
   ]);

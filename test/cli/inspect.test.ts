@@ -136,8 +136,8 @@ const perArch = (row: Row) =>
   );
 
 describe("reports the signatures of files inside", () => {
-  const told = artifacts.filter(({ file_signatures }) => file_signatures);
-  test.each(titled(told))("%s", (_, artifact) => {
+  const withFiles = artifacts.filter(({ file_signatures }) => file_signatures);
+  test.each(titled(withFiles))("%s", (_, artifact) => {
     const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
     const expected = (artifact.file_signatures ?? []).map(({ name, signature, ima_keyid }) => ({
       name,

@@ -47,7 +47,7 @@ test("a flood of random keys from many addresses keeps memory flat, and locks no
   expect((await ask("203.0.113.7", key.headers)).status).toBe(200);
   expect((await ask("2001:db8::1", key.headers)).status).toBe(200);
   // Rows left by a flood are limited too.
-  const told = await ask("127.0.0.1", key.headers, "/audit_log?code=auth.failed&limit=1000");
-  const { audit_log } = JSON.parse(await told.text());
+  const logged = await ask("127.0.0.1", key.headers, "/audit_log?code=auth.failed&limit=1000");
+  const { audit_log } = JSON.parse(await logged.text());
   expect(audit_log).toHaveLength(60);
 });

@@ -166,13 +166,13 @@ describe("a key that is refused for any reason", () => {
       expect(seen(await call("GET", "/device", { headers: credentials }))).toEqual(none);
 
     const { json } = await call("GET", "/audit_log?code=auth.failed&limit=5", { headers });
-    const told = json.audit_log.map((row: { target: unknown; after: unknown; actor: unknown }) => [
+    const logged = json.audit_log.map((row: { target: unknown; after: unknown; actor: unknown }) => [
       row.target,
       row.after,
       row.actor,
     ]);
     const actor = { kind: "nobody", id: null, name: null, ip: "127.0.0.1" };
-    expect(told.toReversed()).toEqual(
+    expect(logged.toReversed()).toEqual(
       Object.entries(cases).map(([reason, [id]]) => [{ kind: "key", id }, { reason }, actor]),
     );
   });

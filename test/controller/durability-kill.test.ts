@@ -113,8 +113,8 @@ describe("1,000 concurrent writes, and kill -9", () => {
         .select("after")
         .where("code", "=", "device.state")
         .execute();
-      const told = rows.filter(({ after }) => JSON.parse(after ?? "{}").reason === reason);
-      expect(told).toHaveLength(
+      const logged = rows.filter(({ after }) => JSON.parse(after ?? "{}").reason === reason);
+      expect(logged).toHaveLength(
         Object.values(list).filter(({ state_reason }) => state_reason === reason).length,
       );
       expect(await verifyLog(controller.database, controller.pepper)).toMatchObject({ verdict: "whole" });

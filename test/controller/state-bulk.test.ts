@@ -38,12 +38,12 @@ describe("a valid bulk", () => {
     expect(await states()).toEqual(["accepted", "pending", "pending", "pending", "rejected", "pending"]);
     const device = (await controller.call("GET", `/device/${id(4)}`, key)).json;
     expect(device).toMatchObject({ state_reason: "stolen", state_changed_by: `key:${key.id}` });
-    const told = (await rows()).map(({ target, before, after }: Record<string, { id?: string }>) => [
+    const logged = (await rows()).map(({ target, before, after }: Record<string, { id?: string }>) => [
       target?.id,
       before,
       after,
     ]);
-    expect(told).toEqual([
+    expect(logged).toEqual([
       [id(0), { state: "pending" }, { state: "accepted" }],
       [id(4), { state: "pending" }, { state: "rejected", reason: "stolen" }],
     ]);

@@ -159,7 +159,7 @@ describe("transactions", () => {
 
 describe("commits", () => {
   /** Resolves with the next commit notification. */
-  const told = (to: Database) => {
+  const notified = (to: Database) => {
     let stop = () => {};
     const heard = new Promise<void>((resolve) => {
       stop = to.onCommit(resolve);
@@ -170,7 +170,7 @@ describe("commits", () => {
   test("are reported to this process and to others", async () => {
     const other = await open(place);
     for (const writer of [database, other]) {
-      const [here, there] = [told(database), told(other)];
+      const [here, there] = [notified(database), notified(other)];
       await writer.write((transaction) => put(randomUUID(), "")(transaction));
       await Promise.all([here, there]);
     }
@@ -180,7 +180,7 @@ describe("commits", () => {
     let heard = 0;
     const stop = database.onCommit(() => void heard++);
     stop();
-    const once = told(database);
+    const once = notified(database);
     await database.write((transaction) => put(randomUUID(), "")(transaction));
     await once;
     expect(heard).toBe(0);

@@ -51,14 +51,14 @@ test("writers are answered after the commit, and all fail with it", async () => 
   const both = () =>
     Promise.allSettled(
       ["one", "two"].map((name) =>
-        write(async () => void said.push(name)).finally(() => said.push(`told ${name}`)),
+        write(async () => void said.push(name)).finally(() => said.push(`answered ${name}`)),
       ),
     );
   expect((await both()).map(({ status }) => status)).toEqual(["fulfilled", "fulfilled"]);
   expect((await both()).map(({ status }) => status)).toEqual(["rejected", "rejected"]);
   expect(said).toEqual([
-    ...["one", "two", "committed", "told one", "told two"],
-    ...["one", "two", "lost", "told one", "told two"],
+    ...["one", "two", "committed", "answered one", "answered two"],
+    ...["one", "two", "lost", "answered one", "answered two"],
   ]);
 });
 

@@ -58,9 +58,9 @@ test("retract-within-minutes: the package leaves the list, and its page has the 
     JSON.parse(at.live(host, "api/v1/latest.json") ?? "").packages.map(({ id }: { id: number }) => id),
   ).toEqual([3, 2]);
   // Users with the file get a warning, and main contains the published lines.
-  const told = await at.sh("relcat verify out/tool-26.09.001.rpm --from prod", { cwd: at.clone });
-  expect(told.exitCode).toBe(1);
-  expect(told.stderr).toContain("which was withdrawn: Does not start on ARM.");
+  const verified = await at.sh("relcat verify out/tool-26.09.001.rpm --from prod", { cwd: at.clone });
+  expect(verified.exitCode).toBe(1);
+  expect(verified.stderr).toContain("which was withdrawn: Does not start on ARM.");
   const mark = (await stateOf(at)).ledger_high.sha256;
   expect((await run(at, "git show origin/main:releases/ledger.jsonl | sha256sum")).stdout).toContain(mark);
 });

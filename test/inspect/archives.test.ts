@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import { describe, expect, test } from "vitest";
 import { bytesOf } from "../support/artifacts.ts";
-import { inspected, mbrDisk, said } from "../support/images.ts";
+import { inspected, mbrDisk, verdictOn } from "../support/images.ts";
 import { type TarEntry, tarOf } from "../support/tar.ts";
 
 const mebibyte = 2 ** 20;
@@ -34,7 +34,7 @@ describe("a client's archive", () => {
   });
 
   test("is malformed without the requested self-check", async () => {
-    expect(await said(files({ name: "agent/bin" }), "agent.tar.gz", { selfCheck: "agent/selfcheck" })).toBe(
+    expect(await verdictOn(files({ name: "agent/bin" }), "agent.tar.gz", { selfCheck: "agent/selfcheck" })).toBe(
       "malformed: there is no agent/selfcheck inside, expected there the self-check hash",
     );
   });
@@ -58,13 +58,13 @@ describe("a client's archive", () => {
     ],
     ["nothing", [], "malformed: agent.tar.xz is an archive without files"],
   ])("with %s", async (_, entries, expected) => {
-    expect(await said(xz.compressSync(tarOf(entries)), "agent.tar.xz")).toBe(expected);
-    expect(await said(tarOf(entries), "agent.tar.xz")).toBe(expected);
+    expect(await verdictOn(xz.compressSync(tarOf(entries)), "agent.tar.xz")).toBe(expected);
+    expect(await verdictOn(tarOf(entries), "agent.tar.xz")).toBe(expected);
   });
 
   test("is refused as a bomb if it unpacks to a thousand times its size, under any limit", async () => {
     const bomb = xz.compressSync(tarOf([{ name: "a", content: Buffer.alloc(20 * mebibyte) }]));
-    expect(await said(bomb, "agent.tar.xz", { limit: 2 ** 36 })).toMatch(
+    expect(await verdictOn(bomb, "agent.tar.xz", { limit: 2 ** 36 })).toMatch(
       /^refuse: agent.tar.xz unpacks to more than \d+ bytes/,
     );
   });
@@ -76,7 +76,7 @@ describe("a client's archive", () => {
       ...entries.map((entry) => tarOf([entry]).subarray(0, 512)),
       Buffer.alloc(1024),
     ]);
-    expect(await said(bytes, "agent.tar")).toMatch(/^refuse: the tar archive has over \d+ paths to remember/);
+    expect(await verdictOn(bytes, "agent.tar")).toMatch(/^refuse: the tar archive has over \d+ paths to remember/);
   });
 });
 
@@ -107,7 +107,7 @@ describe("Google's image", () => {
       "malformed: disk.raw has 4 bytes, expected a multiple of 512 for a raw disk",
     ],
   ])("with %s", async (_, bytes, expected) => {
-    expect(await said(bytes, "image.tar.gz")).toBe(expected);
+    expect(await verdictOn(bytes, "image.tar.gz")).toBe(expected);
   });
 });
 
@@ -149,14 +149,14 @@ describe("Incus' image", () => {
     ["creation_date: 1\n", "malformed: metadata.yaml does not say the architecture"],
     ["- a\n", "malformed: metadata.yaml is not a mapping"],
   ])("is malformed with the metadata %j", async (text, expected) => {
-    expect(await said(image(text), "image.tar")).toBe(expected);
+    expect(await verdictOn(image(text), "image.tar")).toBe(expected);
   });
 
   test("is malformed without metadata, or with two", async () => {
-    expect(await said(tarOf([{ name: "rootfs/", type: "5" }]), "image.tar")).toBe(
+    expect(await verdictOn(tarOf([{ name: "rootfs/", type: "5" }]), "image.tar")).toBe(
       "malformed: the image has no metadata.yaml, expected it next to its file system",
     );
-    expect(await said(image(metadata, { name: "metadata.yaml" }), "image.tar")).toBe(
+    expect(await verdictOn(image(metadata, { name: "metadata.yaml" }), "image.tar")).toBe(
       "malformed: the image has metadata.yaml twice",
     );
   });
@@ -250,6 +250,6 @@ describe("XenServer's image", () => {
       "refuse: the XVA has over 255 disks",
     ],
   ])("is refused with %s", async (_, entries, expected) => {
-    expect(await said(image(...entries), "image.xva")).toBe(expected);
+    expect(await verdictOn(image(...entries), "image.xva")).toBe(expected);
   });
 });

@@ -38,7 +38,7 @@ const fingerprintsOf = (file: FileSignature | undefined): unknown =>
 const byName = (one: { name: string }, other: { name: string }) => (one.name < other.name ? -1 : 1);
 
 /** Without verdicts, which the fixtures write differently. */
-const told = ({ file_signatures }: Inspection) =>
+const fileSignatures = ({ file_signatures }: Inspection) =>
   file_signatures.map(({ name, signature }) => ({ name, signature })).sort(byName);
 
 function expected({ file_signatures = [] }: Case) {
@@ -56,7 +56,7 @@ describe("the signatures of the files inside are those of", () => {
     "%s",
     async (file, artifact) => {
       const inspection = await inspectArtifact(artifact.read, file, keys);
-      expect(told(inspection)).toEqual(expected(artifact));
+      expect(fileSignatures(inspection)).toEqual(expected(artifact));
       for (const { name, verify_rc } of artifact.file_signatures ?? []) {
         const found = inspection.file_signatures.find((one) => one.name === name);
         if (verify_rc !== undefined) expect(found?.verdict === "ok").toBe(verify_rc === 0);

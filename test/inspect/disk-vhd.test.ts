@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { refusals, said, unpackedArtifact } from "../support/images.ts";
+import { refusals, verdictOn, unpackedArtifact } from "../support/images.ts";
 
 describe("vhd", () => {
   /** The complement of the sum of its bytes, at 64 of a footer and 36 of a header. */
@@ -174,6 +174,6 @@ describe("raw", () => {
     ["disk.raw", 0, "malformed: disk.raw has 0 bytes, expected a multiple of 512 for a raw disk"],
     ["disk", 1024, "unsupported-format: disk is no image or archive in a format that is known here"],
   ])("%s of %i bytes", async (name, size, expected) => {
-    expect(await said(Buffer.alloc(size), name)).toBe(expected);
+    expect(await verdictOn(Buffer.alloc(size), name)).toBe(expected);
   });
 });

@@ -1,7 +1,7 @@
 import { deflateSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { bytesOf } from "../support/artifacts.ts";
-import { changed, inspected, refusals, said } from "../support/images.ts";
+import { changed, inspected, refusals, verdictOn } from "../support/images.ts";
 
 describe("vmdk", () => {
   const describe2 = (change: (text: string) => string) => (copy: Buffer) => {
@@ -112,16 +112,16 @@ describe("vmdk", () => {
     const text = Buffer.from(
       `# Disk DescriptorFile\na=${" ".repeat(1_000_000)}b\ncreateType="monolithicFlat"\nRW 1 FLAT "a=b" 0\n`,
     );
-    expect(await said(text, "disk")).toMatch(/^refuse: disk is "monolithicFlat"/);
+    expect(await verdictOn(text, "disk")).toMatch(/^refuse: disk is "monolithicFlat"/);
   });
 
   test("refuses a description without its data", async () => {
     const flat = (type: string) =>
       Buffer.from(`# Disk DescriptorFile\ncreateType="${type}"\nRW 1 FLAT "a-flat.vmdk" 0\n`);
-    expect(await said(flat("monolithicFlat"), "disk")).toMatch(
+    expect(await verdictOn(flat("monolithicFlat"), "disk")).toMatch(
       /^refuse: disk is "monolithicFlat", whose data/,
     );
-    expect(await said(flat("monolithicSparse"), "disk")).toMatch(/^malformed: disk is a description only/);
+    expect(await verdictOn(flat("monolithicSparse"), "disk")).toMatch(/^malformed: disk is a description only/);
   });
 
   const stream = () => bytesOf("vm/acme-1.2.3-vmware.vmdk");
@@ -138,9 +138,9 @@ describe("vmdk", () => {
       atEnd(copy);
       copy.writeUInt32LE(4096, copy.length - 1024 + 12);
     };
-    expect(await said(changed(stream(), other), "disk")).toBe("malformed: disk has a footer of another disk");
+    expect(await verdictOn(changed(stream(), other), "disk")).toBe("malformed: disk has a footer of another disk");
     expect(
-      await said(
+      await verdictOn(
         changed(stream(), (copy) => copy.fill(0xff, 56, 64)),
         "disk",
       ),

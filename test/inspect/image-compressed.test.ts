@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
 import { bytesOf } from "../support/artifacts.ts";
-import { inspected, mbrDisk, said } from "../support/images.ts";
+import { inspected, mbrDisk, verdictOn } from "../support/images.ts";
 
 const mebibyte = 2 ** 20;
 const disk = mbrDisk([0x83]);
@@ -40,7 +40,7 @@ describe("compressed images", () => {
     ],
     ["empty", gzipSync(""), "malformed: disk.raw.gz has 0 bytes, expected a multiple of 512 for a raw disk"],
   ])("are refused if they are %s", async (_, bytes, expected) => {
-    expect(await said(bytes, "disk.raw.gz", { limit: mebibyte })).toBe(expected);
+    expect(await verdictOn(bytes, "disk.raw.gz", { limit: mebibyte })).toBe(expected);
   });
 
   test("with distant tables are ok, with a note about unchecked parts", async () => {

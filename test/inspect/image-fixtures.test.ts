@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 
 /** The reported type of the file, and its boot type. */
-const told: Readonly<Record<string, readonly [type: string, boot?: string]>> = {
+const types: Readonly<Record<string, readonly [type: string, boot?: string]>> = {
   "acme-1.2.3-amazon.raw.xz": ["raw", "bios"],
   "acme-1.2.3-azure.vhd.xz": ["vhd", "bios"],
   "acme-1.2.3-dynamic.vhd.xz": ["vhd", "bios"],
@@ -47,7 +47,7 @@ interface Image extends Artifact {
 }
 
 const images = artifactsOf(
-  ...new Set(Object.values(told).map(([type]) => `vm-${type === "vhd" ? "vpc" : type}`)),
+  ...new Set(Object.values(types).map(([type]) => `vm-${type === "vhd" ? "vpc" : type}`)),
 ) as Image[];
 const archives = artifactsOf("tar.xz") as Image[];
 
@@ -69,14 +69,14 @@ async function inspect(
 }
 
 test("the table has every image of the fixtures", () => {
-  expect(images.map(({ file }) => basename(file)).sort()).toEqual(Object.keys(told).sort());
+  expect(images.map(({ file }) => basename(file)).sort()).toEqual(Object.keys(types).sort());
 });
 
 test.each(images.map((image) => [image.file, image] as const))("%s", async (file, image) => {
   const inspection = await inspect(file, {
     use: async (source) => expect(await source.sha256()).toBe(image.sha256),
   });
-  const [type, boot] = told[basename(file)] ?? [];
+  const [type, boot] = types[basename(file)] ?? [];
   expect(inspection).toMatchObject({
     type,
     verdict: verdictOf(image),

@@ -2,7 +2,7 @@ import { createHash, sign } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { bytesOf } from "../support/artifacts.ts";
 import { allowing, type Identity, identity } from "../support/certificates.ts";
-import { inspected, mbrDisk, said } from "../support/images.ts";
+import { inspected, mbrDisk, verdictOn } from "../support/images.ts";
 import { type TarEntry, tarOf } from "../support/tar.ts";
 
 const disk = bytesOf("vm/acme-1.2.3-vmware.vmdk");
@@ -39,7 +39,7 @@ const signedBy = (
 const cert = signedBy(signer);
 
 const inspect = (entries: readonly TarEntry[], keys = allowing(signer)) =>
-  said(tarOf(entries), "a.ova", { keys });
+  verdictOn(tarOf(entries), "a.ova", { keys });
 
 test.each([
   ["alone with its disk", [ovf, d1]],

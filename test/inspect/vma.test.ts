@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, test } from "vitest";
 import { bytesOf } from "../support/artifacts.ts";
-import { changed, inspected, mbrDisk, said } from "../support/images.ts";
+import { changed, inspected, mbrDisk, verdictOn } from "../support/images.ts";
 
 const good = bytesOf("vm/acme-1.2.3-proxmox.vma");
 const headerSize = good.readUInt32BE(56);
@@ -139,5 +139,5 @@ test.each<[string, Buffer, string]>([
     "malformed: the VMA archive has an extent with another number of blocks",
   ],
 ])("%s is refused", async (_, bytes, expected) => {
-  expect(await said(bytes, "backup.vma")).toBe(expected);
+  expect(await verdictOn(bytes, "backup.vma")).toBe(expected);
 });

@@ -7,12 +7,12 @@ const first = ({ problems: [problem] }: Read<unknown>) =>
   problem ? `${problem.at?.line}:${problem.at?.column} ${problem.code} ${problem.message}` : "nothing";
 
 /** The first problem of a text with a value of any shape. */
-export const saidOf = (format: "yaml" | "json", text: string) =>
+export const problemIn = (format: "yaml" | "json", text: string) =>
   first(readDocument({ file: `document.${format}`, text }, z.unknown()));
 
 /** The first problem of a manifest's bytes. */
-export const saidOfManifest = (format: "yaml" | "json", bytes: Uint8Array | string) =>
+export const problemInManifest = (format: "yaml" | "json", bytes: Uint8Array | string) =>
   first(readBytes(`manifest.${format}`, Buffer.from(bytes), manifestSchema));
 
 /** Only the location and the code. */
-export const place = (said: string) => said.split(" ", 2).join(" ");
+export const place = (problem: string) => problem.split(" ", 2).join(" ");

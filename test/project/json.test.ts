@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readDocument } from "../../pipeline/project/document.ts";
-import { saidOf } from "./complaint.ts";
+import { problemIn } from "./complaint.ts";
 
-const said = (text: string) => saidOf("json", text);
+const said = (text: string) => problemIn("json", text);
 const invalid = (what: string) => `json-syntax not valid JSON: ${what}`;
 
 /** Title, text, message. */

@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { readDocument } from "../../pipeline/project/document.ts";
-import { saidOf } from "./complaint.ts";
+import { problemIn } from "./complaint.ts";
 
-const said = (text: string) => saidOf("yaml", text);
+const said = (text: string) => problemIn("yaml", text);
 
 /** Title, text, message. */
 const troubles: [string, string, string][] = [

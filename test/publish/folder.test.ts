@@ -122,8 +122,8 @@ describe("a site in a folder", () => {
     await project.make();
     await project.succeed("publish", "prod");
     expect(existsSync(join(project.www, "current/hosting"))).toBe(false);
-    const told = (folder: string) => readFileSync(join(folder, "hosting/nginx/nginx.conf"), "utf8");
-    expect(told(project.www)).toBe(told(join(project.folder, "dist")));
+    const hostingOf = (folder: string) => readFileSync(join(folder, "hosting/nginx/nginx.conf"), "utf8");
+    expect(hostingOf(project.www)).toBe(hostingOf(join(project.folder, "dist")));
     expect(readlinkSync(join(project.www, "hosting"))).toBe(
       `${readlinkSync(join(project.www, "current"))}.hosting`,
     );
@@ -131,7 +131,7 @@ describe("a site in a folder", () => {
     const made = readdirSync(join(project.folder, "dist"), { withFileTypes: true });
     for (const { name } of made.filter((each) => each.isDirectory()))
       expect(isInOwnFolder(`${name}/tool.deb`), name).toBe(true);
-    const before = told(project.www);
+    const before = hostingOf(project.www);
     writeFileSync(file, readFileSync(file, "utf8").replace(/^product:.*/m, "product: Another"));
     await project.make();
     const configuration = join(project.folder, "dist/hosting/nginx/nginx.conf");
@@ -143,12 +143,12 @@ describe("a site in a folder", () => {
         "error[build-changed] dist/hosting/nginx/nginx.conf is not what was built or signed",
       ),
     });
-    expect(told(project.www)).toBe(before);
+    expect(hostingOf(project.www)).toBe(before);
     writeFileSync(configuration, built);
     await project.succeed("publish", "prod");
-    expect(told(project.www)).toBe(built);
+    expect(hostingOf(project.www)).toBe(built);
     await project.succeed("rollback", "prod", "--reason", "x", "--yes");
-    expect(told(project.www)).toBe(before);
+    expect(hostingOf(project.www)).toBe(before);
     expect(await verify(project)).toMatchObject({ exitCode: 0, stderr: "" });
   });
 });

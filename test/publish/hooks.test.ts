@@ -5,12 +5,12 @@ import { addRelease, type PublishingProject, placeArtifacts, publishingProject }
 
 describe("the programs of a site", () => {
   let project: PublishingProject;
-  const told = (name: string) => {
+  const textIn = (name: string) => {
     const file = join(project.folder, name);
     return existsSync(file) ? readFileSync(file, "utf8") : undefined;
   };
   const urls = () =>
-    told("purged")
+    textIn("purged")
       ?.trimEnd()
       .split("\n")
       .map((line) => JSON.parse(line).url);
@@ -38,13 +38,13 @@ describe("the programs of a site", () => {
     );
     expect(urls()?.some((url) => url.includes("/targets/"))).toBe(false);
     // Releases that existed before relcat are not announced.
-    expect(told("announced")).toBeUndefined();
+    expect(textIn("announced")).toBeUndefined();
   });
 
   test("do not run if nothing changed", async () => {
     rmSync(join(project.folder, "purged"));
     await project.succeed("publish", "prod");
-    expect(told("purged")).toBeUndefined();
+    expect(textIn("purged")).toBeUndefined();
   });
 
   test("purge withdrawn records", async () => {
@@ -65,10 +65,10 @@ describe("the programs of a site", () => {
     expect(stderr).toMatch(
       /^error\[hook-failed\] it is published, but after_publish of prod failed: .+\n {2}hint: Run the command again: it goes on where this one stopped\.$/,
     );
-    expect(told("announced")).toBeUndefined();
+    expect(textIn("announced")).toBeUndefined();
     rmSync(join(project.folder, "broken-announced"));
     expect(await project.json("publish", "prod")).toMatchObject({ result: "unchanged" });
-    expect(JSON.parse(told("announced") ?? "")).toEqual({
+    expect(JSON.parse(textIn("announced") ?? "")).toEqual({
       schema_version: 1,
       site: "prod",
       build: project.state().build,
@@ -86,7 +86,7 @@ describe("the programs of a site", () => {
     });
     rmSync(join(project.folder, "announced"));
     await project.succeed("publish", "prod");
-    expect(told("announced")).toBeUndefined();
+    expect(textIn("announced")).toBeUndefined();
   });
 });
 

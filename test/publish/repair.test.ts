@@ -102,8 +102,8 @@ describe("a folder that was changed by hand", () => {
     expect(done.repaired).toHaveLength(4);
     expect(odd()).toEqual([]);
     expect(gunzipSync(readFileSync(at("index.html.gz")))).toEqual(readFileSync(at("index.html")));
-    const told = (folder: string) => readFileSync(join(folder, "hosting/nginx/nginx.conf"), "utf8");
-    expect(told(project.www)).toBe(told(join(project.folder, "dist")));
+    const hostingOf = (folder: string) => readFileSync(join(folder, "hosting/nginx/nginx.conf"), "utf8");
+    expect(hostingOf(project.www)).toBe(hostingOf(join(project.folder, "dist")));
     expect((await project.succeed("publish", "prod", "--repair")).stdout).toMatch(
       /^prod has build [0-9a-f]{12} already: every file is as it was published\.$/,
     );

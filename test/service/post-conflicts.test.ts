@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Releases } from "../support/catalog.ts";
 import { serveFolder, threeRecords } from "./origin.ts";
-import { open, openCatalog, posted, postTo, record, rpm, servePosts, told } from "./posting.ts";
+import { open, openCatalog, posted, postTo, record, rpm, servePosts, answerOf } from "./posting.ts";
 
 const manifests = ({ folder }: Releases, version = open) =>
   readdirSync(join(folder, version, "manifests")).sort();
@@ -27,7 +27,7 @@ describe("a conflict names both sides and stores nothing", () => {
   ])("with the ledger: %s", async (_, artifact, message) => {
     const catalog = await threeRecords();
     const { post } = await servePosts(catalog);
-    const { status, detail, conflicts } = told(await post(of(artifact)));
+    const { status, detail, conflicts } = answerOf(await post(of(artifact)));
     expect({ status, detail }).toEqual({
       status: 409,
       detail: expect.stringMatching(/There are 2 conflicts in all\.$/),
@@ -45,7 +45,7 @@ describe("a conflict names both sides and stores nothing", () => {
     const catalog = await threeRecords();
     catalog.write({ [`${published}/manifests/all.json`]: undefined });
     const { post } = await servePosts(catalog);
-    const { status, conflicts } = told(await post(of(rpm("alpha.rpm", "b"), rpm("new.rpm"))));
+    const { status, conflicts } = answerOf(await post(of(rpm("alpha.rpm", "b"), rpm("new.rpm"))));
     expect([status, conflicts.length]).toEqual([409, 1]);
     expect((await post(of(rpm("alpha.rpm", "1"), rpm("gamma.rpm", "2")))).status).toBe(409);
   });
@@ -55,7 +55,7 @@ describe("a conflict names both sides and stores nothing", () => {
     const { post } = await servePosts(catalog);
     expect((await post(posted(rpm("a.rpm"), rpm("b.rpm")))).status).toBe(201);
     const [stored] = manifests(catalog);
-    expect(told(await post(posted(rpm("a.rpm", "b"), rpm("B.RPM"), rpm("c.rpm"))))).toEqual({
+    expect(answerOf(await post(posted(rpm("a.rpm", "b"), rpm("B.RPM"), rpm("c.rpm"))))).toEqual({
       status: 409,
       detail: expect.stringMatching(`releases/${open}/manifests/${stored}:\\d+`),
       conflicts: [
@@ -77,7 +77,7 @@ describe("a conflict names both sides and stores nothing", () => {
     await post(posted(rpm("a.rpm")));
     const [stored = ""] = manifests(catalog);
     catalog.write({ [`${open}/manifests/${stored}`]: posted(rpm("a.rpm"), rpm("by-hand.rpm")) });
-    expect(told(await post(posted(rpm("a.rpm"))))).toMatchObject({
+    expect(answerOf(await post(posted(rpm("a.rpm"))))).toMatchObject({
       status: 409,
       conflicts: [`releases/${open}/manifests/${stored} has the same name, but holds "by-hand.rpm".`],
     });
@@ -92,7 +92,7 @@ describe("a client that posts gets no errors of the catalog for", () => {
     const catalog = openCatalog();
     catalog.write(files);
     const { post, said } = await servePosts(catalog);
-    expect(told(await post(posted(rpm("a.rpm"))))).toEqual({
+    expect(answerOf(await post(posted(rpm("a.rpm"))))).toEqual({
       status: 503,
       detail: "The catalog's own files must be mended first; the server's log says more.",
     });
@@ -118,7 +118,7 @@ describe("a cut release", () => {
     const catalog = await threeRecords();
     const { post } = await servePosts(catalog);
     const ledger = catalog.read("ledger.jsonl");
-    expect(told(await post(body))).toEqual({
+    expect(answerOf(await post(body))).toEqual({
       status: 409,
       detail: `Release ${cut} is cut: "new.rpm" cannot be added or changed. ${way}`,
       conflicts: [`Release ${cut} is cut: "new.rpm" cannot be added or changed. ${way}`],
@@ -130,7 +130,7 @@ describe("a cut release", () => {
 
 test("POST is not allowed without a handler", async () => {
   const { url } = await serveFolder((await threeRecords()).out);
-  expect(told(await postTo(url, posted(rpm("a.rpm"))))).toEqual({
+  expect(answerOf(await postTo(url, posted(rpm("a.rpm"))))).toEqual({
     status: 405,
     detail: 'Method "POST" not allowed.',
   });

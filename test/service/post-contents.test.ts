@@ -6,7 +6,7 @@ import { client, hex, image, json, type Releases } from "../support/catalog.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { readTree } from "../support/tree.ts";
 import { ask, threeRecords } from "./origin.ts";
-import { open, openCatalog, posted, record, rpm, servePosts, told } from "./posting.ts";
+import { open, openCatalog, posted, record, rpm, servePosts, answerOf } from "./posting.ts";
 
 const manifests = ({ folder }: Releases, version = open) =>
   readdirSync(join(folder, version, "manifests")).sort();
@@ -105,7 +105,7 @@ describe("a manifest", () => {
       client({ name: "a.deb", min_os_version: undefined, size: "1" }),
       client({ nmae: "x", attestation: { key_id: "x", sha256: "y" } }),
     );
-    expect(told(await post(bad))).toEqual({
+    expect(answerOf(await post(bad))).toEqual({
       status: 400,
       "artifacts.0.size": ['artifacts[0].size is "1", expected a whole number of bytes.'],
       "artifacts.1.attestation.sha256": [
@@ -119,7 +119,7 @@ describe("a manifest", () => {
       rpm("r.rpm", "c", { attestation: { sha256: hex("d"), key_id: "nope" }, platform: 3 }),
       rpm("u.rpm", "c", { package_type: "unheard-of" }),
     );
-    const { status, ...fields } = told(await post(wrong));
+    const { status, ...fields } = answerOf(await post(wrong));
     expect(status).toBe(400);
     expect(Object.keys(fields).sort()).toEqual([
       "artifacts.0.max_os_version",
@@ -164,7 +164,7 @@ describe("a manifest", () => {
     [posted(rpm("a/../b.rpm")), { "artifacts.0.name": [expect.anything()] }],
   ])("is refused as %j", async (body, fields) => {
     const { post } = await servePosts(openCatalog());
-    expect(told(await post(body))).toMatchObject({ status: 400, ...fields });
+    expect(answerOf(await post(body))).toMatchObject({ status: 400, ...fields });
   });
 
   test("stores a repeated artifact once", async () => {
@@ -213,7 +213,7 @@ describe("one record", () => {
     catalog.write({ "catalog.yaml": { wire: { vendor: "acme", cryptolib_post: "post" } } });
     const { post } = await servePosts(catalog);
     const fields = async (changes: object) => {
-      const { status, ...rest } = told(await post(record("a.rpm", changes)));
+      const { status, ...rest } = answerOf(await post(record("a.rpm", changes)));
       return [status, ...Object.keys(rest)];
     };
     expect(await fields({ package_type: "nonsense" })).toEqual([400, "package_type"]);

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { repository } from "../support/run.ts";
 import { ask } from "./origin.ts";
-import { basic, open, openCatalog, type Posting, posted, rpm, servePosts, told } from "./posting.ts";
+import { basic, open, openCatalog, type Posting, posted, rpm, servePosts, answerOf } from "./posting.ts";
 
 interface Expected {
   status: number;
@@ -80,7 +80,7 @@ describe("credentials", () => {
     ["Digest pw", "Authentication credentials were not provided."],
   ])("are refused as %s", async (authorization, detail) => {
     const answer = await posting.post({}, { authorization });
-    expect(told(answer)).toEqual({ status: 401, detail });
+    expect(answerOf(answer)).toEqual({ status: 401, detail });
     expect(answer.headers["www-authenticate"]).toBe('Basic realm="relcat"');
   });
 
@@ -114,7 +114,7 @@ describe("a body", () => {
   );
 
   test.each(["application/jsonx", "", "application/json, text/plain"])("is refused as %j", async (type) => {
-    expect(told(await posting.post({}, { "content-type": type }))).toEqual({
+    expect(answerOf(await posting.post({}, { "content-type": type }))).toEqual({
       status: 415,
       detail: `Unsupported media type "${type}" in request.`,
     });
@@ -122,7 +122,7 @@ describe("a body", () => {
 
   test("is refused if it is compressed", async () => {
     const detail = 'Unsupported content encoding "gzip" in request.';
-    expect(told(await posting.post({}, { "content-encoding": "gzip" }))).toEqual({ status: 415, detail });
+    expect(answerOf(await posting.post({}, { "content-encoding": "gzip" }))).toEqual({ status: 415, detail });
   });
 
   test.each([
@@ -145,7 +145,7 @@ describe("a body", () => {
     ["two values", "{} {}", "not valid JSON: more text after the value: line 1 column 4"],
     ["white space", "  \n ", "the body is empty, expected JSON: line 2 column 2"],
   ])("is refused with %s", async (_, body, text) => {
-    expect(told(await posting.post(body))).toEqual({ status: 400, detail: `JSON parse error - ${text}` });
+    expect(answerOf(await posting.post(body))).toEqual({ status: 400, detail: `JSON parse error - ${text}` });
   });
 
   test.each([
@@ -154,11 +154,11 @@ describe("a body", () => {
     ["true", "bool"],
   ])("is refused as %s, because it is not an object", async (body, kind) => {
     const message = `Invalid data. Expected a dictionary, but got ${kind}.`;
-    expect(told(await posting.post(body))).toEqual({ status: 400, non_field_errors: [message] });
+    expect(answerOf(await posting.post(body))).toEqual({ status: 400, non_field_errors: [message] });
   });
 
   test("cannot set a prototype", async () => {
-    expect(told(await posting.post('{"__proto__":{"name":"a"}}'))).toMatchObject({
+    expect(answerOf(await posting.post('{"__proto__":{"name":"a"}}'))).toMatchObject({
       status: 400,
       name: expect.anything(),
     });
@@ -181,7 +181,7 @@ describe("a large body", () => {
       },
       body: "",
     });
-    expect(told(answer)).toEqual({ status: 413, detail });
+    expect(answerOf(answer)).toEqual({ status: 413, detail });
   });
 
   test("is counted without a length, and not read to its end", async () => {
@@ -218,13 +218,13 @@ describe("a large body", () => {
     expect((await posting.post(`${spaces}{}`)).status).toBe(400);
     expect((await posting.post(`${spaces} {}`)).status).toBe(413);
     const many = posted(...Array.from({ length: 28_000 }, (_, index) => rpm(`${index}.rpm`)));
-    expect(told(await posting.post(many))).toEqual({
+    expect(answerOf(await posting.post(many))).toEqual({
       status: 413,
       detail: expect.stringMatching(
         /^The manifest would be stored in \d+ bytes, expected at most 4194304\.$/,
       ),
     });
-    expect(told(await posting.post(`[${"0,".repeat(300_000)}0]`))).toEqual({
+    expect(answerOf(await posting.post(`[${"0,".repeat(300_000)}0]`))).toEqual({
       status: 413,
       detail: "the body holds more than 250000 values, expected fewer.",
     });
@@ -234,7 +234,7 @@ describe("a large body", () => {
     const many = posted(
       ...Array.from({ length: 2000 }, (_, index) => rpm(`${index}.deb`, "a", { package_type: "deb" })),
     );
-    const { non_field_errors, ...fields } = told(await posting.post(many));
+    const { non_field_errors, ...fields } = answerOf(await posting.post(many));
     expect(non_field_errors).toEqual(["There are 1500 more problems."]);
     expect(Object.keys(fields)).toHaveLength(501);
   });

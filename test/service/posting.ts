@@ -77,4 +77,4 @@ export function postTo(url: string, body: unknown, headers: Record<string, strin
 }
 
 /** Status and JSON of an answer. */
-export const told = ({ status, text }: Answer) => ({ status, ...JSON.parse(text) });
+export const answerOf = ({ status, text }: Answer) => ({ status, ...JSON.parse(text) });

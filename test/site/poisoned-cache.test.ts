@@ -8,11 +8,11 @@ import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
 import { differences, readSiblings, readTree, type Tree } from "../support/tree.ts";
 
 let project: string;
-let told: string[];
+let reasons: string[];
 
 beforeEach(() => {
   project = copyProject("site/small");
-  told = [];
+  reasons = [];
 });
 
 const inside = (name: string) => join(project, name);
@@ -20,7 +20,7 @@ const inside = (name: string) => join(project, name);
 /** Builds with what the cache has. @param clean into a folder of its own, and without the cache */
 async function built(clean = false): Promise<Tree> {
   const out = clean ? join(temporaryFolder(), "dist") : inside("dist");
-  const onCacheFailure = (reason: string) => told.push(reason);
+  const onCacheFailure = (reason: string) => reasons.push(reason);
   const call = buildCallOf(project, { out, onCacheFailure });
   if (!clean) await buildWithJournal(call);
   else await build(call.folder, out, {}, { clock: 0, pid: process.pid, onWait: () => {}, onCacheFailure });
@@ -43,7 +43,7 @@ test("a build ignores an entry in the place of another one", async () => {
   for (const [index, path] of paths.entries())
     writeFileSync(path, contents[(index + 1) % contents.length] as Buffer);
   expect(differences(await builtAnew(), await built(true))).toEqual([]);
-  expect(told).toEqual([]);
+  expect(reasons).toEqual([]);
 });
 
 test("a build ignores entries of another configuration, under any name", async () => {
@@ -91,7 +91,7 @@ test.each([
   const right = await built();
   for (const path of entries()) forgeEntry(path, change);
   expect(differences(await builtAnew(), right)).toEqual([]);
-  expect(told.length).toBeLessThan(2);
+  expect(reasons.length).toBeLessThan(2);
 });
 
 test("a forged entry writes nothing outside of the site's folder", async () => {
@@ -113,7 +113,7 @@ test("an unreadable entry is made again, and reported once", async () => {
     mkdirSync(path);
   }
   expect(differences(await builtAnew(), right)).toEqual([]);
-  expect(told).toEqual([expect.stringMatching(/^cannot read .*: it is a folder$/)]);
+  expect(reasons).toEqual([expect.stringMatching(/^cannot read .*: it is a folder$/)]);
 });
 
 test.each([

@@ -15,7 +15,7 @@ export const inspected = (
 ): Promise<Inspection> => inspectBytes(inspectImage, bytes, { ...optionsWith(nobody), ...options }, name);
 
 /** Verdict and reason. */
-export async function said(
+export async function verdictOn(
   bytes: Uint8Array,
   name?: string,
   options?: Partial<InspectOptions>,
@@ -81,10 +81,10 @@ type Case = readonly [what: string, change: (copy: Buffer) => unknown, said: str
 /** Each change of a good image gets the expected verdict and reason. */
 export function refusals(good: () => Buffer, cases: readonly Case[]): void {
   test("is ok if it is unchanged", async () => {
-    expect(await said(good(), "disk")).toBe("ok");
+    expect(await verdictOn(good(), "disk")).toBe("ok");
   });
 
   test.each(cases)("%s", async (_, change, expected) => {
-    expect(await said(changed(good(), change), "disk")).toBe(expected);
+    expect(await verdictOn(changed(good(), change), "disk")).toBe(expected);
   });
 }
