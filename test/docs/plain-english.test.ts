@@ -136,7 +136,7 @@ test.each([
   ['describe("of a site", () => {', 1],
   ['test.skipIf(!has("x"))("is shown", () => {', 0],
   ['])("%s is told", { tags: ["long"] }, async (text) => {', 2],
-  ["test(`whoever ${name} is`, async () => {", 2],
+  ["test(`whoever signs`, async () => {", 2],
 ])("the names in %s have %i faults", (text, count) => {
   expect(namesIn(text)).toHaveLength(1);
   expect(namesIn(text).flatMap((name) => faultsOf([name], avoidedInNames))).toHaveLength(count);

@@ -34,9 +34,9 @@ describe("a client's archive", () => {
   });
 
   test("is malformed without the requested self-check", async () => {
-    expect(await verdictOn(files({ name: "agent/bin" }), "agent.tar.gz", { selfCheck: "agent/selfcheck" })).toBe(
-      "malformed: there is no agent/selfcheck inside, expected there the self-check hash",
-    );
+    expect(
+      await verdictOn(files({ name: "agent/bin" }), "agent.tar.gz", { selfCheck: "agent/selfcheck" }),
+    ).toBe("malformed: there is no agent/selfcheck inside, expected there the self-check hash");
   });
 
   test.each<[string, readonly TarEntry[], string]>([
@@ -76,7 +76,9 @@ describe("a client's archive", () => {
       ...entries.map((entry) => tarOf([entry]).subarray(0, 512)),
       Buffer.alloc(1024),
     ]);
-    expect(await verdictOn(bytes, "agent.tar")).toMatch(/^refuse: the tar archive has over \d+ paths to remember/);
+    expect(await verdictOn(bytes, "agent.tar")).toMatch(
+      /^refuse: the tar archive has over \d+ paths to remember/,
+    );
   });
 });
 

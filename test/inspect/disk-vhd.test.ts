@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { refusals, verdictOn, unpackedArtifact } from "../support/images.ts";
+import { refusals, unpackedArtifact, verdictOn } from "../support/images.ts";
 
 describe("vhd", () => {
   /** The complement of the sum of its bytes, at 64 of a footer and 36 of a header. */

@@ -121,7 +121,9 @@ describe("vmdk", () => {
     expect(await verdictOn(flat("monolithicFlat"), "disk")).toMatch(
       /^refuse: disk is "monolithicFlat", whose data/,
     );
-    expect(await verdictOn(flat("monolithicSparse"), "disk")).toMatch(/^malformed: disk is a description only/);
+    expect(await verdictOn(flat("monolithicSparse"), "disk")).toMatch(
+      /^malformed: disk is a description only/,
+    );
   });
 
   const stream = () => bytesOf("vm/acme-1.2.3-vmware.vmdk");
@@ -138,7 +140,9 @@ describe("vmdk", () => {
       atEnd(copy);
       copy.writeUInt32LE(4096, copy.length - 1024 + 12);
     };
-    expect(await verdictOn(changed(stream(), other), "disk")).toBe("malformed: disk has a footer of another disk");
+    expect(await verdictOn(changed(stream(), other), "disk")).toBe(
+      "malformed: disk has a footer of another disk",
+    );
     expect(
       await verdictOn(
         changed(stream(), (copy) => copy.fill(0xff, 56, 64)),

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Releases } from "../support/catalog.ts";
 import { serveFolder, threeRecords } from "./origin.ts";
-import { open, openCatalog, posted, postTo, record, rpm, servePosts, answerOf } from "./posting.ts";
+import { answerOf, open, openCatalog, posted, postTo, record, rpm, servePosts } from "./posting.ts";
 
 const manifests = ({ folder }: Releases, version = open) =>
   readdirSync(join(folder, version, "manifests")).sort();

@@ -6,7 +6,7 @@ import { client, hex, image, json, type Releases } from "../support/catalog.ts";
 import { temporaryFolder } from "../support/run.ts";
 import { readTree } from "../support/tree.ts";
 import { ask, threeRecords } from "./origin.ts";
-import { open, openCatalog, posted, record, rpm, servePosts, answerOf } from "./posting.ts";
+import { answerOf, open, openCatalog, posted, record, rpm, servePosts } from "./posting.ts";
 
 const manifests = ({ folder }: Releases, version = open) =>
   readdirSync(join(folder, version, "manifests")).sort();

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { repository } from "../support/run.ts";
 import { ask } from "./origin.ts";
-import { basic, open, openCatalog, type Posting, posted, rpm, servePosts, answerOf } from "./posting.ts";
+import { answerOf, basic, open, openCatalog, type Posting, posted, rpm, servePosts } from "./posting.ts";
 
 interface Expected {
   status: number;
