@@ -148,7 +148,7 @@ describe("accept and reject", () => {
   });
 });
 
-test("rename and assign change the name and the owner, and assign --nobody removes the owner", async () => {
+test("rename and assign change the name and the owner, and `assign --nobody` removes the owner", async () => {
   expect(await said("devices", "rename", "phone", "phone-2")).toBe(`${ids.phone} is now called phone-2.`);
   expect(await said("devices", "assign", "phone-2", "--user", ownerEmail)).toBe(
     `${ids.phone} is now assigned to ${ownerEmail}.`,

@@ -81,7 +81,9 @@ const namePatterns = [
 
 /** Names of tests, groups and `each`. */
 const namesIn = (text: string): string[] =>
-  namePatterns.flatMap((pattern) => [...text.matchAll(pattern)].map(([, name = ""]) => name.slice(1, -1)));
+  namePatterns.flatMap((pattern) =>
+    [...text.matchAll(pattern)].map(([, name = ""]) => name.slice(1, -1).replace(/`[^`]*`/g, "CODE")),
+  );
 
 /** The table of words quotes what it refuses. */
 const withoutTheTable = (text: string) => text.replace(/^## Words[\s\S]*/m, "");
