@@ -125,7 +125,7 @@ describe("an enrolment", () => {
     ["a name that is too long", () => ({ name: "x".repeat(256) })],
     ["a serial number that is a number", () => ({ serial: 7 })],
   ])("with %s is refused before the proof is checked", async (name, change) => {
-    const body = name === "nothing" ? {} : { ...(await proven(controller)), ...change() };
+    const body = name === "no members" ? {} : { ...(await proven(controller)), ...change() };
     expect((await send(controller, body)).status).toBe(400);
   });
 
