@@ -91,7 +91,7 @@ function mixedSuite(
 function duplicates(listed: readonly Listed[], feeds: FeedSettings): Problem[] {
   return listed.flatMap((entry, index) => {
     if (!entry.isNew) return [];
-    // Of two new files the later one is reported.
+    // The later one of two new files is reported.
     const others = listed.filter((other, at) => other !== entry && (!other.isNew || at < index));
     for (const other of others) {
       const [own, its] = [entry, other].map(({ artifact }) => indexesOf(artifact, feeds));

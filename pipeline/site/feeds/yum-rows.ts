@@ -13,7 +13,7 @@ export interface YumRow {
 
 interface YumChange {
   repos: string[];
-  /** Of its newest ledger line, in seconds since 1970. */
+  /** Time of its newest ledger line, in seconds since 1970. */
   time: number;
 }
 
@@ -22,7 +22,7 @@ export interface YumPackage extends YumChange {
   id: number;
   file: string;
   nevra: string;
-  /** Of the key that signed it. */
+  /** Id of the key that signed it. */
   keyId: string | null;
   /** Its elements in primary.xml, filelists.xml and updateinfo.xml. */
   primary: string;

@@ -40,7 +40,7 @@ interface RepositoryContent {
   repo: string;
   baseUrl: string;
   isSigned: boolean;
-  /** Of its newest change, in seconds since 1970. */
+  /** Time of its newest change, in seconds since 1970. */
   time: number;
   primary: string[];
   filelists: string[] | null;
@@ -100,7 +100,7 @@ function* filesOf(content: RepositoryContent): Generator<OutputFile> {
   yield textFile(settings.path, settings.text);
 }
 
-/** Of rpms that clients cannot tell apart, a repository lists the one with the highest id. */
+/** A repository lists the highest id of rpms that clients cannot distinguish. */
 function packagesIn(
   repo: string,
   rows: readonly YumRow[],

@@ -176,7 +176,7 @@ test("no text in a control paragraph adds a stanza or a field of the index", () 
   );
 });
 
-test("of files with one package, version and architecture the highest id is listed", () => {
+test("an index lists the highest id of files with one package, version and architecture", () => {
   const debs = [debOf(9, { version: "1.0", file: "b.deb" }), debOf(4, { version: "1.0", file: "a.deb" })];
   const { text, hidden } = repositoryOf([debs[1], debs[0], debOf(5)].filter((deb) => deb !== undefined));
   expect(

@@ -334,7 +334,7 @@ describe("without signatures", () => {
     ]);
   });
 
-  test("clients are told to expect none", () => {
+  test("the settings disable the checks of clients", () => {
     expect(textOf(files.get("acme-agent-stable.repo"))).toBe(`[acme-agent-stable]
 name=Acme Agent (stable)
 mirrorlist=https://downloads.example.com/base/yum/stable.mirrorlist
