@@ -32,7 +32,7 @@ export interface InspectedFile {
   /** The path as the caller gave it. */
   file: string;
   inspection: Inspection;
-  /** What the package states about itself; null: nothing, or nothing that can be read. */
+  /** Metadata of the package; null if it has none, or none that can be read. */
   metadata: PackageMetadata | null;
 }
 

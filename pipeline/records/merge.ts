@@ -86,11 +86,11 @@ function differences(a: Artifact, b: Artifact): string[] {
   const written = fields.includes("package_type")
     ? fields.filter((field) => !derived.includes(field))
     : fields;
-  const described = written.map((field) => {
+  const texts = written.map((field) => {
     const name = field === "checksum" ? "sha256" : field.replace(/^data\./, "");
     return `${name} ${shortly(left.get(field))} ↔ ${shortly(right.get(field))}`;
   });
-  return described.sort();
+  return texts.sort();
 }
 
 const described = (claim: Artifact, other: Artifact) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { chart, client, image, json, manifest } from "../support/catalog.ts";
-import { place, saidOf, saidOfManifest } from "./complaint.ts";
+import { place, problemIn, problemInManifest } from "./complaint.ts";
 
 const sound = json(manifest([client(), image()]));
 
@@ -75,22 +75,22 @@ const troubles: [string, Uint8Array, string][] = [
 ];
 
 test.each(troubles)("%s is reported at its first byte, in both formats", (_, bytes, expected) => {
-  expect(saidOfManifest("yaml", bytes)).toBe(expected);
-  expect(saidOfManifest("json", bytes)).toBe(expected);
+  expect(problemInManifest("yaml", bytes)).toBe(expected);
+  expect(problemInManifest("json", bytes)).toBe(expected);
 });
 
 test("columns count UTF-16 units, and lines end in LF or CR LF", () => {
-  expect(place(saidOf("yaml", 'a: "🎉é" b'))).toBe("1:10 yaml-syntax");
-  expect(place(saidOf("json", '["🎉é" 1]'))).toBe("1:8 json-syntax");
-  expect(place(saidOf("yaml", "a: 1\r\nb: 2\r\na: 3\r\n"))).toBe("3:1 duplicate-key");
-  expect(place(saidOf("json", '{"a": 1,\r\n"a": 2}'))).toBe("2:1 duplicate-key");
-  expect(place(saidOf("yaml", "\n\n@"))).toBe("3:1 yaml-syntax");
+  expect(place(problemIn("yaml", 'a: "🎉é" b'))).toBe("1:10 yaml-syntax");
+  expect(place(problemIn("json", '["🎉é" 1]'))).toBe("1:8 json-syntax");
+  expect(place(problemIn("yaml", "a: 1\r\nb: 2\r\na: 3\r\n"))).toBe("3:1 duplicate-key");
+  expect(place(problemIn("json", '{"a": 1,\r\n"a": 2}'))).toBe("2:1 duplicate-key");
+  expect(place(problemIn("yaml", "\n\n@"))).toBe("3:1 yaml-syntax");
 });
 
 test("both line endings read the same", () => {
-  expect(saidOfManifest("yaml", yamlManifest)).toBe("nothing");
-  expect(saidOfManifest("yaml", yamlManifest.replaceAll("\n", "\r\n"))).toBe("nothing");
-  expect(saidOfManifest("json", sound.replaceAll("\n", "\r\n"))).toBe("nothing");
+  expect(problemInManifest("yaml", yamlManifest)).toBe("nothing");
+  expect(problemInManifest("yaml", yamlManifest.replaceAll("\n", "\r\n"))).toBe("nothing");
+  expect(problemInManifest("json", sound.replaceAll("\n", "\r\n"))).toBe("nothing");
 });
 
 test.each([
@@ -102,10 +102,10 @@ test.each([
   "a %s file that ends at any byte is a shorter document or a problem inside it",
   (format, text) => {
     const bytes = Buffer.from(text);
-    expect(saidOfManifest(format, bytes)).toBe("nothing");
+    expect(problemInManifest(format, bytes)).toBe("nothing");
     for (let length = 0; length < bytes.length; length++) {
       const rest = bytes.subarray(0, length);
-      const said = saidOfManifest(format, rest);
+      const said = problemInManifest(format, rest);
       if (said === "nothing") continue;
       const lines = rest.toString("utf8").split("\n");
       const [line = 0, column = 0] = said.split(" ", 1)[0]?.split(":").map(Number) ?? [];
@@ -120,14 +120,14 @@ test.each([
 test("JSON without its last brace is never a valid document", () => {
   const text = json(manifest([chart()])).trimEnd();
   for (let length = 0; length < text.length; length++) {
-    expect(place(saidOfManifest("json", text.slice(0, length)))).toMatch(/ json-syntax$/);
+    expect(place(problemInManifest("json", text.slice(0, length)))).toMatch(/ json-syntax$/);
   }
 });
 
 test("half of a surrogate pair is refused in a text", () => {
   const half = manifest([chart({ name: "a\ud83d.tgz" })]);
-  expect(saidOfManifest("json", json(half))).toMatch(
+  expect(problemInManifest("json", json(half))).toMatch(
     /^5:15 name-format artifacts\[0\]\.name is "a\\ud83d\.tgz", expected/,
   );
-  expect(saidOfManifest("yaml", JSON.stringify(half))).toMatch(/^1:\d+ name-format/);
+  expect(problemInManifest("yaml", JSON.stringify(half))).toMatch(/^1:\d+ name-format/);
 });

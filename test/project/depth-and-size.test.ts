@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { often } from "../support/effort.ts";
-import { place, saidOf, saidOfManifest } from "./complaint.ts";
+import { place, problemIn, problemInManifest } from "./complaint.ts";
 
 const deep = 100_000;
 const stairs = (line: string, levels: number) =>
@@ -30,28 +30,28 @@ const towers: ["yaml" | "json", string, string, string][] = [
 ];
 
 test.each(towers)("%s: thousands of levels of %s are reported at the limit", (format, _, text, at) => {
-  expect(place(saidOf(format, text))).toBe(`${at} nesting-depth`);
+  expect(place(problemIn(format, text))).toBe(`${at} nesting-depth`);
 });
 
 test("sixty-four levels are read", () => {
   const lists = "[".repeat(64) + "]".repeat(64);
   expect([
-    saidOf("json", lists),
-    saidOf("yaml", lists),
-    saidOf("yaml", `${"- ".repeat(64)}a`),
-    saidOf("yaml", stairs("a:", 64)),
+    problemIn("json", lists),
+    problemIn("yaml", lists),
+    problemIn("yaml", `${"- ".repeat(64)}a`),
+    problemIn("yaml", stairs("a:", 64)),
   ]).toEqual(["nothing", "nothing", "nothing", "nothing"]);
-  expect(place(saidOf("json", `[${lists}]`))).toBe("1:65 nesting-depth");
+  expect(place(problemIn("json", `[${lists}]`))).toBe("1:65 nesting-depth");
 });
 
 test("levels of aliases are counted", () => {
   const half = (name: string, inside: string) =>
     `${name}: &${name} ${"[".repeat(40)}${inside}${"]".repeat(40)}\n`;
-  expect(place(saidOf("yaml", half("a", "1") + half("b", "*a")))).toBe("1:30 nesting-depth");
+  expect(place(problemIn("yaml", half("a", "1") + half("b", "*a")))).toBe("1:30 nesting-depth");
 });
 
 test("an anchor inside itself has endless levels", () => {
-  expect(place(saidOf("yaml", "a: &a [*a]"))).toBe("1:8 nesting-depth");
+  expect(place(problemIn("yaml", "a: &a [*a]"))).toBe("1:8 nesting-depth");
 });
 
 /** Nine anchors, each with nine aliases of the one before (billion laughs). */
@@ -68,13 +68,14 @@ test.each([
     "3:5",
   ],
 ])("%s is reported at its first alias", (_, text, at) => {
-  expect(place(saidOf("yaml", text))).toBe(`${at} alias-expansion`);
+  expect(place(problemIn("yaml", text))).toBe(`${at} alias-expansion`);
 });
 
 const megabyte = 1024 * 1024;
 
 test("ten megabytes are refused unread", () => {
-  const said = (format: "yaml" | "json", bytes: number) => saidOfManifest(format, Buffer.alloc(bytes, " "));
+  const said = (format: "yaml" | "json", bytes: number) =>
+    problemInManifest(format, Buffer.alloc(bytes, " "));
   expect(said("json", 10 * megabyte)).toBe(
     "1:1 file-size the file has 10485760 bytes, expected at most 4194304",
   );
@@ -107,20 +108,20 @@ test.each(fillings)(
   { tags: ["long"] },
   (format, _, filling, expected) => {
     const size = (format === "json" ? 4 : 1) * megabyte;
-    expect(place(saidOfManifest(format, filling.repeat(size / filling.length)))).toBe(expected);
+    expect(place(problemInManifest(format, filling.repeat(size / filling.length)))).toBe(expected);
   },
 );
 
 test("a large list of empty objects is refused for its size", () => {
   const text = `{"release": "26.08.001", "artifacts": [${"{},".repeat(megabyte)}{}]}`;
-  expect(saidOfManifest("json", text)).toBe(
+  expect(problemInManifest("json", text)).toBe(
     "1:1 file-size the file holds more than 250000 values, expected fewer",
   );
 });
 
 test("a large object of unknown keys is refused for the first of them", () => {
   const keys = Array.from({ length: 80_000 }, (_, index) => `key${index}: 1\n`).join("");
-  expect(saidOfManifest("yaml", `release: 26.08.001\nartifacts: []\n${keys}`)).toBe(
+  expect(problemInManifest("yaml", `release: 26.08.001\nartifacts: []\n${keys}`)).toBe(
     '3:1 unknown-key the key "key0" is not known',
   );
 });

@@ -47,7 +47,7 @@ export async function readControl(packed: PackedTar) {
 export interface DebContents {
   control: PackedTar;
   data: PackedTar;
-  /** What a signature covers: debian-binary, control and data. */
+  /** The parts that a signature covers: debian-binary, control and data. */
   joined: readonly Member[];
 }
 

@@ -35,7 +35,7 @@ export interface Measured {
   size: number | undefined;
   /** Inspection result, if inspected. */
   seen?: Seen | undefined;
-  /** What the bytes state about the package. */
+  /** Metadata that the bytes contain. */
   found?: PackageFound | undefined;
 }
 

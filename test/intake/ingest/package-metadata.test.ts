@@ -38,7 +38,7 @@ const packages = {
   "agent.pkg": fixture("pkg/unsigned.pkg"),
 };
 
-test("without signers, packages say what they are", async () => {
+test("packages without signers have their metadata in the manifest", async () => {
   const project = made({ ...packages, "agent-linux-aarch64.tar.xz": "x" }, xz);
   const found = await artifactsOf(project);
   expect(found["agent.deb"].package).toMatchObject({ type: "deb", arch: "amd64" });
@@ -68,7 +68,7 @@ test("without signers, packages say what they are", async () => {
 
 const xz = { ingest: [{ match: "*.tar.xz", package_type: "xz" }] };
 
-test("what is written is read again, and no record changes by it", async () => {
+test("check reads the written metadata, and no record depends on it", async () => {
   const project = made(packages);
   expect(await project.run(...release, "out")).toMatchObject({ exitCode: 0 });
   expect(await project.run("check")).toMatchObject({ exitCode: 0 });
@@ -129,11 +129,11 @@ describe("an architecture that the file does not state", () => {
   });
 });
 
-describe("metadata that cannot be read", () => {
+describe("unreadable metadata", () => {
   const bad = { "agent.deb": debPackage("Package: agent\nVersion: 1\nArchitecture: amd64\nSHA256: x\n") };
   const reason = "its control file has the field SHA256, which only the index of a repository has";
 
-  test("is a warning, and there is no package", async () => {
+  test("is a warning, and the artifact has no package field", async () => {
     const project = made(bad);
     const { stderr, exitCode } = await project.run(...release, "out");
     expect([exitCode, stderr]).toEqual([
@@ -155,7 +155,7 @@ describe("metadata that cannot be read", () => {
     expect(await made(bad, { feeds: { yum: {} } }).run(...release, "out")).toMatchObject({ exitCode: 0 });
   });
 
-  test("of another format than the package type is one of them", async () => {
+  test("is also that of another format than the package type", async () => {
     const project = made({ "agent.deb": packages["agent.rpm"] });
     expect((await project.run(...release, "out")).stderr).toContain("its bytes are rpm, expected deb");
   });
