@@ -92,7 +92,7 @@ const theirs = (type: string): Map<string, XmlElement> => {
 const keyOf = ({ attributes, children }: XmlElement): string =>
   attributes.get("pkgid") ?? children.find(({ name }) => name === "checksum")?.text ?? "";
 
-/** A line for each element with its path. What depends on the folder of the rpm, and not on the rpm, is left out. */
+/** A line for each element with its path. Values that depend on the folder of the rpm are left out. */
 function linesOf(element: XmlElement, path = ""): string[] {
   const own = `${path}/${element.name}`;
   const left = own === "/package/location" ? ["href"] : own === "/package/time" ? ["file"] : [];

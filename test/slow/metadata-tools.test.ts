@@ -11,7 +11,7 @@ import { fileSource } from "../../pipeline/system/file-source.ts";
 import { pathOf } from "../support/artifacts.ts";
 import { temporaryFolder } from "../support/run.ts";
 
-/** What relcat reads from packages is what dpkg, rpm and createrepo_c read. */
+/** relcat reads the same values from packages as dpkg, rpm and createrepo_c. */
 
 async function metadata(path: string) {
   const source = fileSource(path);
@@ -53,13 +53,13 @@ describe("debs", () => {
     expect(await metadata(path)).toEqual({ type: "deb", arch, control: control.replace(/\n+$/, "") });
   }
 
-  test("of the distribution have the fields that dpkg-deb shows", async () => {
+  test("in the distribution have the fields that dpkg-deb shows", async () => {
     const files = readdirSync(folder);
     expect(files.length).toBeGreaterThan(45);
     for (const file of files) await compare(join(folder, file));
   });
 
-  test("of the fixtures have them too, unless dpkg-deb cannot read them either", async () => {
+  test("among the fixtures have them too, unless dpkg-deb cannot read them either", async () => {
     const files = readdirSync(pathOf("deb")).filter((name) => name.endsWith(".deb"));
     const refused: string[] = [];
     for (const file of files) {
@@ -147,7 +147,7 @@ describe("rpms", () => {
     }
   });
 
-  test("that are sources have none", async () => {
+  test("with sources have none", async () => {
     const [source = ""] = readdirSync(folder).filter((name) => name.endsWith(".src.rpm"));
     expect(await metadata(join(folder, source))).toBeUndefined();
   });

@@ -147,7 +147,7 @@ describe("an apt suite", () => {
     expect(await sign(signing)).toEqual(await sign(signing));
   });
 
-  test("keeps its signature until half of its time is over", async () => {
+  test("keeps its signature until half of its lifetime is over", async () => {
     const signing = { keys: [listed(first)], secrets: [first] };
     const before = await sign(signing);
     expect(await sign({ ...signing, earlier: [before], now: start + 6 * day })).toEqual(before);
@@ -254,7 +254,7 @@ describe("a key is refused", () => {
       (error) => error.problems[0],
     );
 
-  test("that ends within 90 days", async () => {
+  test("if it ends within 90 days", async () => {
     const ending = async (days: number) =>
       feedKey({ date: madeAt, keyExpirationTime: (start - Number(madeAt)) / 1000 + days * 86_400 });
     const [soon, later] = [await ending(89), await ending(91)];
@@ -270,7 +270,7 @@ describe("a key is refused", () => {
     expect((await refused({ ...both, now: start + 89 * day })).message).toContain("has ended on 2026-12-29");
   });
 
-  test("whose subkey that signs ends within 90 days", async () => {
+  test("if its signing subkey ends within 90 days", async () => {
     const keyExpirationTime = (start - Number(madeAt)) / 1000 + 80 * 86_400;
     const key = await feedKey({ date: madeAt, subkeys: [{ sign: true, keyExpirationTime } as never] });
     expect((await refused({ keys: [listed(key)], secrets: [key] })).message).toContain("ends on 2026-12-20");
@@ -324,27 +324,27 @@ describe("a key is refused", () => {
     );
   });
 
-  test("that is revoked", async () => {
+  test("if it is revoked", async () => {
     const key = await feedKey({ date: madeAt });
     const { publicKey } = await openpgp.revokeKey({ key, date: madeAt, format: "object" });
     const keys = [{ ...listed(key), armored: publicKey.armor() }];
     expect((await refused({ keys, secrets: [key] })).message).toContain("is revoked");
   });
 
-  test("of a kind that GnuPG does not read", async () => {
+  test("if GnuPG cannot read its kind", async () => {
     const key = await feedKey({ type: "curve25519", curve: undefined as never, date: madeAt });
     expect((await refused({ keys: [listed(key)], secrets: [key] })).message).toContain(
       "is of the kind ed25519, expected RSA, or EdDSA as GnuPG makes it",
     );
   });
 
-  test("that was made after the time of signing", async () => {
+  test("if it was made after the time of signing", async () => {
     expect((await refused({ now: Number(madeAt) - day })).message).toContain(
       "is valid from 2026-09-30 on, which is after the time of signing",
     );
   });
 
-  test("whose certificate is another one, or no certificate", async () => {
+  test("if its certificate belongs to another key or is missing", async () => {
     const wrong = [{ ...listed(second), fingerprint: fingerprintOf(first) }];
     expect((await refused({ keys: wrong })).message).toContain(
       `has the certificate of ${fingerprintOf(second)} in its file`,
@@ -355,7 +355,7 @@ describe("a key is refused", () => {
     expect((await refused({ keys: broken })).message).toContain("cannot be read: ");
   });
 
-  test("that is missing, unknown, or has a passphrase", async () => {
+  test("if it is missing, unknown, or has a passphrase", async () => {
     expect(await refused({ keys: [listed(first), listed(second)] })).toMatchObject({
       code: "key-unusable",
       message: `RELCAT_OPENPGP_KEY lacks the OpenPGP key ${fingerprintOf(second)}, which signs since 2026-09-30`,
@@ -435,7 +435,7 @@ console.log(await sign({ message, signingKeys, detached: true }));\n`,
       () => trustOf({ exec: ["echo"], public: fingerprintOf(rsa) }),
       "it printed no armored signature",
     ],
-  ])("and %s is refused", async (_, trust, message) => {
+  ])("is refused with %s", async (_, trust, message) => {
     const signed = sign({ keys: [listed(rsa)], secrets: [], trust: trust() as never, now: Date.now() });
     await expect(signed).rejects.toThrow(message);
   });
