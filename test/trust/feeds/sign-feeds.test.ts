@@ -435,7 +435,7 @@ console.log(await sign({ message, signingKeys, detached: true }));\n`,
       () => trustOf({ exec: ["echo"], public: fingerprintOf(rsa) }),
       "it printed no armored signature",
     ],
-  ])("is refused with %s", async (_, trust, message) => {
+  ])("is refused if it %s", async (_, trust, message) => {
     const signed = sign({ keys: [listed(rsa)], secrets: [], trust: trust() as never, now: Date.now() });
     await expect(signed).rejects.toThrow(message);
   });
