@@ -94,7 +94,7 @@ function addFeeds(out: string, base: string): void {
   if (base === "") addTags(join(out, "hosting"));
 }
 
-/** What web servers know of the registry's tags. */
+/** The tags of the registry for web servers. */
 function addTags(hosting: string): void {
   write(join(hosting, "nginx/registry.map"), `${nginxTags(registryTags)}\n`);
   write(join(hosting, "caddy/registry.caddy"), `${caddyTags(registryTags).join("\n")}\n`);
