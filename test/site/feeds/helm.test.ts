@@ -128,7 +128,7 @@ test("a chart without metadata is named, a chart at another address is listed, a
   ]);
 });
 
-test("of charts with one name and version the highest id is listed", () => {
+test("the index lists the highest id of charts with one name and version", () => {
   const twice = [chartOf(4, { version: "1.0.0", file: "a.tgz" }), chartOf(9, { version: "1.0.0" })];
   const repository = chartRepository([...twice, chartOf(5)]);
   expect(indexOf(repository).entries.agent?.map(({ urls: [url] }) => url?.replace(/.*\//, ""))).toEqual([
