@@ -13,206 +13,231 @@ import { dnfClient, type YumClient, zypperClient, zypperRoot } from "../support/
 /** Debian's dnf and zypper at a published site. */
 
 let host: string;
-
-interface Words {
-  make(): YumClient;
-  arm(): YumClient;
-  pinned(version: string): string[];
-  downgrade(version: string): string[];
-  upgrade: string[];
-  versions: string[];
-  download: string[];
-  advisories: string[];
-  byCve(cve: string): string[];
-  /** Options that accept new keys. */
-  importing: string[];
-}
-
-const dnf: Words = {
-  make: () => dnfClient(),
-  arm: () => dnfClient("--forcearch=aarch64"),
-  pinned: (version) => ["install", `agent-${version}`],
-  downgrade: (version) => ["downgrade", `agent-${version}`],
-  upgrade: ["upgrade"],
-  versions: ["repoquery", "--qf", "%{name}-%{version}.%{arch}"],
-  download: ["install", "--downloadonly"],
-  advisories: ["updateinfo", "list", "--security"],
-  byCve: (cve) => ["updateinfo", "list", "--all", "--cve", cve],
-  importing: [],
+const clients = {
+  dnf: (options?: { arch: string }) => dnfClient(options),
+  zypper: (options?: { arch: string }) => zypperClient(host, options),
 };
-
-const zypper: Words = {
-  make: () => zypperClient(host),
-  arm: () => zypperClient(host, "arch = aarch64"),
-  pinned: (version) => ["install", `agent=${version}`],
-  downgrade: (version) => ["install", "--oldpackage", `agent=${version}`],
-  upgrade: ["update"],
-  versions: ["search", "--details", "--type", "package"],
-  download: ["install", "--download-only"],
-  advisories: ["list-patches", "--category", "security"],
-  byCve: (cve) => ["list-patches", "--all", `--cve=${cve}`],
-  importing: ["--gpg-auto-import-keys"],
-};
-
-const clients = { dnf, zypper };
-const names = ["dnf", "zypper"] as const;
+type Name = keyof typeof clients;
+const names: readonly Name[] = ["dnf", "zypper"];
 
 async function rpm(spec: Partial<RpmSpec> & { version: string }): Promise<string> {
   const top = join(temporaryFolder(), "rpm");
   mkdirSync(top);
-  return buildRpm(top, { name: "agent", arch: "noarch", files: { "/usr/bin/agent": spec.version }, ...spec });
+  return buildRpm(top, {
+    name: "agent",
+    arch: "noarch",
+    files: { "/usr/bin/agent": spec.version },
+    ...spec,
+  });
 }
 
-const signer = () => newSigner(join(temporaryFolder(), "home"), "rsa3072");
-
-let site: FeedSite;
-let settings: string;
-const agents = new Map<string, string>();
-
-beforeAll(async () => {
-  const needs = { preamble: ["Requires: tool++ >= 1~rc1"] };
-  const root = zypperRoot();
-  for (const version of ["26.8.1", "26.8.2", "26.9.1"]) agents.set(version, await rpm({ version, ...needs }));
-  const tools = ["x86_64", "aarch64"].map((arch) =>
-    rpm({ name: "tool++", version: "1~rc1^git2", arch, files: { [`/opt/tool ${arch}`]: arch } }),
-  );
-  site = await feedSite({ feeds: { yum: {} } });
-  await site.release("26.08.001", [agents.get("26.8.1") ?? "", ...(await Promise.all(tools))]);
-  const fixed = note("A crafted packet stopped the agent.", { security: true, refs: ["CVE-2026-12345"] });
-  site.project.write("releases/26.08.002/notes/fix.yaml", fixed);
-  await site.release("26.08.002", [agents.get("26.8.2") ?? ""]);
-  await site.publish();
-  settings = await site.text("acme-stable.repo");
-  host = await root;
-});
-
-/** A machine with the repository's settings. */
-function machine({ make }: Pick<Words, "make">): YumClient {
-  const client = make();
-  client.use(settings);
+/** A new machine with the settings of a site's repository. */
+async function machine(name: Name, at: FeedSite, options?: { arch: string }): Promise<YumClient> {
+  const client = clients[name](options);
+  client.use(await at.text("acme-stable.repo"));
   return client;
 }
 
-describe.each(names)("%s at an unsigned site", (name) => {
-  const words = clients[name];
-
-  test("lists every version, and takes the package of its architecture", async () => {
-    const client = machine(words);
-    expect((await client.refresh()).exitCode).toBe(0);
-    const output = await client.succeed(...words.versions);
-    expect(output).toMatch(/26\.8\.1/);
-    expect(output).toMatch(/26\.8\.2/);
-    expect(await client.succeed(...words.download, "tool++")).toMatch(/tool\+\+.*x86_64/);
-    const arm = machine({ make: words.arm });
-    expect(await arm.succeed(...words.download, "tool++")).toMatch(/tool\+\+.*aarch64/);
-  });
-
-  test("installs the newest version with what it requires", async () => {
-    const client = machine(words);
-    await client.succeed("install", "agent");
-    expect(await client.installed()).toEqual(["agent-26.8.2.noarch", "tool++-1~rc1^git2.x86_64"]);
-  });
-
-  test("installs the version that was asked for, names its security update, and upgrades", async () => {
-    const client = machine(words);
-    await client.succeed(...words.pinned("26.8.1"));
-    expect(await client.installed()).toContain("agent-26.8.1.noarch");
-    expect(await client.succeed(...words.advisories)).toMatch(/acme-26\.08\.002/);
-    expect(await client.succeed(...words.byCve("CVE-2026-12345"))).toMatch(/acme-26\.08\.002/);
-    expect(await client.succeed(...words.byCve("CVE-2026-99999"))).not.toMatch(/acme-26\.08\.002/);
-    await client.succeed(...words.upgrade);
-    expect(await client.installed()).toContain("agent-26.8.2.noarch");
-    expect(await client.succeed(...words.advisories)).not.toMatch(/acme-26\.08\.002/);
-  });
-
-  test("refuses an index that was tampered with", async () => {
-    site.change = (path, bytes) => (path.includes("primary.xml.gz") ? altered(bytes) : bytes);
-    try {
-      const { exitCode, output } = await machine(words).refresh();
-      expect(exitCode, output).not.toBe(0);
-    } finally {
-      site.change = undefined;
-    }
-  });
-
-  test("refuses a package that was tampered with", async () => {
-    const client = machine(words);
-    site.change = (path, bytes) => (path.endsWith(".noarch.rpm") ? altered(bytes) : bytes);
-    try {
-      const { exitCode, output } = await client.run("install", "agent");
-      expect(exitCode, output).not.toBe(0);
-      expect((await client.installed()).filter((name) => name.startsWith("agent"))).toEqual([]);
-    } finally {
-      site.change = undefined;
-    }
-  });
-});
+/** Runs an action while the site's answers are changed. */
+async function whileChanged<T>(
+  at: FeedSite,
+  change: (path: string, bytes: Buffer) => Buffer,
+  action: () => Promise<T>,
+): Promise<T> {
+  at.change = change;
+  try {
+    return await action();
+  } finally {
+    at.change = undefined;
+  }
+}
 
 function altered(bytes: Buffer): Buffer {
   const copy = Buffer.from(bytes);
-  const at = copy.length - 20;
+  const at = copy.length >> 1;
   copy[at] = (copy[at] ?? 0) ^ 1;
   return copy;
 }
 
-describe("a site with signed rpms", () => {
-  let signed: FeedSite;
-  let other: Buffer;
+/** Alters the files whose paths match. */
+const altering = (pattern: RegExp) => (path: string, bytes: Buffer) =>
+  pattern.test(path) ? altered(bytes) : bytes;
+
+async function expectRefused(client: YumClient, ...args: readonly string[]): Promise<void> {
+  const { exitCode, output } = await client.run(...args);
+  expect(exitCode, output).not.toBe(0);
+}
+
+beforeAll(async () => {
+  host = await zypperRoot();
+});
+
+describe("at an unsigned site", () => {
+  let site: FeedSite;
+  const agents = new Map<string, string>();
   beforeAll(async () => {
-    const [builder, stranger] = [await signer(), await signer()];
-    other = Buffer.from(armored(certificateTitle, stranger.certificate));
-    signed = await feedSite({ feeds: { yum: {} }, signers: [{ file: "signers/builder.asc" }] });
-    signed.project.write("releases/signers/builder.asc", armored(certificateTitle, builder.certificate));
+    const preamble = ["Requires: tool++ >= 1~rc1"];
+    for (const version of ["26.8.1", "26.8.2", "26.9.1"])
+      agents.set(version, await rpm({ version, preamble }));
+    const tools = ["x86_64", "aarch64"].map((arch) =>
+      rpm({ name: "tool++", version: "1~rc1^git2", arch, files: { [`/opt/tool ${arch}`]: arch } }),
+    );
+    site = await feedSite({ feeds: { yum: {} } });
+    await site.release("26.08.001", [agents.get("26.8.1") ?? "", ...(await Promise.all(tools))]);
+    const fixed = note("A crafted packet stopped the agent.", { security: true, refs: ["CVE-2026-12345"] });
+    site.project.write("releases/26.08.002/notes/fix.yaml", fixed);
+    await site.release("26.08.002", [agents.get("26.8.2") ?? ""]);
+    await site.publish();
+  });
+
+  describe.each(names)("%s", (name) => {
+    test("lists every version, and takes the package of its architecture", async () => {
+      const client = await machine(name, site);
+      await client.succeed(...client.refresh);
+      const listed = await client.succeed(...client.list);
+      expect(listed).toMatch(/26\.8\.1/);
+      expect(listed).toMatch(/26\.8\.2/);
+      expect(await client.succeed(...client.download("tool++"))).toMatch(/tool\+\+.*x86_64/);
+      const arm = await machine(name, site, { arch: "aarch64" });
+      expect(await arm.succeed(...arm.download("tool++"))).toMatch(/tool\+\+.*aarch64/);
+    });
+
+    test("installs the newest version with what it requires", async () => {
+      const client = await machine(name, site);
+      await client.succeed("install", "agent");
+      expect(await client.installed()).toEqual(["agent-26.8.2.noarch", "tool++-1~rc1^git2.x86_64"]);
+    });
+
+    test("installs the version that was asked for, names its security update, and upgrades", async () => {
+      const client = await machine(name, site);
+      await client.succeed(...client.pinned("agent", "26.8.1"));
+      expect(await client.installed()).toContain("agent-26.8.1.noarch");
+      expect(await client.succeed(...client.advisories)).toMatch(/acme-26\.08\.002/);
+      expect(await client.succeed(...client.advisoriesOf("CVE-2026-12345"))).toMatch(/acme-26\.08\.002/);
+      expect(await client.succeed(...client.advisoriesOf("CVE-2026-99999"))).not.toMatch(/acme/);
+      await client.succeed(...client.upgrade);
+      expect(await client.installed()).toContain("agent-26.8.2.noarch");
+      expect(await client.succeed(...client.advisories)).not.toMatch(/acme/);
+    });
+
+    test("refuses an index and a package that were changed", async () => {
+      const client = await machine(name, site);
+      await whileChanged(site, altering(/primary\.xml\.gz$/), () => expectRefused(client, ...client.refresh));
+      await client.succeed(...client.refresh);
+      await whileChanged(site, altering(/agent.*\.rpm$/), () => expectRefused(client, "install", "agent"));
+      expect((await client.installed()).filter((installed) => installed.startsWith("agent"))).toEqual([]);
+    });
+  });
+
+  test("a withdrawn version is listed no longer, and nothing is downgraded unless asked to", async () => {
+    await site.release("26.09.001", [agents.get("26.9.1") ?? ""]);
+    await site.publish();
+    const machines = await Promise.all(names.map((name) => machine(name, site)));
+    for (const client of machines) {
+      await client.succeed("install", "agent");
+      expect(await client.installed()).toContain("agent-26.9.1.noarch");
+    }
+    const id = await idOf(site, basename(agents.get("26.9.1") ?? ""));
+    await site.project.succeed("retract", `${id}`, "--reason", "Loses its settings.", "--yes");
+    await site.publish();
+    for (const client of machines) {
+      await client.succeed(...client.refresh);
+      await client.succeed(...client.upgrade);
+      expect(await client.installed()).toContain("agent-26.9.1.noarch");
+      await client.succeed(...client.downgrade("agent", "26.8.2"));
+      expect(await client.installed()).toContain("agent-26.8.2.noarch");
+      expect(await client.succeed(...client.upgrade)).not.toContain("26.9.1");
+    }
+  });
+});
+
+describe("at a site with signed rpms", () => {
+  let site: FeedSite;
+  let stranger: Buffer;
+  beforeAll(async () => {
+    const signer = () => newSigner(join(temporaryFolder(), "home"), "rsa3072");
+    const [builder, other] = [await signer(), await signer()];
+    stranger = Buffer.from(armored(certificateTitle, other.certificate));
+    site = await feedSite({ feeds: { yum: {} }, signers: [{ file: "signers/builder.asc" }] });
+    site.project.write("releases/signers/builder.asc", armored(certificateTitle, builder.certificate));
     const file = await rpm({ version: "26.8.1" });
     await rpmsign(file, builder);
-    await signed.release("26.08.001", [file]);
-    await signed.publish();
+    await site.release("26.08.001", [file]);
+    await site.publish();
   });
 
   test.each(names)(
-    "%s accepts them under the certificate that the site offers, and under no other",
+    "%s accepts them under the certificate that the site offers, and no other",
     async (name) => {
-      const text = await signed.text("acme-stable.repo");
-      expect(text).toContain("\ngpgcheck=1\n");
-      const client = clients[name].make();
-      client.use(text);
-      const install = [...clients[name].importing, "install", "agent"];
-      signed.change = (path, bytes) => (path.startsWith("keys/") ? other : bytes);
-      const { exitCode, output } = await client.run(...install);
-      expect(exitCode, output).not.toBe(0);
-      signed.change = undefined;
+      expect(await site.text("acme-stable.repo")).toContain("\ngpgcheck=1\n");
+      const client = await machine(name, site);
+      const forged = (path: string, bytes: Buffer) => (path.startsWith("keys/") ? stranger : bytes);
+      await whileChanged(site, forged, () => expectRefused(client, "install", "agent"));
       expect(await client.installed()).toEqual([]);
-      await client.succeed(...install);
+      await client.succeed("install", "agent");
       expect(await client.installed()).toEqual(["agent-26.8.1.noarch"]);
     },
   );
 });
 
-describe("after a version was withdrawn", () => {
-  const machines = new Map<string, YumClient>();
+describe("at a signed site", () => {
+  const [oldKey, newKey] = ["openpgp.asc", "openpgp-v2.asc"];
+  let site: FeedSite;
   beforeAll(async () => {
-    await site.release("26.09.001", [agents.get("26.9.1") ?? ""]);
-    await site.publish();
-    for (const name of names) {
-      const client = machine(clients[name]);
-      await client.succeed("install", "agent");
-      expect(await client.installed()).toContain("agent-26.9.1.noarch");
-      machines.set(name, client);
-    }
-    const id = await idOf(site, basename(agents.get("26.9.1") ?? ""));
-    await site.project.succeed("retract", `${id}`, "--reason", "Loses its settings.", "--yes");
-    await site.publish();
+    site = await feedSite({ trust: "simple", feeds: { yum: {} } });
+    await site.release("26.08.001", [await rpm({ version: "26.8.1" })]);
+    await site.publish(oldKey);
   });
 
-  test.each(names)("%s lists it no longer, and downgrades only if asked to", async (name) => {
-    const client = machines.get(name) as YumClient;
-    const words = clients[name];
-    expect((await client.refresh()).exitCode).toBe(0);
-    const fresh = machine(words);
-    expect(await fresh.succeed(...words.versions)).not.toMatch(/26\.9\.1/);
-    await client.succeed(...words.upgrade);
-    expect(await client.installed()).toContain("agent-26.9.1.noarch");
-    await client.succeed(...words.downgrade("26.8.2"));
-    expect(await client.installed()).toContain("agent-26.8.2.noarch");
+  describe.each(names)("%s", (name) => {
+    test("installs with the site's key", async () => {
+      expect(await site.text("acme-stable.repo")).toContain("\nrepo_gpgcheck=1\n");
+      const client = await machine(name, site);
+      await client.succeed("install", "agent");
+      expect(await client.installed()).toEqual(["agent-26.8.1.noarch"]);
+    });
+
+    test.each([
+      ["an index that was changed", altering(/repomd\.xml$/)],
+      ["a signature that was changed", altering(/repomd\.xml\.asc$/)],
+      [
+        "an index without a signature",
+        (path: string, bytes: Buffer) => (path.endsWith("repomd.xml.asc") ? Buffer.alloc(0) : bytes),
+      ],
+    ])("refuses %s", async (_, change) => {
+      const client = await machine(name, site);
+      await client.succeed(...client.refresh);
+      await whileChanged(site, change, () => expectRefused(client, ...client.refresh));
+      await client.succeed(...client.refresh);
+    });
+  });
+
+  test("a new key replaces the old one in three steps, and no machine is locked out on the way", async () => {
+    const oldCertificate = Buffer.from(await site.text("keys/acme.asc"));
+    /** Machines that get to know no other key, whatever the site offers. */
+    const offeringOld = (path: string, bytes: Buffer) => (path === "keys/acme.asc" ? oldCertificate : bytes);
+    const old = await Promise.all(names.map((name) => machine(name, site)));
+    const refresh = async (machines: readonly YumClient[]) => {
+      for (const client of machines) await client.succeed(...client.refresh);
+    };
+    const refreshOld = () => whileChanged(site, offeringOld, () => refresh(old));
+    await refreshOld();
+    await site.trust("rotate", "openpgp", "--step", "announce", "--keys", "keys");
+    await site.publish(oldKey);
+    await refreshOld();
+    const warned = await Promise.all(names.map((name) => machine(name, site)));
+    await refresh(warned);
+    await site.trust("rotate", "openpgp", "--step", "sign");
+    await site.publish(oldKey, newKey);
+    await refreshOld();
+    await refresh(warned);
+    await refresh(await Promise.all(names.map((name) => machine(name, site))));
+    await site.trust("rotate", "openpgp", "--step", "retire");
+    await site.publish(newKey);
+    await refresh(warned);
+    await refresh(await Promise.all(names.map((name) => machine(name, site))));
+    await whileChanged(site, offeringOld, async () => {
+      for (const client of old) await expectRefused(client, ...client.refresh);
+    });
   });
 });

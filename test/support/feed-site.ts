@@ -5,7 +5,7 @@ import { execa } from "execa";
 import { afterFile } from "./after-file.ts";
 import { freePort } from "./port.ts";
 import { type Project, project } from "./project.ts";
-import { temporaryFolder } from "./run.ts";
+import { relcat, temporaryFolder } from "./run.ts";
 
 /** A published project behind nginx, and a proxy in front of nginx that can interfere. */
 export interface FeedSite {
@@ -13,7 +13,10 @@ export interface FeedSite {
   url: string;
   /** Ingests, uploads and cuts a release. */
   release(version: string, files: readonly string[], rest?: object): Promise<void>;
-  publish(): Promise<void>;
+  /** Builds, signs if the site is signed, and publishes. @param keys names of the OpenPGP keys that sign */
+  publish(...keys: string[]): Promise<void>;
+  /** Runs a command that reads or makes private keys, which are in the folder `keys`. */
+  trust(...args: string[]): Promise<void>;
   /** A file as clients get it. */
   text(path: string): Promise<string>;
   /** Called before a request is answered; undefined: not. */
@@ -22,8 +25,8 @@ export interface FeedSite {
   change: ((path: string, bytes: Buffer) => Buffer) | undefined;
 }
 
-/** @param catalog sections of catalog.yaml */
-export async function feedSite(catalog: object): Promise<FeedSite> {
+/** @param catalog sections of catalog.yaml; a site with `trust` is signed by new keys */
+export async function feedSite(catalog: { trust?: "simple"; [section: string]: unknown }): Promise<FeedSite> {
   const [front, back] = [await freePort(), await freePort()];
   const url = `http://127.0.0.1:${front}/base`;
   const made = project({
@@ -35,6 +38,14 @@ export async function feedSite(catalog: object): Promise<FeedSite> {
       ...catalog,
     },
   });
+  const run = async (env: Record<string, string>, ...args: string[]) => {
+    const { exitCode, stderr } = await relcat(made.folder, args, { env });
+    if (exitCode !== 0) throw new Error(`relcat ${args.join(" ")}: ${exitCode}\n${stderr}`);
+  };
+  if (catalog.trust) {
+    await run({}, "trust", "init", "keys");
+    await run({}, "trust", "init", "keys", "--openpgp");
+  }
   const site: FeedSite = {
     project: made,
     url,
@@ -45,10 +56,12 @@ export async function feedSite(catalog: object): Promise<FeedSite> {
       await made.succeed("upload", "--site", "test", "--manifest", manifest, ...files);
       await made.succeed("cut", version);
     },
-    async publish() {
+    async publish(...keys) {
       await made.succeed("build", "--released", "--site", "test");
+      if (catalog.trust) await run(secretsIn(join(made.folder, "keys"), keys), "sign", "--site", "test");
       await made.succeed("publish", "test");
     },
+    trust: (...args) => run({}, "trust", ...args),
     text: async (path) => (await fetch(`${url}/${path}`)).text(),
     before: undefined,
     change: undefined,
@@ -66,6 +79,12 @@ export async function feedSite(catalog: object): Promise<FeedSite> {
   afterFile(() => server.close());
   return site;
 }
+
+/** @param names of OpenPGP keys in the folder */
+const secretsIn = (folder: string, names: readonly string[]) => ({
+  RELCAT_ONLINE_KEY: readFileSync(join(folder, "online.pem"), "utf8"),
+  RELCAT_OPENPGP_KEY: names.map((name) => readFileSync(join(folder, name), "utf8")).join(""),
+});
 
 async function startNginx(www: string, port: number): Promise<void> {
   const home = temporaryFolder();

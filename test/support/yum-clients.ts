@@ -3,18 +3,33 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { temporaryFolder } from "./run.ts";
 
-/** A machine of its own: a package manager with its settings, caches and database of packages. */
-export interface YumClient {
+/** A machine of its own: a package manager with its settings, caches, keys and database of packages. */
+export interface YumClient extends Words {
   /** Puts a .repo file in place of the last one. */
   use(repo: string): void;
   /** Runs a command of the package manager. @returns both outputs in one, and the exit code */
-  run(...args: string[]): Promise<{ exitCode: number; output: string }>;
+  run(...args: readonly string[]): Promise<{ exitCode: number; output: string }>;
   /** As `run`, for what must succeed. @returns both outputs in one */
-  succeed(...args: string[]): Promise<string>;
-  /** Reads the repository's metadata again. */
-  refresh(): Promise<{ exitCode: number; output: string }>;
+  succeed(...args: readonly string[]): Promise<string>;
   /** Name, version and architecture of each installed rpm. */
   installed(): Promise<string[]>;
+}
+
+/** Commands that differ between the package managers. */
+interface Words {
+  /** Reads the repository's metadata again. */
+  refresh: readonly string[];
+  /** All packages with their versions. */
+  list: readonly string[];
+  /** Downloads a package for the machine's architecture. */
+  download(name: string): string[];
+  pinned(name: string, version: string): string[];
+  downgrade(name: string, version: string): string[];
+  upgrade: readonly string[];
+  /** Security updates that the machine needs. */
+  advisories: readonly string[];
+  /** All security updates for a vulnerability. */
+  advisoriesOf(cve: string): string[];
 }
 
 interface Program {
@@ -22,17 +37,12 @@ interface Program {
   repos: string;
   /** Database of installed rpms, from the machine's root. */
   database: string;
-  command(root: string): [string, ...string[]];
+  command: readonly [string, ...string[]];
   env?: Record<string, string>;
-  refresh: readonly string[];
 }
 
-function client(
-  { repos, database, command, env, refresh }: Program,
-  root: string,
-  inside: string,
-): YumClient {
-  const [program, ...first] = command(inside);
+function client({ repos, database, command, env }: Program, root: string, words: Words): YumClient {
+  const [program, ...first] = command;
   const run: YumClient["run"] = async (...args) => {
     const options = { env: { LC_ALL: "C.UTF-8", ...env }, all: true, reject: false } as const;
     const { exitCode = -1, all } = await execa(program, [...first, ...args], options);
@@ -40,6 +50,7 @@ function client(
   };
   mkdirSync(join(root, repos), { recursive: true });
   return {
+    ...words,
     run,
     use: (repo) => writeFileSync(join(root, repos, "site.repo"), repo),
     async succeed(...args) {
@@ -47,17 +58,9 @@ function client(
       if (exitCode !== 0) throw new Error(`${program} ${args.join(" ")}: ${exitCode}\n${output}`);
       return output;
     },
-    refresh: () => run(...refresh),
     async installed() {
-      const { stdout } = await execa("rpm", [
-        "--root",
-        root,
-        "--dbpath",
-        database,
-        "-qa",
-        "--qf",
-        "%{NAME}-%{VERSION}.%{ARCH}\\n",
-      ]);
+      const query = ["-qa", "--qf", "%{NAME}-%{VERSION}.%{ARCH}\\n"];
+      const { stdout } = await execa("rpm", ["--root", root, "--dbpath", database, ...query]);
       return stdout
         .split("\n")
         .filter((line) => line !== "" && !line.startsWith("gpg-pubkey"))
@@ -66,72 +69,76 @@ function client(
   };
 }
 
-/** Debian's dnf, which installs below a folder. @param more options of dnf */
-export function dnfClient(...more: string[]): YumClient {
+const dnfWords: Words = {
+  refresh: ["makecache", "--refresh"],
+  list: ["repoquery", "--qf", "%{name}-%{version}.%{arch}"],
+  download: (name) => ["install", "--downloadonly", name],
+  pinned: (name, version) => ["install", `${name}-${version}`],
+  downgrade: (name, version) => ["downgrade", `${name}-${version}`],
+  upgrade: ["upgrade"],
+  advisories: ["updateinfo", "list", "--security"],
+  advisoriesOf: (cve) => ["updateinfo", "list", "--all", "--cve", cve],
+};
+
+/** Debian's dnf, which installs below a folder. */
+export function dnfClient({ arch = "x86_64" } = {}): YumClient {
   const root = temporaryFolder();
   mkdirSync(join(root, "log"));
-  return client(
-    {
-      repos: "etc/yum.repos.d",
-      // Debian's rpm has a database for each user.
-      database: "/root/.rpmdb",
-      command: (inside) => [
-        "dnf",
-        ...["--assumeyes", "--noplugins", "--releasever=1", `--installroot=${inside}`],
-        ...Object.entries({
-          reposdir: `${inside}/etc/yum.repos.d`,
-          cachedir: `${inside}/cache`,
-          logdir: `${inside}/log`,
-          persistdir: `${inside}/state`,
-          retries: "1",
-          skip_if_unavailable: "0",
-        }).map(([name, value]) => `--setopt=${name}=${value}`),
-        ...more,
-      ],
-      refresh: ["makecache", "--refresh"],
-    },
-    root,
-    root,
-  );
+  const settings = {
+    reposdir: `${root}/etc/yum.repos.d`,
+    cachedir: `${root}/cache`,
+    logdir: `${root}/log`,
+    persistdir: `${root}/state`,
+    retries: "1",
+    skip_if_unavailable: "0",
+  };
+  const program: Program = {
+    repos: "etc/yum.repos.d",
+    // Debian's rpm has a database for each user.
+    database: "/root/.rpmdb",
+    command: [
+      "dnf",
+      ...["--assumeyes", "--noplugins", "--releasever=1", `--forcearch=${arch}`, `--installroot=${root}`],
+      ...Object.entries(settings).map(([name, value]) => `--setopt=${name}=${value}`),
+    ],
+  };
+  return client(program, root, dnfWords);
 }
 
 /** zypper and dnf exclude each other as Debian's packages, so zypper is in a folder of its own. */
 export async function zypperRoot(): Promise<string> {
   const root = join(temporaryFolder(), "zypper");
-  const { VERSION_CODENAME: suite = "" } = Object.fromEntries(
-    readFileSync("/etc/os-release", "utf8")
-      .split("\n")
-      .map((line) => line.split("=")),
-  );
-  await execa("mmdebstrap", [
-    "--quiet",
-    "--mode=root",
-    "--variant=extract",
-    "--include=zypper,bash,dash",
-    suite,
-    root,
-  ]);
+  const suite = /^VERSION_CODENAME=(\w+)/m.exec(readFileSync("/etc/os-release", "utf8"))?.[1] ?? "";
+  const packages = "--include=zypper,bash,dash";
+  await execa("mmdebstrap", ["--quiet", "--mode=root", "--variant=extract", packages, suite, root]);
   return root;
 }
 
+const zypperWords: Words = {
+  refresh: ["refresh", "--force"],
+  list: ["search", "--details", "--type", "package"],
+  download: (name) => ["install", "--download-only", name],
+  pinned: (name, version) => ["install", `${name}=${version}`],
+  downgrade: (name, version) => ["install", "--oldpackage", `${name}=${version}`],
+  upgrade: ["update"],
+  advisories: ["list-patches", "--category", "security"],
+  advisoriesOf: (cve) => ["list-patches", "--all", `--cve=${cve}`],
+};
+
 let machines = 0;
 
-/** @param host the folder of `zypperRoot` @param settings lines of zypp.conf */
-export function zypperClient(host: string, ...settings: string[]): YumClient {
+/** @param host the folder of `zypperRoot` */
+export function zypperClient(host: string, { arch = "x86_64" } = {}): YumClient {
   machines += 1;
-  const inside = `/machine-${machines}`;
-  const conf = `/zypp-${machines}.conf`;
-  writeFileSync(join(host, conf), ["[main]", ...settings, ""].join("\n"));
+  const [inside, settings] = [`/machine-${machines}`, `/zypp-${machines}.conf`];
+  writeFileSync(join(host, settings), `[main]\narch = ${arch}\n`);
   rmSync(join(host, inside), { recursive: true, force: true });
-  return client(
-    {
-      repos: "etc/zypp/repos.d",
-      database: "/var/lib/rpm",
-      command: (root) => ["chroot", host, "zypper", "--non-interactive", "--root", root],
-      env: { ZYPP_CONF: conf },
-      refresh: ["refresh", "--force"],
-    },
-    join(host, inside),
-    inside,
-  );
+  const options = ["--non-interactive", "--gpg-auto-import-keys", "--root", inside];
+  const program: Program = {
+    repos: "etc/zypp/repos.d",
+    database: "/var/lib/rpm",
+    command: ["chroot", host, "zypper", ...options],
+    env: { ZYPP_CONF: settings },
+  };
+  return client(program, join(host, inside), zypperWords);
 }

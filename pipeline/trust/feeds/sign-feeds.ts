@@ -146,11 +146,12 @@ async function keptPair(
 
 /** repomd.xml.asc, and a copy of the index in a folder that never changes. */
 async function signRepo(repo: string, request: FeedSigning): Promise<SignedFile[]> {
-  const { build, read, signers } = request;
+  const { build, read } = request;
+  const signers = oldestAtBothEnds(request.signers);
   const path = repomdPath(repo);
   const repomd = read(path);
   const signature =
-    (await keptSignature(`${path}.asc`, repomd, request)) ??
+    (await keptSignature(`${path}.asc`, repomd, { ...request, signers })) ??
     (await detachedSignature(signers, repomd, "binary", revisionOf(repomd)));
   const folder = yumFolder(sha256(Buffer.concat([repomd, bytesOf(signature)])));
   const own = path.slice(0, -"repodata/repomd.xml".length);
@@ -162,6 +163,10 @@ async function signRepo(repo: string, request: FeedSigning): Promise<SignedFile[
     file(mirrorlistPath(repo), mirrorlistText(build.base_url, folder)),
   ];
 }
+
+/** yum of EL 7 checks the first signature only, and zypper the last. Both may know only the oldest key. */
+const oldestAtBothEnds = (signers: readonly FeedSigner[]): readonly FeedSigner[] =>
+  signers.length > 1 ? [...signers, ...signers.slice(0, 1)] : signers;
 
 /** Milliseconds since 1970. The signature of an index that did not change has the same time on every machine. */
 const revisionOf = (repomd: Uint8Array): number =>
@@ -180,9 +185,10 @@ async function keptSignature(
   return undefined;
 }
 
-/** Whether each of the keys made one signature, and no one else did. */
+/** Whether the keys made the signatures, in this order. */
 const areAll = (by: readonly (string | undefined)[], signers: readonly FeedSigner[]): boolean =>
-  by.length === signers.length && signers.every(({ certificate }) => by.includes(certificate.fingerprint));
+  by.length === signers.length &&
+  signers.every(({ certificate }, index) => by[index] === certificate.fingerprint);
 
 const certificatesOf = (signers: readonly FeedSigner[]) => signers.map(({ certificate }) => certificate);
 
