@@ -15,6 +15,8 @@ import { UsageError } from "../terminal/usage.ts";
 import { count, listed, shellWord } from "../terminal/words.ts";
 import { timeOf } from "./signing-time.ts";
 
+const signing = "relcat build --released and relcat sign";
+
 /** `relcat trust init --openpgp`: creates the key of package repositories. */
 export async function initOpenPgp(
   source: NewFeedKey,
@@ -28,7 +30,7 @@ export async function initOpenPgp(
     host,
     "openpgp    signs apt and yum repositories, in CI. Lost or stolen, another replaces it: relcat trust rotate openpgp. It is another key than online.",
   );
-  await sayCommit(done, host);
+  sayNext(host, `commit ${host.releases}/trust, ${await exported(done.keys[0], host)}then ${signing}`);
   return exitStatus.done;
 }
 
@@ -48,16 +50,22 @@ export async function rotateOpenPgp(
   const done = await rotateFeedKey(host.releases, step, source, timeOf(now, host));
   answerKey(done, host);
   say(host, consequences[step]);
-  await sayCommit(done, host);
+  sayNext(host, `commit ${host.releases}/trust, then ${nextSteps[step]}`);
   return exitStatus.done;
 }
 
 const consequences: Record<RotationStep, string> = {
   announce:
     "From the next publish on, clients that are set up anew trust both keys. When they are, go on with --step sign.",
-  sign: "From the next publish on, both keys sign: give sign both private keys, one armored block after the other. Clients that know one of them keep working. When all know the new key, go on with --step retire.",
+  sign: "From the next publish on, both keys sign: relcat sign needs both private keys, in one variable or file one armored block after the other. Clients that know one of them keep working. When all know the new key, go on with --step retire.",
   retire:
     "From the next publish on, clients that know only this key refuse the repositories. Its private key is not needed any more.",
+};
+
+const nextSteps: Record<RotationStep, string> = {
+  announce: signing,
+  sign: "put both private keys where relcat sign finds them",
+  retire: "leave the new private key alone where relcat sign finds it",
 };
 
 function requireSource({ keys, certificate }: NewFeedKey, example: string): void {
@@ -82,11 +90,10 @@ function answerKey(done: FeedKeyDelivery, host: Host): void {
   answer(host, { ...done }, () => `${made} ${listed(written)}. ${fingerprint} ${stateWords[state]}.`);
 }
 
-async function sayCommit({ keys: [key] }: FeedKeyDelivery, host: Host): Promise<void> {
-  const [spec] = (await loadConfiguration(host.releases, undefined)).trust.openpgp;
-  const exported =
-    key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
-  sayNext(host, `commit ${host.releases}/trust, ${exported}then relcat build --released and relcat sign`);
+/** Puts the first key where `sign` looks for it, if catalog.yaml names a variable. */
+async function exported(key: string | undefined, { releases }: Host): Promise<string> {
+  const [spec] = (await loadConfiguration(releases, undefined)).trust.openpgp;
+  return key !== undefined && spec && "env" in spec ? `export ${spec.env}="$(cat ${shellWord(key)})", ` : "";
 }
 
 /** Rows of `relcat trust list`. */

@@ -6,6 +6,8 @@ const byHand = [
   /^nothing to do$/,
   /^the same without --dry-run$/,
   /^or put \S+ where it is served$/,
+  /^put both private keys where relcat sign finds them$/,
+  /^leave the new private key alone where relcat sign finds it$/,
 ];
 
 /** A word in capitals is a placeholder. */

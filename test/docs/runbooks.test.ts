@@ -1,5 +1,6 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readCleartextMessage, readKey, readPrivateKey } from "openpgp";
 import { describe, expect, test } from "vitest";
 import { repository } from "../support/run.ts";
 import { type Json, keyOfPem, metaOf, signedBy } from "../verify/support.ts";
@@ -171,6 +172,52 @@ cp -r dist "$HOME/forged"; rm "$HOME/forged/metadata/signed.json"; cp ../../srv/
   // A new client without the new root accepts the old one, as the runbook says.
   rmSync(join(forged, "metadata/2.root.json"));
   expect((await verify("never-there")).exitCode).toBe(0);
+});
+
+describe("repository-key", { tags: ["long"] }, () => {
+  /** A site whose apt repository one key signs. */
+  async function signedRepository(): Promise<Live> {
+    const at = await liveWorld();
+    await run(
+      at,
+      `echo 'feeds: { apt: { suites: { jammy: "22.04" } } }' >>releases/catalog.yaml
+relcat trust init ~/relcat-keys --openpgp; git add releases; git commit -qm "A repository key"; git push -q
+export RELCAT_OPENPGP_KEY="$(cat ~/relcat-keys/openpgp.asc)"
+relcat build --released --site prod && relcat sign --site prod && relcat publish prod`,
+    );
+    return at;
+  }
+
+  /** A part of the runbook for someone who has the first key. */
+  const script = (heading: string) => `export RELCAT_OPENPGP_KEY="$(cat ~/relcat-keys/openpgp.asc)"
+${commands("repository-key.md", heading)}
+${commands("repository-key.md", "See that it worked")}`;
+
+  const keyIn = (at: Live, file: string) =>
+    readPrivateKey({ armoredKey: readFileSync(join(at.home, "relcat-keys", file), "utf8") });
+
+  test("a leaked key signs nothing any more", async () => {
+    const at = await signedRepository();
+    const before = at.live(host, "dists/jammy/InRelease");
+    const { stdout } = await follow(at, script("The key leaked"));
+    const fingerprint = (await keyIn(at, "openpgp-v2.asc")).getFingerprint().toUpperCase();
+    expect(stdout).toContain(`the OpenPGP key ${fingerprint} is signing since `);
+    const after = at.live(host, "dists/jammy/InRelease") ?? "";
+    expect(after).not.toBe(before);
+    expect((await readCleartextMessage({ cleartextMessage: after })).getSigningKeyIDs()).toHaveLength(1);
+    const keys = at.live(host, "keys/example-tool.asc") ?? "";
+    expect((await readKey({ armoredKey: keys })).getFingerprint().toUpperCase()).toBe(fingerprint);
+  });
+
+  test("a key that ends is replaced in three steps", async () => {
+    const at = await signedRepository();
+    await run(at, script("The key ends"));
+    const states = JSON.parse(readFileSync(join(at.clone, "releases/trust/openpgp/keys.json"), "utf8")).keys;
+    expect(states.map(({ state }: { state: string }) => state)).toEqual(["retired", "signing"]);
+    const cleartextMessage = at.live(host, "dists/jammy/InRelease") ?? "";
+    const [id] = (await readCleartextMessage({ cleartextMessage })).getSigningKeyIDs();
+    expect(id).toEqual((await keyIn(at, "openpgp-v2.asc")).getKeyID());
+  });
 });
 
 test("lost-root-key: clients accept the new root and refuse the old one", { tags: ["long"] }, async () => {

@@ -38,6 +38,19 @@ find dist -type f | sort`);
     expect(stdout).toMatch(/dist\/targets\/releases\/26\.08\.001\/[0-9a-f]{64}\.files\.json/);
   });
 
+  test("for signing package repositories with a key of their own", async () => {
+    const at = await liveWorld();
+    const { stdout } = await at.follow(
+      `echo 'feeds: { apt: { suites: { jammy: "22.04" } }, yum: {} }' >>releases/catalog.yaml
+${shell("Sign package repositories").join("\n")}
+find dist -type f | sort; relcat status`,
+      { cwd: at.clone, env: { RELCAT_ONLINE_KEY: at.key } },
+    );
+    for (const path of ["dists/jammy/InRelease", "dists/jammy/Release.gpg", "yum/stable.mirrorlist"])
+      expect(stdout.split("\n")).toContain(`dist/${path}`);
+    expect(stdout).toMatch(/^the OpenPGP key [0-9A-F]{40} is signing since /m);
+  });
+
   test("for verifying a site and its files, by relcat and by hand, and for refreshing it", async () => {
     const at = await liveWorld();
     const build = createHash("sha256")

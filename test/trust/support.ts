@@ -62,15 +62,15 @@ export async function signedProject(
   };
 }
 
-/** Serves files as any file host does. */
-export async function serveFiles(folder: string): Promise<string> {
+/** Serves files as any file host does. @param port 0: any */
+export async function serveFiles(folder: string, port = 0): Promise<string> {
   const server = createServer(({ url = "/" }, response) => {
     const path = join(folder, decodeURIComponent(new URL(url, "http://x").pathname));
     if (!existsSync(path)) return response.writeHead(404).end();
     response.writeHead(200).end(readFileSync(path));
   });
   afterFile(() => new Promise((resolve) => server.close(resolve)));
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

@@ -86,7 +86,7 @@ describe("a rotation", () => {
       `the OpenPGP key ${old} is signing since 2026-10-01\nthe OpenPGP key ${next} is announced since 2026-10-02\n`,
     );
     const both = await at.succeed(...step("sign"), ...now(3));
-    expect(both.stderr).toContain("both keys sign: give sign both private keys");
+    expect(both.stderr).toContain("both keys sign: relcat sign needs both private keys");
     expect(listed(at)[1]).toEqual({ fingerprint: next, state: "signing", since: since(3) });
     await at.succeed(...step("retire"), ...now(4));
     expect(listed(at)).toEqual([
