@@ -63,6 +63,7 @@ export async function buildSite(request: BuildRequest, journal: Journal): Promis
       provisional: releases.filter(({ provisional }) => provisional).map(({ version }) => version),
       at: earlier?.commit,
       ledger: ledgerMark(earlier?.ledger ?? ledger),
+      copies: site.copies(releases),
     };
     const placed = await target.place((files) => buildDocument(head, files));
     const built = describeSite({ catalog, ids, problems, releases, placed });

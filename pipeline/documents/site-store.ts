@@ -10,6 +10,8 @@ export interface PublicFile {
   headers: ObjectHeaders;
   /** True if its path is never reused for other bytes. */
   isImmutable: boolean;
+  /** Path of the artifact at the site that it is a copy of; undefined: a file of the build. */
+  from?: string;
 }
 
 /** Changes of a publish to public files, in this order. */
@@ -35,7 +37,7 @@ export interface Publication {
   build: string;
   files: readonly PublicFile[];
   changes: Changes;
-  /** Verified bytes of a public file. */
+  /** Verified bytes of a public file that is not a copy. */
   read(path: string): Uint8Array;
   /** Folder with these files and their compressed siblings. */
   folder: string;

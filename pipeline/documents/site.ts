@@ -41,6 +41,9 @@ export const buildSchema = opened(
     }),
     ledger: ledgerMark.optional().meta({ description: "The ledger that it was built with." }),
     files: tableBy(relativePathSchema, object({ sha256, size })),
+    copies: tableBy(relativePathSchema, object({ from: relativePathSchema, sha256, size }))
+      .optional()
+      .meta({ description: "Copies of artifacts, which publishing makes; not files of the build." }),
   }).meta({ title: "Build" }),
 );
 
@@ -158,6 +161,7 @@ export const goneSchema = opened(
 );
 
 export type BuildDocument = z.infer<typeof buildSchema>;
+export type BuildCopies = NonNullable<BuildDocument["copies"]>;
 export type RetractedRecord = z.infer<typeof retractedSchema>;
 export type ReleaseDocument = z.infer<typeof releaseDocumentSchema>;
 export type NotesDocument = z.infer<typeof notesDocumentSchema>;

@@ -179,6 +179,27 @@ const hostedPath: ConfigRule = ({ base_url: url, hosts = [] }, report) => {
   );
 };
 
+/** Clients of an OCI registry send every request to `https://HOST/v2/`. */
+const registryAtRoot: ConfigRule = ({ base_url: url, feeds, sites = {} }, report) => {
+  if (!feeds?.helm?.oci) return;
+  const addresses = [
+    { path: ["base_url"], url },
+    ...Object.entries(sites).map(([name, site]) => ({
+      path: ["sites", name, "base_url"],
+      url: site.base_url,
+    })),
+  ];
+  for (const { path, url } of addresses) {
+    if (url === undefined || !URL.canParse(url) || new URL(url).pathname === "/") continue;
+    report(
+      "config-url",
+      path,
+      `${path.join(".")} is ${display(url)}, expected a URL without a path, because feeds.helm.oci is on`,
+      "Clients look for an OCI registry at the root of a host. Give the site a host of its own, or remove oci.",
+    );
+  }
+};
+
 const noteKeys: ConfigRule = (config, report) => {
   for (const table of ["components", "kinds"] as const) {
     for (const key of Object.keys(config.notes?.[table] ?? {})) {
@@ -247,6 +268,7 @@ export const configRules: readonly ConfigRule[] = [
   artifactUrl,
   artifactFolder,
   hostedPath,
+  registryAtRoot,
   sitePlaces,
   noteKeys,
   expectedTypes,

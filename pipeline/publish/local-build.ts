@@ -59,7 +59,11 @@ function localBuild({ folder, build, signed, read, isBucket }: LocalInput): Loca
   };
   // Web server configuration is not uploaded to a bucket.
   for (const path of Object.keys(known)) if (!isBucket || !isHosting(path)) checked(path);
-  const files = publicFiles(known, build.document.provisional);
+  const { copies = {}, provisional } = build.document;
+  const copied = Object.entries(copies).flatMap(([path, copy]) =>
+    publicFiles({ [path]: copy }, provisional).map((file) => ({ ...file, from: copy.from })),
+  );
+  const files = [...publicFiles(known, provisional), ...copied];
   return {
     folder,
     id,

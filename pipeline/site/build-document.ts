@@ -1,5 +1,5 @@
 import type { OutputFile } from "../documents/published.ts";
-import type { BuildDocument } from "../documents/site.ts";
+import type { BuildCopies, BuildDocument } from "../documents/site.ts";
 import type { LedgerMark } from "../documents/site-state.ts";
 import type { MadeFile } from "../journal/file-stats.ts";
 import { joinedFile } from "./output.ts";
@@ -11,11 +11,12 @@ interface Head {
   /** Commit whose files were built, if they are not those of the folder. */
   at: string | undefined;
   ledger: LedgerMark;
+  copies: BuildCopies;
 }
 
 /** `build.json`, written file by file. */
-export function buildDocument({ at, ledger, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
-  const head: Omit<BuildDocument, "files"> = {
+export function buildDocument({ at, ledger, copies, ...rest }: Head, files: readonly MadeFile[]): OutputFile {
+  const head: BuildHead = {
     schema_version: 1,
     ...rest,
     ...(at !== undefined && { at }),
@@ -25,16 +26,19 @@ export function buildDocument({ at, ledger, ...rest }: Head, files: readonly Mad
     texts(
       head,
       files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
+      copies,
     ),
   );
 }
 
-function* texts(head: Omit<BuildDocument, "files">, files: readonly MadeFile[]): Generator<string> {
+type BuildHead = Omit<BuildDocument, "files" | "copies">;
+
+function* texts(head: BuildHead, files: readonly MadeFile[], copies: BuildCopies): Generator<string> {
   yield `${JSON.stringify(head).slice(0, -1)},"files":{`;
   let comma = "";
   for (const { path, sha256, size } of files) {
     yield `${comma}${JSON.stringify(path)}:${JSON.stringify({ sha256, size })}`;
     comma = ",";
   }
-  yield "}}\n";
+  yield Object.keys(copies).length > 0 ? `},"copies":${JSON.stringify(copies)}}\n` : "}}\n";
 }

@@ -1,6 +1,7 @@
 import type { Config } from "../documents/config.ts";
 import { areFeedsSigned } from "../documents/feed-signing.ts";
 import type { OutputFile, OutputGroup, ReleaseSlices, RenderedRelease } from "../documents/published.ts";
+import type { BuildCopies } from "../documents/site.ts";
 import { digestOf } from "../journal/digest.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -8,7 +9,7 @@ import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedGroups, feedTags } from "./feeds/feeds.ts";
+import { feedCopies, feedGroups, feedRows, feedTags } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
 import { latestFiles, type NewestPackage } from "./latest.ts";
@@ -40,6 +41,8 @@ export interface SiteRenderer {
   release(identified: IdentifiedRelease, key: string, isInFeeds: boolean): RenderedFiles;
   /** @param releases ascending by version */
   acrossReleases(releases: readonly RenderedRelease[]): Iterable<OutputGroup>;
+  /** Copies of artifacts. @param releases ascending by version */
+  copies(releases: readonly RenderedRelease[]): BuildCopies;
 }
 
 /** A release's own files, and its slices of the files that span releases. */
@@ -65,6 +68,11 @@ export function siteRenderer(ledger: Ledger, config: Config, sources: Sources): 
     },
     acrossReleases: (releases) =>
       groupsAcrossReleases(releases.toReversed(), basis, config, sources, templates),
+    copies: (releases) =>
+      feedCopies(
+        releases.toReversed().map(({ slices }) => slices),
+        config,
+      ),
   };
 }
 
@@ -92,6 +100,19 @@ export function* emitSite(
   }
   for (const { files } of site.acrossReleases(rendered)) yield* files;
 }
+
+/** Copies of artifacts in the site, which no file of `emitSite` contains. */
+export const siteCopies = (
+  releases: readonly IdentifiedRelease[],
+  ledger: Ledger,
+  config: Config,
+): BuildCopies =>
+  feedCopies(
+    releases
+      .toReversed()
+      .map((release) => ({ feeds: () => feedRows(publishRelease(release, ledger, config), config) })),
+    config,
+  );
 
 function* constantFiles(config: Config, templates: Templates, { schemas }: Sources): Generator<OutputFile> {
   yield* assetFiles(templates);

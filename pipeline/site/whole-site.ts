@@ -1,11 +1,12 @@
 import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
+import type { BuildCopies } from "../documents/site.ts";
 import { throwErrors } from "../errors.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { refuseUnknownVersions } from "../ledger/cut.ts";
 import { loadCatalog, type Selection } from "../ledger/load-catalog.ts";
 import type { AuthoredFiles } from "../project/authored-files.ts";
-import { emitSite } from "./emit.ts";
+import { emitSite, siteCopies } from "./emit.ts";
 import { readSchemas, readTemplates } from "./stores/templates.ts";
 
 /** A site in memory. */
@@ -16,6 +17,8 @@ export interface Site {
    * only once.
    */
   files: Iterable<OutputFile>;
+  /** Copies of artifacts, which publishing makes. */
+  copies: BuildCopies;
 }
 
 /**
@@ -32,5 +35,7 @@ export async function buildCatalog(
   const { config, identified, ledger, problems } = catalog;
   throwErrors(selection.released ? [...problems, ...identified.notCut] : problems);
   const sources = { templates: await readTemplates(), schemas: await readSchemas() };
-  return { site: { config, files: emitSite(identified.releases, ledger, config, sources) }, catalog };
+  const { releases } = identified;
+  const files = emitSite(releases, ledger, config, sources);
+  return { site: { config, files, copies: siteCopies(releases, ledger, config) }, catalog };
 }

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Config } from "../documents/config.ts";
 import type { OutputFile } from "../documents/published.ts";
-import type { BuildDocument } from "../documents/site.ts";
+import type { BuildCopies, BuildDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";
 import { earlierCommit } from "../ledger/earlier-commit.ts";
 import { readLedgerNow } from "../ledger/ledger-file.ts";
@@ -38,14 +38,23 @@ export async function refuseOtherThanCheckout(
 }
 
 /** Paths that differ or exist on one side only; ascending. */
-function differingFiles(site: Site, { files }: BuildDocument): string[] {
+function differingFiles(site: Site, { files, copies = {} }: BuildDocument): string[] {
   const missing = new Set(Object.keys(files));
   const differing: string[] = [];
   for (const file of site.files) {
     const known = missing.delete(file.path) ? files[file.path] : undefined;
     if (known?.sha256 !== digestOf(file)) differing.push(file.path);
   }
-  return [...differing, ...missing].sort();
+  return [...differing, ...missing, ...differingCopies(site.copies, copies)].sort();
+}
+
+function differingCopies(made: BuildCopies, known: BuildCopies): string[] {
+  const textOf = (copies: BuildCopies, path: string) => {
+    const copy = Object.hasOwn(copies, path) ? copies[path] : undefined;
+    return copy && [copy.from, copy.sha256, copy.size].join("\n");
+  };
+  const paths = new Set([...Object.keys(made), ...Object.keys(known)]);
+  return [...paths].filter((path) => textOf(made, path) !== textOf(known, path));
 }
 
 function digestOf({ chunks }: OutputFile): string {

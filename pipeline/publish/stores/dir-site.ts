@@ -102,6 +102,7 @@ export function dirSite(folder: string, pid: number): SiteStore {
         target: rootFolder(target),
         old: old === undefined ? undefined : rootFolder(old),
         source: rootFolder(publication.folder),
+        artifacts: rootFolder(folder),
       };
       await placeBuild({ publication, ...folders, written: [] }, { target, hosting }, turn);
       mkdirSync(at("files"), { recursive: true });

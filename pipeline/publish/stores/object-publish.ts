@@ -8,6 +8,7 @@ import { type PublishedFile, publishName, type SiteIndex } from "../../documents
 import { type Kept, type Publication, type PublicFile, writtenFiles } from "../../documents/site-store.ts";
 import { failure } from "../../errors.ts";
 import { inParallel } from "../../system/in-parallel.ts";
+import { readCopy } from "./copies.ts";
 import { bundleKey, indexKey, packedHeaders } from "./object-keys.ts";
 import { numberTaken } from "./object-taken.ts";
 import { packedFiles } from "./site-bundle.ts";
@@ -30,10 +31,12 @@ export async function publishObjects(
 ): Promise<Kept> {
   const { changes, read } = publication;
   const etags = new Map<string, string>();
+  const bytesOf = async (file: PublicFile) =>
+    file.from === undefined ? read(file.path) : readCopy(store, { ...file, from: file.from });
   const put = async (file: PublicFile) => {
     await turn.renew();
     await turn.step(stepOf(file, changes.last));
-    etags.set(file.path, await putFile(store, file, read(file.path), publication));
+    etags.set(file.path, await putFile(store, file, await bytesOf(file), publication));
     publication.onFile();
   };
   await inParallel(changes.immutable, maxConcurrentRequests, put);
@@ -133,7 +136,8 @@ async function keepForReturn(
       ...(!changed.has(path) && old?.etag !== undefined && { etag: old.etag }),
     };
     // Signatures are stored too, because a restored build must be covered by them.
-    if (isFolderAddress(path)) return [path, entry];
+    // A restored build names the artifacts that its copies are made from.
+    if (isFolderAddress(path) || file.from !== undefined) return [path, entry];
     const isKept = !isWhole && !changed.has(path) && old?.bundle !== undefined;
     if (isKept) return [path, { ...entry, bundle: old.bundle, offset: old.offset ?? 0 }];
     const start = offset;

@@ -9,6 +9,7 @@ import { isSiblingOf, siblingEncodings, writeSibling } from "../../journal/sibli
 import { readIfPresent } from "../../system/files.ts";
 import type { RootFolder } from "../../system/root-folder.ts";
 import { sha256 } from "../../trust/metadata.ts";
+import { placeCopy } from "./copies.ts";
 import { numberTaken } from "./object-taken.ts";
 
 /** Folders that a build is assembled from. */
@@ -18,6 +19,8 @@ export interface Placing {
   target: RootFolder;
   /** The live build's folder; undefined before the first publish. */
   old: RootFolder | undefined;
+  /** Folder of the site, with its artifacts. */
+  artifacts: RootFolder;
   /** Output folder of the build. */
   source: RootFolder;
   /** Receives the paths that must be synced to disk before the build goes live. */
@@ -30,6 +33,8 @@ export interface Placing {
  * @throws RelcatError object-taken, build-changed
  */
 export async function placeFile(placing: Placing, file: PublicFile): Promise<void> {
+  if (file.from !== undefined)
+    return placeCopy(placing.artifacts, placing.target, { ...file, from: file.from });
   const { publication, target, old, written } = placing;
   const path = relativePath(file.path);
   const [to, source, live] = [target(path), placing.source(path), old?.(path)];

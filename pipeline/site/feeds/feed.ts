@@ -6,6 +6,7 @@ import type {
   SiteConfig,
 } from "../../documents/published.ts";
 import { isRelativePath } from "../../documents/relative-path.ts";
+import type { BuildCopies } from "../../documents/site.ts";
 
 /**
  * A package repository in the format of a package manager, assembled from the releases' records. All functions are
@@ -25,6 +26,11 @@ export interface Feed<Row = unknown> {
    * @param rows of all releases, newest release first
    */
   tags?(rows: readonly Row[], config: SiteConfig): ReadonlyMap<string, string>;
+  /**
+   * Copies of artifacts, by path, which are not files of the build.
+   * @param rows of all releases, newest release first
+   */
+  copies?(rows: readonly Row[], config: SiteConfig): BuildCopies;
   /**
    * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first

@@ -6,6 +6,7 @@ import type {
   ReleaseSlices,
   SiteConfig,
 } from "../../documents/published.ts";
+import type { BuildCopies } from "../../documents/site.ts";
 import { aptFeed } from "./apt.ts";
 import type { Feed, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
@@ -43,6 +44,10 @@ const rowsOf = (feed: Feed, releases: FeedSlices) =>
 /** Digests of an OCI registry's tags, by path. @param releases newest first */
 export const feedTags = (releases: FeedSlices, config: SiteConfig): ReadonlyMap<string, string> =>
   new Map(feedsOf(config).flatMap((feed) => [...(feed.tags?.(rowsOf(feed, releases), config) ?? [])]));
+
+/** Copies of artifacts that feeds contain, by path. @param releases newest first */
+export const feedCopies = (releases: FeedSlices, config: SiteConfig): BuildCopies =>
+  Object.assign({}, ...feedsOf(config).map((feed) => feed.copies?.(rowsOf(feed, releases), config)));
 
 /** @param releases newest first */
 export function* feedGroups(

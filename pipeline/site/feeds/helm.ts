@@ -1,8 +1,16 @@
-import type { OutputGroup, PublishedPackage } from "../../documents/published.ts";
+import type { OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { jsonFile } from "../output.ts";
 import type { Feed, OmittedPackage } from "./feed.ts";
 import { type Chart, indexedChart } from "./helm-chart.ts";
+import {
+  type ChartFiles,
+  chartFiles,
+  type RegistryChart,
+  registryCopies,
+  registryFiles,
+  registryTags,
+} from "./helm-registry.ts";
 
 /** A chart as the index lists it. */
 export interface HelmRow {
@@ -12,19 +20,22 @@ export interface HelmRow {
   url: string;
   sha256: string;
   created: string;
+  /** Null if it is not in the registry. */
+  files: ChartFiles | null;
 }
 
 /** A repository of charts for Helm. */
 export const helmFeed: Feed<HelmRow> = {
   name: "helm",
-  part({ packages }) {
+  part({ packages }, config) {
     const rows: HelmRow[] = [];
     const omitted: OmittedPackage[] = [];
     for (const entry of packages) {
       if (!isChart(entry)) continue;
       const row = rowOf(entry);
-      if (typeof row !== "string") rows.push(row);
-      else omitted.push({ id: entry.record.id, file: entry.file, reason: row });
+      const omit = (reason: string) => omitted.push({ id: entry.record.id, file: entry.file, reason });
+      if (typeof row === "string") omit(row);
+      else rows.push({ ...row, files: registryPart(entry, row.chart, config, omit) });
     }
     return { rows, omitted };
   },
@@ -37,7 +48,10 @@ export const helmFeed: Feed<HelmRow> = {
         : [{ id, file, reason: `the index lists ${identityOf(chart)} as the file with the id ${listed}` }];
     });
   },
-  *groups(rows) {
+  tags: (rows, config) => registryTags(registryCharts(rows, config)),
+  copies: (rows, config) => registryCopies(registryCharts(rows, config)),
+  *groups(rows, config) {
+    if (config.feeds.helm?.oci) yield registryGroup(registryCharts(rows, config));
     yield indexGroup([...newestOf(rows).values()]);
   },
 };
@@ -46,12 +60,41 @@ const isChart = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "helm" : record.package_type === "helm";
 
 /** Charts may be at any address, unlike packages of other feeds. */
-function rowOf({ metadata, record, file, url }: PublishedPackage): HelmRow | string {
+function rowOf({ metadata, record, file, url }: PublishedPackage): Omit<HelmRow, "files"> | string {
   if (metadata?.type !== "helm") return "its manifest does not contain Chart.yaml of the package";
   if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
   const chart = indexedChart(metadata);
   if (typeof chart === "string") return chart;
   return { id: record.id, file, chart, url, sha256: record.checksum, created: record.created_date };
+}
+
+/** @param omit called with the reason if the registry cannot have the chart */
+function registryPart(
+  entry: PublishedPackage,
+  chart: Chart,
+  { feeds, baseUrl }: SiteConfig,
+  omit: (reason: string) => void,
+): ChartFiles | null {
+  if (!feeds.helm?.oci) return null;
+  const files = chartFiles(entry, chart, baseUrl);
+  if (typeof files !== "string") return files;
+  omit(`the index lists it, but the OCI registry does not: ${files}`);
+  return null;
+}
+
+const registryCharts = (rows: readonly HelmRow[], { feeds }: SiteConfig): RegistryChart[] =>
+  feeds.helm?.oci
+    ? [...newestOf(rows).values()].flatMap(({ chart, created, files }) =>
+        files ? [{ chart, created, files }] : [],
+      )
+    : [];
+
+function registryGroup(charts: readonly RegistryChart[]): OutputGroup {
+  return {
+    name: "helm registry",
+    key: digestOf(charts),
+    files: { [Symbol.iterator]: () => registryFiles(charts) },
+  };
 }
 
 const identityOf = ({ name, version }: Chart): string => `${name} ${version}`;

@@ -118,6 +118,24 @@ export const configCases: Case[] = [
     ],
   },
   {
+    behaviour: "an OCI registry below a path is reported",
+    files: config({
+      base_url: "https://example.com/base",
+      sites: {
+        prod: { url: "dir:www" },
+        other: { url: "dir:other", base_url: "https://example.org/x" },
+        own: { url: "dir:own", base_url: "https://oci.example.org/" },
+      },
+      feeds: { helm: { oci: true } },
+    }),
+    problems: [
+      'catalog.yaml:2:3 error[config-url] base_url is "https://example.com/base", expected a URL without a path, because feeds.helm.oci is on' +
+        "\n  Clients look for an OCI registry at the root of a host. Give the site a host of its own, or remove oci.",
+      'catalog.yaml:9:7 error[config-url] sites.other.base_url is "https://example.org/x", expected a URL without a path, because feeds.helm.oci is on' +
+        "\n  Clients look for an OCI registry at the root of a host. Give the site a host of its own, or remove oci.",
+    ],
+  },
+  {
     behaviour: "an unknown host is reported",
     files: config({ hosts: ["nginx", "apache"] }),
     problems: [

@@ -34,5 +34,11 @@ export function chartRepository(packages: readonly PublishedPackage[], config: P
       [...files].map(({ path, chunks }) => [path, Buffer.concat([...chunks])] as const),
     ),
   );
-  return { files, groups, omitted, hidden: helmFeed.omitted?.(rows, site) ?? [] };
+  return {
+    files,
+    omitted,
+    hidden: helmFeed.omitted?.(rows, site) ?? [],
+    tags: helmFeed.tags?.(rows, site),
+    copies: helmFeed.copies?.(rows, site),
+  };
 }

@@ -1,0 +1,48 @@
+import { constants, copyFileSync, linkSync, mkdirSync } from "node:fs";
+import { basename, dirname } from "node:path";
+import type { ObjectStore } from "../../documents/object-store.ts";
+import { relativePath } from "../../documents/relative-path.ts";
+import type { FileBytes } from "../../documents/site-store.ts";
+import { failure, type RelcatError } from "../../errors.ts";
+import { exists } from "../../system/files.ts";
+import { hashFile } from "../../system/hash-file.ts";
+import type { RootFolder } from "../../system/root-folder.ts";
+import { sha256 } from "../../trust/metadata.ts";
+
+/** A file of a site with the bytes of an artifact. */
+interface Copy extends FileBytes {
+  /** Path of the artifact at the site. */
+  from: string;
+}
+
+/**
+ * Places a copy as a hard link, which takes no space, or as a file if artifacts are on another file system.
+ * @throws RelcatError artifact-unpublished
+ */
+export async function placeCopy(artifacts: RootFolder, target: RootFolder, copy: Copy): Promise<void> {
+  const source = artifacts(relativePath(copy.from));
+  const measured = exists(source) ? await hashFile(source) : undefined;
+  if (measured?.sha256 !== copy.sha256) throw otherArtifact(source, copy);
+  const to = target(relativePath(copy.path));
+  mkdirSync(dirname(to), { recursive: true });
+  try {
+    linkSync(source, to);
+  } catch (error) {
+    if (!["EXDEV", "EPERM", "EMLINK"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
+    copyFileSync(source, to, constants.COPYFILE_FICLONE);
+  }
+}
+
+/** Verified bytes of an artifact in a bucket. @throws RelcatError artifact-unpublished */
+export async function readCopy(store: ObjectStore, copy: Copy): Promise<Uint8Array> {
+  const artifact = await store.get(copy.from);
+  if (artifact && sha256(artifact.bytes) === copy.sha256) return artifact.bytes;
+  throw otherArtifact(`${store.place}/${copy.from}`, copy);
+}
+
+const otherArtifact = (place: string, { path, from, sha256 }: Copy): RelcatError =>
+  failure(
+    "artifact-unpublished",
+    `${place} is missing or has other bytes, expected the SHA-256 ${sha256} for ${path}`,
+    `Upload ${basename(from)} where it was built, with relcat upload and the manifest, then publish again.`,
+  );
