@@ -1,0 +1,110 @@
+import { createHash } from "node:crypto";
+import { cpSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { execa } from "execa";
+import { beforeAll, expect, test } from "vitest";
+import { startOrigin } from "../../service/catalog/node.ts";
+import { afterFile } from "../support/after-file.ts";
+import { pathOf } from "../support/artifacts.ts";
+import { freePort } from "../support/port.ts";
+import { type Project, project } from "../support/project.ts";
+import { temporaryFolder } from "../support/run.ts";
+
+/** skopeo, and the requests of Helm, at the OCI registry of a published site: behind nginx, and behind `relcat serve`. */
+
+const files = ["acme-1.2.3.tgz", "acme-1.2.3.tgz.prov"];
+const manifestType = "application/vnd.oci.image.manifest.v1+json";
+
+let made: Project;
+const hosts: Record<"nginx" | "serve", string> = { nginx: "", serve: "" };
+
+beforeAll(async () => {
+  made = project({
+    "releases/catalog.yaml": {
+      product: "Acme",
+      require: {},
+      base_url: "http://127.0.0.1:8080",
+      hosts: ["nginx"],
+      precompress: ["gz"],
+      feeds: { helm: { oci: true } },
+      sites: { test: { url: "dir:www", settles: false } },
+    },
+    "releases/26.08.001/release.yaml": { version: "26.08.001", date: "2026-08-19" },
+  });
+  for (const name of files) cpSync(pathOf(`helm/${name}`), join(made.folder, name));
+  const manifest = "releases/26.08.001/manifests/build.json";
+  await made.succeed("ingest", "--release", "26.08.001", "--out", manifest, ...files.slice(0, 1));
+  await made.succeed("upload", "--site", "test", "--manifest", manifest, ...files);
+  await made.succeed("build", "--site", "test");
+  await made.succeed("publish", "test");
+  const folder = join(made.folder, "www/current");
+  const address = { host: "127.0.0.1", port: 0, clock: () => performance.now(), log: () => {} };
+  const origin = await startOrigin({ folder, ...address });
+  afterFile(() => origin.close());
+  hosts.serve = new URL(origin.url).host;
+  hosts.nginx = await startNginx(join(made.folder, "www"));
+});
+
+async function startNginx(www: string): Promise<string> {
+  const [home, port] = [temporaryFolder(), await freePort()];
+  const configuration = join(www, "hosting/nginx");
+  const maps = readdirSync(configuration).filter((name) => name.endsWith(".map"));
+  const includes = maps.map((name) => `include ${join(configuration, name)};`).join("\n");
+  writeFileSync(
+    join(home, "nginx.conf"),
+    `user root; pid ${home}/nginx.pid; error_log ${home}/error.log; events {}
+http { access_log off; include /etc/nginx/mime.types; ${includes}
+server { listen 127.0.0.1:${port}; root ${www}/current; include ${configuration}/nginx.conf; } }\n`,
+  );
+  await execa("nginx", ["-p", home, "-c", join(home, "nginx.conf")]);
+  afterFile(() => process.kill(Number(readFileSync(join(home, "nginx.pid"), "utf8")), "SIGQUIT"));
+  return `127.0.0.1:${port}`;
+}
+
+const digestOf = (bytes: Uint8Array) => `sha256:${createHash("sha256").update(bytes).digest("hex")}`;
+const fixture = (name: string) => readFileSync(pathOf(`helm/${name}`));
+
+const skopeo = (...args: string[]) => execa("skopeo", args);
+
+test.each(["nginx", "serve"] as const)("skopeo lists tags and copies a chart from %s", async (host) => {
+  const source = `docker://${hosts[host]}/charts/acme`;
+  const listed = await skopeo("list-tags", "--tls-verify=false", source);
+  expect(JSON.parse(listed.stdout)).toMatchObject({ Tags: ["1.2.3"] });
+  const target = join(temporaryFolder(), "copy");
+  await skopeo("copy", "--src-tls-verify=false", `${source}:1.2.3`, `dir:${target}`);
+  const copied = readdirSync(target).map((name) => digestOf(readFileSync(join(target, name))));
+  for (const name of files) expect(copied).toContain(digestOf(fixture(name)));
+});
+
+test.each(["nginx", "serve"] as const)(
+  "Helm's requests find a chart and its provenance at %s",
+  async (host) => {
+    const registry = `http://${hosts[host]}/v2`;
+    const ping = await fetch(`${registry}/`);
+    expect([ping.status, ping.headers.get("docker-distribution-api-version")]).toEqual([200, "registry/2.0"]);
+    const named = await fetch(`${registry}/charts/acme/manifests/1.2.3`, {
+      method: "HEAD",
+      headers: { accept: manifestType },
+    });
+    const digest = named.headers.get("docker-content-digest") ?? "";
+    expect([named.status, named.headers.get("content-type")]).toEqual([200, manifestType]);
+    const answer = await fetch(`${registry}/charts/acme/manifests/${digest}`, {
+      headers: { accept: manifestType },
+    });
+    const bytes = Buffer.from(await answer.arrayBuffer());
+    expect([answer.status, digestOf(bytes)]).toEqual([200, digest]);
+    expect(named.headers.get("content-length")).toBe(String(bytes.length));
+    const { config, layers } = JSON.parse(String(bytes));
+    const blobs = await Promise.all(
+      [config, ...layers].map(async (layer: { digest: string; size: number }) => {
+        const blob = await fetch(`${registry}/charts/acme/blobs/${layer.digest}`);
+        const content = Buffer.from(await blob.arrayBuffer());
+        expect([blob.status, digestOf(content), content.length]).toEqual([200, layer.digest, layer.size]);
+        return content;
+      }),
+    );
+    expect(blobs.slice(1)).toEqual(files.map(fixture));
+    expect(JSON.parse(String(blobs[0]))).toMatchObject({ name: "acme", version: "1.2.3" });
+    expect((await fetch(`${registry}/charts/acme/referrers/${digest}`)).status).toBe(404);
+  },
+);
