@@ -66,7 +66,7 @@ describe("a file is not a Mach-O if", () => {
       "malformed: agent has its code signature twice",
     ],
     [
-      "its signature lies beyond its end",
+      "its signature is beyond its end",
       changed(made(), (bytes) => bytes.writeUInt32LE(0xffffff, 40)),
       /^malformed: arm64: agent ends at byte/,
     ],
@@ -86,7 +86,7 @@ describe("a file is not a Mach-O if", () => {
       "malformed: agent has 17 architectures, expected 1 to 16",
     ],
     [
-      "a part lies beyond its end",
+      "a part is beyond its end",
       changed(two(), (bytes) => bytes.writeUInt32BE(0x1000000, 16)),
       /^malformed: agent ends at byte/,
     ],

@@ -28,8 +28,8 @@ test.each(["amd64", "arm64", "armhf", "i386", "ppc64el", "riscv64", "s390x", "al
 describe("a control file is refused", () => {
   test.each<[string, string | Uint8Array, string]>([
     ["with a second paragraph", paragraph("", "Package: other"), 'has the line "", expected "Field: value"'],
-    ["that begins with an empty line", `\n${paragraph()}`, 'has the line ""'],
-    ["that begins with a continuation", ` x\n${paragraph()}`, 'has the line " x"'],
+    ["with an empty first line", `\n${paragraph()}`, 'has the line ""'],
+    ["with a continuation in its first line", ` x\n${paragraph()}`, 'has the line " x"'],
     [
       "with a line of blanks, which ends a paragraph",
       paragraph("Description: a", " \t", " b"),
@@ -66,21 +66,21 @@ describe("a control file is refused", () => {
       'its architecture is "m68k", expected one of amd64',
     ],
     [
-      "that is not UTF-8",
+      "in another encoding than UTF-8",
       Buffer.from(paragraph("Maintainer: \xe4"), "latin1"),
       "the control file is not UTF-8",
     ],
     [
-      "of ten megabytes",
+      "with ten megabytes",
       paragraph(`Description: ${"x".repeat(10 << 20)}`),
       "expected a file of 1048576 at most",
     ],
     [
-      "of a megabyte of blanks",
+      "with a megabyte of blanks",
       paragraph(`Field: a${" ".repeat(1_000_000)}b`),
       "bytes as JSON, expected 262144 at most",
     ],
-    ["that is empty", "", 'has the line ""'],
+    ["without any field", "", 'has the line ""'],
   ])("%s", async (_, control, reason) => {
     await expect(read(control)).rejects.toThrow(reason);
   });

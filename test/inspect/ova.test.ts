@@ -255,7 +255,7 @@ describe("the signature of an OVA", () => {
       "malformed: its certificate file has no certificate",
     ],
     [
-      "of nothing",
+      "without content",
       mf,
       { name: "a.cert", content: "" },
       'malformed: its certificate has the line "", expected SHA256(FILE)= and hexadecimal digits',

@@ -33,17 +33,17 @@ const troubles: [string, string, string][] = [
   ["a control character in text", '["a\u0001"]', `1:4 ${invalid("a control character in text")}`],
   ["a space that JSON does not know", "\u00a0[]", `1:1 ${invalid("an unknown sign")}`],
   [
-    "a key that stands twice",
+    "a repeated key",
     '{"a": 1,\n "a": 2}',
     '2:2 duplicate-key the key "a" occurs twice in one object, first at line 1, column 2',
   ],
   [
-    "a key that stands twice, deep inside",
+    "a repeated key, deep inside",
     '[{"b": {"a": 1, "a": 1}}]',
     '1:17 duplicate-key the key "a" occurs twice in one object, first at line 1, column 9',
   ],
   [
-    "a key that stands twice, once escaped",
+    "a repeated key, once escaped",
     '{"\\u0061": 1, "a": 2}',
     '1:15 duplicate-key the key "a" occurs twice in one object, first at line 1, column 2',
   ],

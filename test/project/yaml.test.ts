@@ -8,17 +8,17 @@ const said = (text: string) => problemIn("yaml", text);
 /** Title, text, message. */
 const troubles: [string, string, string][] = [
   [
-    "a key that stands twice",
+    "a repeated key",
     "a: 1\nb: 2\na: 3",
     '3:1 duplicate-key the key "a" occurs twice in one object, first at line 1, column 1',
   ],
   [
-    "a key that stands twice in flow style",
+    "a repeated key in flow style",
     "{ a: 1, 'a': 2 }",
     '1:9 duplicate-key the key "a" occurs twice in one object, first at line 1, column 3',
   ],
   [
-    "a key that stands twice, spelled differently",
+    "a repeated key, spelled differently",
     'a: 1\n"\\x61": 2',
     '2:1 duplicate-key the key "a" occurs twice in one object, first at line 1, column 1',
   ],

@@ -84,7 +84,7 @@ const differences: Record<string, { reason: string; answer: Expected }> = {
     answer: { ...listed, json: { package: "http://127.0.0.1:8080/api/v1/package/" } },
   },
   "If-None-Match ignored (no ETag)": {
-    reason: "answers have ETags, and * stands for whatever there is",
+    reason: "answers have ETags, and * matches any of them",
     answer: { status: 304 },
   },
 };
