@@ -71,6 +71,9 @@ export const feedPaths: readonly FeedPath[] = [
  */
 export const yumFolder = (sha256: string): string => `yum/${sha256}`;
 
+/** No other program names folders like this. */
+export const isInYumFolder = (path: string): boolean => /^yum\/[0-9a-f]{64}\//.test(path);
+
 /** Folders at a site's root in which feeds have their files. */
 export const feedFolders = ["charts", "dists", "keys", "streams", "v2", "yum"] as const;
 

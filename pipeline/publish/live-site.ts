@@ -1,3 +1,4 @@
+import { isInYumFolder } from "../documents/feed-paths.ts";
 import { publishName, type SiteIndex, type SiteState } from "../documents/site-state.ts";
 import type { Damage, FileBytes, SiteStore } from "../documents/site-store.ts";
 import { readLiveChain } from "../trust/live-metadata.ts";
@@ -39,7 +40,8 @@ export async function readLiveSite(
   const owned = new Set([...known.flatMap((index) => Object.keys(index.files)), ...Object.keys(leaving)]);
   // These were signed by a publisher that was killed before recording them, so they may be removed like
   // published files.
-  for (const path of Object.keys(files)) if (state && isSigned(path)) owned.add(path);
+  for (const path of Object.keys(files))
+    if (state && (isSigned(path) || isInYumFolder(path))) owned.add(path);
   for (const path of Object.keys(leaving)) {
     if (newest !== undefined && !isKept(path) && Object.hasOwn(files, path))
       damage.push({ path, fault: "was left over from a publish that was stopped" });

@@ -1,0 +1,255 @@
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { startOrigin } from "../../service/catalog/node.ts";
+import { rpmOf, sha256 } from "../site/feeds/rpms.ts";
+import { send } from "../site/hosting/exchange.ts";
+import { afterFile } from "../support/after-file.ts";
+import { feedKey, feedSecrets, writeFeedKeys } from "../support/feed-keys.ts";
+import { artifact, release } from "../support/project.ts";
+import { lastingFolder, relcat, temporaryFolder } from "../support/run.ts";
+import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
+import { ageObjects } from "./bucket-support.ts";
+import { artifactsOf, placeArtifacts } from "./support.ts";
+
+const baseUrl = "https://downloads.example.com";
+const settings = { product: "Acme", require: {}, base_url: baseUrl, trust: "simple" };
+const rpm = (version: string, digit: string) =>
+  artifact(`agent-${version}.rpm`, "rpm", digit, { size: 12, package: rpmOf({ version }) });
+
+let fake: S3Fake;
+let template: string;
+let folder: string;
+let secrets: Record<string, string>;
+const www = (path = "") => join(folder, "www", path);
+const live = (path: string) => readFileSync(www(`current/${path}`), "utf8");
+
+async function run(...args: string[]): Promise<string> {
+  const { exitCode, stdout, stderr } = await relcat(folder, args, { env: secrets });
+  if (exitCode !== 0) throw new Error(`relcat ${args.join(" ")}\n${stderr}`);
+  return stdout;
+}
+
+function write(files: Record<string, object>): void {
+  for (const [path, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), JSON.stringify(content));
+  }
+}
+
+/** @param feeds undefined: switched off */
+const configure = (feeds: object | undefined, days = 14) =>
+  write({
+    "releases/catalog.yaml": {
+      ...settings,
+      ...(feeds && { feeds }),
+      sites: {
+        folder: { url: "dir:www", keep: { days } },
+        bucket: { url: "s3://site/pre/", endpoint: fake.endpoint, region: "us-east-1", keep: { days } },
+      },
+    },
+  });
+
+async function make(): Promise<void> {
+  await run("build", "--released");
+  await run("sign");
+}
+
+/** Publishes what was made, with its artifacts. */
+async function publish(site: "folder" | "bucket"): Promise<{ removed: string[] }> {
+  const dist = join(folder, "dist");
+  placeArtifacts(dist, www(), baseUrl);
+  for (const { key, size } of artifactsOf(dist, baseUrl))
+    fake.bucket.objects.set(`pre/${key}`, { bytes: Buffer.alloc(size ?? 0), etag: "e", headers: {} });
+  return JSON.parse(await run("publish", site, "--json"));
+}
+
+/** A project with one cut release and a signed feed. */
+beforeAll(async () => {
+  fake = await startS3Fake();
+  secrets = fake.environment;
+  template = lastingFolder();
+  folder = template;
+  write(release("26.08.001", [rpm("1", "a")]) as Record<string, object>);
+  configure({ yum: {} });
+  const keys = lastingFolder();
+  await run("trust", "init", keys);
+  const key = await feedKey({ date: new Date(Date.now() - 86_400_000) });
+  writeFeedKeys(folder, [{ key, state: "signing" }]);
+  const online = readFileSync(join(keys, "online.pem"), "utf8");
+  secrets = { ...fake.environment, ...feedSecrets(key), RELCAT_ONLINE_KEY: online };
+  await run("cut", "--all");
+  await make();
+});
+afterAll(() => fake.stop());
+beforeEach(() => {
+  fake.bucket.objects.clear();
+  fake.log.length = 0;
+  folder = temporaryFolder();
+  cpSync(template, folder, { recursive: true, preserveTimestamps: true });
+});
+
+async function addRelease(): Promise<void> {
+  write(release("26.08.002", [rpm("2", "b")]) as Record<string, object>);
+  await run("cut", "--all");
+  await make();
+}
+
+/** Folder that the mirrorlist names, below the site. */
+const named = () => live("yum/stable.mirrorlist").trim().slice(`${baseUrl}/`.length).replace(/\/$/, "");
+const repomd = (folder: string) =>
+  ["", ".asc"].map((end) => live(`${folder}/repodata/repomd.xml${end}`)).join("");
+
+describe("a folder with a package feed", () => {
+  test("keeps indexes for clients that have read an earlier pointer, and serve answers them", async () => {
+    await publish("folder");
+    const before = named();
+    const bytes = repomd(before);
+    await addRelease();
+    await publish("folder");
+    expect(named()).not.toBe(before);
+    expect(sha256(repomd(named()))).toBe(named().slice("yum/".length));
+    expect(repomd(before)).toBe(bytes);
+    const options = { host: "127.0.0.1", port: 0, clock: () => 0, log: () => {} };
+    const server = await startOrigin({ folder: www("current"), ...options });
+    afterFile(() => server.close());
+    for (const name of readdirSync(www(`current/${before}/repodata`))) {
+      const { status, headers, body } = await send(`${server.url}/${before}/repodata/${name}`, "GET", {});
+      expect([name, status, String(body)]).toEqual([name, 200, live(`${before}/repodata/${name}`)]);
+      expect(headers["cache-control"]).toContain("immutable");
+    }
+  });
+
+  test("goes back to an earlier index", async () => {
+    await publish("folder");
+    const before = named();
+    await addRelease();
+    await publish("folder");
+    const after = named();
+    await run("rollback", "folder", "--reason", "Too early.", "--yes");
+    expect(named()).toBe(before);
+    expect(existsSync(www(`current/${after}/repodata/repomd.xml`))).toBe(true);
+  });
+
+  test("loses a feed that is switched off, and its indexes after keep.days", async () => {
+    await publish("folder");
+    const before = named();
+    configure(undefined);
+    await make();
+    await publish("folder");
+    expect(existsSync(www("current/acme-stable.repo"))).toBe(false);
+    expect(readdirSync(www("current/yum")).sort()).toEqual([before.slice("yum/".length), "stable"].sort());
+    expect(readdirSync(www("current/yum/stable/repodata")).filter((name) => !name.endsWith(".gz"))).toEqual(
+      [],
+    );
+    expect(sha256(repomd(before))).toBe(before.slice("yum/".length));
+    configure(undefined, 0);
+    const other = { version: "26.08.001", date: "2026-08-15", summary: "One." };
+    write({ "releases/26.08.001/release.yaml": other });
+    await make();
+    await publish("folder");
+    expect(existsSync(www("current/yum"))).toBe(false);
+  });
+
+  test("carries no file from build to build whose bytes are not those that its path names", async () => {
+    await publish("folder");
+    const planted = [`${named()}/repodata/evil.xml`, `yum/${"0".repeat(64)}/repodata/repomd.xml`];
+    for (const path of planted) {
+      mkdirSync(dirname(www(`current/${path}`)), { recursive: true });
+      writeFileSync(www(`current/${path}`), "evil");
+    }
+    const [state = ""] = readdirSync(www("state"));
+    const index = JSON.parse(readFileSync(www(`state/${state}`), "utf8"));
+    for (const path of planted) index.leaving[path] = "9999-01-01T00:00:00.000000Z";
+    writeFileSync(www(`state/${state}`), JSON.stringify(index));
+    await addRelease();
+    await publish("folder");
+    expect(planted.filter((path) => existsSync(www(`current/${path}`)))).toEqual([]);
+  });
+});
+
+describe("a bucket with a package feed", () => {
+  /** What an object is to a client, in the order of writing. */
+  const kinds: [kind: string, pattern: RegExp][] = [
+    ["immutable", /^yum\/[0-9a-f]{64}\/|^yum\/stable\/repodata\/[0-9a-f]{64}-/],
+    ["record", /^api\/v1\/package\/\d/],
+    ["copy", /^yum\/stable\/repodata\/repomd\.xml|\.repo$|^keys\//],
+    ["pointer", /\.mirrorlist$/],
+    ["page", /^index\.html$/],
+    ["build", /^build\.json$/],
+    ["timestamp", /^metadata\/timestamp\.json$/],
+  ];
+  const written = () =>
+    fake.log
+      .filter(({ operation, status }) => operation === "PutObject" && status < 300)
+      .map(({ key }) => key.slice("pre/".length));
+  const kindOf = (path: string) => kinds.find(([, pattern]) => pattern.test(path))?.[0];
+
+  test("gets immutable indexes, copies, pointers and pages in this order", async () => {
+    await publish("bucket");
+    const first = written();
+    fake.log.length = 0;
+    await addRelease();
+    await publish("bucket");
+    const order = written().flatMap((path) => kindOf(path) ?? []);
+    expect(order.filter((kind, at) => kind !== order[at - 1])).toEqual(kinds.map(([kind]) => kind));
+    const immutable = [...first, ...written()].filter((path) => kindOf(path) === "immutable");
+    expect(new Set(immutable).size).toBe(immutable.length);
+    expect(fake.bucket.objects.get(`pre/${immutable.at(-1)}`)?.headers["cache-control"]).toBe(
+      "public, max-age=31536000, immutable, no-transform",
+    );
+  });
+
+  test("loses pointers before copies if the feed is switched off, and keeps immutable indexes", async () => {
+    await publish("bucket");
+    const immutable = written().filter((path) => kindOf(path) === "immutable");
+    configure(undefined);
+    await make();
+    const { removed } = await publish("bucket");
+    expect(removed).toEqual([
+      "yum/stable.mirrorlist",
+      "acme-stable.repo",
+      expect.stringMatching(/^keys\/[0-9A-F]{40}\.asc$/),
+      "keys/acme.asc",
+      "yum/stable/repodata/repomd.xml",
+      "yum/stable/repodata/repomd.xml.asc",
+    ]);
+    const left = [...fake.bucket.objects.keys()].map((key) => key.slice("pre/".length));
+    expect(left.filter((path) => removed.includes(path))).toEqual([]);
+    expect(left).toEqual(expect.arrayContaining(immutable));
+  });
+
+  test("loses an index that an interrupted publish left there", { tags: ["long"] }, async () => {
+    const indexes = () =>
+      [...fake.bucket.objects.keys()].filter((key) => /yum\/[0-9a-f]{64}\/repodata\/repomd[.]xml$/.test(key));
+    await publish("bucket");
+    const before = indexes();
+    await addRelease();
+    fake.fault = ({ operation, key }) =>
+      operation === "PutObject" && key.startsWith("pre/state/")
+        ? { status: 403, code: "AccessDenied" }
+        : undefined;
+    await expect(publish("bucket")).rejects.toThrow();
+    fake.fault = () => undefined;
+    const [orphan = ""] = indexes().filter((key) => !before.includes(key));
+    expect(orphan).not.toBe("");
+    configure(undefined, 0);
+    await make();
+    await publish("bucket");
+    ageObjects(fake);
+    write({
+      "releases/26.08.001/release.yaml": { version: "26.08.001", date: "2026-08-15", summary: "One." },
+    });
+    await make();
+    await publish("bucket");
+    expect(indexes()).toEqual([]);
+  });
+
+  test("is not published over another program's index of the same name", async () => {
+    const [name = ""] = readdirSync(join(folder, "dist/yum")).filter((entry) => entry.length === 64);
+    const key = `pre/yum/${name}/repodata/repomd.xml`;
+    fake.bucket.objects.set(key, { bytes: Buffer.from("mine"), etag: "mine", headers: {} });
+    await expect(publish("bucket")).rejects.toThrow(/error\[object-taken\]/);
+    expect(String(fake.bucket.objects.get(key)?.bytes)).toBe("mine");
+  });
+});
