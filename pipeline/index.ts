@@ -55,6 +55,7 @@ export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
+export { type FeedGap, feedGaps } from "./plan/feed-gaps.ts";
 export { type ListedRecord, listRecords } from "./plan/list-records.ts";
 export { type Decided, hasChanges, type PlanRequest, planCatalog } from "./plan/plan.ts";
 export { type ListedCatalog, readCutRelease } from "./plan/read-cut-release.ts";

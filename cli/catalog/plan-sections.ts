@@ -1,5 +1,5 @@
 import type { FieldChange, Plan, PlanRow } from "../../pipeline/index.ts";
-import { count, naturally } from "../terminal/words.ts";
+import { count, listed, naturally } from "../terminal/words.ts";
 
 /** A section of a plan: a title, rows with the same columns, and details of each. */
 export interface PlanSection {
@@ -34,6 +34,7 @@ export function planSections(plan: Plan): PlanSection[] {
     ...added(plan),
     ...changed(plan),
     releases(plan),
+    feeds(plan),
     configuration(plan),
     missing(plan),
     documents(plan),
@@ -152,6 +153,28 @@ const releases = ({ releases: changes }: Plan): PlanSection => ({
     return { cells: [version, date ?? "-", `${change}${notes}`], details };
   }),
 });
+
+/** Each index is a row, because a new feed may list every package. */
+const feeds = ({ feeds: indexes }: Plan): PlanSection => ({
+  title: "Package feeds",
+  columns: ["feed", "index", "change"],
+  rows: indexes.map(({ feed, index, added: come, removed: gone }) => ({
+    cells: [
+      feed,
+      index === "" ? "-" : index,
+      [
+        ...(come.length > 0 ? [`gains ${named(come)}`] : []),
+        ...(gone.length > 0 ? [`loses ${named(gone)}`] : []),
+      ].join(", "),
+    ],
+  })),
+});
+
+const named = (rows: readonly PlanRow[]): string =>
+  listed(
+    rows.map(({ file, name }) => file ?? name),
+    3,
+  );
 
 const configuration = ({ configuration: changes }: Plan): PlanSection => ({
   title: "Configuration",

@@ -3,7 +3,9 @@ import {
   type Config,
   catalogStatus,
   exitStatus,
+  type FeedGap,
   type FeedKeyEnd,
+  feedGaps,
   feedKeyEnds,
   loadCatalog,
   type ReleaseStatus,
@@ -41,12 +43,14 @@ export async function status(
     warnings,
     policies: [...catalog.config.policies.keys()].sort(),
     openpgp: await feedKeyEnds(catalog.config.feedKeys),
+    not_in_feeds: feedGaps(catalog),
     next,
     ...(!offline && { sites }),
   };
   const settings = [
     inspection(document.policies),
     ...repositoryKeys(document.openpgp, catalog.config).map((line) => asGiven(line, host.given)),
+    ...gapLines(document.not_in_feeds).map((line) => asGiven(line, host.given)),
   ];
   answer(host, document, () => describe({ releases, counts, errors, warnings, next }, sites, settings, host));
   // If the ledger lost lines, permanent releases would appear open.
@@ -96,6 +100,21 @@ function repositoryKeys(keys: readonly FeedKeyEnd[], { feeds }: Config): string[
   if (!isNeeded || offered.some(({ state }) => state === "signing")) return lines;
   return [...lines, "no OpenPGP key signs the apt and yum repositories: relcat trust init KEYS --openpgp"];
 }
+
+/** A line for each reason, because a feed that was switched on may lack every older package. */
+const gapLines = (gaps: readonly FeedGap[]): string[] =>
+  [...Map.groupBy(gaps, ({ feed, reason, command }) => JSON.stringify([feed, reason, command])).values()].map(
+    ([first, ...others]) => {
+      if (!first) return "";
+      const { feed, reason, command } = first;
+      const files = listed(
+        [first, ...others].map(({ file }) => file),
+        3,
+      );
+      const mend = command === null ? "" : `: ${command}`;
+      return `the ${feed} feed leaves out ${files} (${reason})${mend}`;
+    },
+  );
 
 function describe(
   { releases, counts, errors, warnings, next }: Omit<CatalogStatus, "next"> & { next: Next },

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { feedNames } from "./feeds.ts";
 import {
   date,
   expects,
@@ -128,6 +129,14 @@ export const planSchema = object({
     description: "Key names inside `data` that differ; every other difference is in `changed`.",
   }),
   releases: list(releaseChange),
+  feeds: list(
+    object({
+      feed: z.enum(feedNames, expects("option-value", `one of ${feedNames.join(", ")}`)),
+      index: anyText.meta({ description: "A suite of apt, or a repository of yum; empty for other feeds." }),
+      added: list(object(row)),
+      removed: list(object(row)),
+    }),
+  ).meta({ description: "Package feeds whose content changes." }),
   configuration: list(configurationChange),
   missing: list(object({ version, artifact: line })).meta({
     description: "Artifacts that `expected:` requires and a release with new ids lacks.",

@@ -8,6 +8,7 @@ import { eventTime } from "../project/event-time.ts";
 import { readSchemas, readTemplates } from "../site/stores/templates.ts";
 import { afterCut, type CutReleases, hashDocuments } from "./after-cut.ts";
 import type { Baseline, DocumentHashes } from "./baseline.ts";
+import { compareFeeds } from "./compare-feeds.ts";
 import { compareRecords } from "./compare-records.ts";
 import { compareReleases } from "./compare-releases.ts";
 import { contentDigests, planDigest } from "./digest.ts";
@@ -102,6 +103,7 @@ function decidePlan(
     changed,
     renamed: renamedKeys(changes, baseline, catalog),
     releases: compareReleases(baseline.snapshot, snapshot),
+    feeds: compareFeeds(baseline.snapshot, snapshot),
     configuration: configurationRows(changes, catalog),
     missing: missingRows(catalog, cut, versions),
     documents: compareDocuments(baseline.documents, documents),
@@ -113,8 +115,12 @@ function decidePlan(
 
 /** True if publishing would change anything. */
 export function hasChanges(plan: Plan): boolean {
-  const { added, changed, removed, retracted, reinstated, revised, renamed, releases, configuration } = plan;
-  const lists = [added, changed, removed, retracted, reinstated, revised, renamed, releases, configuration];
+  const { added, changed, removed, retracted, reinstated, revised, renamed, releases, feeds, configuration } =
+    plan;
+  const lists = [
+    ...[added, changed, removed, retracted, reinstated, revised, renamed, releases, feeds],
+    configuration,
+  ];
   const { documents, private: hidden, ledger } = plan;
   return (
     ledger.before !== ledger.after ||

@@ -1,4 +1,5 @@
 import type { Config } from "../documents/config.ts";
+import type { FeedName } from "../documents/feeds.ts";
 import type { Note } from "../documents/note.ts";
 import type { Plan, PlanRow } from "../documents/plan.ts";
 import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";
@@ -8,6 +9,7 @@ import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { isPrivate } from "../records/normalize.ts";
+import { feedContents } from "../site/feeds/feeds.ts";
 
 export interface ListedRecord {
   row: PlanRow;
@@ -27,14 +29,24 @@ export interface Snapshot {
   retracted: ReadonlyMap<number, Plan["retracted"][number]>;
   /** undefined if only a list is known. */
   releases: ReadonlyMap<string, ReleaseFacts> | undefined;
+  /** Ids of the packages in each index of each feed; undefined if only a list is known. */
+  feeds: readonly FeedIndex[] | undefined;
   /** Content of private records; undefined if only a list is known. */
   hidden: ReadonlyMap<number, string> | undefined;
+}
+
+export interface FeedIndex {
+  feed: FeedName;
+  /** A suite of apt, or a repository of yum; "" for other feeds. */
+  index: string;
+  ids: ReadonlySet<number>;
 }
 
 export const nothing: Snapshot = {
   listed: new Map(),
   retracted: new Map(),
   releases: new Map(),
+  feeds: [],
   hidden: new Map(),
 };
 
@@ -53,9 +65,18 @@ export function snapshotOf(releases: readonly IdentifiedRelease[], ledger: Ledge
       ),
     ),
     releases: new Map(published.map((release) => [release.version, release])),
+    feeds: feedIndexes(published, config),
     hidden: new Map(hidden.map(({ id, artifact }) => [id, artifact.contentHash])),
   };
 }
+
+const feedIndexes = (published: readonly PublishedRelease[], config: Config): FeedIndex[] =>
+  feedContents(published, config).flatMap(({ feed, listed: packages }) =>
+    Array.from(
+      Map.groupBy(packages, ({ index }) => index),
+      ([index, own]) => ({ feed, index, ids: new Set(own.map(({ id }) => id)) }),
+    ),
+  );
 
 function listed({ record, json, file, url, size }: PublishedPackage): ListedRecord {
   const { id, version, package_type, name, checksum } = record;
@@ -73,5 +94,11 @@ export function snapshotOfList(records: readonly LiveRecord[]): Snapshot {
     const row = { id, version, package_type, name, file: null };
     return [id, { row, checksum, json: JSON.stringify(record) }];
   });
-  return { listed: new Map(entries), retracted: new Map(), releases: undefined, hidden: undefined };
+  return {
+    listed: new Map(entries),
+    retracted: new Map(),
+    releases: undefined,
+    feeds: undefined,
+    hidden: undefined,
+  };
 }

@@ -1,4 +1,4 @@
-import { type Config, usualKey } from "../documents/config.ts";
+import { type Config, usualKey, usualOpenPgpKey } from "../documents/config.ts";
 import { isFolderAddress } from "../documents/relative-path.ts";
 import { type Changes, writtenFiles } from "../documents/site-store.ts";
 import type { SiteSettings } from "../documents/sites.ts";
@@ -22,8 +22,9 @@ export async function runPending(
   const { state } = turn;
   const { pending } = state;
   if (!pending) return;
-  // Hooks do not sign, so they do not get the key.
-  const hidden = [usualKey, ...("env" in trust.online ? [trust.online.env] : [])];
+  // Hooks do not sign, so they do not get the keys.
+  const named = [trust.online, ...trust.openpgp].flatMap((key) => ("env" in key ? key.env : []));
+  const hidden = [usualKey, usualOpenPgpKey, ...named];
   const run = { folder: site.folder, hidden };
   if (pending.purge && site.purge) {
     const files = changes ? writtenFiles(changes) : local.files;

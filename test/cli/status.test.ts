@@ -58,6 +58,7 @@ test("--json prints the state as a document", async () => {
     warnings: 1,
     policies: [],
     openpgp: [],
+    not_in_feeds: [],
     next: { command: "relcat cut 26.08.001", why: "it makes ids and dates permanent" },
   });
 });

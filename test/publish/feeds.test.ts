@@ -17,6 +17,16 @@ const settings = { product: "Acme", require: {}, base_url: baseUrl, trust: "simp
 const rpm = (version: string, digit: string) =>
   artifact(`agent-${version}.rpm`, "rpm", digit, { size: 12, package: rpmOf({ version }) });
 
+const deb = (version: string, digit: string) =>
+  artifact(`agent_${version}.deb`, "deb", digit, {
+    size: 12,
+    package: {
+      type: "deb",
+      arch: "amd64",
+      control: `Package: agent\nVersion: ${version}\nArchitecture: amd64\nDescription: An agent`,
+    },
+  });
+
 let fake: S3Fake;
 let template: string;
 let folder: string;
@@ -70,8 +80,8 @@ beforeAll(async () => {
   secrets = fake.environment;
   template = lastingFolder();
   folder = template;
-  write(release("26.08.001", [rpm("1", "a")]) as Record<string, object>);
-  configure({ yum: {} });
+  write(release("26.08.001", [rpm("1", "a"), deb("1", "c")]) as Record<string, object>);
+  configure({ apt: {}, yum: {} });
   const keys = lastingFolder();
   await run("trust", "init", keys);
   const key = await feedKey({ date: new Date(Date.now() - 86_400_000) });
@@ -90,7 +100,7 @@ beforeEach(() => {
 });
 
 async function addRelease(): Promise<void> {
-  write(release("26.08.002", [rpm("2", "b")]) as Record<string, object>);
+  write(release("26.08.002", [rpm("2", "b"), deb("2", "d")]) as Record<string, object>);
   await run("cut", "--all");
   await make();
 }
@@ -169,12 +179,12 @@ describe("a folder with a package feed", () => {
 });
 
 describe("a bucket with a package feed", () => {
-  /** What an object is to a client, in the order of writing. */
+  /** Kinds of objects, in the order of writing. */
   const kinds: [kind: string, pattern: RegExp][] = [
-    ["immutable", /^yum\/[0-9a-f]{64}\/|^yum\/stable\/repodata\/[0-9a-f]{64}-/],
+    ["immutable", /^yum\/[0-9a-f]{64}\/|^yum\/stable\/repodata\/[0-9a-f]{64}-|\/by-hash\/SHA256\//],
     ["record", /^api\/v1\/package\/\d/],
-    ["copy", /^yum\/stable\/repodata\/repomd\.xml|\.repo$|^keys\//],
-    ["pointer", /\.mirrorlist$/],
+    ["copy", /^yum\/stable\/repodata\/repomd\.xml|\/Packages|\.undated$|\.(repo|sources)$|^keys\//],
+    ["pointer", /\.mirrorlist$|\/(InRelease|Release|Release\.gpg)$/],
     ["page", /^index\.html$/],
     ["build", /^build\.json$/],
     ["timestamp", /^metadata\/timestamp\.json$/],
@@ -207,8 +217,16 @@ describe("a bucket with a package feed", () => {
     await make();
     const { removed } = await publish("bucket");
     expect(removed).toEqual([
+      "dists/stable/InRelease",
+      "dists/stable/Release",
+      "dists/stable/Release.gpg",
       "yum/stable.mirrorlist",
       "acme-stable.repo",
+      "acme-stable.sources",
+      "dists/stable/Release.undated",
+      "dists/stable/main/binary-amd64/Packages",
+      "dists/stable/main/binary-amd64/Packages.gz",
+      "dists/stable/main/binary-amd64/Packages.xz",
       expect.stringMatching(/^keys\/[0-9A-F]{40}\.asc$/),
       "keys/acme.asc",
       "yum/stable/repodata/repomd.xml",

@@ -54,6 +54,7 @@ const plan = {
   changed: [{ ...row, ledger: "open", fields: [{ field: "name", from: "a", to: [], cause: "wire" }] }],
   renamed: [{ from: "vendor", to: "acme", records: 3 }],
   releases: [{ version: "26.08.001", change: "changed", date: "2026-08-12", fields: [] }],
+  feeds: [{ feed: "apt", index: "jammy", added: [row], removed: [] }],
   configuration: [
     { field: "wire.vendor", from: 1, to: null, file: "catalog.yaml", line: 3, column: 1, records: 2 },
   ],

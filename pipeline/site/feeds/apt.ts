@@ -7,7 +7,7 @@ import { type AptIndex, indexFiles, packagesIndex } from "./apt-indexes.ts";
 import { releaseFile } from "./apt-release.ts";
 import { sourcesFile } from "./apt-sources.ts";
 import { debStanza } from "./apt-stanza.ts";
-import { type Feed, feedLocation, type OmittedPackage } from "./feed.ts";
+import { type Feed, feedLocation, type OmittedPackage, unread } from "./feed.ts";
 
 /** A deb as the indexes list it. */
 export interface AptRow {
@@ -38,6 +38,10 @@ export const aptFeed: Feed<AptRow> = {
   *groups(rows, config, isSigned) {
     for (const suite of suitesOf(config)) yield suiteGroup(suite, rows, config, isSigned);
   },
+  listed: (rows, config) =>
+    suitesOf(config).flatMap(({ name }) =>
+      [...newestOf(rowsOf(name, rows)).values()].map(({ id }) => ({ index: name, id })),
+    ),
   omitted: (rows, config) =>
     suitesOf(config).flatMap(({ name }) => {
       const own = rowsOf(name, rows);
@@ -59,7 +63,7 @@ const isDeb = ({ metadata, record }: PublishedPackage): boolean =>
 /** @returns a reason for a package that the feed cannot list */
 function rowOf(entry: PublishedPackage, config: SiteConfig): AptRow | string {
   const { metadata, record, file } = entry;
-  if (metadata?.type !== "deb") return "its manifest does not contain the control paragraph of the package";
+  if (metadata?.type !== "deb") return unread;
   const location = feedLocation(entry, config.baseUrl);
   if (typeof location === "string") return location;
   const suites = suitesOf(config).filter((suite) => isInSuite(suite, { ...record, file }));

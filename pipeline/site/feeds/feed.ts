@@ -16,6 +16,8 @@ export interface Feed<Row = unknown> {
   readonly name: FeedName;
   /** @param release public records, without withdrawn ones */
   part(release: PublishedRelease, config: SiteConfig): FeedPart<Row>;
+  /** Packages that the feed's indexes list. @param rows of all releases */
+  listed(rows: readonly Row[], config: SiteConfig): ListedInFeed[];
   /**
    * Records that the feed leaves out because it lists another one.
    * @param rows of all releases
@@ -47,6 +49,13 @@ export interface FeedPart<Row> {
   omitted: OmittedPackage[];
 }
 
+/** A package in an index. */
+export interface ListedInFeed {
+  /** Suite of apt, repository of yum; "" for a feed with one index. */
+  index: string;
+  id: number;
+}
+
 /** A record that a feed leaves out. */
 export interface OmittedPackage {
   id: number;
@@ -54,6 +63,9 @@ export interface OmittedPackage {
   /** A clause that completes "is not in the feed, because …". */
   reason: string;
 }
+
+/** The reason for a record whose manifest has no `package`; `ingest --fill` adds it. */
+export const unread = "its manifest does not contain the metadata of the package";
 
 /** The part of a package's row that its location decides. */
 export interface FeedLocation {

@@ -8,7 +8,7 @@ import type {
 } from "../../documents/published.ts";
 import type { BuildCopies } from "../../documents/site.ts";
 import { aptFeed } from "./apt.ts";
-import type { Feed, OmittedPackage } from "./feed.ts";
+import type { Feed, ListedInFeed, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
 import { keyGroup } from "./keys.ts";
 import { yumFeed } from "./yum.ts";
@@ -22,18 +22,20 @@ const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name })
 export const feedRows = (release: PublishedRelease, config: SiteConfig): FeedRows =>
   Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config).rows]));
 
-/** Records that a feed of their format leaves out. @param releases newest first */
-export const feedOmissions = (
-  releases: readonly PublishedRelease[],
-  config: SiteConfig,
-): { feed: FeedName; omitted: OmittedPackage[] }[] =>
+/** The packages of a feed, and the records of its formats that it leaves out. */
+export interface FeedContent {
+  feed: FeedName;
+  listed: ListedInFeed[];
+  omitted: OmittedPackage[];
+}
+
+/** @param releases newest first */
+export const feedContents = (releases: readonly PublishedRelease[], config: SiteConfig): FeedContent[] =>
   feedsOf(config).map((feed) => {
     const parts = releases.map((release) => feed.part(release, config));
-    const others = feed.omitted?.(
-      parts.flatMap(({ rows }) => rows),
-      config,
-    );
-    return { feed: feed.name, omitted: [...parts.flatMap(({ omitted }) => omitted), ...(others ?? [])] };
+    const rows = parts.flatMap((part) => part.rows);
+    const omitted = [...parts.flatMap((part) => part.omitted), ...(feed.omitted?.(rows, config) ?? [])];
+    return { feed: feed.name, listed: feed.listed(rows, config), omitted };
   });
 
 type FeedSlices = readonly Pick<ReleaseSlices, "feeds">[];

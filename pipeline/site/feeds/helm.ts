@@ -1,7 +1,7 @@
 import type { OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { jsonFile } from "../output.ts";
-import type { Feed, OmittedPackage } from "./feed.ts";
+import { type Feed, type OmittedPackage, unread } from "./feed.ts";
 import { type Chart, indexedChart } from "./helm-chart.ts";
 import {
   type ChartFiles,
@@ -39,6 +39,7 @@ export const helmFeed: Feed<HelmRow> = {
     }
     return { rows, omitted };
   },
+  listed: (rows) => [...newestOf(rows).values()].map(({ id }) => ({ index: "", id })),
   omitted(rows) {
     const newest = newestOf(rows);
     return rows.flatMap(({ id, file, chart }) => {
@@ -61,7 +62,7 @@ const isChart = ({ metadata, record }: PublishedPackage): boolean =>
 
 /** Charts may be at any address, unlike packages of other feeds. */
 function rowOf({ metadata, record, file, url }: PublishedPackage): Omit<HelmRow, "files"> | string {
-  if (metadata?.type !== "helm") return "its manifest does not contain Chart.yaml of the package";
+  if (metadata?.type !== "helm") return unread;
   if (!/^[0-9a-f]{64}$/.test(record.checksum)) return "it has no checksum";
   const chart = indexedChart(metadata);
   if (typeof chart === "string") return chart;

@@ -1,6 +1,6 @@
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { nevra, yumReposOf } from "../../selection/yum-repos.ts";
-import { type FeedPart, feedLocation } from "./feed.ts";
+import { type FeedPart, feedLocation, unread } from "./feed.ts";
 import { updatedPackage, type YumAdvisory, yumAdvisory } from "./yum-advisory.ts";
 import { filelistsPackage, primaryPackage } from "./yum-package.ts";
 
@@ -56,10 +56,7 @@ function listedPackage(
 ): YumPackage | string | undefined {
   const { metadata, record, file } = entry;
   if (!yum) return undefined;
-  if (metadata?.type !== "rpm")
-    return record.package_type === "rpm"
-      ? "its manifest does not contain the metadata of the package"
-      : undefined;
+  if (metadata?.type !== "rpm") return record.package_type === "rpm" ? unread : undefined;
   const repos = yumReposOf(file, yum);
   if (repos.length === 0) return "its name matches no repository in catalog.yaml";
   const location = feedLocation(entry, baseUrl);

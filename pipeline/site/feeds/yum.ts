@@ -20,6 +20,8 @@ import { rpmSignersOf } from "./yum-signers.ts";
 export const yumFeed: Feed<YumRow> = {
   name: "yum",
   part: yumPart,
+  listed: (rows, config) =>
+    reposIn(config).flatMap((repo) => packagesIn(repo, rows).listed.map(({ id }) => ({ index: repo, id }))),
   omitted: (rows, config) => reposIn(config).flatMap((repo) => packagesIn(repo, rows).omitted),
   *groups(rows, config, isSigned) {
     const contents = reposIn(config).map((repo) => contentOf(repo, rows, config, isSigned));

@@ -107,7 +107,7 @@ test("records that apt cannot list are named with the reason", () => {
       packageOf(6, { package_type: "qcow" }),
     ]),
   ).toEqual([
-    "its manifest does not contain the control paragraph of the package",
+    "its manifest does not contain the metadata of the package",
     "its manifest has no size",
     "its file is not below the site",
     'apt cannot ask for a file with the path "files/26.08.002/100%.deb"',

@@ -121,7 +121,7 @@ test("a chart without metadata is named, a chart at another address is listed, a
     packageOf(3, { package_type: "qcow" }),
   ]);
   expect(repository.omitted).toEqual([
-    { id: 1, file: "agent-26.8.1.tgz", reason: "its manifest does not contain Chart.yaml of the package" },
+    { id: 1, file: "agent-26.8.1.tgz", reason: "its manifest does not contain the metadata of the package" },
   ]);
   expect(indexOf(repository).entries.agent?.map(({ urls }) => urls)).toEqual([
     ["https://elsewhere.example.com/agent.tgz"],

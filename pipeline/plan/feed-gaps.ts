@@ -1,0 +1,33 @@
+import type { FeedName } from "../documents/feeds.ts";
+import type { Catalog } from "../ledger/catalog.ts";
+import { publishRelease } from "../ledger/publish-records.ts";
+import { unread } from "../site/feeds/feed.ts";
+import { feedContents } from "../site/feeds/feeds.ts";
+
+/** A record that a package feed leaves out. */
+export interface FeedGap {
+  feed: FeedName;
+  id: number;
+  version: string;
+  file: string;
+  /** A clause that completes "is not in the feed, because …". */
+  reason: string;
+  /** null: catalog.yaml or the manifest decides. */
+  command: string | null;
+}
+
+/** Newest release first. */
+export function feedGaps({ identified, ledger, config }: Catalog): FeedGap[] {
+  if (Object.keys(config.feeds).length === 0) return [];
+  const releases = identified.releases.map((release) => publishRelease(release, ledger, config)).reverse();
+  const versions = new Map(
+    releases.flatMap(({ version, packages }) => packages.map(({ record }) => [record.id, version] as const)),
+  );
+  return feedContents(releases, config).flatMap(({ feed, omitted }) =>
+    omitted.map(({ id, file, reason }) => {
+      const version = versions.get(id) ?? "";
+      const command = reason === unread ? `relcat ingest --fill ${version} --artifacts FOLDER` : null;
+      return { feed, id, version, file, reason, command };
+    }),
+  );
+}
