@@ -164,6 +164,12 @@ describe("publish to a failing service", () => {
     expect(stderr).toContain("error[network]");
     expect(stderr).toContain("feed.atom");
     expect(stderr).toContain("500");
+    const { state, run } = JSON.parse(
+      fake.bucket.objects.get(`${prefix}current.json`)?.bytes.toString() ?? "",
+    );
+    expect(state).toBe("publishing");
+    // Its process has ended, so the next publish does not wait until its lease ends.
+    expect(() => process.kill(Number.parseInt(run, 10), 0)).toThrow("ESRCH");
     fake.fault = () => undefined;
     await project.succeed("publish", "prod");
     expect(differences(built(), withoutOld(publicTree(fake)))).toEqual([]);

@@ -43,14 +43,17 @@ export function warmCommands(launcher: string, folder: string): WarmCommands {
     all.add(child);
     child.send(command);
     const { memory, ...result } = await answerOf(child);
-    if (memory > memoryLimit || mayHoldSite(command, result)) end(child);
+    if (memory > memoryLimit || mayHoldSite(command, result)) await end(child);
     else idle.push(child);
     return result;
   }
 
-  const end = (child: ChildProcess) => {
+  /** Waits for its exit: until then the next publisher finds the process that holds the site alive. */
+  const end = async (child: ChildProcess) => {
     all.delete(child);
+    const exited = once(child, "exit");
     child.kill("SIGKILL");
+    await exited;
   };
   const server = createServer({ allowHalfOpen: true }, async (socket) => {
     const asked = await text(socket.iterator({ destroyOnReturn: false }));
