@@ -79,6 +79,7 @@ export { type PublishNotes, publishSite } from "./publish/publish.ts";
 export type { ChangedFile, PublishDelivery, PublishOptions } from "./publish/publish-build.ts";
 export { refreshSite } from "./publish/refresh.ts";
 export {
+  holdAgainst,
   metadataAtSite,
   type RollbackOptions,
   readSiteState,

@@ -67,21 +67,27 @@ function nextWithSites(next: Next, sites: readonly SiteStatus[], { sites: known,
   const settling = sites.filter(({ name }) => known.get(name)?.settles);
   if (next.command !== "relcat build --released" || settling.length === 0) return next;
   const behind = settling.find(
-    ({ unreachable, unpublished }) => unreachable === undefined && unpublished !== 0,
+    ({ unreachable, unpublished, live }) =>
+      unreachable === undefined && (unpublished !== 0 || live?.hold != null),
   );
   if (!behind) {
     const isKnown = settling.every(({ unreachable }) => unreachable === undefined);
     return isKnown ? { command: null, why: "every ledger line is published" } : next;
   }
-  const { name, unpublished } = behind;
+  const { name, live } = behind;
   const sign = trust.profile === "none" ? [] : [`relcat sign --site ${name}`];
+  const publish = `relcat publish ${name}${live?.hold ? " --release-hold" : ""}`;
   return {
-    command: [`relcat build --released --site ${name}`, ...sign, `relcat publish ${name}`].join(" && "),
-    why:
-      unpublished === null
-        ? `${name} has another ledger than the one here`
-        : `${name} lacks ${count(unpublished, "ledger line")}`,
+    command: [`relcat build --released --site ${name}`, ...sign, publish].join(" && "),
+    why: whyToPublish(behind),
   };
+}
+
+function whyToPublish({ name, live, unpublished }: SiteStatus): string {
+  if (live?.hold) return `${name} is held until this is repaired: ${live.hold.reason}`;
+  return unpublished === null
+    ? `${name} has another ledger than the one here`
+    : `${name} lacks ${count(unpublished, "ledger line")}`;
 }
 
 const inspection = (policies: readonly string[]): string =>

@@ -1,7 +1,7 @@
-import { exitStatus, metadataAtSite, readLedgerNow, signSite } from "../../pipeline/index.ts";
+import { exitStatus, holdAgainst, metadataAtSite, readLedgerNow, signSite } from "../../pipeline/index.ts";
 import { LedgerGuard, type LedgerGuardOptions } from "../catalog/ledger-guard.ts";
 import { asGiven } from "../terminal/as-given.ts";
-import { answer, type Host, sayNext, surroundings } from "../terminal/host.ts";
+import { answer, type Host, say, sayNext, surroundings } from "../terminal/host.ts";
 import { UsageError } from "../terminal/usage.ts";
 import { folderName } from "../terminal/words.ts";
 import { timeOf } from "./signing-time.ts";
@@ -36,11 +36,14 @@ export async function signBuild(
     return `Signed ${folderName(out)}: ${files}. Signatures are valid until ${expires}; ${renew}.`;
   });
   await guard.report(ledger);
-  sayNext(
-    host,
-    site === undefined
-      ? `relcat publish SITE, or put ${folderName(out)} where it is served`
-      : `relcat publish ${site}`,
-  );
+  if (site === undefined) sayNext(host, `relcat publish SITE, or put ${folderName(out)} where it is served`);
+  else await sayPublish(site, out, host);
   return exitStatus.done;
+}
+
+async function sayPublish(site: string, out: string, host: Host): Promise<void> {
+  const hold = await holdAgainst(host.releases, site, out, host);
+  if (!hold) return sayNext(host, `relcat publish ${site}`);
+  say(host, `${site} is held since ${hold.since} by ${hold.by}: ${hold.reason}`);
+  sayNext(host, `relcat publish ${site} --release-hold, when that is repaired`);
 }

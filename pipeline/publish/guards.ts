@@ -78,15 +78,15 @@ export function refuseHeld(
   state: SiteState,
   site: SiteSettings,
 ): void {
-  const { hold } = state;
-  if (build.at !== undefined && build.at !== hold?.commit) {
+  if (build.at !== undefined && build.at !== state.hold?.commit) {
     throw failure(
       "build-stale",
       `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} does not stand at that`,
       `To go back to it: relcat rollback ${site.name} --out ${shellWord(folder)} --reason TEXT`,
     );
   }
-  if (!hold || build.at !== undefined) return;
+  const hold = holdOn(build, state);
+  if (!hold) return;
   const at = hold.commit?.slice(0, 12) ?? "COMMIT";
   throw failure(
     "site-held",
@@ -94,6 +94,10 @@ export function refuseHeld(
     `When that is mended: relcat publish ${site.name} --release-hold. To withdraw a package meanwhile: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
   );
 }
+
+/** The hold that keeps a build back; null: none. A build of an earlier commit goes live for a withdrawal. */
+export const holdOn = ({ at }: BuildDocument, { hold }: SiteState): SiteState["hold"] =>
+  at === undefined ? hold : null;
 
 /** Refuses a site that another run is publishing to. @throws RelcatError site-taken */
 export function refuseTaken(

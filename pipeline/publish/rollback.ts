@@ -23,7 +23,7 @@ import { signProved, signSite } from "../trust/sign-site.ts";
 import { listPath } from "../trust/site-files.ts";
 import { findRoot, requireRoot } from "../trust/stores/trust-folder.ts";
 import { type ListedRecord, listSchema } from "./confirm-records.ts";
-import { refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
+import { holdOn, refuseRetracted, refuseUnfitBuild, short } from "./guards.ts";
 import { readLocal } from "./local-build.ts";
 import { provePushed } from "./publish.ts";
 import { type PublishDelivery, type PublishOptions, publishBuild } from "./publish-build.ts";
@@ -235,4 +235,17 @@ export async function metadataAtSite(
 ): Promise<MetadataSource> {
   const site = siteNamed(await loadConfiguration(releases, undefined), name);
   return metadataOf(await openSite(site, environment, pid));
+}
+
+/** The hold that keeps the build in `out` from a site; null: none does. @throws RelcatError site-unknown */
+export async function holdAgainst(
+  releases: string,
+  name: string,
+  out: string,
+  { environment, pid }: { environment: PublishOptions["environment"]; pid: number },
+): Promise<SiteState["hold"]> {
+  const site = siteNamed(await loadConfiguration(releases, undefined), name);
+  if (!site.settles) return null;
+  const stored = await (await openSite(site, environment, pid)).readState();
+  return stored ? holdOn(readBuild(out).document, stored.state) : null;
 }

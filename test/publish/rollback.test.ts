@@ -83,8 +83,15 @@ describe.each([["folder"]])("rollback in a %s", () => {
   });
 
   test("makes the next publish fail with the reason", async () => {
-    expect((await project.succeed("sign", "--site", "prod")).stdout).toMatch(
+    const signed = await project.succeed("sign", "--site", "prod");
+    expect(signed.stdout).toMatch(
       /\. Signatures are valid until 20\S+Z; renew them with relcat publish prod --refresh\.$/,
+    );
+    expect(signed.stderr).toMatch(
+      /(^|\n)prod is held since \S+ by \S+: odd page\nNext: relcat publish prod --release-hold, when that is repaired$/,
+    );
+    expect((await project.succeed("status")).stdout).toMatch(
+      /\nNext: relcat build --released --site prod && relcat sign --site prod && relcat publish prod --release-hold \(prod is held until this is repaired: odd page\)$/,
     );
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
@@ -106,7 +113,9 @@ describe.each([["folder"]])("rollback in a %s", () => {
     expect(back).toBeUndefined();
     const at = (await git("rev-parse", "HEAD~2")).trim();
     await project.succeed("build", "--released", "--at", at, "--out", "earlier");
-    await project.succeed("sign", "--site", "prod", "--out", "earlier");
+    expect((await project.succeed("sign", "--site", "prod", "--out", "earlier")).stderr).toMatch(
+      /(^|\n)Next: relcat publish --out earlier prod$/,
+    );
     await project.succeed("publish", "prod", "--out", "earlier");
     expect(page()).not.toContain("A page that should not be there.");
     expect(isWithdrawn(7)).toBe(true);
