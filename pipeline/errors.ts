@@ -113,6 +113,7 @@ export const codes = {
   "replacement-unknown": 1,
   "content-not-cut": 1,
   "revise-limit": 1,
+  "record-unknown": 1,
   "nothing-to-retract": 1,
   "nothing-to-reinstate": 1,
   "version-unknown": 1,

@@ -50,7 +50,7 @@ export interface RetractOptions {
 
 /**
  * Decides lines that withdraw records. A repeated retraction may change reason and replacement.
- * @throws RelcatError nothing-to-retract, replacement-unknown, text-format for the reason
+ * @throws RelcatError record-unknown, replacement-unknown, text-format for the reason
  */
 export function decideRetract(
   ledger: Ledger,
@@ -62,7 +62,7 @@ export function decideRetract(
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
     const entry = ledger.byId.get(id);
     if (!entry) {
-      problems.push(noSuchId(id));
+      problems.push(unknownRecord(id));
       continue;
     }
     const { retraction } = entry;
@@ -108,14 +108,14 @@ function replacementProblems(
 
 /**
  * Decides lines that undo retractions.
- * @throws RelcatError nothing-to-retract for ids that are unknown or not retracted
+ * @throws RelcatError record-unknown, nothing-to-reinstate
  */
 export function decideReinstate(ledger: Ledger, ids: readonly number[], at: string): LedgerChange {
   const problems: Problem[] = [];
   const events: ReinstateEvent[] = [];
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {
     const entry = ledger.byId.get(id);
-    if (!entry) problems.push(noSuchId(id));
+    if (!entry) problems.push(unknownRecord(id));
     else if (entry.retraction) events.push({ event: "reinstate", id, at });
     else {
       const message = `the id ${id} is not withdrawn`;
@@ -131,9 +131,9 @@ export function decideReinstate(ledger: Ledger, ids: readonly number[], at: stri
   return append(ledger, events);
 }
 
-const noSuchId = (id: number): Problem => ({
-  code: "nothing-to-retract",
+export const unknownRecord = (id: number): Problem => ({
+  code: "record-unknown",
   severity: "error",
   message: `no record has the id ${id}`,
-  hint: "ledger.jsonl names the ids there are; an id is permanent only after relcat cut.",
+  hint: "relcat list --all shows the records and their ids; an id is permanent only after relcat cut.",
 });

@@ -1,7 +1,8 @@
 import { matchesGlob } from "node:path";
-import { failure } from "../errors.ts";
+import { failure, throwErrors } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Entry } from "../ledger/ledger-records.ts";
+import { unknownRecord } from "../ledger/retract.ts";
 import { display } from "../project/display.ts";
 
 /** Records to withdraw: by id, or the matching ones of a version. */
@@ -19,11 +20,10 @@ export interface ChosenRecords {
 
 /**
  * Finds the selected records. Ids may name retracted records, whose reason can be corrected.
- * @throws RelcatError version-unknown, nothing-to-retract
+ * @throws RelcatError version-unknown, record-unknown, nothing-to-retract
  */
 export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecords {
-  if ("ids" in choice)
-    return { entries: choice.ids.map((id) => knownEntry(ledger, id)).sort(byId), alreadyRetracted: 0 };
+  if ("ids" in choice) return { entries: knownEntries(ledger, choice.ids), alreadyRetracted: 0 };
   const { version, packageType, name } = choice;
   if (!ledger.versions.has(version)) {
     const newest = [...ledger.versions].sort().slice(-5).join(", ");
@@ -48,11 +48,10 @@ export function selectRecords(ledger: Ledger, choice: RecordChoice): ChosenRecor
 
 const byId = (a: Entry, b: Entry) => a.add.id - b.add.id;
 
-function knownEntry(ledger: Ledger, id: number): Entry {
-  const entry = ledger.byId.get(id);
-  if (entry) return entry;
-  const hint = "releases/ledger.jsonl has the ids there are; a provisional id is not permanent.";
-  throw failure("nothing-to-retract", `no record has the id ${id}`, hint);
+function knownEntries({ byId: known }: Ledger, ids: readonly number[]): Entry[] {
+  const sorted = [...ids].sort((a, b) => a - b);
+  throwErrors(sorted.filter((id) => !known.has(id)).map(unknownRecord));
+  return sorted.flatMap((id) => known.get(id) ?? []);
 }
 
 function allRetracted(version: string) {

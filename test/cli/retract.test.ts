@@ -104,8 +104,8 @@ describe("the selection", () => {
     [
       ["77"],
       1,
-      "nothing-to-retract] no record has the id 77",
-      "releases/ledger.jsonl has the ids there are; a provisional id is not permanent.",
+      "record-unknown] no record has the id 77",
+      "relcat list --all shows the records and their ids; an id is permanent only after relcat cut.",
     ],
     [
       ["26.08.001", "1"],
@@ -187,6 +187,12 @@ describe("reinstate", () => {
       exitCode: 1,
       stderr: expect.stringContaining("error[nothing-to-reinstate] the id 2 is not withdrawn\n"),
     });
+    const unknown = await run("reinstate", "78", "77", "--yes");
+    expect(unknown.exitCode).toBe(1);
+    expect(unknown.stderr.match(/error\[.*/g)).toEqual([
+      "error[record-unknown] no record has the id 77",
+      "error[record-unknown] no record has the id 78",
+    ]);
     expect((await run("reinstate", "1")).stderr).toContain(
       "error[not-confirmed] there is no terminal to confirm this",
     );

@@ -103,12 +103,21 @@ export const commandCases: Case[] = [
     ],
   },
   {
-    behaviour: "an id that does not exist cannot be retracted or reinstated",
+    behaviour: "an id that does not exist cannot be retracted",
     files: {},
     action: cutThen((catalog) => catalog.retract({ ids: [9], reason: "Broken." })),
     problems: [
-      "error[nothing-to-retract] no record has the id 9" +
-        "\n  ledger.jsonl names the ids there are; an id is permanent only after relcat cut.",
+      "error[record-unknown] no record has the id 9" +
+        "\n  relcat list --all shows the records and their ids; an id is permanent only after relcat cut.",
+    ],
+  },
+  {
+    behaviour: "an id that does not exist cannot be reinstated",
+    files: {},
+    action: cutThen((catalog) => catalog.reinstate([9])),
+    problems: [
+      "error[record-unknown] no record has the id 9" +
+        "\n  relcat list --all shows the records and their ids; an id is permanent only after relcat cut.",
     ],
   },
   {
