@@ -1,10 +1,11 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
+import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 import { expect, test } from "vitest";
-import { retract } from "../../pipeline/index.ts";
+import { retract, uncut } from "../../pipeline/index.ts";
 import { withLock } from "../../pipeline/system/lock.ts";
 import { plainRelease, type Releases, releases, surroundings } from "../support/catalog.ts";
 import { often } from "../support/effort.ts";
@@ -87,6 +88,18 @@ test("a waiting writer gets the process id of the holder, and continues when the
   );
   expect(await holding).toBe(4711);
   expect(eventsOf(catalog)).toEqual(["add 1 a-26.08.001.rpm", "retract 1"]);
+});
+
+test("a ledger that a program without the lock changes meanwhile is not overwritten", async () => {
+  const catalog = releases(plainRelease("26.08.001", files("26.08.001", "a")));
+  await catalog.cut();
+  const ledger = join(catalog.folder, "ledger.jsonl");
+  const before = readFileSync(ledger, "utf8");
+  const proveLedger = async () => appendFileSync(ledger, "{}\n");
+  await expect(
+    uncut(catalog.folder, "26.08.001", "none", { ...surroundings(), proveLedger }),
+  ).rejects.toThrow(`lock-held: ${ledger} was changed by something else meanwhile`);
+  expect(readFileSync(ledger, "utf8")).toBe(`${before}{}\n`);
 });
 
 test("a lock is free again after its work failed", async () => {

@@ -12,7 +12,8 @@ import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
 import { startOrigin } from "../../service/catalog/node.ts";
 import { temporaryFolder } from "../support/run.ts";
-import { readTree } from "../support/tree.ts";
+import { differences, readTree } from "../support/tree.ts";
+import { Forger } from "../verify/support.ts";
 import {
   inTime,
   onlineKey,
@@ -200,6 +201,28 @@ test("on another machine, versions continue from the live site, at an address or
     5,
     expect.stringContaining("error[network] http://127.0.0.1:1/metadata/timestamp.json"),
   ]);
+});
+
+test("if the live metadata has the highest version, nothing is signed", async () => {
+  const project = await signedProject();
+  await project.sign();
+  const live = join(temporaryFolder(), "live");
+  cpSync(project.dist, live, { recursive: true });
+  new Forger(live, project).timestamp((timestamp) => {
+    timestamp.version = Number.MAX_SAFE_INTEGER;
+  });
+  const before = readTree(project.dist);
+  const later = new Date(start + 5 * day).toISOString();
+  const { exitCode, stderr } = await project.relcat(
+    ["sign", "--live", live, "--now", later],
+    onlineKey(project.keys),
+  );
+  expect([exitCode, stderr]).toEqual([
+    1,
+    "error[versions-exhausted] the live timestamp metadata has the version 9007199254740991, and no number is left above it\n" +
+      "  hint: The online key signed a number that relcat never reaches by itself. Rotate that key: docs/runbooks/version-numbers-exhausted.md",
+  ]);
+  expect(differences(before, readTree(project.dist))).toEqual([]);
 });
 
 describe("sign refuses", () => {
