@@ -57,7 +57,7 @@ export class LedgerGuard {
     const base = await this.#base;
     const why = base && whyNotCompared(base);
     if (why === undefined || (await this.warnings()).length > 0) return undefined;
-    return (ledger?.events.length ?? 0) > 0 || base?.found.kind !== "no-repository" ? why : undefined;
+    return (ledger?.events.length ?? 0) > 0 || !isNew(base) ? why : undefined;
   }
 
   /** The results of `warnings` and `sayUnproved` as data. */
@@ -77,6 +77,10 @@ export class LedgerGuard {
     await this.sayUnproved(ledger);
   }
 }
+
+/** A new project that has not been pushed anywhere. */
+const isNew = (base: LedgerBase | undefined): boolean =>
+  base !== undefined && ["no-repository", "no-commit", "no-remote"].includes(base.found.kind);
 
 const configuredBase = async ({ releases }: Host): Promise<string> =>
   (await loadConfiguration(releases, undefined)).ledgerBase;

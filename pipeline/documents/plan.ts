@@ -78,7 +78,7 @@ const baseline = object({
   ),
   name: anyText.meta({
     description:
-      "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, not-installed.",
+      "The git revision, URL, folder or file that was compared with; or the reason why not: none, no-repository, no-commit, no-remote, not-installed.",
   }),
   commit: revision.nullable(),
   records: count.meta({ description: "Number of its public records." }),

@@ -28,6 +28,7 @@ const reasons = {
   "no-git": "git is not installed.",
   "no-repository": "this folder is not in a git repository.",
   "no-commit": "the repository has no commit yet.",
+  "no-remote": "the repository has no remote yet.",
   "no-base": "git does not know it. Fetch it, or name another: ledger: { base: … } in catalog.yaml.",
   unrelated: "it has no commit in common with HEAD.",
   shallow: "this clone is shallow. Fetch the whole history: fetch-depth: 0 in CI, or git fetch --unshallow.",

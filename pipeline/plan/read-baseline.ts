@@ -4,6 +4,7 @@ import type { Cut } from "../ledger/cut.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { filesOf } from "../project/authored-files.ts";
 import type { Sources } from "../site/emit.ts";
+import { whyNotYet } from "../system/git/git-revision.ts";
 import { readTree, withoutGit } from "../system/git/git-tree.ts";
 import { afterCut, hashDocuments } from "./after-cut.ts";
 import type { Baseline } from "./baseline.ts";
@@ -31,10 +32,9 @@ export async function readBaseline(
 ): Promise<Baseline> {
   if (request.against !== undefined) return liveBaseline(request.against, catalog.config.wire);
   if (request.ledger === "only") return ledgerBaseline(catalog, sources);
-  const revision = request.ledgerBase ?? catalog.config.ledgerBase;
-  if (request.ledger !== "instead-of-failing") return revisionBaseline(catalog, revision, sources);
+  if (request.ledger !== "instead-of-failing") return revisionBaseline(catalog, request.ledgerBase, sources);
   try {
-    const baseline = await revisionBaseline(catalog, revision, sources);
+    const baseline = await revisionBaseline(catalog, request.ledgerBase, sources);
     return baseline.kind === "nothing" ? ledgerBaseline(catalog, sources) : baseline;
   } catch (error) {
     if (error instanceof RelcatError) return ledgerBaseline(catalog, sources);
@@ -42,14 +42,20 @@ export async function readBaseline(
   }
 }
 
-/** Reads the catalog of a git revision by today's rules. */
+/**
+ * Reads the catalog of a git revision by today's rules.
+ * @param named on the command line; undefined: ledger.base, which a new repository may lack
+ */
 async function revisionBaseline(
   catalog: Catalog,
-  revision: string,
+  named: string | undefined,
   sources: Sources | undefined,
 ): Promise<Baseline> {
+  const revision = named ?? catalog.config.ledgerBase;
   if (revision === "none") return emptyBaseline(catalog, "none", sources);
-  const reason = await withoutGit(catalog.folder);
+  const reason =
+    (await withoutGit(catalog.folder)) ??
+    (named === undefined ? await whyNotYet(catalog.folder, revision) : undefined);
   if (reason) return emptyBaseline(catalog, reason, sources);
   const { commit, files } = await readTree(catalog.folder, revision);
   const base = await loadCatalog(catalog.folder, { released: true }, filesOf(files));

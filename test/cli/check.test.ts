@@ -166,7 +166,7 @@ describe("--ledger-base", () => {
     const { stderr, exitCode } = await run("check", "--ledger-base", "origin/main");
     expect(exitCode).toBe(2);
     expect(stderr).toBe(
-      "error[git-revision] git does not know the revision origin/main\n  hint: It is no branch, tag or commit of this clone, nor a branch of a remote it has. Another one is named with --ledger-base, for good with ledger: { base: … } in catalog.yaml.",
+      "error[git-revision] git does not know the revision origin/main\n  hint: The repository has no remote yet. Another one is named with --ledger-base (none: nothing is settled yet), for good with ledger: { base: … } in catalog.yaml.",
     );
   });
 

@@ -218,10 +218,17 @@ describe("if git cannot compare", () => {
     expect(first((await made.run("check")).stderr)).toBe(line("it has no commit in common with HEAD."));
   });
 
-  test("a new project without a repository or a ledger line gets no such line", async () => {
+  test("a new project without a repository, a remote or a ledger line gets no such line", async () => {
     const made = project(release("26.08.001", [artifact("tool.msi", "msi", "1")]));
     made.write("releases/catalog.yaml", { product: "Example", require: {} });
-    expect((await made.run("check")).stderr).not.toContain("compared");
+    const silent = async () => expect((await made.succeed("check")).stderr).not.toContain("compared");
+    await silent();
+    await made.git("init", "--quiet");
+    await silent();
+    await commit(made, "Start");
+    await silent();
+    await made.succeed("cut", "--all");
+    expect(first((await made.succeed("check")).stderr)).toBe(line("the repository has no remote yet."));
   });
 
   test("a shallow clone names fetch-depth, in CI as a warning", async () => {

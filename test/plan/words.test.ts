@@ -147,7 +147,7 @@ describe("the settled revision", () => {
     const made = await cutCatalog();
     await made.git("init", "--quiet", "--initial-branch=main");
     const another =
-      "Another one is named with --ledger-base, for good with ledger: { base: … } in catalog.yaml.";
+      "Another one is named with --ledger-base (none: nothing is settled yet), for good with ledger: { base: … } in catalog.yaml.";
     const foreign = "It is no branch, tag or commit of this clone, nor a branch of a remote it has.";
     const hintFor = async (...args: string[]) => {
       const { stderr, exitCode } = await made.run("plan", ...args);
@@ -159,9 +159,11 @@ describe("the settled revision", () => {
       });
       return stderr.split("hint: ")[1];
     };
-    expect(await hintFor()).toBe(`${foreign} ${another}`);
+    const named = ["--ledger-base", "origin/main"];
+    const alone = "The repository has no remote yet.";
+    expect(await hintFor(...named)).toBe(`${alone} ${another}`);
     await commitAll(made);
-    expect(await hintFor()).toBe(`${foreign} Did you mean main? ${another}`);
+    expect(await hintFor(...named)).toBe(`${alone} Did you mean main? ${another}`);
     expect(await hintFor("--ledger-base", "mian")).toBe(`${foreign} Did you mean main? ${another}`);
     await made.git("remote", "add", "origin", "https://example.invalid/catalog.git");
     const fetched = "origin main:refs/remotes/origin/main. Did you mean main?";
@@ -176,6 +178,20 @@ describe("the settled revision", () => {
     expect((await made.run("plan", "--ledger-base", "none")).stdout).toContain(
       "Compared with an empty catalog.\nRecords: 4 added.\n",
     );
+  });
+
+  test("is optional in a repository without a commit or a remote", async () => {
+    const made = project(smallCatalog);
+    await made.git("init", "--quiet", "--initial-branch=main");
+    const planned = async () => (await made.succeed("plan")).stdout.split("\n").slice(0, 2);
+    const empty = "Compared with an empty catalog.";
+    expect(await planned()).toEqual([`The repository has no commit yet. ${empty}`, "Records: 4 added."]);
+    await commitAll(made);
+    expect(await planned()).toEqual([`The repository has no remote yet. ${empty}`, "Records: 4 added."]);
+    await made.succeed("cut", "--all");
+    await commitAll(made);
+    expect(await planned()).toEqual([`The repository has no remote yet. ${empty}`, "Records: 4 added."]);
+    await made.succeed("build", "--released");
   });
 
   test("is optional without a repository, and without git", async () => {

@@ -1,5 +1,6 @@
 import { RelcatError } from "../../errors.ts";
 import { git } from "./git.ts";
+import { lacksRemote } from "./git-revision.ts";
 
 /** A ledger in git, identified by its blob id. */
 export interface LedgerBlob {
@@ -24,7 +25,15 @@ export interface CommittedLedger {
 /** Earlier versions of a folder's ledger. */
 export interface CommittedLedgers {
   /** Reason why nothing can be compared; "known": ledgers were found. */
-  kind: "known" | "no-git" | "no-repository" | "no-commit" | "no-base" | "unrelated" | "shallow";
+  kind:
+    | "known"
+    | "no-git"
+    | "no-repository"
+    | "no-commit"
+    | "no-remote"
+    | "no-base"
+    | "unrelated"
+    | "shallow";
   /**
    * Each of these must be a prefix of the current ledger: those of the merge bases or, if HEAD is in the
    * base, those of HEAD and its first parent. Empty unless "known".
@@ -95,7 +104,10 @@ async function readHistory(folder: string, base: string): Promise<History | Comm
   if (shallow === undefined) return "no-repository";
   if (head === undefined || head === "HEAD") return "no-commit";
   const isShallow = shallow === "true";
-  if (answer.exitCode !== 0 || tip === undefined) return isShallow ? "shallow" : "no-base";
+  if (answer.exitCode !== 0 || tip === undefined) {
+    if (isShallow) return "shallow";
+    return (await lacksRemote(folder, base)) ? "no-remote" : "no-base";
+  }
   return { head, tip, parted: parted.map((line) => line.replace(/^\^/, "")), isShallow };
 }
 

@@ -53,16 +53,35 @@ async function unresolved(folder: string, revision: string, option: string) {
     );
   }
   const near = similar(revision, await linesOf(folder, ["for-each-ref", "--format=%(refname:short)"]));
+  const none = option === "--ledger-base" ? " (none: nothing is settled yet)" : "";
   const hint = [
     await wayToGet(folder, revision),
     ...(near.length > 0 ? [`Did you mean ${near.join(" or ")}?`] : []),
-    `Another one is named with ${option}, for good with ledger: { base: … } in catalog.yaml.`,
+    `Another one is named with ${option}${none}, for good with ledger: { base: … } in catalog.yaml.`,
   ];
   return failure("git-revision", `git does not know the revision ${revision}`, hint.join(" "));
 }
 
+/** True for a branch of `origin` in a repository that has no remote yet. */
+export const lacksRemote = async (folder: string, revision: string): Promise<boolean> =>
+  revision.startsWith("origin/") && (await linesOf(folder, ["remote"])).length === 0;
+
+/** Why a new repository cannot have a revision yet; undefined: it has it, or should have it. */
+export async function whyNotYet(
+  folder: string,
+  revision: string,
+): Promise<"no-commit" | "no-remote" | undefined> {
+  const has = async (name: string) =>
+    (await git(folder, ["rev-parse", "--verify", "--quiet", "--end-of-options", `${name}^{commit}`]))
+      .exitCode === 0;
+  if (await has(revision)) return undefined;
+  if (!(await has("HEAD"))) return "no-commit";
+  return (await lacksRemote(folder, revision)) ? "no-remote" : undefined;
+}
+
 /** The hint must not suggest fetching a full clone with a depth, which would make it shallow. */
 async function wayToGet(folder: string, revision: string): Promise<string> {
+  if (await lacksRemote(folder, revision)) return "The repository has no remote yet.";
   const remotes = await linesOf(folder, ["remote"]);
   const remote = remotes.find((name) => revision.startsWith(`${name}/`) && revision !== `${name}/`);
   if (remote === undefined)

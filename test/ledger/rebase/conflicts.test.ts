@@ -154,7 +154,7 @@ test("ledger rebase refuses an unknown revision, and needs git", async () => {
   expect(await made.run("ledger", "rebase", "--onto", "origin/release")).toMatchObject({
     stderr:
       "error[git-revision] git does not know the revision origin/release\n" +
-      "  hint: It is no branch, tag or commit of this clone, nor a branch of a remote it has. Another one is named with --onto, for good with ledger: { base: … } in catalog.yaml.",
+      "  hint: The repository has no remote yet. Another one is named with --onto, for good with ledger: { base: … } in catalog.yaml.",
     exitCode: 2,
   });
   const plain = project(smallCatalog);
