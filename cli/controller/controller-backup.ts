@@ -37,7 +37,10 @@ export async function backUpController(
       ? "The pepper is not in it: keep that too, apart from it; without it the backup is of no use."
       : `The pepper is in ${pepperFile(file)}: anyone who has both can do what the controller can.`,
   );
-  sayNext(host, `relcat controller restore ${shellWord(file)} --database NEW.db makes a controller of it`);
+  sayNext(
+    host,
+    `relcat controller restore ${shellWord(file)} --database NEW.db, which makes a controller of it`,
+  );
   return exitStatus.done;
 }
 

@@ -30,7 +30,7 @@ export async function login(options: Place & { email?: string }, host: Host): Pr
     { url, email: user.email, role: user.role, expires },
     () => `Signed in to ${url} as ${name} (${user.role}) until ${expires}.`,
   );
-  sayNext(host, "relcat devices list, or relcat controller keys create --name NAME for a program");
+  sayNext(host, "relcat devices list, or relcat controller keys create --name NAME, for a program");
   return exitStatus.done;
 }
 

@@ -30,7 +30,7 @@ describe("while devices enrol", () => {
       "Wrote backup.db.",
       [
         "The pepper is in backup.db.pepper: anyone who has both can do what the controller can.",
-        "Next: relcat controller restore backup.db --database NEW.db makes a controller of it",
+        "Next: relcat controller restore backup.db --database NEW.db, which makes a controller of it",
       ].join("\n"),
       0,
     ]);

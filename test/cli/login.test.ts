@@ -26,7 +26,7 @@ test("a session is readable by its owner only, and gives all rights of the role"
   );
   expect(stdout).toMatch(new RegExp(`^Signed in to ${served.url} as owner@example\\.com \\(Owner\\) until `));
   expect([stderr, exitCode]).toEqual([
-    "Next: relcat devices list, or relcat controller keys create --name NAME for a program",
+    "Next: relcat devices list, or relcat controller keys create --name NAME, for a program",
     0,
   ]);
   const { stdout: list } = await succeed(["devices", "list"]);
