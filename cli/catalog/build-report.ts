@@ -9,7 +9,7 @@ export interface BuildReport {
   largeTables: { path: string; size: number }[];
   /** Problems with the comparison of the ledger, and why it was not compared. */
   guard: { warnings: Problem[]; unproved: string | undefined };
-  /** The usual next command for a permanent site. */
+  /** The usual next command for the named site; undefined: none was named. */
   next: string | undefined;
   /** Options of the command line. */
   given: Given;
@@ -90,9 +90,12 @@ function report(
   if (provisional.length > 0) {
     say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
     sayNext(host, "relcat status: it says what is missing and what to cut");
-  } else if (left_out.releases.length + left_out.artifacts.length + left_out.private > 0) {
-    const versions = new Set([...left_out.releases, ...left_out.artifacts.map(({ version }) => version)]);
-    const which = versions.size > 0 && versions.size <= 5 ? [...versions].sort().join(" ") : "--all";
-    sayNext(host, `relcat cut ${which}, when what was left out is ready`);
-  } else sayNext(host, next ?? `put ${folderName(out)} where it is served`);
+  } else sayNext(host, next ?? cutOf(left_out) ?? `put ${folderName(out)} where it is served`);
+}
+
+function cutOf({ releases, artifacts, private: hidden }: LeftOut): string | undefined {
+  if (releases.length + artifacts.length + hidden === 0) return undefined;
+  const versions = new Set([...releases, ...artifacts.map(({ version }) => version)]);
+  const which = versions.size > 0 && versions.size <= 5 ? [...versions].sort().join(" ") : "--all";
+  return `relcat cut ${which}, when what was left out is ready`;
 }

@@ -89,6 +89,15 @@ describe("--released", () => {
       ].join("\n"),
     );
     expect(JSON.parse(read("dist/build.json")).provisional).toEqual([]);
+    // A site is published although the next release is open, which is usual.
+    const base_url = "https://downloads.example.com";
+    write("releases/catalog.yaml", { require: {}, base_url, sites: { prod: { url: "dir:../www" } } });
+    expect((await run("build", "--released", "--site", "prod")).stderr.split("\n")).toEqual([
+      notCompared,
+      "Left out, because not cut: 26.10.001.",
+      look,
+      "Next: relcat publish prod",
+    ]);
   });
 
   test("names artifacts of a cut release that have no ledger line, and counts private ones", async () => {
