@@ -52,6 +52,6 @@ function nextAfter(site: string, isSigned: boolean, settles: boolean): string {
   const build = `relcat build ${settles ? "--released " : ""}--site ${site}`;
   const publish = `relcat publish ${site} --release-hold`;
   return isSigned
-    ? `relcat verify ${site}; mend what was wrong; then ${build}, relcat sign --site ${site} and ${publish}`
-    : `mend what was wrong; then ${build} and ${publish}`;
+    ? `relcat verify ${site}; repair what was wrong; then ${build}, relcat sign --site ${site} and ${publish}`
+    : `repair what was wrong; then ${build} and ${publish}`;
 }

@@ -91,7 +91,7 @@ export function refuseHeld(
   throw failure(
     "site-held",
     `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
-    `When that is mended: relcat publish ${site.name} --release-hold. To withdraw a package meanwhile: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
+    `When that is repaired: relcat publish ${site.name} --release-hold. To withdraw a package meanwhile: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
   );
 }
 

@@ -1,7 +1,17 @@
-import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { dirname, join } from "node:path";
 import { execa } from "execa";
-import { program, repository, temporaryFolder } from "../support/run.ts";
+import { repository, temporaryFolder } from "../support/run.ts";
+import { launcher } from "./pasted.ts";
 
 /** A machine that runs jobs: a clone of the shared repository, and programs on its PATH. */
 export interface Machine {
@@ -84,7 +94,7 @@ export async function forge(
   program("gh", fake);
   program("glab", fake);
   await execa("git", ["init", "--quiet", "--bare", "--initial-branch=main", origin]);
-  const clone = () => cloneOf(origin, { state, bin, url: `file://${folder}`, env });
+  const clone = () => cloneOf(origin, { folder, state, bin, env });
   const first = await clone();
   for (const [path, content] of Object.entries(files)) first.write(path, content);
   cpSync(join(repository, "docs/ci/steps"), join(first.folder, "ci/steps"), { recursive: true });
@@ -106,17 +116,18 @@ export async function forge(
 }
 
 interface Place {
+  /** Has everything, the clones too. */
+  folder: string;
   state: string;
   bin: string;
-  url: string;
   env: Readonly<Record<string, string | undefined>>;
 }
 
 async function cloneOf(origin: string, place: Place): Promise<Machine> {
-  const folder = join(temporaryFolder(), "clone");
+  const folder = join(mkdtempSync(join(place.folder, "machine-")), "clone");
   const env = environment(place);
   await execa("git", ["clone", "--quiet", origin, folder], { env });
-  installRelcat(folder);
+  installRelcat(folder, launcher(place.folder));
   const sh = async (script: string, ...args: string[]): Promise<StepResult> => {
     const result = await execa("bash", ["-c", script, "bash", ...args], { cwd: folder, env, reject: false });
     return { exitCode: result.exitCode, stdout: result.stdout, stderr: result.stderr };
@@ -144,17 +155,16 @@ async function cloneOf(origin: string, place: Place): Promise<Machine> {
 }
 
 /** Installs the command that package-lock.json pins, like npm ci. */
-function installRelcat(folder: string): void {
+function installRelcat(folder: string, command: string): void {
   const bin = join(folder, "node_modules/.bin");
   mkdirSync(bin, { recursive: true });
-  const launcher = program;
-  writeFileSync(join(bin, "relcat"), `#!/bin/sh\nexec '${process.execPath}' '${launcher}' "$@"\n`);
+  writeFileSync(join(bin, "relcat"), command);
   chmodSync(join(bin, "relcat"), 0o755);
   symlinkSync(process.execPath, join(bin, "node"));
 }
 
 /** A minimal environment like that of a CI job, without the user's own configuration. */
-const environment = ({ state, bin, url, env }: Place) => ({
+const environment = ({ folder, state, bin, env }: Place) => ({
   PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}`,
   HOME: state,
   FORGE_STATE: state,
@@ -165,7 +175,7 @@ const environment = ({ state, bin, url, env }: Place) => ({
   GIT_COMMITTER_NAME: "Release job",
   GIT_COMMITTER_EMAIL: "release@example.com",
   GITHUB_SHA: "0123456789abcdef0123456789abcdef01234567",
-  CI_SERVER_URL: url,
+  CI_SERVER_URL: `file://${folder}`,
   CI_PROJECT_PATH: "group/project",
   RELEASE_TOKEN: "secret",
   SOURCE_DATE_EPOCH: String(Date.parse(now) / 1000),

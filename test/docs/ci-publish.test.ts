@@ -10,6 +10,7 @@ import { type S3Fake, startS3Fake } from "../support/s3-fake.ts";
 import { type Forge, forge, type Machine } from "./ci-forge.ts";
 import { objectOf } from "./live-site.ts";
 import { localWeb } from "./local-web.ts";
+import { withNextPasted } from "./pasted.ts";
 
 const build = `#!/usr/bin/env bash
 set -eu
@@ -31,12 +32,23 @@ interface Published extends Forge {
   home: string;
 }
 
-/** A forge whose repository is published to a bucket. Signing jobs get the online key through `key`. */
-async function publishingForge(): Promise<Published & { key: string }> {
-  const home = temporaryFolder();
+async function startBucket(): Promise<S3Fake> {
   const bucket = await startS3Fake();
   afterAll(() => bucket.stop());
   bucket.place.bucket = "downloads";
+  return bucket;
+}
+
+/**
+ * A forge whose repository is published to a bucket. Signing jobs get the online key through `key`.
+ * @param more variables of its jobs
+ */
+async function publishingForge(
+  more: Readonly<Record<string, string>> = {},
+  given?: S3Fake,
+): Promise<Published & { key: string }> {
+  const bucket = given ?? (await startBucket());
+  const home = temporaryFolder();
   const web = await localWeb(home, { "downloads.example.com": (path) => objectOf(bucket, path) });
   const at = await forge(
     {
@@ -59,7 +71,14 @@ async function publishingForge(): Promise<Published & { key: string }> {
       ...release("26.11.001", [], { summary: "The first." }),
       ...release("26.11.002", [], { summary: "The second." }),
     },
-    { ...web, ...bucket.environment, HOME: home, SOURCE_DATE_EPOCH: undefined, XDG_STATE_HOME: undefined },
+    {
+      ...web,
+      ...bucket.environment,
+      HOME: home,
+      SOURCE_DATE_EPOCH: undefined,
+      XDG_STATE_HOME: undefined,
+      ...more,
+    },
   );
   const person = await at.clone();
   await relcat(person.folder, ["trust", "init", join(home, "keys")]);
@@ -176,6 +195,24 @@ test("the workflows lead from the build jobs to readers, and renew the signature
   await late.git("checkout", "--quiet", "--detach", earlier);
   const overtaken = await signing(late, at.key, "publish", earlier);
   expect([overtaken.exitCode, overtaken.stderr]).toEqual([3, expect.stringContaining("error[site-newer]")]);
+});
+
+test("each Next line that a job prints works when it is pasted", async () => {
+  const bucket = await startBucket();
+  // A job's branch has main as its upstream, and is pushed under its own name.
+  const pushing = { GIT_CONFIG_COUNT: "1", GIT_CONFIG_KEY_0: "push.default", GIT_CONFIG_VALUE_0: "current" };
+  const { pasted } = await withNextPasted(async (env) => {
+    const at = await publishingForge({ ...env, ...pushing }, bucket);
+    await merged(at, "26.11.001");
+    return { job: await publishJob(at) };
+  }, bucket);
+  const handed = (job: string) => `hand manifests/${job}.json over, into releases/26.11.001/manifests/`;
+  expect(pasted.map((next) => next.replace(/\S+(?=\/plan\.json)/, "FOLDER"))).toEqual([
+    // After ingest, and after upload.
+    ...[handed("clients-linux"), handed("clients-linux"), handed("images-kvm"), handed("images-kvm")],
+    ...["relcat build", "relcat cut --plan FOLDER/plan.json", "git push, then relcat build --released"],
+    ...["relcat build", "relcat sign --site prod", "relcat publish prod", "relcat verify prod"],
+  ]);
 });
 
 test("signatures are renewed after half of their life, and do not displace kept builds", async () => {

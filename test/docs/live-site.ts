@@ -24,13 +24,13 @@ export interface World {
   /** Like `sh`, but a failure is an error that contains the output. */
   succeed(script: string, options?: { cwd?: string; env?: Record<string, string> }): Promise<ShellResult>;
   /**
-   * As `succeed`, for the commands of a guide: each "Next" line that relcat prints is pasted too, in a copy of all files,
-   * and must succeed. A bucket is in the memory of this process and cannot be copied: with one nothing is pasted.
+   * As `succeed`, for the commands of a guide: each "Next" line that relcat prints is pasted too, in a copy of all files
+   * and of the bucket, and must succeed.
    */
   follow(
     script: string,
     options?: { cwd?: string; env?: Record<string, string> },
-  ): Promise<ShellResult & { pasted?: string[] }>;
+  ): Promise<ShellResult & { pasted: string[] }>;
   /** A file of a site as its readers get it; undefined: not found. */
   live(host: string, path: string): string | undefined;
   /** A CDN in front of the origin; tests may replace it. */
@@ -132,9 +132,7 @@ export async function world(kind: Kind, template?: string): Promise<World> {
     return result;
   };
   const follow: World["follow"] = (script, options = {}) =>
-    kind === "bucket"
-      ? succeed(script, options)
-      : withNextPasted((env) => succeed(script, { ...options, env: { ...options.env, ...env } }));
+    withNextPasted((env) => succeed(script, { ...options, env: { ...options.env, ...env } }), bucket);
   if (template === undefined) {
     await execa("git", ["init", "--quiet", "--bare", "--initial-branch=main", origin]);
     await fill(at("first"), succeed);

@@ -2,7 +2,7 @@
 const byHand = [
   /^put \S+ where it is served$/,
   /^put build output manifests into \S+$/,
-  /^mend what was wrong$/,
+  /^repair what was wrong$/,
   /^nothing to do$/,
   /^the same without --dry-run$/,
   /^or put \S+ where it is served$/,
@@ -21,7 +21,7 @@ export function nextScript(next: string): string {
   // Text after a colon or in brackets explains the command.
   const steps = next
     .replace(/(?<=relcat \w+): .*| \([^)]*\)$|, when .*|, by whoever .*|; a plan made before .*/, "")
-    .split(/; then |, then |; |, | && | and (?=relcat )/);
+    .split(/; then |, then |; |, (?!into )| && | and (?=relcat )/);
   return steps.map(stepScript).filter(Boolean).join("\n");
 }
 
@@ -33,8 +33,8 @@ function stepScript(step: string): string {
   if (committed !== undefined)
     return `git rev-parse --quiet --git-dir >/dev/null 2>&1 || git init --quiet
 git add ${committed} && git commit --quiet --message Next`;
-  const [, file, folder] = /^hand (\S+) over into (\S+)$/.exec(step) ?? [];
-  if (file !== undefined) return `cp ${file} ${folder}`;
+  const [, file, folder] = /^hand (\S+) over, into (\S+)$/.exec(step) ?? [];
+  if (file !== undefined) return `mkdir -p ${folder} && cp ${file} ${folder}`;
   if (/^(relcat|git|export) /.test(step)) return isForm(step) ? "" : step;
   if (byHand.some((form) => form.test(step))) return "";
   throw new Error(`"Next" names a step that nobody can paste: ${step}`);

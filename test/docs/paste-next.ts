@@ -4,7 +4,8 @@ import { nextScript } from "./next-script.ts";
 
 /**
  * Runs relcat for a guide, and then runs the commands of each "Next" line that relcat printed. They run in a copy of
- * FOLDER, so the guide continues with unchanged files. Their results are appended to LOG.
+ * FOLDER, so the guide continues with unchanged files. Their results are appended to LOG. A server at the address
+ * RELCAT_PASTED_BUCKET does the same for a bucket.
  *
  * node paste-next.ts RELCAT FOLDER LOG ARGUMENT…
  */
@@ -22,7 +23,7 @@ for (const [from, to] of [
     to.write(chunk);
   });
 const status = await new Promise<number | null>((resolve) => running.on("close", resolve));
-for (const [, next = ""] of said.matchAll(/^Next: (.*)$/gm)) paste(next);
+for (const [, next = ""] of said.matchAll(/^Next: (.*)$/gm)) await paste(next);
 process.exitCode = status ?? 1;
 
 interface Outcome {
@@ -38,10 +39,10 @@ export interface Pasted extends Outcome {
   script: string;
 }
 
-function paste(next: string): void {
+async function paste(next: string): Promise<void> {
   const command = `relcat ${args.join(" ")}`;
   const script = nextScript(next);
-  const outcome = script === "" ? { exitCode: 0, output: "" } : inCopy(script);
+  const outcome = script === "" ? { exitCode: 0, output: "" } : await inCopy(script);
   const pasted: Pasted = { command, next, script, ...outcome };
   appendFileSync(log, `${JSON.stringify(pasted)}\n`);
 }
@@ -54,18 +55,21 @@ function inShell(script: string): Outcome {
 }
 
 /** The copy gets the folder's name meanwhile, because configuration and environment have absolute paths. */
-function inCopy(script: string): Outcome {
+async function inCopy(script: string): Promise<Outcome> {
   const kept = `${folder}.kept`;
   renameSync(folder, kept);
+  await switchBucket("copy");
   try {
     cpSync(kept, folder, { recursive: true, verbatimSymlinks: true, preserveTimestamps: true });
-    const outcome = inShell(script);
-    // A held site refuses a plain publish on purpose. The hint of that refusal must work.
-    const [, wayOut] =
-      /error\[site-held\].*\n +hint: When that is mended: (relcat [^.]*)\./.exec(outcome.output) ?? [];
-    return wayOut === undefined ? outcome : inShell(wayOut);
+    return inShell(script);
   } finally {
+    await switchBucket("kept");
     rmSync(folder, { recursive: true, force: true });
     renameSync(kept, folder);
   }
+}
+
+async function switchBucket(to: "copy" | "kept"): Promise<void> {
+  const address = process.env.RELCAT_PASTED_BUCKET;
+  if (address) await fetch(`${address}/${to}`);
 }

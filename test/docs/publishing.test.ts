@@ -26,7 +26,7 @@ describe.each(["folder", "bucket"] as const)("a site in a %s", { tags: ["long"] 
   test("every shell block runs unchanged, from a clone to a verified download", async () => {
     const at = await world(kind);
     const { stdout, stderr, pasted } = await at.follow(scriptFor(kind, at).join("\necho '-----'\n"));
-    if (kind === "folder") expect(pasted).toContain("relcat sign --site prod");
+    expect(pasted).toContain("relcat sign --site prod");
     for (const sentence of [
       `Uploaded 2 files to prod (${kind === "folder" ? `dir:${at.srv}/downloads` : "s3://downloads/catalog"}):`,
       "Would publish dist (build ",

@@ -90,6 +90,16 @@ export class Bucket {
     }
   }
 
+  /** Another bucket with the same content, to change at will. */
+  copy(): Bucket {
+    const copy = new Bucket();
+    for (const [key, object] of this.objects) copy.objects.set(key, object);
+    for (const [id, upload] of this.uploads)
+      copy.uploads.set(id, { ...upload, parts: new Map(upload.parts) });
+    const { unquoted, completesAlways, begun } = this;
+    return Object.assign(copy, { unquoted, completesAlways, begun });
+  }
+
   private remove(keys: readonly string[]): Answer {
     if (keys.length > pageSize) return refusal(400, "MalformedXML");
     for (const key of keys) this.objects.delete(key);
