@@ -8,7 +8,7 @@ import { addImport, addIngest, addInspect } from "./intake/commands-intake.ts";
 import { addPublishing } from "./sites/commands-publish.ts";
 import { addServing } from "./sites/commands-serve.ts";
 import type { Host, OwnPackage } from "./terminal/host.ts";
-import { example, type Run, row } from "./terminal/rows.ts";
+import { example, exitStatuses, type Run, row } from "./terminal/rows.ts";
 
 /**
  * The table of commands. Each command is imported only when it runs, so help and version load nothing else.
@@ -27,6 +27,7 @@ export function createProgram(
     .option("--json", "print one JSON document on standard output")
     .option("--no-color", "print without colours")
     .option("-q, --quiet", "print no progress, no Next lines and no log of requests")
+    .addHelpText("after", exitStatuses)
     .addHelpText("after", example("relcat init demo && relcat -C demo build"))
     .configureHelp({ showGlobalOptions: true, optionDescription: described })
     .configureOutput({

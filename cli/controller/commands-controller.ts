@@ -211,7 +211,7 @@ function addAudit(controller: CommandUnknownOpts, run: Run): void {
     "Verify that the log was not changed.",
     "relcat controller audit verify --database controller.db",
   )
-    .addOption(onDatabase())
+    .option("--database <place>", `required, on the controller's machine: ${place}`)
     .option("--head <line>", "head that an earlier verify printed; the log must still contain it")
     .action((options) =>
       run(async (host) => (await import("./controller-audit.ts")).verifyAuditLog(options, host)),

@@ -18,9 +18,14 @@ export interface AuditRow {
 
 /** `relcat controller audit verify`: detects changes made outside the controller. */
 export async function verifyAuditLog(
-  { database, head }: { database: string; head?: string },
+  { database, head }: { database?: string; head?: string },
   host: Host,
 ): Promise<number> {
+  if (database === undefined)
+    throw new UsageError(
+      "the option --database <place> is missing",
+      "The log is verified on the controller's machine, because that needs the pepper.",
+    );
   const { refusal, shownDatabase, withController } = await import("./controller-open.ts");
   const { verifyAudit } = await import("../../service/controller/node-host.ts");
   const known = head === undefined ? undefined : readHead(head);

@@ -26,7 +26,7 @@ export const asVersions = (value: string, previous: string[] = []): string[] => 
 
 export function asMonth(value: string): string {
   if (/^\d{2}\.(0[1-9]|1[0-2])$/.test(value)) return value;
-  throw unfit(value, "Give a month such as 26.09; the sequence number is found.");
+  throw unfit(value, "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.");
 }
 
 export function asDate(value: string): string {

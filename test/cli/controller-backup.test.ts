@@ -160,6 +160,9 @@ describe("on an idle controller", () => {
     expect((await run([...verify, "--head", "1"])).stderr).toBe(
       'error[usage] "1" does not fit --head <line>\n  hint: Give a line that relcat controller audit verify printed, SEQ:HASH.',
     );
+    expect((await run(["controller", "audit", "verify"])).stderr).toBe(
+      "error[usage] the option --database <place> is missing\n  hint: The log is verified on the controller's machine, because that needs the pepper.",
+    );
   });
 
   test.each([

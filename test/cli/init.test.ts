@@ -138,7 +138,7 @@ describe("init refuses", () => {
       "demo/package.json": "{}",
     });
     const { stdout, stderr, exitCode } = await run("init", "demo");
-    const hint = "\n  hint: Nothing was written. Move it away first, or start in another folder.\n";
+    const hint = "\n  hint: Nothing was written. Move them away first, or start in another folder.\n";
     expect({ stdout, stderr, exitCode }).toEqual({
       stdout: "",
       stderr: `error[file-exists] demo/.gitignore, demo/package.json exist already${hint.trimEnd()}`,

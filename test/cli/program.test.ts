@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
+import { exitStatus } from "../../pipeline/errors.ts";
 import { project, smallCatalog } from "../support/project.ts";
 import { relcat, repository, spawnRelcat } from "../support/run.ts";
 
@@ -98,8 +99,10 @@ test.each(commands.map((path) => [path]))("%j --help is short and has an example
   expect(stdout.split("\n").length).toBeLessThan(40);
 });
 
-test("--help names every command", async () => {
+test("--help names every command, and every exit status", async () => {
   const { stdout } = await relcat(repository, ["--help"]);
+  const explained = [...stdout.matchAll(/^ {2}(\d+) +\w/gm)].map(([, status]) => Number(status));
+  expect(explained).toEqual([...Object.values(exitStatus), 10].sort((a, b) => a - b));
   for (const [name] of commands) expect(stdout).toMatch(new RegExp(`^  ${name}\\b`, "m"));
 });
 
@@ -138,11 +141,15 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
       "relcat build --help shows how it is used.",
     ],
     [["uncut"], "the argument version is missing", "relcat uncut --help shows how it is used."],
-    [["new", "26.13"], '"26.13" is no month', "Give a month such as 26.09; the sequence number is found."],
+    [
+      ["new", "26.13"],
+      '"26.13" is no month',
+      "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.",
+    ],
     [
       ["new", "26.09.001"],
       '"26.09.001" is no month',
-      "Give a month such as 26.09; the sequence number is found.",
+      "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.",
     ],
     [
       ["new", "26.09", "--date", "2026-02-30"],

@@ -98,7 +98,7 @@ function refuseExisting(folder: string, files: readonly StarterFile[]): void {
   throw failure(
     "file-exists",
     `${taken.join(", ")} ${taken.length === 1 ? "exists" : "exist"} already`,
-    "Nothing was written. Move it away first, or start in another folder.",
+    `Nothing was written. Move ${taken.length === 1 ? "it" : "them"} away first, or start in another folder.`,
   );
 }
 
