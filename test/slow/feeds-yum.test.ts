@@ -63,6 +63,8 @@ function altered(bytes: Buffer): Buffer {
 const altering = (pattern: RegExp) => (path: string, bytes: Buffer) =>
   pattern.test(path) ? altered(bytes) : bytes;
 
+const unsigned = (path: string, bytes: Buffer) => (path.endsWith("repomd.xml.asc") ? Buffer.alloc(0) : bytes);
+
 async function expectRefused(client: YumClient, ...args: readonly string[]): Promise<void> {
   const { exitCode, output } = await client.run(...args);
   expect(exitCode, output).not.toBe(0);
@@ -197,45 +199,63 @@ describe("at a signed site", () => {
       expect(await client.installed()).toEqual(["agent-26.8.1.noarch"]);
     });
 
-    test.each([
-      ["an index that was changed", altering(/repomd\.xml$/)],
-      ["a signature that was changed", altering(/repomd\.xml\.asc$/)],
-      [
-        "an index without a signature",
-        (path: string, bytes: Buffer) => (path.endsWith("repomd.xml.asc") ? Buffer.alloc(0) : bytes),
-      ],
-    ])("refuses %s", async (_, change) => {
+    test("refuses an index that was changed, and a signature that was changed or is missing", async () => {
       const client = await machine(name, site);
       await client.succeed(...client.refresh);
-      await whileChanged(site, change, () => expectRefused(client, ...client.refresh));
+      for (const change of [altering(/repomd\.xml$/), altering(/repomd\.xml\.asc$/), unsigned])
+        await whileChanged(site, change, () => expectRefused(client, ...client.refresh));
       await client.succeed(...client.refresh);
     });
   });
+
+  test.each<[Name, string, string]>([
+    ["dnf", "26.09.001", "26.9.1"],
+    ["zypper", "26.09.002", "26.9.2"],
+  ])(
+    "%s reads one state of the repository while another one is published",
+    async (name, release, version) => {
+      await site.release(release, [await rpm({ version })]);
+      const client = await machine(name, site);
+      const folders: (string | undefined)[] = [];
+      site.before = async (path) => {
+        if (!path.includes("/repodata/")) return;
+        folders.push(path.split("/")[1]);
+        if (folders.length === 1) await site.publish(oldKey);
+      };
+      try {
+        await client.succeed(...client.refresh);
+      } finally {
+        site.before = undefined;
+      }
+      expect(folders.length).toBeGreaterThan(2);
+      expect(new Set(folders).size).toBe(1);
+      await client.succeed(...client.refresh);
+      expect(await client.succeed(...client.list)).toContain(version);
+    },
+  );
 
   test("a new key replaces the old one in three steps, and no machine is locked out on the way", async () => {
     const oldCertificate = Buffer.from(await site.text("keys/acme.asc"));
     /** Machines that get to know no other key, whatever the site offers. */
     const offeringOld = (path: string, bytes: Buffer) => (path === "keys/acme.asc" ? oldCertificate : bytes);
-    const old = await Promise.all(names.map((name) => machine(name, site)));
-    const refresh = async (machines: readonly YumClient[]) => {
-      for (const client of machines) await client.succeed(...client.refresh);
+    const machines = () => Promise.all(names.map((name) => machine(name, site)));
+    const old = await machines();
+    const refresh = async (all: readonly YumClient[]) => {
+      for (const client of all) await client.succeed(...client.refresh);
     };
     const refreshOld = () => whileChanged(site, offeringOld, () => refresh(old));
     await refreshOld();
     await site.trust("rotate", "openpgp", "--step", "announce", "--keys", "keys");
     await site.publish(oldKey);
-    await refreshOld();
-    const warned = await Promise.all(names.map((name) => machine(name, site)));
+    const warned = await machines();
     await refresh(warned);
     await site.trust("rotate", "openpgp", "--step", "sign");
     await site.publish(oldKey, newKey);
     await refreshOld();
-    await refresh(warned);
-    await refresh(await Promise.all(names.map((name) => machine(name, site))));
+    await refresh(await machines());
     await site.trust("rotate", "openpgp", "--step", "retire");
     await site.publish(newKey);
-    await refresh(warned);
-    await refresh(await Promise.all(names.map((name) => machine(name, site))));
+    await refresh([...warned, ...(await machines())]);
     await whileChanged(site, offeringOld, async () => {
       for (const client of old) await expectRefused(client, ...client.refresh);
     });
