@@ -108,6 +108,7 @@ export const codes = {
   "ledger-event": 1,
   "ledger-rewritten": 1,
   "bytes-changed": 1,
+  "metadata-changed": 1,
   "record-vanished": 1,
   "record-private": 1,
   "replacement-unknown": 1,

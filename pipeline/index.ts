@@ -22,7 +22,7 @@ export {
   RelcatError,
   throwErrors,
 } from "./errors.ts";
-export { artifactProblems } from "./inspect/check-artifacts.ts";
+export { artifactProblems, unprovedMetadata } from "./inspect/check-artifacts.ts";
 export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect/inspect-files.ts";
 export { addNote, init, openRelease } from "./intake/authoring/new-files.ts";
 export type { NewNote } from "./intake/authoring/note-fragment.ts";
@@ -53,6 +53,7 @@ export type { Entry } from "./ledger/ledger-records.ts";
 export { loadCatalog, type Selection } from "./ledger/load-catalog.ts";
 export { type RebasedLedger, rebaseLedger } from "./ledger/rebase-ledger.ts";
 export { decideReinstate, decideRetract, type RetractOptions, reinstate, retract } from "./ledger/retract.ts";
+export { type ChangedMetadata, changedMetadata } from "./ledger/settled-metadata.ts";
 export { decideUncut, uncut } from "./ledger/uncut.ts";
 export { type CutRequest, cut } from "./plan/cut.ts";
 export { type FeedGap, feedGaps } from "./plan/feed-gaps.ts";

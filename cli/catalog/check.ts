@@ -6,6 +6,7 @@ import {
   ledgerGrowthProblems,
   loadCatalog,
   type Problem,
+  unprovedMetadata,
   unresolvedMergeProblems,
 } from "../../pipeline/index.ts";
 import { annotate, annotations } from "../terminal/annotations.ts";
@@ -33,7 +34,8 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);
   const history = await historyProblems(catalog, ledgerBase, guard, host);
   const refused = artifacts === undefined ? [] : await artifactProblems(catalog, artifacts, host.clock);
-  const problems = [...catalog.problems, ...history, ...refused];
+  const unproved = unprovedMetadata(await guard.changedMetadata(catalog), artifacts);
+  const problems = [...catalog.problems, ...history, ...refused, ...unproved];
   const found = tally(problems);
   const counts = countCatalog(catalog);
   if (format === "sarif") print(host, documentText(sarif(problems, host)));

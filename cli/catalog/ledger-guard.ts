@@ -1,4 +1,7 @@
 import {
+  type Catalog,
+  type ChangedMetadata,
+  changedMetadata,
   findLedgerBase,
   isShallowInCi,
   type Ledger,
@@ -34,10 +37,20 @@ export class LedgerGuard {
 
   /** Problems for removed or changed lines. */
   async lostLines(ledger: Ledger): Promise<Problem[]> {
-    // Cached, so that git is called once per command.
-    this.#base ??= this.#find();
-    const base = await this.#base;
+    const base = await this.#found();
     return base ? lostLines(ledger, base) : [];
+  }
+
+  /** Cut artifacts whose settled metadata was changed or removed. */
+  async changedMetadata(catalog: Catalog): Promise<ChangedMetadata[]> {
+    const base = await this.#found();
+    return base ? changedMetadata(catalog, base) : [];
+  }
+
+  /** Cached, so that git is called once per command. */
+  #found(): Promise<LedgerBase | undefined> {
+    this.#base ??= this.#find();
+    return this.#base;
   }
 
   /** @throws RelcatError ledger-rewritten if lines were removed or changed */

@@ -132,7 +132,7 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
       return `${place} is stale: ${late}.`;
     case "refused": {
       const refused = findings.filter((finding) => finding.refused);
-      return `${place} is what was signed, and its policy refuses ${count(refused.length, "artifact")} of it.`;
+      return `${place} is what was signed, and its project refuses ${count(refused.length, "artifact")} of it.`;
     }
     case "tampered":
       return `${place} is not what was signed: ${count(findings.length, "finding")}.`;

@@ -61,6 +61,10 @@ const rpmFile = object({
   type: z.enum(["file", "dir", "ghost"], expects("option-value", "file, dir or ghost")),
 });
 
+/** Files of an rpm that `primary.xml` lists. */
+export const isPrimaryFile = (path: string): boolean =>
+  path.startsWith("/etc/") || path === "/usr/lib/sendmail" || path.includes("bin/");
+
 /** The header of an rpm, as far as a repository's `primary.xml` repeats it. */
 const rpmSchema = object({
   type: z.literal("rpm"),

@@ -103,7 +103,8 @@ function changedFields(
   const { fields, names } =
     old.json === now.json ? { fields: [], names: [] } : translated(old, now, from, to);
   const downloads = old.download && now.download ? changedLeaves(old.download, now.download) : [];
-  const others = [...fields.filter(({ field }) => field !== "modified_date"), ...downloads];
+  const facts = old.facts && now.facts ? changedLeaves(old.facts, now.facts) : [];
+  const others = [...fields.filter(({ field }) => field !== "modified_date"), ...downloads, ...facts];
   const isFollowed = others.length > 0 || names.length > 0 || state === "planned";
   return { fields: isFollowed ? others : fields, names };
 }

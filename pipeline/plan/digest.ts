@@ -20,6 +20,9 @@ export function contentDigests(config: Config, releases: readonly IdentifiedRele
 }
 
 function releaseDigest({ version, date, summary, notes, artifacts }: Release): string {
-  const files = artifacts.map(({ file, url, size, contentHash }) => [file, url, size, contentHash]);
+  const files = artifacts.map(({ file, url, size, contentHash, metadata, documents }) => [
+    ...[file, url, size, contentHash],
+    ...(metadata || documents ? [metadata ?? null, documents ?? null] : []),
+  ]);
   return digest(JSON.stringify([version, date, summary, notes, files]));
 }

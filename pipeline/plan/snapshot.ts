@@ -6,7 +6,7 @@ import type { PublishedPackage, PublishedRelease } from "../documents/published.
 import type { RetractedRecord } from "../documents/site.ts";
 import type { LiveRecord } from "../intake/import/read-records.ts";
 import type { IdentifiedRelease } from "../ledger/assign-ids.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { digest, type Ledger } from "../ledger/ledger.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { isPrivate } from "../records/normalize.ts";
 import { feedContents } from "../site/feeds/feeds.ts";
@@ -18,6 +18,8 @@ export interface ListedRecord {
   json: string;
   /** Address and size of its file; undefined if only a list is known. */
   download?: { url: string; size: number | null };
+  /** Digests of what the manifests say apart from the record; undefined if no manifest is known. */
+  facts?: { package: string | null; documents: string | null };
 }
 
 /** Facts of a release in addition to its records. */
@@ -78,9 +80,14 @@ const feedIndexes = (published: readonly PublishedRelease[], config: Config): Fe
     ),
   );
 
-function listed({ record, json, file, url, size }: PublishedPackage): ListedRecord {
+function listed(entry: PublishedPackage): ListedRecord {
+  const { record, json, file, url, size, metadata, documents } = entry;
   const { id, version, package_type, name, checksum } = record;
-  return { row: { id, version, package_type, name, file }, checksum, json, download: { url, size } };
+  const facts = {
+    package: metadata ? digest(JSON.stringify(metadata)) : null,
+    documents: documents ? digest(JSON.stringify(documents)) : null,
+  };
+  return { row: { id, version, package_type, name, file }, checksum, json, download: { url, size }, facts };
 }
 
 function withdrawn(entry: RetractedRecord, version: string): Plan["retracted"][number] {

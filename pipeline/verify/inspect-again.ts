@@ -1,4 +1,5 @@
 import { dirname } from "node:path/posix";
+import type { PackageMetadata } from "../documents/package-metadata.ts";
 import type { Kind } from "../documents/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
@@ -6,6 +7,7 @@ import type { Inspection } from "../inspect/inspection.ts";
 import { inspectPackage } from "../inspect/policy/inspect-package.ts";
 import { refusalsOf } from "../inspect/policy/refusals.ts";
 import { readSigners, type Signers } from "../inspect/policy/signers.ts";
+import { refuteMetadata } from "../inspect/prove-metadata.ts";
 import { isFileName, openWithNeighbours } from "../inspect/sibling-files.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
@@ -50,9 +52,10 @@ export async function inspectAgain(
   const { releases } = await loadCatalog(folder);
   const claims = new Map(
     releases.flatMap(({ artifacts, version }) =>
-      artifacts.map(({ file, inspected }) => [`${version}/${file}`, inspected] as const),
+      artifacts.map((artifact) => [`${version}/${artifact.file}`, artifact] as const),
     ),
   );
+  const claimOf = ({ version, file }: Artifact) => claims.get(`${version}/${file}`);
   let accepted = 0;
   const refused: Finding[] = [];
   const uninspected: string[] = [];
@@ -65,13 +68,17 @@ export async function inspectAgain(
       uninspected: uninspected.toSorted(),
       unrepeated: unrepeated.toSorted(),
     }),
-    concerns: ({ packageType }) => config.policies.has(packageType),
+    concerns: (artifact) => config.policies.has(artifact.packageType) || hasMetadata(claimOf(artifact)),
     async inspect(artifact, path, isCopy) {
-      const { version, file, url, packageType } = artifact;
+      const { url, packageType } = artifact;
       const policy = config.policies.get(packageType);
-      if (!policy) return;
       const kind = config.packageTypes.get(packageType)?.kind ?? "client";
-      const claim = claims.get(`${version}/${file}`);
+      const stated = claimOf(artifact);
+      const untrue = await refute(stated?.metadata, path, kind);
+      if (untrue !== undefined)
+        return void refused.push({ path: url, what: `is not what was ingested: ${untrue}`, refused: true });
+      if (!policy) return;
+      const claim = stated?.inspected;
       const found = await hold(artifact, path, { policy, kind, signers, claim, clock, isCopy });
       if (found === undefined) accepted++;
       else if (found.isUnrepeated) unrepeated.push(url);
@@ -79,6 +86,23 @@ export async function inspectAgain(
       else refused.push({ path: url, what: found.what, refused: true });
     },
   };
+}
+
+const hasMetadata = (claim: { metadata?: PackageMetadata | undefined } | undefined) =>
+  claim?.metadata !== undefined;
+
+async function refute(
+  metadata: PackageMetadata | undefined,
+  path: string,
+  kind: Kind,
+): Promise<string | undefined> {
+  if (!metadata) return undefined;
+  const { file, close } = openWithNeighbours(path);
+  try {
+    return await refuteMetadata(metadata, file, { kind });
+  } finally {
+    close();
+  }
 }
 
 interface Holding {

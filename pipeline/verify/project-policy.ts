@@ -3,10 +3,19 @@ import type { Config } from "../documents/config.ts";
 import { exists } from "../system/files.ts";
 import { liveFolder } from "./stores/site-reader.ts";
 
-/** The project whose policy applies to a site, or the reason why there is none. */
+interface OwnProject {
+  folder: string;
+  catalog: string;
+  config: Config;
+}
+
+/**
+ * The project whose policy applies to a site, or the reason why there is none. Without signers, only the
+ * project's manifests apply.
+ */
 export type ProjectPolicy =
-  | { project: { folder: string; catalog: string; config: Config } }
-  | { project: undefined; reason: string };
+  | { project: OwnProject }
+  | { project: undefined; reason: string; manifests?: OwnProject };
 
 /**
  * The policy of this project applies only to its own sites, by name, address or folder, because its signers
@@ -19,8 +28,10 @@ export function projectPolicy(folder: string, word: string, config: Config | und
   if (!exists(catalog)) return none(`there is no ${catalog} here`);
   if (!config) return none(`${catalog} cannot be read`);
   if (!isSite(word, config)) return none(`${word} is no site of ${catalog}`);
-  if (config.policies.size === 0) return none(`${catalog} names no signers`);
-  return { project: { folder, catalog, config } };
+  const own = { folder, catalog, config };
+  return config.policies.size === 0
+    ? { ...none(`${catalog} names no signers`), manifests: own }
+    : { project: own };
 }
 
 /** True if the place is one of the project's sites, by name, address or folder. */

@@ -129,19 +129,20 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
   };
 }
 
-/** Loads the inspection code only if a policy applies. */
+/** Loads the inspection code only if it is a site of the project. */
 async function inspecting(
   { artifacts, policy }: VerifyRequest,
   now: number,
 ): Promise<InspectAgain | undefined> {
-  if (!artifacts || !policy?.project) return undefined;
+  const project = policy && (policy.project ?? policy.manifests);
+  if (!artifacts || !project) return undefined;
   const { inspectAgain } = await import("./inspect-again.ts");
-  return inspectAgain(policy.project, now);
+  return inspectAgain(project, now);
 }
 
 function policyVerdict({ policy }: VerifyRequest, again: InspectAgain | undefined): PolicyVerdict {
   const reason = policy?.project === undefined ? policy?.reason : undefined;
-  if (!again) return { applied: false, reason: reason ?? "none was given" };
+  if (!again || reason !== undefined) return { applied: false, reason: reason ?? "none was given" };
   const { refused, ...rest } = again.inspections();
   return { applied: true, catalog: again.catalog, refused: refused.length, ...rest };
 }

@@ -128,6 +128,43 @@ describe("a cut release", () => {
   });
 });
 
+describe("metadata of packages", () => {
+  const control = "Package: a\nVersion: 1\nArchitecture: amd64";
+  const deb = (text?: string) =>
+    rpm("a.deb", "a", {
+      ...{ package_type: "deb", min_os_version: "22.04" },
+      ...(text !== undefined && { package: { type: "deb", arch: "amd64", control: text } }),
+    });
+
+  test("is stored, is checked as in files, and stays if a later post lacks it", async () => {
+    const catalog = openCatalog();
+    const { post } = await servePosts(catalog);
+    expect((await post(posted(deb(control)))).status).toBe(201);
+    expect((await post(posted(deb()))).status).toBe(200);
+    const [name = ""] = manifests(catalog);
+    const stored = JSON.parse(catalog.read(`${open}/manifests/${name}`));
+    expect(stored.artifacts[0].package.control).toBe(control);
+    const refused = answerOf(await post(posted(deb(`${control}\nSHA256: x`))));
+    expect([refused.status, JSON.stringify(refused)]).toEqual([
+      400,
+      expect.stringContaining("has the field SHA256, which only the index of a repository has"),
+    ]);
+  });
+
+  test("of a cut release may be added, but not changed", async () => {
+    const catalog = openCatalog();
+    const { post } = await servePosts(catalog);
+    await post(posted(deb()));
+    await catalog.cut();
+    expect((await post(posted(deb(control)))).status).toBe(201);
+    const changed = answerOf(await post(posted(deb(`${control}\nDepends: b`))));
+    expect(changed).toMatchObject({
+      status: 409,
+      detail: `Release ${open} is cut: package of "a.deb" cannot be changed.`,
+    });
+  });
+});
+
 test("POST is not allowed without a handler", async () => {
   const { url } = await serveFolder((await threeRecords()).out);
   expect(answerOf(await postTo(url, posted(rpm("a.rpm"))))).toEqual({

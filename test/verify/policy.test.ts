@@ -95,7 +95,7 @@ describe("verify inspects a site of the project", () => {
       expect({ stdout, stderr, exitCode }).toEqual({
         exitCode: 6,
         stdout: [
-          `${place} is what was signed, and its policy refuses 1 artifact of it.`,
+          `${place} is what was signed, and its project refuses 1 artifact of it.`,
           "Inspected under the policy of releases/catalog.yaml: 1 accepted and 1 refused.",
         ].join("\n"),
         stderr: [
@@ -214,6 +214,26 @@ test("an artifact is also requested with gzip, and must have the same bytes", as
       6,
       expect.stringContaining(
         `.deb is sent as ${encoding} to clients that take gzip or br, expected its own`,
+      ),
+    ]);
+  }
+});
+
+test("metadata of packages is compared with the published bytes, with signers and without", async () => {
+  const change = (made: InspectedProject) => {
+    const { file, value } = made.manifest();
+    value.artifacts[0].package.control += "\nConflicts: other";
+    made.write(file, value);
+  };
+  for (const rest of [{}, { signers: [] }]) {
+    const made = await published([deb], rest);
+    expect(await made.verify("prod")).toMatchObject({ exitCode: 0 });
+    change(made);
+    const { stdout, stderr, exitCode } = await made.verify("prod");
+    expect([exitCode, stdout + stderr]).toEqual([
+      6,
+      expect.stringMatching(
+        /signed-ed25519\.deb is not what was ingested: package in its manifest is not what it states: control line \d+ "Conflicts: other" ↔ nothing/,
       ),
     ]);
   }

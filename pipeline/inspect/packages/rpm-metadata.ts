@@ -1,4 +1,4 @@
-import type { RpmMetadata } from "../../documents/package-metadata.ts";
+import { isPrimaryFile, type RpmMetadata } from "../../documents/package-metadata.ts";
 import { malformed } from "../../documents/verdict.ts";
 import type { ByteSource } from "../../system/byte-source.ts";
 import { architectureNamed } from "../architecture.ts";
@@ -45,7 +45,7 @@ export function rpmMetadata(
   if (!name || !version || !release || !native)
     throw malformed("the header does not say name, version, release and architecture");
   const primary = filesOf(main)
-    .filter(({ path }) => isPrimary(path))
+    .filter(({ path }) => isPrimaryFile(path))
     .toArray();
   return {
     type: "rpm",
@@ -84,9 +84,6 @@ function sizesOf({ main, signatures }: RpmLayout): RpmMetadata["size"] {
       0,
   };
 }
-
-const isPrimary = (path: string): boolean =>
-  path.startsWith("/etc/") || path === "/usr/lib/sendmail" || path.includes("bin/");
 
 const fileKind = { mask: 0o170000, directory: 0o040000 };
 const ghostFlag = 1 << 6;

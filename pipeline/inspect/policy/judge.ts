@@ -1,10 +1,13 @@
+import { createHash } from "node:crypto";
 import type { Kind } from "../../documents/package-types.ts";
 import type { Policy } from "../../documents/policy.ts";
 import type { Code, Problem } from "../../errors.ts";
 import type { Catalog } from "../../ledger/catalog.ts";
 import type { Artifact } from "../../records/normalize.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
-import { openWithNeighbours } from "../sibling-files.ts";
+import { hashWhole } from "../bytes/hash-ranges.ts";
+import { refuteMetadata } from "../prove-metadata.ts";
+import { type FileWithNeighbours, openWithNeighbours } from "../sibling-files.ts";
 import { inspectPackage } from "./inspect-package.ts";
 import { policyProblems } from "./refusals.ts";
 import { readSigners, type Signers } from "./signers.ts";
@@ -19,8 +22,8 @@ export interface Judging {
 }
 
 /**
- * Checks artifacts against the policies of their package types: by their bytes if available, else by the
- * result that was recorded at ingest.
+ * Checks artifacts against the policies of their package types, and what manifests say about their packages:
+ * by their bytes if available, else policies by the result that was recorded at ingest.
  * @throws RelcatError if signers or artifacts cannot be read
  */
 export async function judgeArtifacts(
@@ -28,27 +31,27 @@ export async function judgeArtifacts(
   judged: readonly Artifact[],
   judging: Judging,
 ): Promise<Problem[]> {
-  if (config.policies.size === 0) return [];
   if (judging.artifacts !== undefined) requireArtifacts(judging.artifacts);
+  else if (config.policies.size === 0) return [];
   const signers = await readSigners(config, `${folder}/catalog.yaml`);
   const problems: Problem[] = [];
   for (const artifact of judged) {
     const policy = config.policies.get(artifact.content.package_type);
-    if (!policy) continue;
-    const { file, content } = artifact;
+    const { file, content, metadata, documents } = artifact;
+    if (!policy && !metadata && !documents) continue;
     const folder = judging.artifacts;
     const path = folder === undefined ? undefined : artifactAtHand(folder, content.version, file);
     const kind = config.packageTypes.get(artifact.content.package_type)?.kind ?? "client";
     if (path !== undefined)
       problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
-    else if (judging.needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
+    else if (policy && judging.needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
   }
   return problems;
 }
 
 interface Bench {
   kind: Kind;
-  policy: Policy;
+  policy: Policy | undefined;
   signers: Signers;
   judging: Judging;
 }
@@ -58,23 +61,45 @@ async function judgeFile(
   artifact: Artifact,
   { kind, policy, signers, judging }: Bench,
 ): Promise<Problem[]> {
-  const { content } = artifact;
+  const { content, metadata } = artifact;
   const opened = openWithNeighbours(path);
   try {
-    const { beside } = opened;
-    const options = { keys: signers.keys, now: judging.clock, beside, selfCheck: policy.selfCheck };
-    const inspection = await inspectPackage(opened.file, kind, options);
-    const sha256 = await opened.file.sha256();
+    const { beside, file } = opened;
+    const options = { keys: signers.keys, now: judging.clock, beside, selfCheck: policy?.selfCheck };
+    const inspection = policy && (await inspectPackage(file, kind, options));
+    const untrue = metadata && (await refuteMetadata(metadata, file, { kind, inspection }));
+    const sha256 = await file.sha256();
     if (sha256 !== content.checksum) {
       const message = `${path} has the SHA-256 ${sha256}, expected ${content.checksum}`;
       return [problem("checksum-mismatch", artifact, message, "Is it the file of another build?")];
     }
     const { package_type: packageType, version } = content;
-    return policyProblems(inspection, policy, { name: path, packageType, version, at: artifact.place });
+    const held = { name: path, packageType, version, at: artifact.place };
+    const refused = policy && inspection ? policyProblems(inspection, policy, held) : [];
+    refused.push(...(await documentProblems(artifact, opened)));
+    if (untrue === undefined) return refused;
+    return [...refused, problem("package-metadata", artifact, `${path}: ${untrue}`, ingestAgain)];
   } finally {
     opened.close();
   }
 }
+
+/** Documents that are not next to the artifact are not checked. */
+async function documentProblems(artifact: Artifact, { beside }: FileWithNeighbours): Promise<Problem[]> {
+  const problems: Problem[] = [];
+  for (const { file, sha256 } of artifact.documents ?? []) {
+    const source = beside(file);
+    if (!source) continue;
+    const digest = createHash("sha256");
+    await hashWhole(source, digest);
+    const found = digest.digest("hex");
+    const message = `${file} has the SHA-256 ${found}, expected ${sha256}`;
+    if (found !== sha256) problems.push(problem("checksum-mismatch", artifact, message, ingestAgain));
+  }
+  return problems;
+}
+
+const ingestAgain = "Ingest it again where its bytes are: relcat ingest writes what they state.";
 
 const again = "Ingest it again where its bytes are, or give them with --artifacts FOLDER.";
 

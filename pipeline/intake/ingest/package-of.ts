@@ -7,7 +7,7 @@ import {
 import type { Kind } from "../../documents/package-types.ts";
 import type { Problem } from "../../errors.ts";
 import { architectureInName } from "../../inspect/architecture.ts";
-import { differingLeaves, leaves, shortly } from "../../records/merge.ts";
+import { metadataDifferences } from "../../inspect/prove-metadata.ts";
 import { type Claimed, problem } from "./evidence.ts";
 
 export interface PackageClaims {
@@ -61,22 +61,10 @@ function withArchitecture(
   }
 }
 
-/** Members that may come from the configuration rather than from the bytes. */
-const configured: readonly string[] = ["arch", "incus"];
-
 function contradictions(file: Claimed, stated: PackageMetadata, read: PackageMetadata): Problem[] {
-  const [claim, fact] = [leaves(stated), leaves(read)];
-  const isOpen = (field: string) => {
-    const member = field.split(".", 1).join("");
-    return configured.includes(member) && !Object.hasOwn(read, member);
-  };
-  const fields = differingLeaves(claim, fact).filter((field) => !isOpen(field));
-  if (fields.length === 0) return [];
-  const shown = fields
-    .slice(0, 3)
-    .map((field) => `${field} ${shortly(claim.get(field))} ↔ ${shortly(fact.get(field))}`);
-  const more = fields.length > 3 ? ` and ${fields.length - 3} more` : "";
-  const message = `package of ${file.name} is stated differently than in its bytes: ${shown.join(", ")}${more}`;
+  const differences = metadataDifferences(stated, read);
+  if (differences === undefined) return [];
+  const message = `package of ${file.name} is stated differently than in its bytes: ${differences}`;
   const at = file.finished ? () => file.finished?.place(["package"]) ?? file.at() : file.at;
   return [problem("ingest-conflict", at, message, "Correct or leave out what the manifest states.")];
 }

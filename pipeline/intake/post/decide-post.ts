@@ -12,7 +12,7 @@ import { display } from "../../project/display.ts";
 import type { Located } from "../../project/document.ts";
 import { type ParsedRelease, parseRelease } from "../../project/parse.ts";
 import { checkRelease } from "../../records/check.ts";
-import { mergeArtifacts } from "../../records/merge.ts";
+import { isSame, mergeArtifacts } from "../../records/merge.ts";
 import { normalizeRelease, type Release } from "../../records/normalize.ts";
 import { exists, listFiles, readIfPresent } from "../../system/files.ts";
 import { inProject } from "../../system/project-links.ts";
@@ -47,8 +47,9 @@ export async function decidePost(folder: string, posted: PostedBody): Promise<Po
   const { manifest: body, ignored } =
     posted.kind === "record" ? manifestOfRecord(posted, config) : { manifest: posted.manifest, ignored: [] };
   refuseUnopened(folder, body);
-  const { manifest, problems } = await finishManifest(body, config);
+  const { manifest: finished, problems } = await finishManifest(body, config);
   const release = await readRelease(folder, body.value.release);
+  const manifest = withKnownMetadata(finished, release);
   const mine = ownRelease(manifest, problems, release, config);
   const stored = storedManifest(manifest.value, mine);
   const ledger = soundLedger(folder);
@@ -56,6 +57,7 @@ export async function decidePost(folder: string, posted: PostedBody): Promise<Po
   const packages = releases.flatMap((identified) => identified.packages);
   refuseConflicts([...conflictsWithOthers(mine, stored, release, config), ...forbidden.map(sentence)]);
   refuseConflicts(changesOfCut(body.value.release, packages, ledger));
+  refuseConflicts(changedFacts(manifest.value, release, ledger));
   const file = `${folder}/${stored.path}`;
   const isDated = release.release !== undefined;
   return {
@@ -79,6 +81,49 @@ function changesOfCut(version: string, packages: readonly Package[], { versions 
         `Release ${version} is cut: ${display(artifact.file)} cannot be added or changed. ${way}`,
     );
 }
+
+/**
+ * Metadata that the replaced manifest has and the posted one lacks is kept: a job that posts again need not
+ * know it.
+ */
+function withKnownMetadata(manifest: Located<Manifest>, release: ParsedRelease): Located<Manifest> {
+  const known = artifactsOf(replacedBy(manifest.value, release));
+  const artifacts = manifest.value.artifacts.map((artifact) => {
+    const { package: metadata, documents } = known.get(artifact.file ?? artifact.name) ?? {};
+    return {
+      ...artifact,
+      ...(metadata && !artifact.package && { package: metadata }),
+      ...(documents && !artifact.documents && { documents }),
+    };
+  });
+  return { ...manifest, value: { ...manifest.value, artifacts } };
+}
+
+/** Metadata of a cut artifact is settled; `ingest` replaces it where the bytes are. */
+function changedFacts(manifest: Manifest, release: ParsedRelease, { versions }: Ledger): string[] {
+  if (!versions.has(manifest.release)) return [];
+  const known = artifactsOf(replacedBy(manifest, release));
+  return manifest.artifacts.flatMap((artifact) => {
+    const name = artifact.file ?? artifact.name;
+    const before = known.get(name);
+    const members = (["package", "documents"] as const).filter(
+      (member) => before?.[member] && !isSame(before[member], artifact[member]),
+    );
+    return members.map(
+      (member) => `Release ${manifest.release} is cut: ${member} of ${display(name)} cannot be changed.`,
+    );
+  });
+}
+
+const artifactsOf = (manifest: Located<Manifest> | undefined) =>
+  new Map(manifest?.value.artifacts.map((artifact) => [artifact.file ?? artifact.name, artifact]));
+
+/** The stored manifest of the same artifacts, if there is one. */
+const replacedBy = (manifest: Manifest, { manifests }: ParsedRelease): Located<Manifest> | undefined =>
+  manifests.find(
+    ({ file }) =>
+      file === `${shownFolder}/${manifest.release}/manifests/${manifestFileName("post", manifest)}`,
+  );
 
 function refuseUnopened(folder: string, { value: { release }, place }: Located<Manifest>): void {
   // biome-ignore lint/plugin: the schema accepts only versions.

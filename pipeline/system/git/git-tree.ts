@@ -19,13 +19,35 @@ export async function withoutGit(folder: string): Promise<"not-installed" | "no-
   }
 }
 
+/** Files of the work tree that differ from a revision, relative to the folder; new ones only if they are staged. */
+export async function changedSince(folder: string, revision: string, pattern: string): Promise<string[]> {
+  const diff = [
+    "diff",
+    "--name-only",
+    "--no-renames",
+    "--relative",
+    "-z",
+    "--end-of-options",
+    revision,
+    "--",
+  ];
+  const { exitCode, stdout, stderr } = await git(folder, [...diff, `:(glob)${pattern}`]);
+  if (exitCode !== 0) throw unreadable(revision, stderr);
+  return stdout.split("\0").filter((path) => path !== "");
+}
+
 /**
  * Reads a folder of a revision without a checkout and without the network.
+ * @param paths limits it to these paths below the folder
  * @throws RelcatError git-missing, git-revision
  */
-export async function readTree(folder: string, revision: string): Promise<GitTree> {
+export async function readTree(
+  folder: string,
+  revision: string,
+  paths: readonly string[] = [],
+): Promise<GitTree> {
   const commit = await resolveCommit(folder, revision);
-  const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit]);
+  const { exitCode, stdout, stderr } = await git(folder, ["ls-tree", "-r", "-z", commit, "--", ...paths]);
   if (exitCode !== 0) throw unreadable(revision, stderr);
   // Modes 100644 and 100755: links and submodules are not files of the catalog.
   const entries = stdout.split("\0").flatMap((line) => {

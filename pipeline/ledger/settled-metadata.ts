@@ -1,0 +1,95 @@
+import { type Manifest, manifestSchema, type WrittenArtifact } from "../documents/manifest.ts";
+import type { Problem } from "../errors.ts";
+import { readBytes } from "../project/parse.ts";
+import type { Artifact } from "../records/artifact.ts";
+import { isSame } from "../records/merge.ts";
+import { readLedgerBlob } from "../system/git/git-ledger.ts";
+import { changedSince, readTree } from "../system/git/git-tree.ts";
+import type { Catalog } from "./catalog.ts";
+import { readLedger } from "./ledger.ts";
+import type { LedgerBase } from "./ledger-base.ts";
+import { identity } from "./ledger-records.ts";
+
+/** A cut artifact whose metadata is not that of the settled revision. */
+export interface ChangedMetadata {
+  artifact: Artifact;
+  members: readonly (keyof Facts)[];
+  problem: Problem;
+}
+
+/**
+ * Finds cut artifacts whose settled metadata was changed or removed. Metadata may be added. None if git cannot
+ * tell.
+ * @throws RelcatError git-revision
+ */
+export async function changedMetadata(
+  { folder, releases }: Pick<Catalog, "folder" | "releases">,
+  { found: { earlier } }: LedgerBase,
+): Promise<ChangedMetadata[]> {
+  // The first parent of a settled commit was compared before its branch was merged.
+  const compared = earlier.filter(({ revision }) => revision !== "HEAD^");
+  const all: ChangedMetadata[] = [];
+  for (const { revision, blob } of compared) {
+    const paths = await changedSince(folder, revision, "*/manifests/**");
+    const versions = [...new Set(paths.map((path) => path.split("/", 1).join("")))];
+    if (versions.length === 0) continue;
+    const settled = await settledArtifacts(folder, revision, versions);
+    const { byIdentity } = readLedger({ file: "", text: await readLedgerBlob(folder, blob) }).ledger;
+    for (const { version, artifacts } of releases) {
+      for (const artifact of artifacts) {
+        const name = identity(version, artifact.file);
+        const before = byIdentity.has(name) ? settled.get(name) : undefined;
+        const members = before ? changedMembers(before, artifact) : [];
+        if (members.length > 0)
+          all.push({ artifact, members, problem: changed(artifact, members, revision) });
+      }
+    }
+  }
+  return all;
+}
+
+type Facts = Pick<WrittenArtifact, "package" | "documents">;
+
+/** Metadata of the artifacts in a revision's manifests. Manifests that cannot be read settle nothing. */
+async function settledArtifacts(
+  folder: string,
+  revision: string,
+  versions: readonly string[],
+): Promise<Map<string, Facts>> {
+  const { files } = await readTree(
+    folder,
+    revision,
+    versions.map((version) => `${version}/manifests`),
+  );
+  const found = new Map<string, Facts>();
+  for (const [path, bytes] of files) {
+    const { document } = readBytes(path, bytes, manifestSchema);
+    for (const { file, name, ...facts } of (document?.value as Manifest | undefined)?.artifacts ?? []) {
+      const key = identity(path.split("/", 1).join(""), file ?? name);
+      const known = found.get(key);
+      found.set(key, {
+        package: known?.package ?? facts.package,
+        documents: known?.documents ?? facts.documents,
+      });
+    }
+  }
+  return found;
+}
+
+function changedMembers(before: Facts, { metadata, documents }: Artifact): (keyof Facts)[] {
+  const now: Facts = { package: metadata, documents: documents && [...documents] };
+  return (["package", "documents"] as const).filter(
+    (member) => before[member] !== undefined && !isSame(before[member], now[member] ?? null),
+  );
+}
+
+function changed({ file, content, place }: Artifact, members: readonly string[], revision: string): Problem {
+  const subject = `${members.join(" and ")} of ${file}, which is cut in ${content.version}`;
+  return {
+    code: "metadata-changed",
+    severity: "error",
+    message: `${subject}, ${members.length === 1 ? "differs" : "differ"} from ${revision}`,
+    hint: "Prove it with the file's bytes: relcat check --artifacts FOLDER; or restore what was there.",
+    at: place(),
+  };
+}

@@ -1,0 +1,139 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { beforeAll, describe, expect, test } from "vitest";
+import { pathOf } from "../support/artifacts.ts";
+import { type Project, project } from "../support/project.ts";
+import { temporaryFolder } from "../support/run.ts";
+
+const version = "26.11.001";
+const manifests = `releases/${version}/manifests`;
+
+/** A project with a cut deb whose manifest has metadata, on a branch from origin/main. */
+let pushed: Project;
+
+beforeAll(async () => {
+  pushed = project({
+    "releases/catalog.yaml": { require: {} },
+    [`releases/${version}/release.yaml`]: { version, date: "2026-11-21" },
+    ".gitignore": "dist/\nbytes/\n.relcat-*\n",
+  });
+  cpSync(pathOf("deb/unsigned-xz.deb"), join(pushed.folder, "bytes/agent.deb"));
+  await pushed.succeed("ingest", "--release", version, "bytes");
+  await pushed.succeed("cut", "--all", "--now", "2026-11-22T10:00:00Z");
+  const origin = temporaryFolder();
+  await pushed.git("init", "--quiet", "--bare", "--initial-branch=main", origin);
+  await pushed.git("init", "--quiet", "--initial-branch=main");
+  await pushed.git("remote", "add", "origin", origin);
+  await commit(pushed);
+  await pushed.git("push", "--quiet", "origin", "main");
+  await pushed.git("checkout", "--quiet", "-b", "work");
+});
+
+async function commit({ git }: Project): Promise<void> {
+  await git("add", ".");
+  await git("commit", "--quiet", "--allow-empty", "--message", "Work");
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: tests change artifacts of every shape
+type Artifact = any;
+
+/** A copy of the project in which the artifact is changed. */
+function changed(change: (artifact: Artifact) => void): Project {
+  const made = project();
+  cpSync(pushed.folder, made.folder, { recursive: true });
+  const [name = ""] = made.list(manifests);
+  const file = join(made.folder, manifests, name);
+  const manifest = JSON.parse(readFileSync(file, "utf8"));
+  change(manifest.artifacts[0]);
+  writeFileSync(file, JSON.stringify(manifest, null, 2));
+  return made;
+}
+
+const otherDependency = (artifact: Artifact) => {
+  artifact.package.control = artifact.package.control.replace("libc6", "libc7");
+};
+const differs =
+  /error\[metadata-changed\] package of agent\.deb, which is cut in 26\.11\.001, differs from (?:HEAD|[0-9a-f]{12})\n/;
+
+describe("metadata that the settled revision has", () => {
+  test("cannot change or vanish, in the work tree or in a commit", async () => {
+    for (const made of [changed(otherDependency), changed((artifact) => delete artifact.package)]) {
+      const { stdout, exitCode } = await made.run("check");
+      expect([exitCode, stdout]).toEqual([1, expect.stringMatching(differs)]);
+      await commit(made);
+      expect((await made.run("check")).stdout).toMatch(differs);
+      expect(await made.run("check", "--no-base")).toMatchObject({ exitCode: 0 });
+    }
+  });
+
+  test("may change if the bytes prove it, and not if they refute it", async () => {
+    const wrong = await changed(otherDependency).run("check", "--artifacts", "bytes");
+    expect(wrong.exitCode).toBe(1);
+    expect(wrong.stdout).toContain(
+      "error[package-metadata] bytes/agent.deb: package in its manifest is not what it states: control",
+    );
+    const made = changed(otherDependency);
+    await commit(made);
+    await made.git("push", "--quiet", "origin", "work:main");
+    expect(await made.run("check")).toMatchObject({ exitCode: 0 });
+    await made.succeed("ingest", "--release", version, "bytes");
+    expect((await made.run("check")).stdout).toMatch(/error\[metadata-changed\]/);
+    expect(await made.run("check", "--artifacts", "bytes")).toMatchObject({ exitCode: 0 });
+    await made.git("push", "--quiet", "--force", "origin", "main:main");
+  });
+
+  test("may be added", async () => {
+    const made = changed((artifact) => delete artifact.package);
+    await commit(made);
+    await made.git("push", "--quiet", "origin", "work:main");
+    await made.succeed("ingest", "--release", version, "bytes");
+    expect(await made.run("check")).toMatchObject({ exitCode: 0 });
+    await made.git("push", "--quiet", "--force", "origin", "main:main");
+  });
+});
+
+test("plan shows that metadata changes, by its digest, and a plan from before is then stale", async () => {
+  const made = changed(otherDependency);
+  await made.git("stash", "--quiet");
+  writeFileSync(join(made.folder, "plan.json"), (await made.run("plan", "--json")).stdout);
+  await made.git("stash", "pop", "--quiet");
+  const { document } = await made.json("plan");
+  expect(document.changed).toMatchObject([
+    {
+      file: "agent.deb",
+      ledger: "written",
+      fields: [{ field: "package", from: expect.stringMatching(/^[0-9a-f]{64}$/), to: expect.anything() }],
+    },
+  ]);
+  const stale = await made.run("cut", "--plan", "plan.json");
+  expect([stale.exitCode, stale.stderr]).toEqual([
+    3,
+    expect.stringContaining("error[plan-stale] the plan no longer fits: 26.11.001 has other content"),
+  ]);
+});
+
+describe("two jobs", () => {
+  const second = (change: (artifact: Artifact) => void) => {
+    const made = changed(() => {});
+    const [name = ""] = made.list(manifests);
+    const manifest = JSON.parse(made.read(`${manifests}/${name}`));
+    change(manifest.artifacts[0]);
+    made.write(`${manifests}/zz.json`, manifest);
+    return made;
+  };
+
+  test("may both describe a file if one of them knows its metadata", async () => {
+    const made = second((artifact) => delete artifact.package);
+    expect(await made.run("check")).toMatchObject({ exitCode: 0 });
+  });
+
+  test("must not describe its metadata differently", async () => {
+    const { stdout, exitCode } = await second(otherDependency).run("check");
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /zz\.json:\d+:\d+ error\[artifact-conflict\] "agent\.deb" is described differently in .*: package\.control /,
+      ),
+    ]);
+  });
+});
