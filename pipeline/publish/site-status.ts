@@ -4,6 +4,7 @@ import type { SiteSettings } from "../documents/sites.ts";
 import { RelcatError } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { beginsWith, eventsAfter } from "../ledger/ledger-mark.ts";
+import { liveSuiteEnds } from "../trust/feeds/suite-ends.ts";
 import { nothingLive, readLiveMetadata } from "../trust/live-metadata.ts";
 import { findRoot } from "../trust/stores/trust-folder.ts";
 import { metadataOf } from "./site-metadata.ts";
@@ -49,11 +50,11 @@ export interface Asking {
 }
 
 /** Queries every configured site; unreachable ones give a reason. */
-export async function siteStatuses({ sites }: Config, ledger: Ledger, asking: Asking): Promise<SiteStatus[]> {
+export async function siteStatuses(config: Config, ledger: Ledger, asking: Asking): Promise<SiteStatus[]> {
   return Promise.all(
-    [...sites.values()].map(async (site) => {
+    [...config.sites.values()].map(async (site) => {
       try {
-        return await statusOf(site, ledger, asking);
+        return await statusOf(site, config, ledger, asking);
       } catch (error) {
         if (!(error instanceof RelcatError)) throw error;
         const { name, url } = site;
@@ -74,6 +75,7 @@ export async function siteStatuses({ sites }: Config, ledger: Ledger, asking: As
 
 async function statusOf(
   site: SiteSettings,
+  config: Config,
   ledger: Ledger,
   { environment, pid, now, releases }: Asking,
 ): Promise<SiteStatus> {
@@ -89,6 +91,7 @@ async function statusOf(
     ...(timestamp ? [["timestamp", timestamp.metadata.signed.expires] as const] : []),
     ...(snapshot ? [["snapshot", snapshot.metadata.signed.expires] as const] : []),
     ...[...roles].map(([role, part]) => [role, part.metadata.signed.expires as string] as const),
+    ...(await liveSuiteEnds(config, (path) => store.read(path), now)),
   ].map(([role, expires]) => ({ role, expires, days: Math.floor((Date.parse(expires) - now) / day) }));
   return {
     name,

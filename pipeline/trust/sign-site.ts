@@ -11,11 +11,13 @@ import { type RootFolder, rootFolder } from "../system/root-folder.ts";
 import type { Surroundings } from "../system/surroundings.ts";
 import { type Build, readBuild, requireBuild } from "./built-site.ts";
 import { refuseOtherThanCheckout } from "./compare-with-checkout.ts";
+import { refuseTufKeys } from "./feeds/certificates.ts";
 import { feedsToSign, signFeeds } from "./feeds/sign-feeds.ts";
 import { suiteEnds } from "./feeds/suite-ends.ts";
 import { type LiveMetadata, type MetadataSource, nothingLive, readLiveMetadata } from "./live-metadata.ts";
 import { metadataPath, type SignedRoot, type SignedTargets, sha256 } from "./metadata.ts";
 import { parsedAs } from "./parsed-state.ts";
+import { keysOf } from "./renewal.ts";
 import { decideSigning } from "./sign.ts";
 import { isAddition, isHosting, isSigned, timestampPath } from "./site-files.ts";
 import type { SignedFile } from "./site-targets.ts";
@@ -109,7 +111,7 @@ export async function signProved(
       build,
       buildBytes,
       read,
-      feeds: await signedFeeds(config, build, read, sources, options),
+      feeds: await signedFeeds(config, { build, read, sources, root }, options),
       trust,
       live: newer(await readLiveMetadata(metadataAt(out), root), live),
       online,
@@ -122,17 +124,25 @@ export async function signProved(
   });
 }
 
-/** @param sources where earlier signatures are: at the site, and in the folder */
+interface FeedSources {
+  build: BuildDocument;
+  read: (path: string) => Uint8Array;
+  /** Where earlier signatures are: at the site, and in the folder. */
+  sources: readonly MetadataSource[];
+  root: SignedRoot;
+}
+
 async function signedFeeds(
   config: Config,
-  build: BuildDocument,
-  read: (path: string) => Uint8Array,
-  sources: readonly MetadataSource[],
+  { build, read, sources, root }: FeedSources,
   { environment, now }: SignOptions,
 ): Promise<SignedFile[]> {
   const feeds = feedsToSign(build);
   if (feeds.suites.length + feeds.repos.length === 0) return [];
   const signers = await openFeedSigners(config, environment, now);
+  const { root: roots, targets, online } = keysOf(root.metadata.signed);
+  const certificates = signers.map(({ certificate }) => certificate);
+  refuseTufKeys(certificates, [...roots.keys, targets, online]);
   const earlier = async (path: string) =>
     (await Promise.all(sources.map((source) => source.read(path)))).filter((bytes) => bytes !== undefined);
   const validDays = config.feeds.apt?.validDays ?? usualValidDays;

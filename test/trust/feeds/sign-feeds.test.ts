@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as openpgp from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { FeedKey } from "../../../pipeline/documents/feed-keys.ts";
+import { readCertificate, refuseTufKeys } from "../../../pipeline/trust/feeds/certificates.ts";
 import { feedsToSign, signFeeds } from "../../../pipeline/trust/feeds/sign-feeds.ts";
 import { openFeedSigners } from "../../../pipeline/trust/stores/feed-signers.ts";
 import { feedKey, feedSecrets, fingerprintOf, writeProgram } from "../../support/feed-keys.ts";
@@ -369,6 +370,16 @@ describe("a key is refused", () => {
     });
     const locked = await openpgp.encryptKey({ privateKey: first, passphrase: "x" });
     expect((await refused({ secrets: [locked] })).message).toContain("has a key with a passphrase");
+  });
+
+  test("that is a key of the TUF metadata too", async () => {
+    const { Q = new Uint8Array() } = first.keyPacket.publicParams as { Q?: Uint8Array };
+    const certificate = await readCertificate(first.toPublic().armor());
+    const refuse = (...keys: Uint8Array[]) => refuseTufKeys([certificate], keys);
+    expect(() => refuse(Buffer.alloc(32), Q.subarray(1))).toThrow(
+      `feed-key: the OpenPGP key ${fingerprintOf(first)} is a key of the TUF metadata too`,
+    );
+    refuse(Buffer.alloc(32));
   });
 
   test("if none signs yet", async () => {
