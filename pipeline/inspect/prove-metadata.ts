@@ -29,7 +29,7 @@ export function metadataDifferences(stated: PackageMetadata, read: PackageMetada
   return `${shown.join(", ")}${fields.length > mostShown ? ` and ${fields.length - mostShown} more` : ""}`;
 }
 
-/** Of texts with several lines, only the first that differ are shown. */
+/** A text with several lines is shown by the first lines that differ. */
 function inBoth(claim: string | undefined, fact: string | undefined): string {
   const [one, other] = [claim, fact].map((leaf): unknown =>
     leaf === undefined ? undefined : JSON.parse(leaf),

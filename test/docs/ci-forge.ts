@@ -116,7 +116,7 @@ export async function forge(
 }
 
 interface Place {
-  /** Has everything, the clones too. */
+  /** Contains everything, also the clones. */
   folder: string;
   state: string;
   bin: string;

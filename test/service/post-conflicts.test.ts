@@ -151,7 +151,7 @@ describe("metadata of packages", () => {
     ]);
   });
 
-  test("of a cut release may be added, but not changed", async () => {
+  test("may be added to a cut release, but not changed", async () => {
     const catalog = openCatalog();
     const { post } = await servePosts(catalog);
     await post(posted(deb()));

@@ -75,13 +75,20 @@ export async function requireCertificates(keys: readonly FeedKey[], now: number)
  * @param tufKeys Ed25519 keys, 32 bytes each
  * @throws RelcatError feed-key
  */
-export function refuseTufKeys(certificates: readonly FeedCertificate[], tufKeys: readonly Uint8Array[]): void {
+export function refuseTufKeys(
+  certificates: readonly FeedCertificate[],
+  tufKeys: readonly Uint8Array[],
+): void {
   const taken = new Set(tufKeys.map((key) => Buffer.from(key).toString("hex")));
   for (const { key, fingerprint } of certificates) {
     const points = key.getKeys().map(({ keyPacket }) => (keyPacket.publicParams as { Q?: Uint8Array }).Q);
     // The first octet says that the point is in its native form.
     if (points.some((point) => point && taken.has(Buffer.from(point.subarray(1)).toString("hex"))))
-      throw unusable({ fingerprint }, "is a key of the TUF metadata too", "Make another one: docs/signing.md");
+      throw unusable(
+        { fingerprint },
+        "is a key of the TUF metadata too",
+        "Make another one: docs/signing.md",
+      );
   }
 }
 
@@ -124,5 +131,9 @@ const readable = new Set(["rsaEncryptSign", "rsaSign", "eddsaLegacy"]);
 
 export const dateText = (time: number): string => new Date(time).toISOString().slice(0, 10);
 
-const unusable = ({ fingerprint }: Pick<FeedKey, "fingerprint">, what: string, hint: string, cause?: unknown): RelcatError =>
-  failure("feed-key", `the OpenPGP key ${fingerprint} ${what}`, hint, undefined, cause);
+const unusable = (
+  { fingerprint }: Pick<FeedKey, "fingerprint">,
+  what: string,
+  hint: string,
+  cause?: unknown,
+): RelcatError => failure("feed-key", `the OpenPGP key ${fingerprint} ${what}`, hint, undefined, cause);

@@ -372,7 +372,7 @@ describe("a key is refused", () => {
     expect((await refused({ secrets: [locked] })).message).toContain("has a key with a passphrase");
   });
 
-  test("that is a key of the TUF metadata too", async () => {
+  test("if it is a key of the TUF metadata too", async () => {
     const { Q = new Uint8Array() } = first.keyPacket.publicParams as { Q?: Uint8Array };
     const certificate = await readCertificate(first.toPublic().armor());
     const refuse = (...keys: Uint8Array[]) => refuseTufKeys([certificate], keys);
