@@ -84,12 +84,13 @@ async function verifyPlace(
     now: host.clock,
     onArtifact: reading.onProgress,
   }).finally(reading.end);
-  const isGood = verdict.verdict !== "tampered" && verdict.verdict !== "stale";
+  const isGood = !["tampered", "stale", "expired"].includes(verdict.verdict);
   if (isGood) known.rememberFirst();
-  const rows = findings.map(({ path, what, stale = false, refused = false }) => ({
+  const rows = findings.map(({ path, what, stale = false, ended = false, refused = false }) => ({
     path,
     what,
     stale,
+    ended,
     refused,
   }));
   const document = {
@@ -110,8 +111,9 @@ async function verifyPlace(
     say(host, `${count(verdict.irregular, "record")} break a format of the schema, as imported ones may.`);
   if (verdict.verdict === "refused")
     sayNext(host, "withdraw what must not be used (relcat retract), or correct signers: and policy:");
+  if (verdict.verdict === "expired") sayNext(host, "renew the signatures: relcat publish SITE --refresh");
   if (verdict.verdict === "tampered" || verdict.verdict === "refused") return exitStatus.tampered;
-  return verdict.verdict === "stale" ? exitStatus.stale : exitStatus.done;
+  return isGood ? exitStatus.done : exitStatus.stale;
 }
 
 function sentence(place: string, verdict: Verdict, grace: number): string {
@@ -130,6 +132,10 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
       return `${place} is converging: ${late}, within the grace of ${grace / 60_000} minutes.`;
     case "stale":
       return `${place} is stale: ${late}.`;
+    case "expired": {
+      const ended = findings.filter((finding) => finding.ended);
+      return `${place} is what was signed, and ${count(ended.length, "index", "indexes")} of its package repositories ended.`;
+    }
     case "refused": {
       const refused = findings.filter((finding) => finding.refused);
       return `${place} is what was signed, and its project refuses ${count(refused.length, "artifact")} of it.`;

@@ -7,6 +7,8 @@ export interface Finding {
   instead?: string;
   /** The bytes of another signed build: an outdated cache rather than tampering. */
   stale?: true;
+  /** A signature or index of a package repository that was valid and has ended. */
+  ended?: true;
   /** Correctly signed, but violates a policy. */
   refused?: true;
 }

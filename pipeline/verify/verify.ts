@@ -3,6 +3,7 @@ import { sha256 } from "../trust/metadata.ts";
 import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
 import { buildFindings, disagreements } from "./consistency.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
+import { feedFindings } from "./feed-findings.ts";
 import { compareFiles } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { hostingFindings } from "./hosting.ts";
@@ -17,7 +18,7 @@ import { openTrustedSite, type TrustedSite } from "./tuf-client.ts";
 export type { Finding } from "./finding.ts";
 
 /** Only `ok` means that everything was compared and is correct. */
-type Judgement = "ok" | "sampled" | "converging" | "refused" | "stale" | "tampered";
+type Judgement = "ok" | "sampled" | "converging" | "refused" | "expired" | "stale" | "tampered";
 
 export interface Verdict {
   verdict: Judgement;
@@ -94,6 +95,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
     ...(await indexFindings(site, documents, build)),
     ...(await compareFiles(site, paths, documents.listed, onFile)),
     ...(await listAddressFindings(site, documents.listed)),
+    ...(await feedFindings(site, documents, now)),
     ...(await compareArtifacts(
       artifacts,
       downloads,
@@ -152,8 +154,9 @@ const isLess = (some: readonly unknown[], all: ReadonlyMap<string, unknown>, { a
 
 function judge(findings: readonly Finding[], late: boolean, isPart: boolean): Judgement {
   const isStale = findings.some(({ stale }) => stale);
-  if (findings.some(({ stale, refused }) => !stale && !refused)) return "tampered";
+  if (findings.some(({ stale, refused, ended }) => !stale && !refused && !ended)) return "tampered";
   if (isStale && late) return "stale";
+  if (findings.some(({ ended }) => ended)) return "expired";
   if (findings.some(({ refused }) => refused)) return "refused";
   if (isStale) return "converging";
   return isPart ? "sampled" : "ok";

@@ -47,6 +47,21 @@ const inRelease = "dists/jammy/InRelease";
 const usual = (): ListedKey[] => [{ key: first, state: "signing" }];
 
 describe("a signed site with package repositories", () => {
+  test("is expired for verify after the end of an apt index", async () => {
+    const made = await signedFeeds(usual(), {
+      feeds: { apt: { suites: { jammy: "22.04" }, valid_days: 1 } },
+    });
+    await made.succeed("build", "--released");
+    await made.succeed("sign", ...at);
+    const { exitCode, stdout, stderr } = await made.run("verify", "dist");
+    expect([exitCode, stdout]).toEqual([
+      7,
+      expect.stringContaining("1 index of its package repositories ended"),
+    ]);
+    expect(stderr).toMatch(/dists\/jammy\/Release has ended on .+, and apt refuses it/);
+    expect(stderr).toContain("Next: renew the signatures: relcat publish SITE --refresh");
+  });
+
   test("has the same bytes on every machine, and is what verify expects", async () => {
     const made = await signedFeeds(usual());
     await made.succeed("build", "--released");
