@@ -1,6 +1,7 @@
 import type { FeedName } from "../documents/feeds.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
+import { shellWord } from "../project/shell-word.ts";
 import { unread } from "../site/feeds/feed.ts";
 import { feedContents } from "../site/feeds/feeds.ts";
 
@@ -20,14 +21,18 @@ export interface FeedGap {
 export function feedGaps({ identified, ledger, config }: Catalog): FeedGap[] {
   if (Object.keys(config.feeds).length === 0) return [];
   const releases = identified.releases.map((release) => publishRelease(release, ledger, config)).reverse();
-  const versions = new Map(
-    releases.flatMap(({ version, packages }) => packages.map(({ record }) => [record.id, version] as const)),
+  const artifacts = new Map(
+    identified.releases.flatMap(({ packages }) =>
+      packages.map(({ id, artifact }) => [id, artifact] as const),
+    ),
   );
   return feedContents(releases, config).flatMap(({ feed, omitted }) =>
     omitted.map(({ id, file, reason }) => {
-      const version = versions.get(id) ?? "";
-      const command = reason === unread ? `relcat ingest --fill ${version} --artifacts FOLDER` : null;
-      return { feed, id, version, file, reason, command };
+      const artifact = artifacts.get(id);
+      const manifest = shellWord(artifact?.origin.manifest ?? "");
+      const command =
+        reason === unread ? `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}` : null;
+      return { feed, id, version: artifact?.content.version ?? "", file, reason, command };
     }),
   );
 }

@@ -55,6 +55,18 @@ const otherDependency = (artifact: Artifact) => {
 const differs =
   /error\[metadata-changed\] package of agent\.deb, which is cut in 26\.11\.001, differs from (?:HEAD|[0-9a-f]{12})\n/;
 
+test("metadata that a cut release lacks is added by the command that status names", async () => {
+  const made = changed((artifact) => delete artifact.package);
+  made.write("releases/catalog.yaml", { require: {}, feeds: { apt: {} } });
+  const { document } = await made.json("status", "--no-base");
+  const [gap] = document.not_in_feeds as { command: string }[];
+  const words = String(gap?.command).replace("FOLDER", "bytes").split(" ").slice(1);
+  await made.succeed(...words);
+  expect((await made.json("status", "--no-base")).document.not_in_feeds).toEqual([]);
+  await made.succeed("check");
+  await made.succeed("build", "--released");
+});
+
 describe("metadata that the settled revision has", () => {
   test("cannot change or vanish, in the work tree or in a commit", async () => {
     for (const made of [changed(otherDependency), changed((artifact) => delete artifact.package)]) {

@@ -63,11 +63,14 @@ test("a feed that is switched off loses everything", async () => {
   ]);
 });
 
+const manifest = "releases/26.08.001/manifests/all.json";
+const filling = `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}`;
+
 test("status names the files that a feed leaves out, why, and the command that adds them", async () => {
   const made = await settledProject({ ...catalog(feeds), ...first });
   const { stdout } = await made.succeed("status");
   expect(stdout).toContain(
-    "\nthe yum feed leaves out old.rpm (its manifest does not contain the metadata of the package): relcat ingest --fill 26.08.001 --artifacts FOLDER\n",
+    `\nthe yum feed leaves out old.rpm (its manifest does not contain the metadata of the package): ${filling}\n`,
   );
   const { document } = await made.json("status");
   expect(document.not_in_feeds).toEqual([
@@ -77,7 +80,7 @@ test("status names the files that a feed leaves out, why, and the command that a
       version: "26.08.001",
       file: "old.rpm",
       reason: "its manifest does not contain the metadata of the package",
-      command: "relcat ingest --fill 26.08.001 --artifacts FOLDER",
+      command: filling,
     },
   ]);
 });

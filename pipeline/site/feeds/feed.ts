@@ -64,7 +64,7 @@ export interface OmittedPackage {
   reason: string;
 }
 
-/** The reason for a record whose manifest has no `package`; `ingest --fill` adds it. */
+/** The reason for a record whose manifest has no `package`. */
 export const unread = "its manifest does not contain the metadata of the package";
 
 /** The part of a package's row that its location decides. */
