@@ -52,14 +52,6 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "helm", path: /^v2\/.+\/manifests\/[^/]+$/, role: "copy", contentType: manifest },
   { feed: "helm", path: /^v2\/.+\/tags\/list$/, role: "pointer", contentType: json },
   { feed: "helm", path: /^v2\/(index\.json)?$/, role: "copy", contentType: json },
-  {
-    feed: "incus",
-    path: /^streams\/(?:.+\/)?[0-9a-f]{64}\.incus\.tar\.xz$/,
-    role: "immutable",
-    contentType: "application/x-xz",
-  },
-  { feed: "incus", path: /^streams\/v1\/images\.json$/, role: "copy", contentType: json },
-  { feed: "incus", path: /^streams\/v1\/index\.json$/, role: "pointer", contentType: json },
   // Not immutable: a certificate keeps its fingerprint when its expiry is extended.
   { feed: "apt", path: /^keys\/[^/]+\.asc$/, role: "copy", contentType: key },
 ];

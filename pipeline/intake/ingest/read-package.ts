@@ -74,9 +74,9 @@ async function provenanceOf(
 function unreadable(
   reason: string,
   format: PackageMetadata["type"],
-  { name, packageType, at, config }: PackageRequest,
+  { name, at, config }: PackageRequest,
 ): Problem {
-  const feed = feedOf(format, packageType);
+  const feed = feedOf(format);
   const isOn = feed !== undefined && config.feeds[feed] !== undefined;
   const message = `${name} gets no package metadata: ${reason}`;
   if (!isOn) {

@@ -36,7 +36,6 @@ export const feedFiles: Readonly<Record<string, string | Buffer>> = {
   "yum/9/repodata/repomd.xml": "<repomd/>\n",
   "yum/9.mirrorlist": "https://downloads.example.com/yum/\n",
   "charts/index.yaml": '{"apiVersion": "v1"}\n',
-  "streams/v1/index.json": '{"format": "index:1.0"}\n',
 };
 
 const short = "public, max-age=60, stale-while-revalidate=600, no-transform";
@@ -90,7 +89,6 @@ export function feedRequests(): Exchange[] {
     feed("the same below a name", "yum/9/repodata/repomd.xml", "application/xml", short),
     feed("a mirrorlist", "yum/9.mirrorlist", text, short),
     feed("an index of charts", "charts/index.yaml", "application/yaml", short),
-    feed("an index of images", "streams/v1/index.json", "application/json", short),
     row(
       "feeds",
       "a range of an index",
