@@ -32,7 +32,7 @@ export function aptClient({
   const root = temporaryFolder();
   const folders = [
     ...["etc/apt/apt.conf.d", "etc/apt/preferences.d", "etc/apt/sources.list.d", "etc/apt/trusted.gpg.d"],
-    ...["var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/log/apt"],
+    ...["var/lib/apt/lists/partial", "var/cache/apt/archives/partial", "var/log/apt", "var/run"],
     ...["var/lib/dpkg/info", "var/lib/dpkg/updates", "var/lib/dpkg/triggers", "var/lib/dpkg/parts"],
   ];
   for (const folder of folders) mkdirSync(join(root, folder), { recursive: true });

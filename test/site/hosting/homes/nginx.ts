@@ -13,9 +13,12 @@ export const nginx: Home = {
   start: ({ folder }) => startNginx(folder, join(folder, "hosting")),
 };
 
-/** @param hosting the site's configuration for web servers */
-export async function startNginx(site: string, hosting: string) {
-  const [home, port] = [temporaryFolder(), await freePort()];
+/**
+ * @param hosting the site's configuration for web servers
+ * @param own port; default: a free one
+ */
+export async function startNginx(site: string, hosting: string, own?: number) {
+  const [home, port] = [temporaryFolder(), own ?? (await freePort())];
   const path = join(home, "nginx.conf");
   writeFileSync(path, configuration({ site, hosting, home, port }));
   const { stderr } = await execa("nginx", ["-t", "-p", home, "-c", path]);
