@@ -104,7 +104,7 @@ export async function aptSite(names: readonly string[], settings: object): Promi
       await run("build", "--released");
       await run("sign", ...(now === undefined ? [] : ["--now", now]));
       await run("publish", name);
-      // Of files with one time, a web server says that they are not modified.
+      // A web server says that a file is not modified if its time is the same.
       if (now !== undefined)
         for (const path of globSync("dists/*/InRelease", { cwd: join(folder, name, "current") }))
           utimesSync(join(folder, name, "current", path), new Date(now), new Date(now));
