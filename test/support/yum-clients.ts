@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import { temporaryFolder } from "./run.ts";
@@ -95,7 +96,7 @@ export function dnfClient({ arch = "x86_64" } = {}): YumClient {
   const program: Program = {
     repos: "etc/yum.repos.d",
     // Debian's rpm has a database for each user.
-    database: "/root/.rpmdb",
+    database: join(homedir(), ".rpmdb"),
     command: [
       "dnf",
       ...["--assumeyes", "--noplugins", "--releasever=1", `--forcearch=${arch}`, `--installroot=${root}`],
