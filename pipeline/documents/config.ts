@@ -197,7 +197,7 @@ export const configSchema = object({
     .optional()
     .meta({ description: "Where the catalog is published." }),
   feeds: feedsSchema.optional().meta({
-    description: "Package repositories that the site contains: apt, yum, helm; default: none.",
+    description: "Package repositories that the site contains: apt, yum, helm, incus; default: none.",
   }),
   signers: signersSchema.optional().meta({
     description: "Allowed signers of artifacts; without them no artifact is inspected.",

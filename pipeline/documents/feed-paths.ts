@@ -52,6 +52,14 @@ export const feedPaths: readonly FeedPath[] = [
   { feed: "helm", path: /^v2\/.+\/manifests\/[^/]+$/, role: "copy", contentType: manifest },
   { feed: "helm", path: /^v2\/.+\/tags\/list$/, role: "pointer", contentType: json },
   { feed: "helm", path: /^v2\/(index\.json)?$/, role: "copy", contentType: json },
+  {
+    feed: "incus",
+    path: /^streams\/[0-9a-f]{64}\.incus\.tar\.xz$/,
+    role: "immutable",
+    contentType: "application/x-xz",
+  },
+  { feed: "incus", path: /^streams\/v1\/images\.json$/, role: "copy", contentType: json },
+  { feed: "incus", path: /^streams\/v1\/index\.json$/, role: "pointer", contentType: json },
   // Not immutable: a certificate keeps its fingerprint when its expiry is extended.
   { feed: "apt", path: /^keys\/[^/]+\.asc$/, role: "copy", contentType: key },
 ];
@@ -65,6 +73,9 @@ export const yumFolder = (sha256: string): string => `yum/${sha256}`;
 
 /** No other program names folders like this. */
 export const isInYumFolder = (path: string): boolean => /^yum\/[0-9a-f]{64}\//.test(path);
+
+/** Metadata tarball of a disk for Incus. LXD saves it under this name, whose ending its users expect. */
+export const incusTarballPath = (sha256: string): string => `streams/${sha256}.incus.tar.xz`;
 
 /** Folders at a site's root in which feeds have their files. */
 export const feedFolders = ["charts", "dists", "keys", "streams", "v2", "yum"] as const;

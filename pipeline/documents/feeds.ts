@@ -3,14 +3,15 @@ import { expects, flag, line, list, object, osVersion, tableBy, text } from "./f
 import { type Architecture, architectureNames, type PackageMetadata } from "./package-metadata.ts";
 
 /** Package repositories that relcat can emit, in the order of documentation and messages. */
-export const feedNames = ["apt", "yum", "helm"] as const;
+export const feedNames = ["apt", "yum", "helm", "incus"] as const;
 export type FeedName = (typeof feedNames)[number];
 
-/** The feed that lists packages of this format. */
-export function feedOf(format: PackageMetadata["type"]): FeedName | undefined {
+/** The feed that lists packages of this format and package type. */
+export function feedOf(format: PackageMetadata["type"], packageType: string): FeedName | undefined {
   if (format === "deb") return "apt";
   if (format === "rpm") return "yum";
-  return format === "helm" ? "helm" : undefined;
+  if (format === "helm") return "helm";
+  return format === "image" && /^(?:qcow|qcow-efi|incus)$/.test(packageType) ? "incus" : undefined;
 }
 
 /** A name that is a path segment and a field of apt and yum configuration. */
@@ -61,11 +62,16 @@ const helmSchema = object({
   oci: flag.optional().meta({ description: "Whether charts are also at oci://HOST/charts/NAME." }),
 });
 
+const incusSchema = object({
+  os: line.optional().meta({ description: "Operating system of the images; default: the product." }),
+});
+
 /** Section `feeds` of catalog.yaml; a feed that is absent is off. */
 export const feedsSchema = object({
   apt: aptSchema.optional(),
   yum: yumSchema.optional(),
   helm: helmSchema.optional(),
+  incus: incusSchema.optional(),
 });
 
 export interface AptSuite {
@@ -105,11 +111,12 @@ export interface FeedSettings {
   apt?: AptSettings;
   yum?: YumSettings;
   helm?: { oci: boolean };
+  incus?: { os: string };
 }
 
 /** Fills in defaults. */
 export function feedSettings(written: z.infer<typeof feedsSchema>, product: string): FeedSettings {
-  const { apt, yum, helm } = written;
+  const { apt, yum, helm, incus } = written;
   return {
     ...(apt && { apt: aptSettings(apt, product) }),
     ...(yum && {
@@ -119,6 +126,7 @@ export function feedSettings(written: z.infer<typeof feedsSchema>, product: stri
       },
     }),
     ...(helm && { helm: { oci: helm.oci ?? false } }),
+    ...(incus && { incus: { os: incus.os ?? product } }),
   };
 }
 

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { controlFault, parseParagraph } from "./control-paragraph.ts";
-import { expects, flag, freeText, line, list, name, object, sha256, size, text } from "./fields.ts";
+import { expects, flag, freeText, line, list, name, object, sha256, size, text, version } from "./fields.ts";
 import type { Kind } from "./package-types.ts";
 
 /** Architectures as Debian names them; `all` is for packages that run on every machine. */
@@ -146,6 +146,17 @@ const pkgSchema = object({
 /** A file that states no more than its architecture. */
 const plainSchema = object({ type: z.literal("archive"), arch });
 
+/** A disk image for Incus and LXD: all that its metadata tarball says, and the digests that clients compare. */
+const incusImageSchema = object({
+  os: line,
+  release: version.meta({ description: "Version of the release that the image belongs to." }),
+  variant: line.meta({ description: "Distinguishes images of one release: the package type." }),
+  description: line,
+  metadata_sha256: sha256,
+  metadata_size: size,
+  combined_sha256: sha256.meta({ description: "SHA-256 of the metadata tarball followed by the image." }),
+});
+
 const imageSchema = object({
   type: z.literal("image"),
   arch: arch.optional(),
@@ -154,17 +165,20 @@ const imageSchema = object({
   virtual_size: size.optional(),
   inner_sha256: sha256.optional().meta({ description: "SHA-256 of the image without compression." }),
   boot: z.enum(["bios", "uefi", "both"], expects("option-value", "bios, uefi or both")).optional(),
-  incus: object({
-    os: line,
-    release: line,
-    description: line,
-    metadata_sha256: sha256,
-    metadata_size: size,
-    combined_sha256: sha256.meta({ description: "SHA-256 of the metadata tarball followed by the image." }),
-  })
+  content: z
+    .enum(
+      ["container", "virtual-machine", "metadata"],
+      expects("option-value", "container, virtual-machine or metadata"),
+    )
     .optional()
-    .meta({ description: "Images for Incus: the metadata tarball that relcat makes for it." }),
+    .meta({ description: "Archives of Incus: what is in it." }),
+  incus: incusImageSchema
+    .optional()
+    .meta({ description: "Disks for Incus: the metadata tarball that relcat makes for it." }),
 });
+
+/** Members of an image that a manifest may lack: earlier versions, or those without a feed for Incus, did not write them. */
+export const lateImageMembers = ["content", "incus"] as const;
 
 /** Facts that a package states about itself; by the format of the package. */
 export const packageMetadataSchema = z.discriminatedUnion(
@@ -200,6 +214,7 @@ export type ChartMetadata = z.infer<typeof chartSchema>;
 export type MsiMetadata = z.infer<typeof msiSchema>;
 export type PkgMetadata = z.infer<typeof pkgSchema>;
 export type ImageMetadata = z.infer<typeof imageSchema>;
+export type IncusImage = z.infer<typeof incusImageSchema>;
 export type PackageMetadata = z.infer<typeof packageMetadataSchema>;
 export type ArtifactDocument = z.infer<typeof documentSchema>;
 

@@ -1,4 +1,4 @@
-import { isPrimaryFile, type PackageMetadata } from "../documents/package-metadata.ts";
+import { isPrimaryFile, lateImageMembers, type PackageMetadata } from "../documents/package-metadata.ts";
 import type { Kind } from "../documents/package-types.ts";
 import { Fault } from "../documents/verdict.ts";
 import { differingLeaves, leaves, shortly } from "../records/merge.ts";
@@ -8,6 +8,7 @@ import { readMetadata } from "./metadata.ts";
 
 /** Members that may come from the configuration rather than from the bytes. */
 const configured: readonly string[] = ["arch", "incus"];
+const late: readonly string[] = lateImageMembers;
 
 const mostShown = 3;
 
@@ -19,7 +20,10 @@ export function metadataDifferences(stated: PackageMetadata, read: PackageMetada
   const [claim, fact] = [leaves(stated), leaves(read)];
   const isOpen = (field: string) => {
     const member = field.split(".", 1).join("");
-    return configured.includes(member) && !Object.hasOwn(read, member);
+    return (
+      (configured.includes(member) && !Object.hasOwn(read, member)) ||
+      (late.includes(member) && !Object.hasOwn(stated, member))
+    );
   };
   const fields = differingLeaves(claim, fact).filter((field) => !isOpen(field));
   if (fields.length === 0) return undefined;
@@ -59,7 +63,10 @@ export async function refuteMetadata(
     const read = await readMetadata(source, { kind, filelists, inspection });
     const differences = read && metadataDifferences(stated, read);
     if (!read) return "its manifest has package, but the file states nothing";
-    return differences && `package in its manifest is not what it states: ${differences}`;
+    if (differences) return `package in its manifest is not what it states: ${differences}`;
+    if (stated.type !== "image" || !stated.incus) return undefined;
+    const { refuteDigests } = await import("./incus-digests.ts");
+    return await refuteDigests(stated, source);
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return `its package metadata cannot be read: ${error.message}`;

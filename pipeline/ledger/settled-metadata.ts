@@ -1,4 +1,5 @@
 import { type Manifest, manifestSchema, type WrittenArtifact } from "../documents/manifest.ts";
+import { lateImageMembers, type PackageMetadata } from "../documents/package-metadata.ts";
 import type { Problem } from "../errors.ts";
 import { readBytes } from "../project/parse.ts";
 import type { Artifact } from "../records/artifact.ts";
@@ -77,10 +78,21 @@ async function settledArtifacts(
 }
 
 function changedMembers(before: Facts, { metadata, documents }: Artifact): (keyof Facts)[] {
-  const now: Facts = { package: metadata, documents: documents && [...documents] };
+  const now: Facts = {
+    package: metadata && withoutAdditions(metadata, before.package),
+    documents: documents && [...documents],
+  };
   return (["package", "documents"] as const).filter(
     (member) => before[member] !== undefined && !isSame(before[member], now[member] ?? null),
   );
+}
+
+/** An image without the members that its settled metadata lacks and may be given later. */
+function withoutAdditions(metadata: PackageMetadata, before: PackageMetadata | undefined): PackageMetadata {
+  if (metadata.type !== "image" || before?.type !== "image") return metadata;
+  const added: readonly string[] = lateImageMembers.filter((member) => before[member] === undefined);
+  const kept = Object.entries(metadata).filter(([member]) => !added.includes(member));
+  return Object.fromEntries(kept) as typeof metadata;
 }
 
 function changed({ file, content, place }: Artifact, members: readonly string[], revision: string): Problem {

@@ -4,6 +4,7 @@ import { publishRelease } from "../ledger/publish-records.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { unread } from "../site/feeds/feed.ts";
 import { feedContents } from "../site/feeds/feeds.ts";
+import { undigested } from "../site/feeds/incus.ts";
 
 /** A record that a package feed leaves out. */
 export interface FeedGap {
@@ -31,7 +32,9 @@ export function feedGaps({ identified, ledger, config }: Catalog): FeedGap[] {
       const artifact = artifacts.get(id);
       const manifest = shellWord(artifact?.origin.manifest ?? "");
       const command =
-        reason === unread ? `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}` : null;
+        reason === unread || reason === undigested
+          ? `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}`
+          : null;
       return { feed, id, version: artifact?.content.version ?? "", file, reason, command };
     }),
   );

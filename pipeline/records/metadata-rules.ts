@@ -1,5 +1,7 @@
+import { hash } from "node:crypto";
 import { expectedFormats, maxMetadataBytes } from "../documents/package-metadata.ts";
 import { display } from "../project/display.ts";
+import { incusTarball } from "./incus-tarball.ts";
 import { type ArtifactRule, error } from "./report.ts";
 
 const metadataOfType: ArtifactRule = function* ({ artifact, type, place }) {
@@ -28,7 +30,33 @@ const documentsAreBeside: ArtifactRule = function* ({ artifact, file, place }) {
   }
 };
 
+/** Incus refuses an image whose digests are those of another tarball. */
+const incusTarballIsItsOwn: ArtifactRule = function* ({ artifact, version, place }) {
+  if (artifact.package?.type !== "image" || !artifact.package.incus) return;
+  const { arch, incus } = artifact.package;
+  const at = (member: string) => place(["package", "incus", member]);
+  if (arch === undefined) {
+    const message = "package has incus but no arch, expected both";
+    yield error("package-metadata", place(["package", "incus"]), message, again);
+    return;
+  }
+  if (incus.release !== version) {
+    const message = `package.incus.release is ${incus.release}, expected ${version}`;
+    yield error("package-metadata", at("release"), message, again);
+    return;
+  }
+  const tarball = incusTarball({ ...incus, arch });
+  if (incus.metadata_sha256 === hash("sha256", tarball) && incus.metadata_size === tarball.length) return;
+  const message = "package.incus is not what its metadata_sha256 and metadata_size were computed from";
+  yield error("package-metadata", at("metadata_sha256"), message, again);
+};
+
 const again = "Let relcat ingest write it, or leave it out.";
 
 /** Rules for what a package states about itself. */
-export const metadataRules: readonly ArtifactRule[] = [metadataOfType, metadataIsBounded, documentsAreBeside];
+export const metadataRules: readonly ArtifactRule[] = [
+  metadataOfType,
+  metadataIsBounded,
+  documentsAreBeside,
+  incusTarballIsItsOwn,
+];

@@ -8,11 +8,18 @@ const unreadable: readonly Verdict[] = ["malformed", "bad-digest", "refuse", "un
 
 const boots: Readonly<Record<string, ImageMetadata["boot"]>> = { bios: "bios", efi: "uefi", both: "both" };
 
+const contents: Readonly<Record<string, ImageMetadata["content"]>> = {
+  container: "container",
+  "virtual-machine": "virtual-machine",
+  metadata: "metadata",
+};
+
 /** The facts of an image; whether its signature is valid does not matter. @throws Fault */
 export function imageMetadata({ type, verdict, reason, facts }: Inspection): ImageMetadata {
   if (unreadable.includes(verdict)) throw new Fault(verdict, reason);
   const { architecture, compression, virtual_size: size, inner_sha256: inner } = facts;
   const boot = typeof facts.boot === "string" ? boots[facts.boot] : undefined;
+  const content = type === "incus" && typeof facts.content === "string" ? contents[facts.content] : undefined;
   return {
     type: "image",
     ...(typeof architecture === "string" && { arch: architectureNamed(architecture) }),
@@ -21,5 +28,6 @@ export function imageMetadata({ type, verdict, reason, facts }: Inspection): Ima
     ...(typeof size === "number" && { virtual_size: size }),
     ...(typeof inner === "string" && { inner_sha256: inner }),
     ...(boot && { boot }),
+    ...(content && { content }),
   };
 }

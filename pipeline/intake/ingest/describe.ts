@@ -1,13 +1,17 @@
 import type { Attestation } from "../../documents/attestation.ts";
 import type { Config } from "../../documents/config.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
+import { architectureOf } from "../../documents/package-metadata.ts";
 import { resolveAlias } from "../../documents/package-types.ts";
 import type { Problem } from "../../errors.ts";
+import { architectureInName } from "../../inspect/architecture.ts";
 import { attestationOf } from "../../inspect/policy/attestation.ts";
+import type { IncusStatement } from "../../records/incus-tarball.ts";
 import { usualType } from "./built-in-rules.ts";
 import { contradictions, type Statements } from "./contradictions.ts";
 import { problem } from "./evidence.ts";
 import { type Fields, overlay } from "./fields.ts";
+import { incusStatement } from "./incus-statement.ts";
 import type { Job } from "./join.ts";
 import type { JobFile } from "./join-files.ts";
 import type { Measured } from "./measure.ts";
@@ -17,6 +21,7 @@ import { fieldsOf, ruleFor, unmatched } from "./rules.ts";
 
 /** Information that all files of a job share. */
 export interface Description extends Statements {
+  version: string;
   job: Job;
   config: Config;
   revision: string | undefined;
@@ -30,8 +35,8 @@ export function describeFile(
   file: JobFile,
   measured: Measured | undefined,
   context: Description,
-): { artifact: WrittenArtifact | undefined; problems: Problem[] } {
-  const { config, sidecars, settings } = context;
+): { artifact: WrittenArtifact | undefined; incus?: IncusStatement | undefined; problems: Problem[] } {
+  const { config, sidecars, settings, version } = context;
   const rule = file.finished ? undefined : ruleFor(file.name, config);
   // In ascending precedence: name, build, sidecar, caller.
   const layers = [
@@ -81,8 +86,11 @@ export function describeFile(
   if (artifact.file === artifact.name) delete artifact.file;
   if (type?.kind === "client") artifact.attestation = attested(artifact.attestation, sha256);
   else if (isEmpty(artifact.attestation)) delete artifact.attestation;
+  // No format that Incus starts states an architecture, so it is known before the bytes are read.
+  const arch = fields.arch ?? architectureOf(fields.package) ?? architectureInName(file.name);
   return {
     artifact,
+    incus: incusStatement({ version, packageType: package_type, arch, stated: fields.package, config }),
     problems: [
       ...problems,
       ...contradictions(file, fields, facts, inspection !== undefined, context),

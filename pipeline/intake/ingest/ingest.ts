@@ -1,7 +1,9 @@
 import type { Config } from "../../documents/config.ts";
 import type { Manifest } from "../../documents/manifest.ts";
 import { failure, type Problem, throwErrors } from "../../errors.ts";
+import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
 import { catalogFile, loadConfiguration } from "../../project/configuration.ts";
+import type { IncusStatement } from "../../records/incus-tarball.ts";
 import { requireArtifacts } from "../../system/artifacts-at-hand.ts";
 import { cleanHead } from "../../system/git/git.ts";
 import { checkManifest, type Described } from "./check-manifest.ts";
@@ -92,16 +94,16 @@ export async function ingestBuild(
   const release = readRelease(folder, merged.version);
   const { present, problems: missing } = locate(merged.job.files, sums, merged.version, request.artifacts);
   const check = (measured: ReadonlyMap<string, Measured>) => {
-    const { described, problems } = describeAll(present, measured, context);
+    const { described, problems, statements } = describeAll(present, measured, context);
     const checked = checkManifest(described, merged.version, config, release);
-    return { manifest: checked.manifest, problems: [...problems, ...checked.problems] };
+    return { manifest: checked.manifest, statements, problems: [...problems, ...checked.problems] };
   };
   // Errors that do not depend on the bytes are reported before reading, which may take minutes.
   const unused = unusedSums(request.sums ?? [], sums, names);
   const stated = check(new Map());
   throwErrors([...unused, ...missing, ...stated.problems]);
   const inspect = await inspectorFor(folder, request, config, stated.manifest, surroundings.clock);
-  const look = lookInto(stated.manifest, config, inspect);
+  const look = lookInto(stated, config, inspect);
   const { measured, problems: found } = await measure(present, surroundings.onProgress, look);
   const { manifest, problems } = check(measured);
   throwErrors([...found, ...problems]);
@@ -130,18 +132,33 @@ async function inspectorFor(
 }
 
 /** Inspects a file if its package type has a policy, and reads what its package states. */
-function lookInto({ artifacts }: Manifest, config: Config, inspect: ClaimInspector | undefined): Looking {
-  const types = new Map(artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]));
+function lookInto(
+  { manifest, statements }: { manifest: Manifest; statements: ReadonlyMap<string, IncusStatement> },
+  config: Config,
+  inspect: ClaimInspector | undefined,
+): Looking {
+  const types = new Map(
+    manifest.artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]),
+  );
   return async (file, opened) => {
-    const packageType = types.get(file.name) ?? "";
+    const { name, at } = file;
+    const packageType = types.get(name) ?? "";
     const kind = config.packageTypes.get(packageType)?.kind;
     if (!kind) return {};
-    const seen = await inspect?.(file, opened);
+    const statement = statements.get(name);
+    const incus = statement && (await readForIncus(opened, statement));
+    const source = incus?.opened ?? opened;
+    const seen = await inspect?.(file, source);
     const { readPackage } = await import("./read-package.ts");
-    const { name, at } = file;
-    const inspection = seen?.inspection;
-    return { seen, found: await readPackage(opened, { name, packageType, kind, at, config, inspection }) };
+    const request = { name, packageType, kind, at, config, inspection: seen?.inspection };
+    return { seen, found: await readPackage(source, { ...request, incusDigests: incus?.digests }) };
   };
+}
+
+/** Loads the code that reads disks only if a feed needs it. */
+async function readForIncus(opened: FileWithNeighbours, statement: IncusStatement) {
+  const { incusReading } = await import("./incus-reading.ts");
+  return incusReading(opened, statement);
 }
 
 /** Reads all inputs except downloadable files, which may be large. */
@@ -180,14 +197,17 @@ function describeAll(
 ) {
   const described: Described[] = [];
   const problems: Problem[] = [];
+  const statements = new Map<string, IncusStatement>();
   for (const { file } of present) {
     const found = describeFile(file, measured.get(file.name), context);
+    if (found.incus) statements.set(file.name, found.incus);
     if (found.artifact) described.push({ artifact: found.artifact, at: file.at, problems: found.problems });
     problems.push(...found.problems);
   }
   const unknown = present.filter(({ file }) => !described.some(({ at }) => at === file.at));
   return {
     described,
+    statements,
     problems: withLines(
       problems,
       unknown.map(({ file }) => file.name),

@@ -194,10 +194,13 @@ async function readCopy(
     });
     isPassed = true;
   };
-  try {
-    const looked = await look({ ...opened, file: { ...file, each } });
+  const sha256 = async () => {
     if (!isPassed) await each(() => {});
-    return { ...looked, sha256: await file.sha256(), size: file.size };
+    return file.sha256();
+  };
+  try {
+    const looked = await look({ ...opened, file: { ...file, each, sha256 } });
+    return { ...looked, sha256: await sha256(), size: file.size };
   } finally {
     opened.close();
   }

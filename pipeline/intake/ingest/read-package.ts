@@ -14,6 +14,7 @@ import type { Inspection } from "../../inspect/inspection.ts";
 import { metadataFormat, readMetadata } from "../../inspect/metadata.ts";
 import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
 import { type At, problem } from "./evidence.ts";
+import type { IncusReading } from "./incus-reading.ts";
 
 /** Facts from a package's bytes that do not depend on its signature. */
 export interface PackageFound {
@@ -32,6 +33,8 @@ export interface PackageRequest {
   config: Pick<Config, "feeds">;
   /** An inspection of the same bytes. */
   inspection?: Inspection | undefined;
+  /** Digests of a disk for Incus. */
+  incusDigests?: IncusReading["digests"] | undefined;
 }
 
 /** Reads what a package states about itself. Unreadable metadata is a warning, or an error if a feed needs it. */
@@ -50,11 +53,19 @@ export async function readPackage(
     const filelists = config.feeds.yum?.filelists ?? false;
     const metadata = await readMetadata(file, { kind, filelists, inspection });
     const documents = format === "helm" ? await provenanceOf(opened, request.name) : undefined;
-    return { package: metadata, documents, problems: [] };
+    return { package: await withDigests(metadata, request), documents, problems: [] };
   } catch (error) {
     if (!(error instanceof Fault)) throw error;
     return { isUnreadable: true, problems: [unreadable(error.message, format, request)] };
   }
+}
+
+async function withDigests(
+  metadata: PackageMetadata | undefined,
+  { incusDigests }: PackageRequest,
+): Promise<PackageMetadata | undefined> {
+  if (metadata?.type !== "image" || !incusDigests) return metadata;
+  return { ...metadata, incus: await incusDigests() };
 }
 
 /** The provenance file next to a chart. @throws Fault bad-digest, if it is that of another chart */
@@ -74,9 +85,9 @@ async function provenanceOf(
 function unreadable(
   reason: string,
   format: PackageMetadata["type"],
-  { name, at, config }: PackageRequest,
+  { name, packageType, at, config }: PackageRequest,
 ): Problem {
-  const feed = feedOf(format);
+  const feed = feedOf(format, packageType);
   const isOn = feed !== undefined && config.feeds[feed] !== undefined;
   const message = `${name} gets no package metadata: ${reason}`;
   if (!isOn) {

@@ -10,11 +10,12 @@ import type { BuildCopies } from "../../documents/site.ts";
 import { aptFeed } from "./apt.ts";
 import type { Feed, ListedInFeed, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
+import { incusFeed } from "./incus.ts";
 import { keyGroup } from "./keys.ts";
 import { yumFeed } from "./yum.ts";
 
 /** All feeds; a new one is a file next to this one and a row here. */
-const feeds: readonly Feed[] = [aptFeed as Feed, yumFeed as Feed, helmFeed as Feed];
+const feeds: readonly Feed[] = [aptFeed as Feed, yumFeed as Feed, helmFeed as Feed, incusFeed as Feed];
 
 const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 

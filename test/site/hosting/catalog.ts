@@ -57,7 +57,7 @@ export async function servedSite(base: string): Promise<ServedSite> {
       artifact_url: "http://files.example.com/{version}/{file}",
       require: {},
       hosts: ["nginx", "caddy", "cloudflare", "cloudfront"],
-      feeds: { apt: {}, yum: {}, helm: { oci: base === "" } },
+      feeds: { apt: {}, yum: {}, helm: { oci: base === "" }, incus: {} },
     },
     ...release("26.07.001"),
     ...release("26.08.001"),

@@ -12,6 +12,7 @@ const digest = `sha256:${sha256(manifest)}`;
 const folder = `yum/${"d".repeat(64)}/repodata`;
 const byHash = `dists/stable/main/binary-amd64/by-hash/SHA256/${sha256(packed)}`;
 const chart = "v2/charts/agent";
+const tarball = `streams/${sha256("metadata")}.incus.tar.xz`;
 
 /** Digests of the registry's tags, by path. */
 export const registryTags: ReadonlyMap<string, string> = new Map([[`${chart}/manifests/26.8.1`, digest]]);
@@ -36,6 +37,9 @@ export const feedFiles: Readonly<Record<string, string | Buffer>> = {
   "yum/9/repodata/repomd.xml": "<repomd/>\n",
   "yum/9.mirrorlist": "https://downloads.example.com/yum/\n",
   "charts/index.yaml": '{"apiVersion": "v1"}\n',
+  "streams/v1/index.json": '{"format": "index:1.0"}\n',
+  "streams/v1/images.json": '{"format": "products:1.0"}\n',
+  [tarball]: "metadata",
 };
 
 const short = "public, max-age=60, stale-while-revalidate=600, no-transform";
@@ -89,6 +93,9 @@ export function feedRequests(): Exchange[] {
     feed("the same below a name", "yum/9/repodata/repomd.xml", "application/xml", short),
     feed("a mirrorlist", "yum/9.mirrorlist", text, short),
     feed("an index of charts", "charts/index.yaml", "application/yaml", short),
+    feed("an index of images", "streams/v1/index.json", "application/json", short),
+    feed("a list of images", "streams/v1/images.json", "application/json", short),
+    feed("the metadata of an image", tarball, "application/x-xz", long),
     row(
       "feeds",
       "a range of an index",
