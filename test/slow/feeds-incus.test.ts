@@ -188,7 +188,7 @@ test("tar and xz read the metadata", async () => {
   expect(stdout).toMatch(/^architecture: "(x86_64|aarch64)"\ncreation_date: \d+\nproperties:\n/);
 });
 
-describe("a changed file", () => {
+describe("lxc refuses an export", () => {
   const folder = () => realpathSync(join(made.folder, "www/current"));
   /** Exports while one byte of a file of the site is another. */
   async function exportWith(path: string) {
@@ -203,12 +203,12 @@ describe("a changed file", () => {
     return { exitCode, stderr };
   }
 
-  test("that is the disk is refused", async () => {
+  test("if the disk was changed", async () => {
     const { exitCode, stderr } = await exportWith("files/26.08.002/vm amd64+1.qcow2");
     expect([exitCode, stderr]).toEqual([1, expect.stringContaining("Hash mismatch")]);
   });
 
-  test("that is the metadata is refused", async () => {
+  test("if the metadata was changed", async () => {
     const images = JSON.parse(readFileSync(join(folder(), "streams/v1/images.json"), "utf8"));
     const { items } = images.products["acme:26.08.002:amd64:qcow"].versions["20260819_26.08.002"];
     const { exitCode, stderr } = await exportWith(items["lxd.tar.xz"].path);
