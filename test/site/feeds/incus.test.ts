@@ -169,6 +169,15 @@ describe("names of images", () => {
     });
   });
 
+  test("mean the highest version before the preferred package type", () => {
+    const newest = releaseOf("26.08.002", { packages: [diskOf(1)] });
+    const efi = diskOf(2, { release: "26.07.009", type: "qcow-efi" });
+    expect(aliasesIn(serverOf([newest, releaseOf("26.07.009", { packages: [efi] })]))).toEqual({
+      "26.07.009:amd64:qcow-efi": "26.07.009,latest/qcow-efi,26.07.009/qcow-efi",
+      "26.08.002:amd64:qcow": "latest,26.08.002,latest/qcow,26.08.002/qcow",
+    });
+  });
+
   test("follow versions, also if an older version has a newer date", () => {
     const newest = releaseOf("26.08.002", { packages: [diskOf(1)] });
     const older = { release: "26.07.009", created: "2026-09-19T10:22:31.123456Z" };
