@@ -38,7 +38,9 @@ test("the measured catalog passes every check without a warning, with and withou
   withdrawAdded(project);
 });
 
-test("makeProject reuses the catalog of an earlier run without the added release", async () => {
+test("makeProject reuses the catalog of an earlier run without the added release", {
+  tags: ["long"],
+}, async () => {
   const made = join(project.folder, "made");
   const ledger = readFileSync(join(project.folder, "releases/ledger.jsonl"), "utf8");
   writeFileSync(join(project.folder, "releases/mark"), "");

@@ -130,7 +130,7 @@ test.skipIf(!(await isThere("fish")))("fish shows each value with its descriptio
   expect(await offered("relcat notes add --release 26.1")).toEqual(["26.10.001\tnot cut"]);
 });
 
-describe.skipIf(!(await isThere("zsh")))("in zsh, in a terminal", () => {
+describe.skipIf(!(await isThere("zsh")))("in zsh, in a terminal", { tags: ["long"] }, () => {
   /** Types a line and two tabs, and reads until the screen shows what matches the pattern. */
   async function screen(line: string, pattern: string): Promise<string> {
     made.write(

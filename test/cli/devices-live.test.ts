@@ -114,7 +114,7 @@ describe("Retry-After of a controller's answers", () => {
     expect([stdout, exitCode]).toEqual(["No device matches.", 0]);
   });
 
-  test("makes the command fail as a network error after two waits", async () => {
+  test("makes the command fail as a network error after two waits", { tags: ["long"] }, async () => {
     const { url, setTime, now, makeKey } = await testController({
       settings: { limits: { key: 1, address: 0, enrol: 0, login: 0 } },
     });

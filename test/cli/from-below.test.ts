@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { describe, expect, test } from "vitest";
 import { conflicting, cutBranch, records, settledProject } from "../ledger/rebase/branches.ts";
+import { some } from "../support/effort.ts";
 import { liveRecord, rows } from "../support/live-catalog.ts";
 import { artifact, cutCatalog, firstCut, note, project, release, smallCatalog } from "../support/project.ts";
 import { program, relcat, temporaryFolder } from "../support/run.ts";
@@ -15,7 +16,7 @@ const places = [
   ["out", ".."],
 ] as const;
 
-describe.each(places)("in %s", (place, root) => {
+describe.each(some(places, 2))("in %s", (place, root) => {
   test("check, list, status and cut find the project, and name files relative to the current folder", async () => {
     const made = project({
       ...smallCatalog,

@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { some } from "../support/effort.ts";
 import { cutCatalog, notCompared } from "../support/project.ts";
 import { atTerminal, hasTerminal } from "../support/terminal.ts";
 
@@ -205,7 +206,7 @@ const retractAtTerminal = (folder: string, answer: string, env?: Record<string, 
 describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", () => {
   const retracted = (ledger: string) => ledger.includes('"event":"retract"');
 
-  test.each(["y\n", "yes\n", "Y\n"])("%j confirms", async (answer) => {
+  test.each(some(["y\n", "yes\n", "Y\n"], 3))("%j confirms", async (answer) => {
     const { folder, read } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("To be retracted: 1 record\n");
@@ -214,7 +215,7 @@ describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", (
     expect([exitCode, retracted(read("releases/ledger.jsonl"))]).toEqual([0, true]);
   });
 
-  test.each(["n\n", "\n", "maybe\n", "\u0004"])("%j refuses", async (answer) => {
+  test.each(some(["n\n", "\n", "maybe\n", "\u0004"], 2))("%j refuses", async (answer) => {
     const { folder, read } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, answer);
     expect(text).toContain("error[not-confirmed]");

@@ -72,7 +72,7 @@ describe("a large body", () => {
     expect(sent).toBeLessThan(16 * mebibyte);
   });
 
-  test("leaks no memory after a hundred requests", async () => {
+  test("leaks no memory after a hundred requests", { tags: ["long"] }, async () => {
     const flood = () =>
       Promise.all(
         Array.from({ length: 50 }, () =>

@@ -216,7 +216,9 @@ describe("the settled revision", () => {
     expect(below.stdout).toContain('description: "Windows installer" → "Better"');
   });
 
-  test("works in a shallow clone, for a project in a folder of its repository", async () => {
+  test("works in a shallow clone, for a project in a folder of its repository", {
+    tags: ["long"],
+  }, async () => {
     const upstream = project();
     for (const [path, content] of Object.entries({ ...smallCatalog, ...october }))
       upstream.write(`deep/in/${path}`, content);

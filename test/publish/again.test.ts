@@ -41,7 +41,7 @@ describe("a second rollback", () => {
     expect(page(project)).toContain("First.");
   });
 
-  test("finishes the first one after it was killed", async () => {
+  test("finishes the first one after it was killed", { tags: ["long"] }, async () => {
     const project = await publishingProject();
     await publishText(project, "First.");
     await publishText(project, "Bad.");

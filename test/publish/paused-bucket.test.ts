@@ -103,7 +103,7 @@ const cases = actions.flatMap((action) =>
   publishSteps.s3.filter((step) => !notReached[action].includes(step)).map((step) => [action, step] as const),
 );
 
-test.each(some(cases, 4))(
+test.each(some(cases, 11))(
   "a %s that is overtaken before the step %s ends with status 3, and its damage is repaired",
   async (action, step) => {
     putBack(start);

@@ -62,7 +62,7 @@ const cases = actions.flatMap((action) =>
     .map((step) => [action, step] as const),
 );
 
-test.each(some(cases, 4))(
+test.each(some(cases, 9))(
   "a %s that is overtaken before the step %s leaves the site complete and ends with status 3",
   async (action, step) => {
     rmSync(project.www, { recursive: true });

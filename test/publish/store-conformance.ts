@@ -154,7 +154,7 @@ export function storeConformance(open: () => Promise<ArtifactStore>, completesOn
     ]);
   });
 
-  test("a large file arrives complete in parts", async () => {
+  test("a large file arrives complete in parts", { tags: ["long"] }, async () => {
     const store = await open();
     const file = sparseFile(large, { 0: "begin", [large - 3]: "end" });
     const seen: number[] = [];

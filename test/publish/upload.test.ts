@@ -199,7 +199,7 @@ test("is safe to kill at any time: each file is complete or missing, and the nex
 });
 
 describe("upload to a bucket", () => {
-  test("sends only the missing parts after it was killed between two", async () => {
+  test("sends only the missing parts after it was killed between two", { tags: ["long"] }, async () => {
     const made = build();
     const { path, sha256: digest } = sparseFile(large, { 1: "x" });
     const args = ["upload", path, "--site", "bucket", "--release", "26.08.001"];

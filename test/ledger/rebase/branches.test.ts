@@ -124,7 +124,7 @@ test("git rebase gives new ids to each of its commits", async () => {
   expect((await made.run("check", "--ledger-base", "main")).exitCode).toBe(0);
 });
 
-test("git cherry-pick gives new ids to the commit", async () => {
+test("git cherry-pick gives new ids to the commit", { tags: ["long"] }, async () => {
   const made = await bothCut();
   await made.git("switch", "--quiet", "main");
   await conflicting(made, "cherry-pick", "second");
@@ -132,7 +132,7 @@ test("git cherry-pick gives new ids to the commit", async () => {
   expect(records(made)).toEqual(joined);
 });
 
-test("three branches are merged in turn", async () => {
+test("three branches are merged in turn", { tags: ["long"] }, async () => {
   const made = await bothCut();
   await cutBranch(made, "third", "26.09.003", "5", early);
   for (const branch of ["second", "third"]) {

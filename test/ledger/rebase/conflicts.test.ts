@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { some } from "../../support/effort.ts";
 import { artifact, project, release, smallCatalog } from "../../support/project.ts";
 import {
   commitAll,
@@ -49,15 +50,18 @@ test.each([
   expect(records(made)).toEqual(joined);
 });
 
-test.each(["merge", "diff3"])("ledger rebase resolves committed markers in the style %s", async (style) => {
-  const made = await grownApart({ ".gitattributes": "* text=auto\n" });
-  await conflicting(made, "-c", `merge.conflictStyle=${style}`, "merge", "main");
-  await commitAll(made, "Merge main, in a hurry");
-  expect((await made.succeed("ledger", "rebase")).stdout).toContain("Kept the lines of main;");
-  expect(records(made)).toEqual(joined);
-});
+test.each(some(["merge", "diff3"], 2))(
+  "ledger rebase resolves committed markers in the style %s",
+  async (style) => {
+    const made = await grownApart({ ".gitattributes": "* text=auto\n" });
+    await conflicting(made, "-c", `merge.conflictStyle=${style}`, "merge", "main");
+    await commitAll(made, "Merge main, in a hurry");
+    expect((await made.succeed("ledger", "rebase")).stdout).toContain("Kept the lines of main;");
+    expect(records(made)).toEqual(joined);
+  },
+);
 
-test("ledger rebase resolves markers of a stash", async () => {
+test("ledger rebase resolves markers of a stash", { tags: ["long"] }, async () => {
   const made = await settledProject({ ".gitattributes": "* text=auto\n" });
   for (const [path, content] of Object.entries(release("26.09.002", [artifact("b.msi", "msi", "4")])))
     made.write(path, content);
@@ -69,19 +73,24 @@ test("ledger rebase resolves markers of a stash", async () => {
   expect(records(made).at(-1)).toBe("5 26.09.002 b.msi");
 });
 
-test.each([
+const sides = [
   ["ours", "--ours"],
   ["theirs", "--theirs"],
-])("ledger rebase repairs a merge that was resolved by taking %s", async (_, option) => {
-  const made = await grownApart();
-  await conflicting(made, "merge", "main");
-  await made.git("checkout", option, "releases/ledger.jsonl");
-  await made.git("add", ".");
-  await made.succeed("ledger", "rebase");
-  expect(records(made)).toEqual(joined);
-});
+] as const;
 
-test("ledger rebase repairs a merge that was committed with our ledger", async () => {
+test.each(some(sides, 2))(
+  "ledger rebase repairs a merge that was resolved by taking %s",
+  async (_, option) => {
+    const made = await grownApart();
+    await conflicting(made, "merge", "main");
+    await made.git("checkout", option, "releases/ledger.jsonl");
+    await made.git("add", ".");
+    await made.succeed("ledger", "rebase");
+    expect(records(made)).toEqual(joined);
+  },
+);
+
+test("ledger rebase repairs a merge that was committed with our ledger", { tags: ["long"] }, async () => {
   const made = await grownApart();
   await conflicting(made, "merge", "main");
   await commitAll(made, "Merge main, our ledger");
