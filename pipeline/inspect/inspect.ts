@@ -1,7 +1,7 @@
 import type { PackageMetadata } from "../documents/package-metadata.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "./inspection.ts";
-import { isMachO } from "./packages/macho.ts";
+import { isMachO } from "./packages/macho/macho.ts";
 
 /** Reads what a package states about itself, without checking signatures. @throws Fault */
 export type MetadataReader = (
@@ -32,60 +32,60 @@ const headSize = 16;
 
 const formats: readonly Format[] = [
   // Provenance looks like any signed text, and a chart like any archive, so their names are matched first.
-  { named: /\.prov$/, open: async () => (await import("./packages/helm.ts")).inspectProvenance },
+  { named: /\.prov$/, open: async () => (await import("./packages/helm/helm.ts")).inspectProvenance },
   {
     named: /\.tgz$/,
-    open: async () => (await import("./packages/helm.ts")).inspectChart,
+    open: async () => (await import("./packages/helm/helm.ts")).inspectChart,
     metadata: {
       type: "helm",
-      open: async () => (await import("./packages/helm-chart.ts")).chartMetadata,
+      open: async () => (await import("./packages/helm/chart.ts")).chartMetadata,
     },
   },
   {
     isIt: startsWith("\xed\xab\xee\xdb"),
     named: /\.rpm$/,
-    open: async () => (await import("./packages/rpm.ts")).inspectRpm,
+    open: async () => (await import("./packages/rpm/rpm.ts")).inspectRpm,
     metadata: {
       type: "rpm",
-      open: async () => (await import("./packages/rpm-metadata.ts")).rpmMetadata,
+      open: async () => (await import("./packages/rpm/metadata.ts")).rpmMetadata,
     },
   },
   {
     isIt: startsWith("!<arch>\n"),
     named: /\.deb$/,
-    open: async () => (await import("./packages/deb.ts")).inspectDeb,
+    open: async () => (await import("./packages/deb/deb.ts")).inspectDeb,
     metadata: {
       type: "deb",
-      open: async () => (await import("./packages/deb-metadata.ts")).debMetadata,
+      open: async () => (await import("./packages/deb/metadata.ts")).debMetadata,
     },
   },
   {
     isIt: startsWith("\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"),
     named: /\.msi$/,
-    open: async () => (await import("./packages/msi.ts")).inspectMsi,
+    open: async () => (await import("./packages/msi/msi.ts")).inspectMsi,
     metadata: {
       type: "msi",
-      open: async () => (await import("./packages/msi-metadata.ts")).msiMetadata,
+      open: async () => (await import("./packages/msi/metadata.ts")).msiMetadata,
     },
   },
   {
     isIt: startsWith("xar!"),
     named: /\.pkg$/,
-    open: async () => (await import("./packages/pkg.ts")).inspectPkg,
+    open: async () => (await import("./packages/pkg/pkg.ts")).inspectPkg,
     metadata: {
       type: "pkg",
-      open: async () => (await import("./packages/pkg-metadata.ts")).pkgMetadata,
+      open: async () => (await import("./packages/pkg/metadata.ts")).pkgMetadata,
     },
   },
   {
     isIt: startsWith("MZ"),
     named: /\.(?:exe|dll)$/,
-    open: async () => (await import("./packages/pe.ts")).inspectPe,
+    open: async () => (await import("./packages/pe/pe.ts")).inspectPe,
   },
   {
     isIt: isMachO,
     named: /\.dylib$/,
-    open: async () => (await import("./packages/macho-file.ts")).inspectMachO,
+    open: async () => (await import("./packages/macho/file.ts")).inspectMachO,
   },
   {
     isIt: startsWith("-----BEGIN PGP "),

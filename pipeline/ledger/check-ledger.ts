@@ -1,7 +1,7 @@
 import { type Problem, RelcatError } from "../errors.ts";
-import type { Catalog } from "../ledger/catalog.ts";
 import { isMergeUnderWay, unmergedFile } from "../system/git/git-merge.ts";
 import { showFile } from "../system/git/git-revision.ts";
+import type { Catalog } from "./catalog.ts";
 import { checkGrowth } from "./growth.ts";
 import type { Ledger } from "./ledger.ts";
 import { decideRebase } from "./rebase.ts";

@@ -41,7 +41,7 @@ test.each([
   ["imports lead down", "pipeline/inspect/bad.ts", `export type X = import("../build.ts").X;`],
   ["imports lead down", "pipeline/publish/bad.ts", `export * from "../verify/verify.ts";`],
   ["imports lead down", "pipeline/system/bad.ts", `new Worker(new URL("../build.ts", import.meta.url));`],
-  ["imports lead down", "pipeline/plan/bad.ts", `import { x } from "../../test/support/run.ts";`],
+  ["imports lead down", "pipeline/plan/bad.ts", `import { x } from "../support/run.ts";`],
   [doors[0]?.name, "cli/catalog/bad.ts", `import { x } from "../../pipeline/records/check.ts";`],
   [doors[1]?.name, "service/catalog/bad.ts", `import { x } from "../../pipeline/index.ts";`],
   [doors[1]?.name, "service/http/bad.ts", `import { x } from "../../pipeline/system/files.ts";`],

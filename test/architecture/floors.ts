@@ -12,7 +12,10 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "pipeline/ledger": [] },
   { "pipeline/journal": [] },
   {
-    "pipeline/inspect": ["archives", "bytes", "images", "images/disks", "packages", "policy", "signatures"],
+    "pipeline/inspect": [
+      ...["archives", "bytes", "images", "images/disks", "policy", "signatures"],
+      ...["deb", "helm", "macho", "msi", "pe", "pkg", "rpm"].map((format) => `packages/${format}`),
+    ],
     "pipeline/site": ["feeds", "hosting", "pages", "stores"],
   },
   { "pipeline/build.ts": [] },

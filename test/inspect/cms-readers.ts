@@ -1,9 +1,9 @@
 import type { Verdict } from "../../pipeline/documents/verdict.ts";
 import type { Reader } from "../../pipeline/inspect/inspection.ts";
-import { inspectMachO } from "../../pipeline/inspect/packages/macho-file.ts";
-import { inspectMsi } from "../../pipeline/inspect/packages/msi.ts";
-import { inspectPe } from "../../pipeline/inspect/packages/pe.ts";
-import { inspectPkg } from "../../pipeline/inspect/packages/pkg.ts";
+import { inspectMachO } from "../../pipeline/inspect/packages/macho/file.ts";
+import { inspectMsi } from "../../pipeline/inspect/packages/msi/msi.ts";
+import { inspectPe } from "../../pipeline/inspect/packages/pe/pe.ts";
+import { inspectPkg } from "../../pipeline/inspect/packages/pkg/pkg.ts";
 import { artifactsOf, verdictOf } from "../support/artifacts.ts";
 
 /** Readers of formats that are signed with certificates, by the type that the fixtures name. */

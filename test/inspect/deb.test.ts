@@ -2,7 +2,7 @@ import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { inspectDeb } from "../../pipeline/inspect/packages/deb.ts";
+import { inspectDeb } from "../../pipeline/inspect/packages/deb/deb.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { archive, type Member, packed } from "../support/deb.ts";
 import { keysWith, newKey, signed } from "../support/openpgp.ts";

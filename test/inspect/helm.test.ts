@@ -4,7 +4,7 @@ import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { inspectChart, inspectProvenance } from "../../pipeline/inspect/packages/helm.ts";
+import { inspectChart, inspectProvenance } from "../../pipeline/inspect/packages/helm/helm.ts";
 import { bytesOf, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { clearsigned, keysWith, newKey } from "../support/openpgp.ts";
 import { tar } from "../support/tar.ts";

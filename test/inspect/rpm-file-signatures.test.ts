@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
-import { inspectRpm } from "../../pipeline/inspect/packages/rpm.ts";
+import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
 import { allowedKeys, bytesOf, inspectArtifact, inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { integers, named, type RpmTag, rpmPackage, texts } from "../support/rpm.ts";
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
-import { inspectRpm } from "../../pipeline/inspect/packages/rpm.ts";
+import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { binary, integers, named, rpmFile, rpmHeader, rpmPackage, text, texts } from "../support/rpm.ts";
 

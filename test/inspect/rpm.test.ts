@@ -3,7 +3,7 @@ import type { PrivateKey } from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
 import type { Inspection } from "../../pipeline/inspect/inspection.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { inspectRpm } from "../../pipeline/inspect/packages/rpm.ts";
+import { inspectRpm } from "../../pipeline/inspect/packages/rpm/rpm.ts";
 import { inspectBytes, optionsWith } from "../support/artifacts.ts";
 import { keysWith, newKey, signed } from "../support/openpgp.ts";
 import {

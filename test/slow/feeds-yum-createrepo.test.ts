@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
-import { rpmMetadata } from "../../pipeline/inspect/packages/rpm-metadata.ts";
+import { rpmMetadata } from "../../pipeline/inspect/packages/rpm/metadata.ts";
 import { filelistsPackage, primaryPackage } from "../../pipeline/site/feeds/yum-package.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { sha256 } from "../site/feeds/rpms.ts";

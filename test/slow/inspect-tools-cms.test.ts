@@ -5,10 +5,10 @@ import { execa } from "execa";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openXar } from "../../pipeline/inspect/archives/xar.ts";
 import type { Keys } from "../../pipeline/inspect/keys.ts";
-import { slicesOf } from "../../pipeline/inspect/packages/macho.ts";
-import { blobsOf, slots } from "../../pipeline/inspect/packages/macho-blobs.ts";
-import { inspectMsi } from "../../pipeline/inspect/packages/msi.ts";
-import { inspectPe } from "../../pipeline/inspect/packages/pe.ts";
+import { blobsOf, slots } from "../../pipeline/inspect/packages/macho/blobs.ts";
+import { slicesOf } from "../../pipeline/inspect/packages/macho/macho.ts";
+import { inspectMsi } from "../../pipeline/inspect/packages/msi/msi.ts";
+import { inspectPe } from "../../pipeline/inspect/packages/pe/pe.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { cases } from "../inspect/cms-readers.ts";
 import {

@@ -1,6 +1,6 @@
 import { malformed, type Verdict } from "../../documents/verdict.ts";
 import { type SmallText, smallText } from "../bytes/small-text.ts";
-import { readMapping } from "../packages/helm-provenance.ts";
+import { readMapping } from "../packages/helm/provenance.ts";
 import type { ImageFindings, OpenTar } from "./content.ts";
 import { passingDisk } from "./disk-facts.ts";
 import { raw } from "./disks/formats.ts";

@@ -1,0 +1,47 @@
+import { malformed } from "../../../documents/verdict.ts";
+import type { ByteSource } from "../../../system/byte-source.ts";
+
+/** Member of an ar archive, restricted as in deb(5). */
+export interface Member {
+  name: string;
+  /** Offsets of header and content, and size of the content. */
+  headerAt: number;
+  at: number;
+  size: number;
+}
+
+const magic = "!<arch>\n";
+const headerSize = 60;
+/** More than any package has: three members and one signature for each role. */
+const mostMembers = 32;
+
+/** @throws Fault malformed */
+export function readArchive(source: ByteSource): Member[] {
+  if (latin1(source.read(0, Math.min(magic.length, source.size))) !== magic)
+    throw malformed("it does not begin as an ar archive");
+  const members: Member[] = [];
+  for (let at = magic.length; at < source.size; ) {
+    const member = memberAt(source, at);
+    members.push(member);
+    if (members.length > mostMembers) throw malformed(`it has over ${mostMembers} members`);
+    at = member.at + member.size;
+    if (at % 2 === 0) continue;
+    if (latin1(source.read(at, 1)) !== "\n")
+      throw malformed(`${member.name} is not followed by a line feed to an even length`);
+    at++;
+  }
+  return members;
+}
+
+function memberAt(source: ByteSource, headerAt: number): Member {
+  const header = latin1(source.read(headerAt, headerSize));
+  const name = header.slice(0, 16).match(/^([\x21-\x2e\x30-\x7e]+)\/? *$/)?.[1];
+  const size = header.slice(48, 58).match(/^(\d+) *$/)?.[1];
+  if (!name || !size || header.slice(58) !== "`\n")
+    throw malformed(`no member of an ar archive begins at byte ${headerAt}`);
+  const member = { name, headerAt, at: headerAt + headerSize, size: Number(size) };
+  if (member.at + member.size > source.size) throw malformed(`${name} reaches beyond the end`);
+  return member;
+}
+
+const latin1 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("latin1");

@@ -1,0 +1,110 @@
+import { Fault, malformed } from "../../../documents/verdict.ts";
+import type { ByteSource } from "../../../system/byte-source.ts";
+import { areZeros } from "../../bytes/zeros.ts";
+import type { Uncovered } from "../../inspection.ts";
+import { type RpmHeader, type RpmType, readRpmHeader, rpmTypes } from "./header.ts";
+
+/** Parts of a package (https://rpm-software-management.github.io/rpm/manual/format_v4.html). */
+export interface RpmLayout {
+  signatures: RpmHeader;
+  main: RpmHeader;
+  /** Size of the file; the payload ends there. */
+  size: number;
+  uncovered: readonly Uncovered[];
+}
+
+/** Signature header tags that are read, by rpm's names (include/rpm/rpmtag.h), with their types. */
+export const signatureTags = {
+  ecc: 267,
+  rsa: 268,
+  sha1: 269,
+  longSize: 270,
+  longArchiveSize: 271,
+  sha256: 273,
+  fileSignatures: 274,
+  fileSignatureLength: 275,
+  veritySignatures: 276,
+  verityAlgorithm: 277,
+  size: 1000,
+  legacyRsa: 1002,
+  md5: 1004,
+  legacyDsa: 1005,
+  payloadSize: 1007,
+  reserved: 1008,
+} as const;
+
+const typesOfTags = new Map<number, RpmType>([
+  [signatureTags.ecc, rpmTypes.binary],
+  [signatureTags.rsa, rpmTypes.binary],
+  [signatureTags.sha1, rpmTypes.text],
+  [signatureTags.longSize, rpmTypes.int64],
+  [signatureTags.longArchiveSize, rpmTypes.int64],
+  [signatureTags.sha256, rpmTypes.text],
+  [signatureTags.fileSignatures, rpmTypes.texts],
+  [signatureTags.fileSignatureLength, rpmTypes.int32],
+  [signatureTags.veritySignatures, rpmTypes.texts],
+  [signatureTags.verityAlgorithm, rpmTypes.int32],
+  [signatureTags.size, rpmTypes.int32],
+  [signatureTags.legacyRsa, rpmTypes.binary],
+  [signatureTags.md5, rpmTypes.binary],
+  [signatureTags.legacyDsa, rpmTypes.binary],
+  [signatureTags.payloadSize, rpmTypes.int32],
+  [signatureTags.reserved, rpmTypes.binary],
+]);
+
+const lead = { size: 96, magic: "edabeedb", signatureType: 5 };
+/** rpm adds tags with smaller numbers itself when it reads a package, except translations. */
+const firstMainTag = 1000;
+const translations = 100;
+
+/**
+ * @throws Fault malformed; refuse; unsupported-format, for signatures and digests that cannot be checked here
+ */
+export function readRpmLayout(source: ByteSource): RpmLayout {
+  refuseOtherLead(Buffer.from(source.read(0, lead.size)));
+  const signatures = readRpmHeader(source, lead.size, { name: "signature header", region: 62, isBare: true });
+  for (const [tag, { type }] of signatures.tags) {
+    const expected = typesOfTags.get(tag);
+    if (!expected)
+      throw new Fault("unsupported-format", `the signature header has tag ${tag}, which is unknown`);
+    if (type !== expected)
+      throw malformed(`tag ${tag} of the signature header has type ${type}, expected ${expected}`);
+  }
+  refuseNonZero(signatures.tags.get(signatureTags.reserved)?.bytes, "the reserved space");
+  const from = Math.ceil(signatures.to / 8) * 8;
+  refuseNonZero(source.read(signatures.to, from - signatures.to), "the space after the signature header");
+  const main = readRpmHeader(source, from, { name: "header", region: 63, isBare: false });
+  for (const tag of main.tags.keys())
+    if (tag < firstMainTag && tag !== translations)
+      throw malformed(`the header has tag ${tag}, which belongs to the signature header`);
+  return { signatures, main, size: source.size, uncovered: uncoveredOf(signatures) };
+}
+
+function refuseOtherLead(bytes: Buffer): void {
+  const [major, type] = [bytes[4] ?? 0, bytes.readUInt16BE(78)];
+  if (
+    bytes.subarray(0, 4).toString("hex") !== lead.magic ||
+    major < 3 ||
+    major > 4 ||
+    type !== lead.signatureType
+  )
+    throw malformed("it does not begin as a package of rpm 3 or 4 with a signature header");
+}
+
+function refuseNonZero(bytes: Uint8Array | undefined, what: string): void {
+  if (bytes && !areZeros(bytes)) throw malformed(`${what} holds something, expected zeros`);
+}
+
+function uncoveredOf({ tags, to: end }: RpmHeader): Uncovered[] {
+  const starts = [...tags.values()].map(({ at }) => at);
+  const verity = [signatureTags.veritySignatures, signatureTags.verityAlgorithm]
+    .map((tag) => tags.get(tag))
+    .filter((value) => value !== undefined)
+    .map(({ at }) => ({
+      from: at,
+      // Padding before the next value counts as part of this value, because another text may reach into it.
+      to: Math.min(end, ...starts.filter((start) => start > at)),
+      why: "fs-verity signatures, which are not checked",
+    }));
+  return [{ from: 4, to: lead.size, why: "lead, which rpm does not use" }, ...verity];
+}

@@ -1,0 +1,103 @@
+import { isPrimaryFile, type RpmMetadata } from "../../../documents/package-metadata.ts";
+import { malformed } from "../../../documents/verdict.ts";
+import type { ByteSource } from "../../../system/byte-source.ts";
+import { architectureNamed } from "../../architecture.ts";
+import { rpmDependencies } from "./dependencies.ts";
+import { integersOf, longOf, type RpmHeader, shortsOf } from "./header.ts";
+import { type RpmLayout, readRpmLayout, signatureTags } from "./layout.ts";
+import { utf8TextOf, utf8TextsOf } from "./texts.ts";
+
+/** https://rpm-software-management.github.io/rpm/manual/tags.html */
+const tags = {
+  ...{ name: 1000, version: 1001, release: 1002, epoch: 1003, summary: 1004, description: 1005 },
+  ...{ buildTime: 1006, buildHost: 1007, size: 1009, vendor: 1011, license: 1014, packager: 1015 },
+  ...{ group: 1016, url: 1020, arch: 1022, fileModes: 1030, fileFlags: 1037, sourceRpm: 1044 },
+  ...{ archiveSize: 1046, sourcePackage: 1106, dirIndexes: 1116, baseNames: 1117, dirNames: 1118 },
+  longSize: 5009,
+} as const;
+
+/** Optional texts of the header. */
+const texts = {
+  url: tags.url,
+  packager: tags.packager,
+  license: tags.license,
+  vendor: tags.vendor,
+  group: tags.group,
+  buildhost: tags.buildHost,
+  sourcerpm: tags.sourceRpm,
+} as const;
+
+/**
+ * Reads the header as createrepo_c does.
+ * @param filelists whether to list every file, rather than those of `primary.xml`
+ * @returns undefined for a source package, which repositories of packages do not list
+ * @throws Fault malformed; refuse; unsupported-format
+ */
+export function rpmMetadata(
+  source: ByteSource,
+  { filelists }: { filelists: boolean },
+): RpmMetadata | undefined {
+  const layout = readRpmLayout(source);
+  const { main } = layout;
+  if (main.tags.has(tags.sourcePackage)) return undefined;
+  const text = (tag: number) => utf8TextOf(main, tag);
+  const [name, version, release, native] = [tags.name, tags.version, tags.release, tags.arch].map(text);
+  if (!name || !version || !release || !native)
+    throw malformed("the header does not say name, version, release and architecture");
+  const primary = filesOf(main)
+    .filter(({ path }) => isPrimaryFile(path))
+    .toArray();
+  return {
+    type: "rpm",
+    name,
+    epoch: integersOf(main, tags.epoch)[0] ?? 0,
+    version,
+    release,
+    arch: architectureNamed(native),
+    native_arch: native,
+    summary: text(tags.summary) ?? "",
+    description: text(tags.description) ?? "",
+    ...optionalTexts(main),
+    build_time: integersOf(main, tags.buildTime)[0] ?? 0,
+    size: sizesOf(layout),
+    header_range: [main.from, main.to],
+    ...rpmDependencies(main, new Set(primary.map(({ path }) => path))),
+    files: filelists ? [...filesOf(main)] : primary,
+  };
+}
+
+const optionalTexts = (main: RpmHeader): Partial<Record<keyof typeof texts, string>> =>
+  Object.fromEntries(
+    Object.entries(texts)
+      .map(([field, tag]) => [field, utf8TextOf(main, tag)])
+      .filter(([, text]) => text !== undefined),
+  );
+
+/** Sizes over 4 GiB have tags of their own. */
+function sizesOf({ main, signatures }: RpmLayout): RpmMetadata["size"] {
+  return {
+    installed: longOf(main, tags.longSize) ?? integersOf(main, tags.size)[0] ?? 0,
+    archive:
+      longOf(signatures, signatureTags.longArchiveSize) ??
+      integersOf(signatures, signatureTags.payloadSize)[0] ??
+      integersOf(main, tags.archiveSize)[0] ??
+      0,
+  };
+}
+
+const fileKind = { mask: 0o170000, directory: 0o040000 };
+const ghostFlag = 1 << 6;
+
+function* filesOf(main: RpmHeader): Generator<RpmMetadata["files"][number]> {
+  const folders = utf8TextsOf(main, tags.dirNames);
+  const [indexes, flags] = [integersOf(main, tags.dirIndexes), integersOf(main, tags.fileFlags)];
+  const modes = shortsOf(main, tags.fileModes);
+  for (const [index, name] of utf8TextsOf(main, tags.baseNames).entries()) {
+    const folder = folders[indexes[index] ?? -1];
+    const [mode, flag] = [modes[index], flags[index]];
+    if (folder === undefined || mode === undefined || flag === undefined)
+      throw malformed(`the header does not say folder, mode and flags of the file ${JSON.stringify(name)}`);
+    const isFolder = (mode & fileKind.mask) === fileKind.directory;
+    yield { path: `${folder}${name}`, type: isFolder ? "dir" : flag & ghostFlag ? "ghost" : "file" };
+  }
+}
