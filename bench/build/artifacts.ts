@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { defaultPackageTypes } from "../../pipeline/documents/package-types.ts";
+import { packageData } from "./package-data.ts";
 
 /** One artifact of every release, and the job that leaves its manifest. */
 interface Line {
@@ -15,10 +16,10 @@ const image = (type: string, ending: string): Line => ({
   file: (version) => `northgate-controller-${type}-${version}.${ending}`,
 });
 
-const deb = (part: "core" | "gui", system: "2004" | "2204"): Line => ({
-  job: `deb-${part}-${system}`,
+const deb = (part: "core" | "gui", system: "2004" | "2204", arch = "amd64"): Line => ({
+  job: `deb-${part}-${system}${arch === "amd64" ? "" : `-${arch}`}`,
   type: "deb",
-  file: (version) => `northgate-client-${part}_${version}_${system}_amd64.deb`,
+  file: (version) => `northgate-client-${part}_${version}_${system}_${arch}.deb`,
   variant: {
     ...(system === "2004" ? { max_os_version: "20.04" } : { min_os_version: "22.04" }),
     ...variantOf(part),
@@ -66,6 +67,14 @@ const lines: readonly Line[] = [
 
 export const artifactsPerRelease = lines.length;
 
+/** As many artifacts, with six debs and three rpms: those of arm64 take the place of three graphical clients. */
+const linesWithPackages: readonly Line[] = [
+  ...lines.filter(({ job }) => !/^(?:xz|pkg|msi)-gui$/.test(job)),
+  deb("core", "2204", "arm64"),
+  deb("gui", "2204", "arm64"),
+  { ...client("rpm", "core", "-1.aarch64.rpm"), job: "rpm-core-arm64" },
+];
+
 /** Every package type a release must have, as catalog.yaml asks for them. */
 export const expectedTypes: readonly string[] = [...new Set(lines.map(({ type }) => type))];
 
@@ -77,13 +86,16 @@ export const revisionOf = (version: string): string => digest(`controller ${vers
 /**
  * What the jobs of a release leave: a manifest each, of one artifact. They state what they know, so that nobody who
  * reads them needs the table of package types. The same version gives the same bytes.
+ * @param hasPackageData whether they state what package feeds list
  * @returns file name and text
  */
-export function manifestsOf(version: string): { name: string; text: string }[] {
-  return lines.map((line) => ({
-    name: `${line.job}.json`,
-    text: `${JSON.stringify({ release: version, artifacts: [artifactOf(line, version)] }, null, 2)}\n`,
-  }));
+export function manifestsOf(version: string, hasPackageData: boolean): { name: string; text: string }[] {
+  return (hasPackageData ? linesWithPackages : lines).map((line) => {
+    const artifact = artifactOf(line, version);
+    const stated = hasPackageData ? packageData(line.type, artifact.name, version) : undefined;
+    const manifest = { release: version, artifacts: [{ ...artifact, package: stated }] };
+    return { name: `${line.job}.json`, text: `${JSON.stringify(manifest, null, 2)}\n` };
+  });
 }
 
 function artifactOf({ type, file, variant }: Line, version: string) {

@@ -32,15 +32,28 @@ require:
 expected: [${expectedTypes.join(", ")}]
 `;
 
+/** Debs for two systems, rpms, and charts. */
+const feeds = `feeds:
+  apt: { suites: { focal: "20.04", jammy: "22.04" } }
+  yum: {}
+  helm: {}
+`;
+
 /** A catalog that these made is made again when one of them changes. */
-const makers = ["artifacts.ts", "notes.ts", "catalog.ts"];
+const makers = ["artifacts.ts", "package-data.ts", "notes.ts", "catalog.ts"];
 
 /**
  * A catalog of many releases, the same each time; the folder of an earlier run is taken when nothing changed.
  * @param relcat the path of relcat.mjs, which cuts the releases
+ * @param hasFeeds whether its packages have metadata, and its site package feeds
  */
-export async function makeProject(work: string, releases: number, relcat: string): Promise<Project> {
-  const folder = join(work, `catalog-${releases}`);
+export async function makeProject(
+  work: string,
+  releases: number,
+  relcat: string,
+  hasFeeds = false,
+): Promise<Project> {
+  const folder = join(work, `catalog-${releases}${hasFeeds ? "-feeds" : ""}`);
   const project = { folder, releases, added: versionAt(releases, releases) };
   const made = join(folder, "made");
   const state = makerState();
@@ -50,16 +63,21 @@ export async function makeProject(work: string, releases: number, relcat: string
   }
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(join(folder, "releases"), { recursive: true });
-  writeFileSync(join(folder, "releases/catalog.yaml"), configuration);
-  for (let number = 0; number < releases; number++) writeRelease(folder, versionAt(number, releases));
+  configure(folder, hasFeeds);
+  for (let number = 0; number < releases; number++)
+    writeRelease(folder, versionAt(number, releases), hasFeeds);
   await cut(project, relcat, "2026-01-01T06:00:00.000000Z", "before");
-  writeRelease(folder, project.added);
+  writeRelease(folder, project.added, hasFeeds);
   await cut(project, relcat, "2026-01-02T06:00:00.000000Z", "after");
   renameSync(join(folder, "releases", project.added), join(folder, "added"));
   withdrawAdded(project);
   writeFileSync(made, state);
   return project;
 }
+
+/** Switches package feeds on or off. */
+export const configure = (folder: string, hasFeeds: boolean): void =>
+  writeFileSync(join(folder, "releases/catalog.yaml"), configuration + (hasFeeds ? feeds : ""));
 
 function makerState(): string {
   const hash = createHash("sha256");
@@ -75,13 +93,14 @@ function versionAt(number: number, releases: number): string {
   return `${16 + Math.floor(month / 12)}.${String((month % 12) + 1).padStart(2, "0")}.${sequence}`;
 }
 
-function writeRelease(folder: string, version: string): void {
+function writeRelease(folder: string, version: string, hasFeeds: boolean): void {
   const release = join(folder, "releases", version);
   mkdirSync(join(release, "manifests"), { recursive: true });
   const [year, month] = version.split(".");
   const head = `version: ${version}\ndate: 20${year}-${month}-15\nrevs:\n  controller: ${revisionOf(version)}\n`;
   writeFileSync(join(release, "release.yaml"), head + notesYaml(version));
-  for (const { name, text } of manifestsOf(version)) writeFileSync(join(release, "manifests", name), text);
+  for (const { name, text } of manifestsOf(version, hasFeeds))
+    writeFileSync(join(release, "manifests", name), text);
 }
 
 /** Cuts what is not cut, and keeps the ledger under a name. */

@@ -9,6 +9,7 @@ import { buildsOf, coldBuild } from "./builds.ts";
 import { makeProject } from "./catalog.ts";
 import { type Field, gatherContenders } from "./contenders.ts";
 import { lacking } from "./debian.ts";
+import { feedFigures, feedsGroup } from "./feeds.ts";
 import { hashingGroup } from "./hashing.ts";
 import { installRelcat } from "./installed.ts";
 import { aimsTable } from "./outcomes.ts";
@@ -53,7 +54,11 @@ async function measurePeers(): Promise<void> {
   const relcat = await installRelcat(folder);
   const field = await gatherContenders(folder);
   for (const line of field.leftOut) process.stderr.write(`left out: ${line}\n`);
-  const results = await measureRounds(await groups(field, relcat), rounds);
+  const largest = Math.max(...sizes);
+  const withFeeds = await makeProject(folder, largest, relcat, true);
+  const feeds = await feedFigures(withFeeds, relcat);
+  const all = [...(await groups(field, relcat)), feedsGroup(withFeeds, relcat, folder)];
+  const results = await measureRounds(all, rounds);
   const text = `# The build
 
 Written by \`npm run bench\` on ${new Date().toISOString().slice(0, 10)}: ${hardware()}. Load average ${loadBefore.toFixed(1)} at the beginning, ${(loadavg()[0] ?? 0).toFixed(1)} at the end; ${quietRounds()}.
@@ -64,6 +69,8 @@ Medians of ${rounds} interleaved rounds after a warm-up round; ratios are median
 ${aimsTable(aims, results)}
 
 ${groupTables(results)}
+
+${feeds}
 
 ${about(field)}
 `;
