@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { lstatSync, readdirSync } from "node:fs";
 import { digestOf } from "../system/files.ts";
 import { isRecent, isSameStatData, type StatData, statDataOf } from "./file-stats.ts";
 
@@ -40,18 +40,15 @@ const isFolder = ({ path }: Input): boolean => path.endsWith("/");
 
 /** Skips hidden files. @returns false if there is a link */
 function scanFolder(folder: string, rows: Input[]): boolean {
-  const entries = readdirSync(folder, { withFileTypes: true }).filter(({ name }) => !name.startsWith("."));
-  entries.sort((a, b) => (a.name < b.name ? -1 : 1));
-  for (const entry of entries) {
-    const path = `${folder}/${entry.name}`;
-    if (entry.isSymbolicLink()) return false;
-    if (entry.isDirectory()) {
+  for (const name of readdirSync(folder).sort()) {
+    if (name.startsWith(".")) continue;
+    const path = `${folder}/${name}`;
+    const stat = lstatSync(path, { throwIfNoEntry: false });
+    if (stat?.isSymbolicLink()) return false;
+    if (stat?.isDirectory()) {
       rows.push({ path: `${path}/`, statData: folderStatData, sha256: null });
       if (!scanFolder(path, rows)) return false;
-      continue;
-    }
-    const stat = statSync(path, { throwIfNoEntry: false });
-    if (stat) rows.push({ path, statData: statDataOf(stat), sha256: null });
+    } else if (stat) rows.push({ path, statData: statDataOf(stat), sha256: null });
   }
   return true;
 }
