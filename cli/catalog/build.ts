@@ -58,7 +58,7 @@ export async function buildSite(options: BuildOptions, host: Host): Promise<numb
       remembering,
       report,
       onCacheFailure,
-      proveLedger: released ? guard.prove : undefined,
+      proveLedger: released ? guard.proveRelease : undefined,
       onProgress: progress.onProgress,
     },
   ).finally(progress.end);

@@ -84,7 +84,7 @@ export async function cutReleases(
     compare,
     confirm,
   };
-  const process = { ...surroundings(host, now), proveLedger: guard.prove, dryRun };
+  const process = { ...surroundings(host, now), proveLedger: guard.proveRelease, dryRun };
   const done = await cut(host.releases, request, process);
   const summary = summarize(done.cut, done.catalog, done.commit?.id);
   if (body !== undefined) writeBody(body, done, host);

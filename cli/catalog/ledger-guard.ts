@@ -6,9 +6,11 @@ import {
   isShallowInCi,
   type Ledger,
   type LedgerBase,
+  loadCatalog,
   loadConfiguration,
   lostLines,
   type Problem,
+  settledMetadata,
   shallowWarning,
   throwErrors,
   whyNotCompared,
@@ -44,7 +46,7 @@ export class LedgerGuard {
   /** Cut artifacts whose settled metadata was changed or removed. */
   async changedMetadata(catalog: Catalog): Promise<ChangedMetadata[]> {
     const base = await this.#found();
-    return base ? changedMetadata(catalog, base) : [];
+    return base ? changedMetadata(catalog.releases, await settledMetadata(catalog.folder, base)) : [];
   }
 
   /** Cached, so that git is called once per command. */
@@ -55,6 +57,22 @@ export class LedgerGuard {
 
   /** @throws RelcatError ledger-rewritten if lines were removed or changed */
   readonly prove = async (ledger: Ledger): Promise<void> => throwErrors(await this.lostLines(ledger));
+
+  /**
+   * For commands that release something: what they make permanent must agree with what is settled.
+   * @throws RelcatError ledger-rewritten, metadata-changed
+   */
+  readonly proveRelease = async (ledger: Ledger): Promise<void> =>
+    throwErrors([...(await this.lostLines(ledger)), ...(await this.#unmergedMetadata())]);
+
+  /** A branch proves changed metadata in `check --artifacts`; other commands accept it after the merge. */
+  async #unmergedMetadata(): Promise<Problem[]> {
+    const base = await this.#found();
+    const settled = base ? await settledMetadata(this.#host.releases, base) : [];
+    if (settled.length === 0) return [];
+    const { releases } = await loadCatalog(this.#host.releases);
+    return changedMetadata(releases, settled).map(({ problem }) => ({ ...problem, hint: mergeFirst }));
+  }
 
   /** Problems of the CI setup that only `check` reports. */
   async warnings(): Promise<Problem[]> {
@@ -90,6 +108,9 @@ export class LedgerGuard {
     await this.sayUnproved(ledger);
   }
 }
+
+const mergeFirst =
+  "Prove it on a branch with relcat check --artifacts FOLDER and merge that first; or restore what was there.";
 
 /** A new project that has not been pushed anywhere. */
 const isNew = (base: LedgerBase | undefined): boolean =>

@@ -26,8 +26,9 @@ export async function status(
 ): Promise<number> {
   const read = await loadCatalog(host.releases);
   const guard = new LedgerGuard(options, host, read.config.ledgerBase);
-  const lost = await guard.lostLines(read.ledger);
-  const catalog = { ...read, problems: [...read.problems, ...lost] };
+  const changed = (await guard.changedMetadata(read)).map(({ problem }) => problem);
+  const refused = [...(await guard.lostLines(read.ledger)), ...changed];
+  const catalog = { ...read, problems: [...read.problems, ...refused] };
   const { next: here, ...found } = catalogStatus(catalog, host.clock);
   const { releases, counts, errors, warnings } = found;
   const { environment, pid, clock: now } = host;
@@ -54,9 +55,9 @@ export async function status(
   ];
   answer(host, document, () => describe({ releases, counts, errors, warnings, next }, sites, settings, host));
   // If the ledger lost lines, permanent releases would appear open.
-  host.messages.write(renderProblems(lost, host));
+  host.messages.write(renderProblems(refused, host));
   await guard.report(catalog.ledger);
-  return lost.length > 0 ? exitStatus.problems : exitStatus.done;
+  return refused.length > 0 ? exitStatus.problems : exitStatus.done;
 }
 
 /** null: there is nothing to do. */

@@ -23,7 +23,7 @@ export async function signBuild(
     throw new UsageError("--live and --site both say where the site is live", "Give one of them.");
   const ledger = readLedgerNow(host.releases);
   const guard = new LedgerGuard({ base }, host);
-  await guard.prove(ledger);
+  await guard.proveRelease(ledger);
   const live = site === undefined ? place : await metadataAtSite(host.releases, site, host);
   const options = { live, environment: host.environment, now: timeOf(now, host) };
   const done = await signSite(host.releases, out, options, surroundings(host));

@@ -18,35 +18,52 @@ export interface ChangedMetadata {
   problem: Problem;
 }
 
+/** Metadata of cut artifacts in a settled revision, by identity; only of manifests that changed since. */
+export interface SettledMetadata {
+  revision: string;
+  artifacts: ReadonlyMap<string, Facts>;
+}
+
 /**
- * Finds cut artifacts whose settled metadata was changed or removed. Metadata may be added. None if git cannot
- * tell.
+ * Reads the settled metadata that the work tree may have changed. None if git cannot tell.
+ * @param folder of the releases
  * @throws RelcatError git-revision
  */
-export async function changedMetadata(
-  { folder, releases }: Pick<Catalog, "folder" | "releases">,
+export async function settledMetadata(
+  folder: string,
   { found: { earlier } }: LedgerBase,
-): Promise<ChangedMetadata[]> {
+): Promise<SettledMetadata[]> {
   // The first parent of a settled commit was compared before its branch was merged.
   const compared = earlier.filter(({ revision }) => revision !== "HEAD^");
-  const all: ChangedMetadata[] = [];
+  const all: SettledMetadata[] = [];
   for (const { revision, blob } of compared) {
     const paths = await changedSince(folder, revision, "*/manifests/**");
     const versions = [...new Set(paths.map((path) => path.split("/", 1).join("")))];
     if (versions.length === 0) continue;
-    const settled = await settledArtifacts(folder, revision, versions);
     const { byIdentity } = readLedger({ file: "", text: await readLedgerBlob(folder, blob) }).ledger;
-    for (const { version, artifacts } of releases) {
-      for (const artifact of artifacts) {
-        const name = identity(version, artifact.file);
-        const before = byIdentity.has(name) ? settled.get(name) : undefined;
-        const members = before ? changedMembers(before, artifact) : [];
-        if (members.length > 0)
-          all.push({ artifact, members, problem: changed(artifact, members, revision) });
-      }
-    }
+    const found = await settledArtifacts(folder, revision, versions);
+    const artifacts = new Map([...found].filter(([name]) => byIdentity.has(name)));
+    if (artifacts.size > 0) all.push({ revision, artifacts });
   }
   return all;
+}
+
+/** Finds cut artifacts whose settled metadata was changed or removed. Metadata may be added. */
+export function changedMetadata(
+  releases: Catalog["releases"],
+  settled: readonly SettledMetadata[],
+): ChangedMetadata[] {
+  return settled.flatMap(({ revision, artifacts: before }) =>
+    releases.flatMap(({ version, artifacts }) =>
+      artifacts.flatMap((artifact) => {
+        const facts = before.get(identity(version, artifact.file));
+        const members = facts ? changedMembers(facts, artifact) : [];
+        return members.length === 0
+          ? []
+          : [{ artifact, members, problem: changed(artifact, members, revision) }];
+      }),
+    ),
+  );
 }
 
 type Facts = Pick<WrittenArtifact, "package" | "documents">;

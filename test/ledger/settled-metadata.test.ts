@@ -1,4 +1,5 @@
-import { cpSync, readFileSync, writeFileSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { cpSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { pathOf } from "../support/artifacts.ts";
@@ -94,6 +95,25 @@ describe("metadata that the settled revision has", () => {
     await made.git("push", "--quiet", "--force", "origin", "main:main");
   });
 
+  test("is compared by commands that release something, and accepted by them once it is merged", async () => {
+    const made = changed(otherDependency);
+    const mergeFirst =
+      "hint: Prove it on a branch with relcat check --artifacts FOLDER and merge that first; or restore what was there.";
+    for (const command of [["cut", "--all"], ["build", "--released"], ["sign"]]) {
+      const { stderr, exitCode } = await made.run(...command);
+      expect([exitCode, stderr], command.join(" ")).toEqual([1, expect.stringMatching(differs)]);
+      expect(stderr).toContain(mergeFirst);
+    }
+    const { stderr, exitCode } = await made.run("status", "--offline");
+    expect([exitCode, stderr]).toEqual([1, expect.stringMatching(differs)]);
+    expect(await made.run("build")).toMatchObject({ exitCode: 0 });
+    expect(await made.run("build", "--released", "--no-base")).toMatchObject({ exitCode: 0 });
+    await commit(made);
+    await made.git("push", "--quiet", "origin", "work:main");
+    expect(await made.run("build", "--released")).toMatchObject({ exitCode: 0 });
+    await made.git("push", "--quiet", "--force", "origin", "main:main");
+  });
+
   test("may be added", async () => {
     const made = changed((artifact) => delete artifact.package);
     await commit(made);
@@ -147,5 +167,71 @@ describe("two jobs", () => {
         /zz\.json:\d+:\d+ error\[artifact-conflict\] "agent\.deb" is described differently in .*: package\.control /,
       ),
     ]);
+  });
+});
+
+describe("the settled provenance of a chart", () => {
+  const chart = "acme-1.2.3.tgz";
+  /** A cut chart whose settled manifest has another provenance than the work tree. */
+  async function withOther(provenance: (original: Buffer) => Buffer): Promise<Project> {
+    const made = project({
+      "releases/catalog.yaml": { require: {} },
+      [`releases/${version}/release.yaml`]: { version, date: "2026-11-21" },
+      ".gitignore": "dist/\nbytes/\n.relcat-*\n",
+    });
+    for (const name of [chart, `${chart}.prov`])
+      cpSync(pathOf(`helm/${name}`), join(made.folder, "bytes", name));
+    await made.succeed("ingest", "--release", version, "bytes");
+    await made.succeed("cut", "--all", "--now", "2026-11-22T10:00:00Z");
+    const origin = temporaryFolder();
+    await made.git("init", "--quiet", "--bare", "--initial-branch=main", origin);
+    await made.git("init", "--quiet", "--initial-branch=main");
+    await made.git("remote", "add", "origin", origin);
+    await commit(made);
+    await made.git("push", "--quiet", "origin", "main");
+    const bytes = provenance(readFileSync(pathOf(`helm/${chart}.prov`)));
+    writeFileSync(join(made.folder, "bytes", `${chart}.prov`), bytes);
+    const [name = ""] = made.list(manifests);
+    const manifest = JSON.parse(made.read(`${manifests}/${name}`));
+    const digest = createHash("sha256").update(bytes).digest("hex");
+    Object.assign(manifest.artifacts[0].documents[0], { sha256: digest, size: bytes.length });
+    made.write(`${manifests}/${name}`, manifest);
+    return made;
+  }
+  const ofAnother = (original: Buffer) => Buffer.from(original.toString().replace(/sha256:\w+/, "sha256:0"));
+  const longer = (original: Buffer) => Buffer.concat([original, Buffer.from("\n")]);
+
+  test("may change if the bytes prove it, also without the chart, in a folder for each version", async () => {
+    const made = await withOther(longer);
+    expect((await made.run("check")).stdout).toContain(
+      `error[metadata-changed] documents of ${chart}, which is cut in ${version}, differs from`,
+    );
+    expect(await made.run("check", "--artifacts", "bytes")).toMatchObject({ exitCode: 0 });
+    rmSync(join(made.folder, "bytes", chart));
+    mkdirSync(join(made.folder, "bytes", version));
+    renameSync(join(made.folder, `bytes/${chart}.prov`), join(made.folder, `bytes/${version}/${chart}.prov`));
+    expect(await made.run("check", "--artifacts", "bytes")).toMatchObject({ exitCode: 0 });
+  });
+
+  test("cannot become that of another chart, even if the chart is not in the folder", async () => {
+    const made = await withOther(ofAnother);
+    rmSync(join(made.folder, "bytes", chart));
+    const { stdout, exitCode } = await made.run("check", "--artifacts", "bytes");
+    expect([exitCode, stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /error\[checksum-mismatch\] bytes\/acme-1\.2\.3\.tgz\.prov does not contain the SHA-256 of its chart, [0-9a-f]{64}\n/,
+      ),
+    ]);
+  });
+
+  test("is compared with its size and digest", async () => {
+    const made = await withOther(longer);
+    const file = join(made.folder, "bytes", `${chart}.prov`);
+    const found = async () => (await made.run("check", "--artifacts", "bytes")).stdout;
+    writeFileSync(file, readFileSync(file, "utf8").replace("\n\n", "\n \n"));
+    expect(await found()).toMatch(/acme-1\.2\.3\.tgz\.prov has \d+ bytes, expected \d+\n/);
+    writeFileSync(file, readFileSync(file, "utf8").replace("\n \n", "\n\n").replace("acme", "akme"));
+    expect(await found()).toMatch(/acme-1\.2\.3\.tgz\.prov has the SHA-256 \w+, expected \w+\n/);
   });
 });

@@ -1,13 +1,12 @@
-import { createHash } from "node:crypto";
 import type { Kind } from "../../documents/package-types.ts";
 import type { Policy } from "../../documents/policy.ts";
 import type { Code, Problem } from "../../errors.ts";
 import type { Catalog } from "../../ledger/catalog.ts";
 import type { Artifact } from "../../records/normalize.ts";
 import { artifactAtHand, requireArtifacts } from "../../system/artifacts-at-hand.ts";
-import { hashWhole } from "../bytes/hash-ranges.ts";
+import { documentFault } from "../prove-document.ts";
 import { refuteMetadata } from "../prove-metadata.ts";
-import { type FileWithNeighbours, openWithNeighbours } from "../sibling-files.ts";
+import { openWithNeighbours } from "../sibling-files.ts";
 import { inspectPackage } from "./inspect-package.ts";
 import { policyProblems } from "./refusals.ts";
 import { readSigners, type Signers } from "./signers.ts";
@@ -45,6 +44,7 @@ export async function judgeArtifacts(
     if (path !== undefined)
       problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
     else if (policy && judging.needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
+    if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder)));
   }
   return problems;
 }
@@ -76,7 +76,6 @@ async function judgeFile(
     const { package_type: packageType, version } = content;
     const held = { name: path, packageType, version, at: artifact.place };
     const refused = policy && inspection ? policyProblems(inspection, policy, held) : [];
-    refused.push(...(await documentProblems(artifact, opened)));
     if (untrue === undefined) return refused;
     return [...refused, problem("package-metadata", artifact, `${path}: ${untrue}`, ingestAgain)];
   } finally {
@@ -84,17 +83,21 @@ async function judgeFile(
   }
 }
 
-/** Documents that are not next to the artifact are not checked. */
-async function documentProblems(artifact: Artifact, { beside }: FileWithNeighbours): Promise<Problem[]> {
+/** Documents that are not in the folder are not checked. */
+async function documentProblems(artifact: Artifact, folder: string): Promise<Problem[]> {
   const problems: Problem[] = [];
-  for (const { file, sha256 } of artifact.documents ?? []) {
-    const source = beside(file);
-    if (!source) continue;
-    const digest = createHash("sha256");
-    await hashWhole(source, digest);
-    const found = digest.digest("hex");
-    const message = `${file} has the SHA-256 ${found}, expected ${sha256}`;
-    if (found !== sha256) problems.push(problem("checksum-mismatch", artifact, message, ingestAgain));
+  const { checksum, version } = artifact.content;
+  for (const document of artifact.documents ?? []) {
+    const path = artifactAtHand(folder, version, document.file);
+    if (path === undefined) continue;
+    const { file, close } = openWithNeighbours(path);
+    try {
+      const fault = await documentFault(document, file, checksum);
+      if (fault !== undefined)
+        problems.push(problem("checksum-mismatch", artifact, `${path} ${fault}`, ingestAgain));
+    } finally {
+      close();
+    }
   }
   return problems;
 }

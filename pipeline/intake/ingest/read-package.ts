@@ -12,6 +12,7 @@ import type { Problem } from "../../errors.ts";
 import { readSmall } from "../../inspect/bytes/small-file.ts";
 import type { Inspection } from "../../inspect/inspection.ts";
 import { metadataFormat, readMetadata } from "../../inspect/metadata.ts";
+import { signsDigest } from "../../inspect/prove-document.ts";
 import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
 import { type At, problem } from "./evidence.ts";
 import type { IncusReading } from "./incus-reading.ts";
@@ -76,7 +77,7 @@ async function provenanceOf(
   const source = beside(`${file.name}.prov`);
   if (!source) return undefined;
   const bytes = readSmall(source);
-  if (!Buffer.from(bytes).includes(`sha256:${await file.sha256()}`))
+  if (!signsDigest(bytes, await file.sha256()))
     throw new Fault("bad-digest", `${source.name} next to it does not contain its SHA-256`);
   const sha256 = hash("sha256", bytes);
   return [{ kind: "signature", format: "helm-prov", file: `${name}.prov`, sha256, size: source.size }];
