@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, rmSync, statSync, utimesSync, writeFileSy
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
 import { expect, test } from "vitest";
-import { copyProject, relcat } from "../support/run.ts";
+import { relcat, sampleWithoutFeeds } from "../support/run.ts";
 import { jsonOf, readSiblings, readTree } from "../support/tree.ts";
 
 const decode = { gz: gunzipSync, br: brotliDecompressSync, zst: zstdDecompressSync };
@@ -25,7 +25,7 @@ const edit = (folder: string) => {
 };
 
 test("large files are also kept as gzip and brotli, with the same time, and are not listed", async () => {
-  const folder = copyProject(".");
+  const folder = sampleWithoutFeeds();
   const { dist, tree, siblings } = await built(folder);
   const large = [...tree]
     .filter(([path, { length }]) => length >= 8192 && path !== "build.json")
@@ -41,7 +41,7 @@ test("large files are also kept as gzip and brotli, with the same time, and are 
 });
 
 test("an unchanged file keeps its siblings, and a changed one gets new ones", async () => {
-  const folder = copyProject(".");
+  const folder = sampleWithoutFeeds();
   const before = await built(folder);
   // The number alone may be given to the next file that is made.
   const identity = (path: string) => {
@@ -63,7 +63,7 @@ test("an unchanged file keeps its siblings, and a changed one gets new ones", as
 });
 
 test("siblings are made and removed with the configuration, and with their files", async () => {
-  const folder = copyProject(".");
+  const folder = sampleWithoutFeeds();
   const config = join(folder, "releases/catalog.yaml");
   await built(folder);
   appendFileSync(config, "precompress: [zst]\n");
@@ -75,7 +75,7 @@ test("siblings are made and removed with the configuration, and with their files
 });
 
 test("the siblings of a removed file are removed", async () => {
-  const folder = copyProject(".");
+  const folder = sampleWithoutFeeds();
   const { dist } = await built(folder);
   expect(statSync(join(dist, "page/26.09/index.html.gz")).isFile()).toBe(true);
   rmSync(join(folder, "releases/26.09.001"), { recursive: true });
@@ -90,7 +90,7 @@ test("the siblings of a removed file are removed", async () => {
 });
 
 test("a sibling with another time is made again", async () => {
-  const folder = copyProject(".");
+  const folder = sampleWithoutFeeds();
   const { dist } = await built(folder);
   const stale = join(dist, "index.html.gz");
   writeFileSync(stale, "not this site's");

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, rmSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -27,6 +27,14 @@ export function copyProject(fixture: string, folder = temporaryFolder()): string
   const from =
     fixture === "." ? join(repository, "releases") : join(repository, "test/fixtures", fixture, "releases");
   cpSync(from, join(folder, "releases"), { recursive: true });
+  return folder;
+}
+
+/** A copy of the sample without its package feeds, which need a key of their own in signed sites. */
+export function sampleWithoutFeeds(): string {
+  const folder = copyProject(".");
+  const config = join(folder, "releases/catalog.yaml");
+  writeFileSync(config, readFileSync(config, "utf8").replace(/^feeds:\n(?: .*\n)+/m, ""));
   return folder;
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { Updater } from "tuf-js";
 import { expect, vi } from "vitest";
 import { afterFile } from "../support/after-file.ts";
-import { copyProject, relcat, temporaryFolder } from "../support/run.ts";
+import { relcat, sampleWithoutFeeds, temporaryFolder } from "../support/run.ts";
 
 /** The time at which the sample is signed. */
 export const start = Date.parse("2026-10-01T00:00:00Z");
@@ -39,7 +39,7 @@ export async function signedProject(
   profile: "simple" | "full" = "simple",
   at = "2026-10-01T00:00:00Z",
 ): Promise<SignedProject> {
-  const folder = copyProject(".");
+  const folder = sampleWithoutFeeds();
   const keys = join(temporaryFolder(), "keys");
   const run: SignedProject["relcat"] = (args, env = {}) => relcat(folder, args, { env });
   const expectDone = async (args: string[], env = {}) => {
