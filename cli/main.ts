@@ -112,9 +112,9 @@ async function refuse(error: CommanderError, command: string, host: Host): Promi
 async function enter(folder: string | undefined): Promise<void> {
   if (folder === undefined) return;
   if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
-    const hint = "Give an existing folder with -C; relcat init FOLDER makes a new project.";
+    const hint = "Give an existing folder with -C; relcat init FOLDER creates a new project.";
     const what = statSync(folder, { throwIfNoEntry: false })
-      ? `${folder} is no folder`
+      ? `${folder} is not a folder`
       : `there is no folder ${folder} here`;
     const { UsageError } = await import("./terminal/usage.ts");
     throw new UsageError(what, hint, "folder-missing");

@@ -76,20 +76,21 @@ function report(
   host: Host,
   next: string | undefined,
 ): void {
-  if (left_out.releases.length > 0) say(host, `Left out, because not cut: ${listed(left_out.releases)}.`);
+  if (left_out.releases.length > 0)
+    say(host, `Left out because they are not cut: ${listed(left_out.releases)}.`);
   for (const { version, file } of left_out.artifacts)
-    say(host, `Left out, because without a ledger line: ${JSON.stringify(file)} of ${version}.`);
+    say(host, `Left out for lack of a ledger line: ${JSON.stringify(file)} of ${version}.`);
   if (left_out.private > 0)
-    say(host, `Left out, because without a ledger line: ${count(left_out.private, "private artifact")}.`);
+    say(host, `Left out for lack of a ledger line: ${count(left_out.private, "private artifact")}.`);
   if (warnings > 0)
     sayCommand(host, `${count(warnings, "warning")}: relcat check shows ${warnings === 1 ? "it" : "them"}.`);
   sayCommand(
     host,
-    `To look at it: ${serveCommand(out, host)}, then open http://127.0.0.1:8080${new URL(base_url).pathname.replace(/\/?$/, "/")}`,
+    `To view it: ${serveCommand(out, host)}, then open http://127.0.0.1:8080${new URL(base_url).pathname.replace(/\/?$/, "/")}`,
   );
   if (provisional.length > 0) {
     say(host, `Provisional until relcat cut makes ids and dates permanent: ${listed(provisional, 10)}.`);
-    sayNext(host, "relcat status: it says what is missing and what to cut");
+    sayNext(host, "relcat status: it shows what is missing and what to cut");
   } else sayNext(host, next ?? cutOf(left_out) ?? `put ${folderName(out)} where it is served`);
 }
 

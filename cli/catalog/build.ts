@@ -30,14 +30,11 @@ export interface BuildOptions extends LedgerGuardOptions {
 export async function buildSite(options: BuildOptions, host: Host): Promise<number> {
   const { out = host.dist, released = false, with: versions, site: siteName, at, checkOut, now } = options;
   if (versions && !released) {
-    throw new UsageError(
-      "--with adds versions to --released, which is missing",
-      "Without --released every version is built.",
-    );
+    throw new UsageError("--with needs --released", "Without --released every version is built.");
   }
   if (at !== undefined && (!released || versions)) {
     throw new UsageError(
-      "--at builds what was released then, so it goes with --released alone",
+      "--at needs --released, and cannot be combined with --with",
       `relcat build --released --at ${at}`,
     );
   }
@@ -106,7 +103,10 @@ function sayingOnce(host: Host): (reason: string) => void {
   let isPrinted = false;
   return (reason) => {
     if (!isPrinted)
-      say(host, `The cache does not work: ${reason}. The build goes on; the next one takes longer.`);
+      say(
+        host,
+        `The cache does not work: ${reason}. The build continues, but the next one will take longer.`,
+      );
     isPrinted = true;
   };
 }

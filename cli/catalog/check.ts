@@ -28,7 +28,7 @@ export interface CheckOptions extends LedgerGuardOptions {
 export async function check(options: CheckOptions, host: Host): Promise<number> {
   const { ledgerBase, artifacts, format } = options;
   if (host.json && format !== "text" && format !== "json")
-    throw new UsageError(`--json and --format ${format} ask for two forms at once`, "Give one of them.");
+    throw new UsageError(`--json and --format ${format} request two formats`, "Give one of them.");
   const catalog = await loadCatalog(host.releases);
   const base = ledgerBase ?? catalog.config.ledgerBase;
   const guard = new LedgerGuard({ base: ledgerBase === "none" ? false : options.base }, host, base);

@@ -3,7 +3,7 @@ import { asCount, asVersions } from "../terminal/arguments.ts";
 import { formatOption, noBase, type Run, row, siteOption } from "../terminal/rows.ts";
 
 export function addLooking(program: CommandUnknownOpts, run: Run): void {
-  program.commandsGroup("Look and build:");
+  program.commandsGroup("Inspect and build:");
   row(program, "check", "Show every problem in the release files.", "relcat check --ledger-base origin/main")
     .addOption(formatOption("text", ["text", "json", "github", "sarif"] as const))
     .option("--ledger-base <revision>", "also check that the ledger only grew since this git revision")

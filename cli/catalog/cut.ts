@@ -60,7 +60,7 @@ export async function cutReleases(
   const { allowIncomplete = false, allowRevise = 50, commit = false, artifacts, body, dryRun, now } = options;
   if (body !== undefined && dryRun)
     throw new UsageError(
-      "--body writes a file, and --dry-run none",
+      "--body writes a file, but --dry-run writes nothing",
       "relcat plan --format markdown prints the same.",
     );
   if (body !== undefined) requireTarget(body);
@@ -68,7 +68,7 @@ export async function cutReleases(
   const chosen = versions.length > 0 ? versions : undefined;
   if (options.all && (chosen || plan)) {
     const other = plan ? "--plan" : "a version";
-    throw new UsageError(`--all cuts every release, and ${other} says which`, "Give one of them.");
+    throw new UsageError(`--all cuts every release, but ${other} selects some`, "Give one of them.");
   }
   const isChosen = chosen !== undefined || plan !== undefined || options.all === true || dryRun === true;
   const confirm = isChosen ? undefined : confirmAll(commit, host);
@@ -119,10 +119,10 @@ const confirmAll =
     if (!host.confirm) {
       const named = due.map(({ version, records }) => `${version} (${records})`);
       throw new UsageError(
-        "cut was not given versions, and there is no terminal to ask at; nothing was cut",
+        "no versions were given, and there is no terminal to ask on; nothing was cut",
         named.length === 0
-          ? "Name versions, or give --all. Nothing is due now."
-          : `Name versions, or give --all for all that is due: ${listed(named, 10)}.`,
+          ? "Name versions, or give --all. There is nothing to cut now."
+          : `Name versions, or give --all to cut all of these: ${listed(named, 10)}.`,
         "not-confirmed",
       );
     }
@@ -142,7 +142,7 @@ const confirmAll =
 async function planToCut(file: string, versions: readonly string[], now: string | undefined): Promise<Plan> {
   if (versions.length === 0 && now === undefined) return readPlan(file);
   throw new UsageError(
-    `a plan says which versions are cut and when, but ${now === undefined ? "versions were" : "--now was"} given too`,
+    `a plan already sets the versions and the time of a cut, but ${now === undefined ? "versions were" : "--now was"} given too`,
     "Leave them out, or cut without --plan.",
   );
 }
@@ -151,7 +151,7 @@ function writeBody(file: string, { plan, cut: { events } }: { plan: Plan; cut: C
   try {
     writeText(file, planMarkdown(plan));
   } catch (error) {
-    if (events.length > 0) say(host, "The ledger is written; only its description is not:");
+    if (events.length > 0) say(host, "The ledger was written, but its description was not:");
     throw error;
   }
 }
@@ -199,8 +199,8 @@ function emptyReleases({ releases, ledger }: Catalog, chosen: readonly string[] 
 function describe(summary: CutSummary, empty: readonly string[], isRepeated: boolean): string {
   const { added, revised, private: hidden, at, commit } = summary;
   if (added.length + revised.length + hidden.added + hidden.revised === 0) {
-    if (isRepeated) return "Nothing to cut: the ledger has the lines of this plan already.";
-    if (empty.length === 0) return "Nothing to cut: everything is permanent already.";
+    if (isRepeated) return "Nothing to cut: the ledger already has the lines of this plan.";
+    if (empty.length === 0) return "Nothing to cut: everything is already permanent.";
     return `Nothing to cut: ${listed(empty)} ${empty.length === 1 ? "has" : "have"} no artifacts yet.`;
   }
   const blocks: string[] = [];

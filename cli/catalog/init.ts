@@ -16,12 +16,12 @@ export async function init(folder: string, host: Host): Promise<number> {
   const there = folder === "." ? "" : ` -C ${shellWord(folder)}`;
   say(
     host,
-    `Run npm install in ${place}: it installs relcat ${host.own.version} and writes package-lock.json, which belongs into git.`,
+    `Run npm install in ${place}: it installs relcat ${host.own.version} and writes package-lock.json, which belongs in git.`,
   );
   if (outer !== undefined && outer !== folder)
     say(
       host,
-      `${folderName(outer)} has a project already: commands in ${place} use the new one, and no longer that one.`,
+      `${folderName(outer)}already contains a project: commands in ${place}now use the new one instead.`,
     );
   sayNext(host, `relcat${there} check, then relcat${there} build`);
   return exitStatus.done;

@@ -26,9 +26,15 @@ export async function rebase({ onto, dryRun, now }: RebaseOptions, host: Host): 
     afterDryRun(describe(done, summary), dryRun),
   );
   for (const version of done.rebase.cutTwice)
-    say(host, `Both sides cut records of ${version}: see that it is one release, not two under one number.`);
+    say(
+      host,
+      `Both sides cut records of ${version}: check that it is one release, not two with the same number.`,
+    );
   for (const id of done.rebase.overtaken)
-    say(host, `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published meanwhile.`);
+    say(
+      host,
+      `Left out: our revision of id ${id}, which ${done.onto.name} withdrew or published in the meantime.`,
+    );
   if (dryRun) sayNextAfterDryRun(host);
   else sayNext(host, nextAfter(done, base, `${host.releases}/ledger.jsonl`));
   return exitStatus.done;
@@ -74,11 +80,11 @@ function summarize({ rebase: { events, moved, overtaken, cutTwice }, onto }: Reb
 
 function describe({ rebase: { before, after } }: RebasedLedger, summary: RebaseSummary): string {
   const { onto, at, lines, moved, private: hidden } = summary;
-  if (before === after) return `Nothing to rebase: the ledger has every line of ${onto} first.`;
+  if (before === after) return `Nothing to rebase: the ledger already begins with every line of ${onto}.`;
   const dated = at === null ? "" : `, dated ${at} or later`;
   const ours =
     lines === 0
-      ? "nothing of ours is left to follow them"
+      ? "none of our lines are left to add"
       : `${count(lines, "line")} of ours follow${lines === 1 ? "s" : ""}${dated}`;
   const rows = moved.map(({ from, to, version, package_type, file, already_there }) => [
     `  ${from} → ${to}`,
@@ -89,12 +95,12 @@ function describe({ rebase: { before, after } }: RebasedLedger, summary: RebaseS
   return [
     `Kept the lines of ${onto}; ${ours}${rows.length > 0 ? ":" : "."}`,
     ...(rows.length > 0 ? [table(rows)] : []),
-    ...(hidden > 0 ? [`${count(hidden, "private record")} got another id.`] : []),
+    ...(hidden > 0 ? [`${count(hidden, "private record")} got a new id.`] : []),
   ].join("\n");
 }
 
 /** A plan contains ids and dates, which the rebase may change. */
-const planAgain = "; a plan made before no longer fits: relcat plan";
+const planAgain = "; earlier plans no longer apply: run relcat plan";
 
 function nextAfter(
   { operation, isMerged, rebase: { before, after } }: RebasedLedger,
@@ -104,6 +110,6 @@ function nextAfter(
   if (operation)
     return `git add ${ledgerFile}, then git ${operation} --continue, then relcat check --ledger-base ${base}${planAgain}`;
   if (!isMerged)
-    return `commit ${ledgerFile}, then git merge ${base} brings the releases its lines are of${planAgain}`;
+    return `commit ${ledgerFile}, then git merge ${base}to get the releases of its lines${planAgain}`;
   return before === after ? "relcat check" : `relcat check, then commit ${ledgerFile}${planAgain}`;
 }

@@ -21,8 +21,8 @@ export async function list(
   const bare = terms.find((term) => !term.includes("="));
   if (bare !== undefined) {
     throw new UsageError(
-      `${JSON.stringify(bare)} is no filter, expected field=value`,
-      "Such as package_type=deb",
+      `${JSON.stringify(bare)} is not a filter, expected field=value`,
+      "For example: package_type=deb",
     );
   }
   const catalog = await catalogFor(terms, host);

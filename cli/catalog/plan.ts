@@ -63,7 +63,7 @@ function refuseContradictions({ against, ledgerBase, format, limit }: PlanOption
   }
   if (limit === undefined) return;
   if (format !== "markdown")
-    throw new UsageError("--limit is for --format markdown", "Nothing else is cut to fit.");
+    throw new UsageError("--limit needs --format markdown", "Other formats are never shortened.");
   if (limit < smallestLimit)
     throw new UsageError(`--limit ${limit} is too small for a plan`, `Give ${smallestLimit} or more.`);
 }

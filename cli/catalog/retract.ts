@@ -43,7 +43,7 @@ export async function retractRecords(
   const due = decideRetract(ledger, retraction, ledger.newest).events;
   say(host, `To be retracted: ${count(entries.length, "record")}`);
   listRecords(entries, host);
-  if (alreadyRetracted > 0) say(host, `Left as they are: ${alreadyRetracted} withdrawn already.`);
+  if (alreadyRetracted > 0) say(host, `Unchanged: ${alreadyRetracted} already withdrawn.`);
   const { dryRun, now } = options;
   if (due.length > 0 && !dryRun)
     await confirmOrRefuse(`Retract ${entries.length === 1 ? "it" : "them"}?`, options.yes, host);
@@ -57,7 +57,7 @@ export async function retractRecords(
 }
 
 function doneText(changed: number, dryRun?: true): string {
-  if (changed === 0) return "Nothing changed: the ledger says so already.";
+  if (changed === 0) return "Nothing changed: the ledger already says so.";
   const records = count(changed, "record");
   return dryRun ? `Would retract ${records}; nothing was written.` : `Retracted ${records}.`;
 }

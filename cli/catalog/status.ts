@@ -87,7 +87,7 @@ function nextWithSites(next: Next, sites: readonly SiteStatus[], { sites: known,
 function whyToPublish({ name, live, unpublished }: SiteStatus): string {
   if (live?.hold) return `${name} is held until this is repaired: ${live.hold.reason}`;
   return unpublished === null
-    ? `${name} has another ledger than the one here`
+    ? `${name} has a different ledger from the one here`
     : `${name} lacks ${count(unpublished, "ledger line")}`;
 }
 
@@ -163,7 +163,7 @@ function siteRow(
   { given }: Host,
 ): string[] {
   if (unreachable !== undefined) return [name, "unknown", "", unreachable];
-  if (!live) return [name, "empty", "", "nothing was published there yet"];
+  if (!live) return [name, "empty", "", "nothing has been published there yet"];
   const [first] = ends;
   return [
     name,
@@ -171,7 +171,7 @@ function siteRow(
     live.at.slice(0, 10),
     [
       live.state === "done" ? "live" : `being published by ${live.publisher}`,
-      ...(unpublished === null ? ["its ledger is not the beginning of the one here"] : []),
+      ...(unpublished === null ? ["the ledger here does not begin with its ledger"] : []),
       ...(unpublished ? [`${count(unpublished, "ledger line")} not published`] : []),
       ...(live.hold ? [`held: ${live.hold.reason}`] : []),
       ...(unverified.length > 0 ? [`${listed(unverified, 3)} ${unverifiedText}`] : []),
@@ -183,7 +183,7 @@ function siteRow(
 const unverifiedText = "not signed by a key of the newest root in releases/trust: sign and publish again";
 
 function endText({ role, days }: SiteStatus["ends"][number]): string {
-  if (days < 0) return `the signature of ${role} has ended: relcat sign`;
-  const left = `${role} ends in ${count(days, "day")}`;
+  if (days < 0) return `the signature of ${role} has expired: relcat sign`;
+  const left = `${role} expires in ${count(days, "day")}`;
   return days < warningDays ? `${left}: relcat sign` : left;
 }

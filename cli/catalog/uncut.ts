@@ -21,8 +21,8 @@ export async function uncutRelease(
     const [first, last] = [ids[0], ids.at(-1)];
     const range = first === last ? `the id ${first}` : `the ids ${first} to ${last}`;
     const lines = `${count(events.length, "ledger line")} of ${version}`;
-    if (dryRun) return `Would take back ${lines}, and free ${range}; nothing was written.`;
-    return `Took back ${lines}; ${range} ${first === last ? "is" : "are"} free again.`;
+    if (dryRun) return `Would undo the cut: remove ${lines} and free ${range}; nothing was written.`;
+    return `Removed ${lines}; ${range} ${first === last ? "is" : "are"} free again.`;
   });
   if (dryRun) sayNextAfterDryRun(host);
   else sayNext(host, `relcat check, then relcat cut ${version}`);

@@ -59,13 +59,13 @@ function hintOf(status: number, { type }: Details, credentials: CredentialsKind)
   if (status === 401) return unauthorized[credentials];
   if (status === 403 && String(type).endsWith(":forbidden")) return forbidden[credentials];
   if (status === 429) return "Run it again later; relcat controller serve --limit-key sets the limit.";
-  if (status >= 500) return "Run it again later; the server's log says more.";
+  if (status >= 500) return "Run it again later; the server's log has the details.";
   return undefined;
 }
 
 const unauthorized: Readonly<Record<CredentialsKind, string>> = {
   key: "The API key is wrong, expired, disabled or revoked: relcat controller audit show --code auth.failed says which.",
-  session: "The session ended: relcat login opens another one.",
+  session: "The session has expired: sign in again with relcat login.",
   host: "",
   none: "Check the name and the password.",
 };

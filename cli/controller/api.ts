@@ -70,14 +70,14 @@ function readUrl(text: string, name: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (!url || !/^https?:$/.test(url.protocol) || url.search || url.hash || url.username) {
     throw new UsageError(
-      `${name} has ${JSON.stringify(text)}, expected an address`,
-      "Such as https://controller.example.com",
+      `${name} is ${JSON.stringify(text)}, expected an http or https URL`,
+      "For example: https://controller.example.com",
     );
   }
   if (url.protocol === "http:" && !/^(localhost|127\.[\d.]+|\[::1\])$/.test(url.hostname)) {
     throw new UsageError(
-      `${name} has ${text}: over plain HTTP others could read the credentials`,
-      "Give an https:// address.",
+      `${name} is ${text}: over plain HTTP others could read the credentials`,
+      "Give an https:// URL.",
     );
   }
   return url.origin + url.pathname.replace(/\/+$/, "");
@@ -146,7 +146,7 @@ class Http implements Connection {
       const mayWait = response.status === 429 && seconds <= longestWait && waits < mostWaits;
       if (!mayWait) return this.#refuseRedirect(response);
       await response.body?.cancel();
-      say(this.#host, `The controller asks to wait: going on in ${count(seconds, "second")}…`);
+      say(this.#host, `The controller limits requests: continuing in ${count(seconds, "second")}…`);
       await wait(seconds * 1000);
     }
   }
@@ -172,8 +172,8 @@ class Http implements Connection {
     if (body !== undefined) return { status: response.status, body };
     throw failure(
       "network",
-      `${this.url} does not answer as a controller does (${response.status})`,
-      "Check the address; a proxy before it must pass /-net/api/v0/ on.",
+      `${this.url} does not answer like a controller (${response.status})`,
+      "Check the address; a proxy in front of it must forward /-net/api/v0/.",
     );
   }
 
@@ -183,7 +183,7 @@ class Http implements Connection {
     this.#hasWarned = true;
     say(
       this.#host,
-      `${this.#host.messages.style("yellow", "warning:")} the API key ends on ${ends.slice(0, 10)}; relcat controller keys rotate me makes its next secret.`,
+      `${this.#host.messages.style("yellow", "warning:")} the API key expires on ${ends.slice(0, 10)}; relcat controller keys rotate me creates its next secret.`,
     );
   }
 }
@@ -203,7 +203,7 @@ function unreachable(url: string, error: unknown): RelcatError {
   return failure(
     "network",
     `cannot reach ${url} (${isLate ? "no answer in time" : (code ?? message)})`,
-    "Does the controller run there? relcat controller serve starts one.",
+    "Is the controller running there? relcat controller serve starts one.",
     undefined,
     error,
   );

@@ -33,17 +33,14 @@ export async function verifyAuditLog(
   if (verdict.verdict === "broken") {
     throw refusal(
       "audit-broken",
-      `${shownDatabase(database)} was changed outside of the controller: ${verdict.why}`,
+      `${shownDatabase(database)} was changed outside the controller: ${verdict.why}`,
       "Keep this database for the investigation; relcat controller restore creates one from a backup.",
     );
   }
   const { seq, hash } = verdict.head;
   const end = `${seq}:${hash}`;
-  answer(host, { rows: seq, head: end }, () => `The audit log is whole: ${count(seq, "row")}.\n${end}`);
-  sayNext(
-    host,
-    "write that line down elsewhere; --head LINE proves later that nothing before it was cut off",
-  );
+  answer(host, { rows: seq, head: end }, () => `The audit log is intact: ${count(seq, "row")}.\n${end}`);
+  sayNext(host, "store this line elsewhere; --head LINE later proves that no row before it was removed");
   return exitStatus.done;
 }
 
@@ -51,7 +48,7 @@ function readHead(text: string): { seq: number; hash: string } {
   const [, seq, hash] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (seq !== undefined && hash !== undefined) return { seq: Number(seq), hash };
   throw new UsageError(
-    `${JSON.stringify(text)} does not fit --head <line>`,
+    `${JSON.stringify(text)} is not valid for --head <line>`,
     "Give a line that relcat controller audit verify printed, SEQ:HASH.",
   );
 }
@@ -70,7 +67,7 @@ export function showAuditLog(
   return withApi(options, host, async (api) => {
     const { audit_log: rows } = await api.ask<{ audit_log: AuditRow[] }>("GET", `/audit_log?${query}`);
     answer(host, { audit_log: rows }, () => auditTable(rows));
-    if (rows.length === 0) say(host, "Nothing of that is in the audit log.");
+    if (rows.length === 0) say(host, "No row of the audit log matches.");
     return exitStatus.done;
   });
 }

@@ -34,13 +34,10 @@ export async function backUpController(
   say(
     host,
     pepper === undefined
-      ? "The pepper is not in it: keep that too, apart from it; without it the backup is of no use."
+      ? "The backup does not contain the pepper. Keep the pepper in another place: without it the backup is useless."
       : `The pepper is in ${pepperFile(file)}: anyone who has both can do what the controller can.`,
   );
-  sayNext(
-    host,
-    `relcat controller restore ${shellWord(file)} --database NEW.db, which makes a controller of it`,
-  );
+  sayNext(host, `relcat controller restore ${shellWord(file)} --database NEW.db, to restore it`);
   return exitStatus.done;
 }
 
@@ -60,10 +57,10 @@ export async function restoreController(
   }
   const log = (message: string) => say(host, message);
   await explained(file, () => restore({ file, database, pepper, settings, clock: Date.now, log }));
-  answer(host, { database, file }, () => `Restored ${file} as ${database}; its audit log is whole.`);
+  answer(host, { database, file }, () => `Restored ${file} as ${database}; its audit log is intact.`);
   say(
     host,
-    "What happened after the backup is not in it: keys revoked and devices rejected since then are as they were.",
+    "Changes after the backup are lost: keys that were revoked and devices that were rejected since then have their earlier state.",
   );
   sayNext(host, `relcat controller serve --database ${shellWord(database)}`);
   return exitStatus.done;
@@ -71,10 +68,7 @@ export async function restoreController(
 
 function refusePostgres(database: string, line: string): void {
   if (!isPostgres(database)) return;
-  throw new UsageError(
-    "PostgreSQL has tools of its own for this",
-    `Run ${line}; RELCAT_PEPPER is kept apart.`,
-  );
+  throw new UsageError("PostgreSQL has its own tools for this", `Run ${line}; RELCAT_PEPPER is kept apart.`);
 }
 
 export async function migrateController({ database }: { database: string }, host: Host): Promise<number> {
@@ -82,7 +76,7 @@ export async function migrateController({ database }: { database: string }, host
     migrateDatabase({ database, log: (message) => say(host, message) }),
   );
   answer(host, { steps }, () =>
-    steps.length === 0 ? "The database has this version's form already." : `Done: ${listed(steps)}.`,
+    steps.length === 0 ? "The database already has the schema of this version." : `Done: ${listed(steps)}.`,
   );
   return exitStatus.done;
 }
@@ -101,7 +95,7 @@ async function explained<T>(database: string, work: () => T | Promise<T>): Promi
     if (error instanceof BackupBroken)
       throw refusal(
         "audit-broken",
-        `${database} was changed outside of the controller: ${error.message}`,
+        `${database} was changed outside the controller: ${error.message}`,
         "Restore another backup; nothing was written.",
         error,
       );

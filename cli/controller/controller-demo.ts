@@ -134,7 +134,7 @@ function printInstructions({ url, password, serials, key }: DemoServer, host: Ho
   print(
     host,
     [
-      `# A controller runs on ${url}; Ctrl-C stops it and removes everything.`,
+      `# A controller is running on ${url}; Ctrl-C stops it and removes everything.`,
       `# Its Owner: ${email}, password ${password}`,
       "# In another terminal:",
       ...commandLine(host),

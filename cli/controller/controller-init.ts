@@ -17,7 +17,7 @@ export async function initController(
   const [fault] = userFaults(email, password);
   if (fault !== undefined)
     throw new UsageError(
-      `the first Owner cannot be made: ${fault}`,
+      `the first Owner cannot be created: ${fault}`,
       "Give --email, and a password of 12 characters or more.",
     );
   const isNew = await withController(
@@ -32,14 +32,14 @@ export async function initController(
   if (!isNew) {
     throw refusal(
       "controller-exists",
-      `${shown} has its first Owner already; nothing was changed`,
-      `relcat controller users add --database ${shellWord(shown)} makes more users.`,
+      `${shown} already has its first Owner; nothing was changed`,
+      `relcat controller users add --database ${shellWord(shown)} adds more users.`,
     );
   }
   answer(
     host,
     { database: shown, email, role: "Owner" },
-    () => `Made a controller in ${shown}; its Owner is ${email}.`,
+    () => `Created a controller in ${shown}; its Owner is ${email}.`,
   );
   const pepper = pepperFile(database);
   if (existsSync(pepper)) say(host, `Keep ${pepper} too: without it no key or password can be checked.`);

@@ -40,7 +40,7 @@ export function createKey(
     const made = await api.ask<NewKey>("POST", "/api_keys", body);
     say(
       host,
-      `Made the API key ${made.name} for ${made.scopes.join(", ") || "nothing"}; it ends: ${day(made.expires_at)}.`,
+      `Created the API key ${made.name} for ${made.scopes.join(", ") || "nothing"}; it expires: ${day(made.expires_at)}.`,
     );
     return showSecret(made, host);
   });
@@ -48,7 +48,7 @@ export function createKey(
 
 /** Standard output contains only shell assignments: `eval "$(relcat controller keys create …)"`. */
 function showSecret(made: NewKey, host: Host): number {
-  if (!host.json) say(host, "The secret is shown this once:");
+  if (!host.json) say(host, "The secret is shown only once:");
   answer(host, { ...made }, () => `export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=${made.key}`);
   return exitStatus.done;
 }
@@ -106,7 +106,7 @@ export function revokeKey(word: string, place: ControllerPlace, host: Host): Pro
     answer(
       host,
       { id, name },
-      () => `Revoked ${id}${name === null ? "" : ` (${name})`}: no request with it is answered any more.`,
+      () => `Revoked ${id}${name === null ? "" : ` (${name})`}: requests with it are refused from now on.`,
     );
     return exitStatus.done;
   });
@@ -156,8 +156,8 @@ async function rotateOwn(place: ControllerPlace, body: object, host: Host): Prom
 
 function showRotated(rotated: NewKey, host: Host): number {
   const { previous_until: until } = rotated;
-  say(host, until === undefined ? "The old secret works no more." : `The old secret works until ${until}.`);
+  say(host, until === undefined ? "The old secret no longer works." : `The old secret works until ${until}.`);
   const status = showSecret(rotated, host);
-  sayNext(host, `put it where the old one is; the key ends: ${day(rotated.expires_at)}`);
+  sayNext(host, `replace the old secret with it; the key expires: ${day(rotated.expires_at)}`);
   return status;
 }

@@ -70,7 +70,7 @@ export function explainDatabase(error: unknown, database: string): unknown {
   return error;
 }
 
-const usualHint = "--database takes the file that relcat controller init made, or postgres://…";
+const usualHint = "--database takes the file that relcat controller init created, or postgres://…";
 
 /** Keeps upper-case names of variables. */
 const sentence = (text: string) => text.replace(/^[A-Z](?=[a-z ])/, (first) => first.toLowerCase());

@@ -53,7 +53,7 @@ export async function serveControllerUntilStopped(
     const stopped = untilStopped();
     announce(server, database, host);
     await stopped;
-    say(host, "Finishing the requests that run…");
+    say(host, "Finishing requests in progress…");
     await server.close();
   } finally {
     await controller.database.close();
@@ -89,8 +89,8 @@ const isLoopback = (address: string) => /^(localhost|127\.[\d.]+|::1)$/.test(add
 function refuseOpenNetwork({ host, tlsCert, trustedProxies = [] }: ControllerServeOptions): void {
   if (isLoopback(host) || tlsCert !== undefined || trustedProxies.length > 0) return;
   throw new UsageError(
-    `on ${host} others could read the credentials: it needs HTTPS there`,
-    "Give --tls-cert and --tls-key; or --trusted-proxies, if a proxy before it speaks HTTPS; or --host 127.0.0.1.",
+    `on ${host} others could read the credentials: HTTPS is required there`,
+    "Give --tls-cert and --tls-key; or --trusted-proxies, if a proxy in front of it serves HTTPS; or --host 127.0.0.1.",
   );
 }
 
@@ -98,10 +98,7 @@ function certificateOf({ tlsCert, tlsKey }: ControllerServeOptions) {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined) {
     const missing = tlsCert === undefined ? "--tls-cert" : "--tls-key";
-    throw new UsageError(
-      `${missing} is missing`,
-      "A certificate is of use with its key only: give both, as PEM files.",
-    );
+    throw new UsageError(`${missing} is missing`, "A certificate needs its key: give both, as PEM files.");
   }
   return { cert: readFileSync(tlsCert), key: readFileSync(tlsKey) };
 }
@@ -115,11 +112,11 @@ async function start(
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
     if (/^ERR_(OSSL|SSL|TLS)/.test(code)) {
-      const what = `${tlsCert} and ${tlsKey} are no certificate with its key: ${message}`;
+      const what = `${tlsCert} and ${tlsKey} are not a certificate and its key: ${message}`;
       throw refusal(
         "file-access",
         what,
-        "Both are PEM files; the certificate comes first in its chain.",
+        "Both must be PEM files, with the server's certificate first in its chain.",
         error,
       );
     }

@@ -24,7 +24,7 @@ export async function addUser(
     const { role, name } = options;
     const body = { email, role, password, ...(name !== undefined && { name }) };
     const user = await api.ask<User>("POST", "/user/upsert", body);
-    answer(host, { user }, () => `Made the user ${nameOf(user)} with the role ${user.role}.`);
+    answer(host, { user }, () => `Created the user ${nameOf(user)} with the role ${user.role}.`);
     return exitStatus.done;
   });
 }
@@ -68,11 +68,7 @@ export async function setPassword(word: string, place: ControllerPlace, host: Ho
     const { id, email } = user;
     const password = await newPassword(host);
     await api.ask("POST", "/user/upsert", { id, password });
-    answer(
-      host,
-      { id, email },
-      () => `${nameOf(user)} has another password; sessions that were open have ended.`,
-    );
+    answer(host, { id, email }, () => `${nameOf(user)} has a new password; open sessions were ended.`);
     return exitStatus.done;
   });
 }
@@ -88,7 +84,7 @@ export function changeUser(
     const user = await api.ask<User>("POST", "/user/upsert", { id, ...change });
     answer(host, { user }, () => `${nameOf(user)}: ${user.role}, ${user.status}.`);
     if (user.status === "Disabled")
-      say(host, "Sessions and tokens of theirs work no more; API keys they made do.");
+      say(host, "Their sessions and tokens no longer work; API keys that they created still do.");
     return exitStatus.done;
   });
 }

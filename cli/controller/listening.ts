@@ -8,8 +8,8 @@ export function refuseUnreadable(proxy: string): void {
   const most = isIP(address) === 6 ? 128 : 32;
   if (isIP(address) > 0 && /^\d{1,3}$/.test(bits) && Number(bits) <= most && rest.length === 0) return;
   throw new UsageError(
-    `--trusted-proxies has ${JSON.stringify(proxy)}, expected addresses or networks`,
-    "Such as --trusted-proxies 127.0.0.1 10.0.0.0/8",
+    `--trusted-proxies is ${JSON.stringify(proxy)}, expected addresses or networks`,
+    "For example: --trusted-proxies 127.0.0.1 10.0.0.0/8",
   );
 }
 
@@ -23,7 +23,7 @@ export function explainListening(error: NodeJS.ErrnoException, address: string):
   });
   if (error.code === "EADDRINUSE")
     return refused(
-      `something else listens on ${address}`,
+      `another program is listening on ${address}`,
       "Give another --port; --port 0 takes any free one.",
     );
   if (error.syscall !== "listen" && error.syscall !== "getaddrinfo") return undefined;

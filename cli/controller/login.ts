@@ -39,7 +39,7 @@ export async function logout(options: Place, host: Host): Promise<number> {
   const connection = connect(options, host, "session");
   const { url } = connection;
   if (!keptSessions(host).some((session) => session.url === url)) {
-    throw new UsageError(`you are not signed in to ${url}`, "There is nothing to end.");
+    throw new UsageError(`you are not signed in to ${url}`, "There is no session to end.");
   }
   try {
     await connection.ask("POST", "/user/logout");
@@ -47,6 +47,6 @@ export async function logout(options: Place, host: Host): Promise<number> {
     forgetSession(url, host);
   }
   answer(host, { url }, () => `Signed out of ${url}.`);
-  say(host, "API keys go on working.");
+  say(host, "API keys keep working.");
   return exitStatus.done;
 }

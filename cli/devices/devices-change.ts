@@ -28,7 +28,10 @@ export async function assignDevice(
 ): Promise<number> {
   const { user, nobody = false } = options;
   if ((user === undefined) !== nobody)
-    throw new UsageError("the owner of the device must be given once", "Give --user EMAIL, or --nobody.");
+    throw new UsageError(
+      "give either a new owner of the device or no owner",
+      "Give --user EMAIL, or --nobody.",
+    );
   const connection = connect(options, host);
   const { id } = await requireDevice(connection, selector);
   const owner = user === undefined ? undefined : await requireUser(connection, user);
@@ -51,7 +54,7 @@ export async function deleteDevices(
     throw failure(
       "request-conflict",
       `only rejected devices can be deleted; ${kept.map(({ id, state }) => `${id} is ${state}`).join(", ")}`,
-      "relcat devices reject comes first; nothing was changed.",
+      "Reject them first with relcat devices reject; nothing was changed.",
     );
   }
   say(host, deviceTable(devices));

@@ -67,8 +67,8 @@ function keyIn(file: string, host: Host): KeyObject {
     if (error instanceof Error && "syscall" in error) throw error;
     throw failure(
       "file-access",
-      `${file} is no Ed25519 private key in PEM`,
-      "Give another --key-file; a file that is not there is made.",
+      `${file} is not an Ed25519 private key in PEM`,
+      "Give another --key-file; a file that does not exist is created.",
       undefined,
       error,
     );
@@ -87,11 +87,11 @@ function printState({ id, state, token }: Enrolled, file: string, host: Host): n
     throw failure(
       "device-rejected",
       `the controller rejected this device, ${id}`,
-      `relcat devices accept ${id} takes that back.`,
+      `relcat devices accept ${id} undoes that.`,
     );
   const document = { id, state, key_file: file, token_file: token === undefined ? null : tokenFile };
   answer(host, document, () => `${id} is ${state}.`);
-  if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is given once.`);
+  if (token !== undefined) say(host, `Its token is in ${tokenFile}; it is issued only once.`);
   if (state === "pending") sayNext(host, `relcat devices accept ${id}, by a user who may do so`);
   return exitStatus.done;
 }

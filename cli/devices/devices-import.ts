@@ -72,7 +72,7 @@ function readLines(text: string, file: string): ExportLine[] {
     problems.push({
       code: "devices-file",
       severity: "error",
-      message: "the line is no device and no decision of relcat devices export",
+      message: "the line is neither a device nor a decision from relcat devices export",
       hint: "Each line is one JSON object, as relcat devices export writes it.",
       at: { file, line: index + 1, column: 1, excerpt: line },
     });

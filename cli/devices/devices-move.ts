@@ -50,7 +50,10 @@ export async function move(
   }
   const requests = Math.ceil(due.length / portion);
   if (requests > 1)
-    say(host, `Sent in ${requests} requests of at most ${portion}; each is applied as a whole.`);
+    say(
+      host,
+      `Sent in ${requests} requests of at most ${portion}; each is applied completely or not at all.`,
+    );
   for (let start = 0; start < due.length; start += portion) {
     const items = due.slice(start, start + portion).map(({ id, version }) => ({
       id,
@@ -61,7 +64,7 @@ export async function move(
     try {
       await connection.ask("POST", "/device/state", { devices: items, ...(dryRun && { dry_run: true }) });
     } catch (error) {
-      if (start > 0) say(host, `${start} of ${due.length} devices are ${state}; the rest is as it was.`);
+      if (start > 0) say(host, `${start} of ${due.length} devices are ${state}; the others are unchanged.`);
       throw error;
     }
   }

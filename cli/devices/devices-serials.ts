@@ -49,7 +49,7 @@ export async function setBySerials(
   answer(host, documentOf(state, changed, more), () =>
     [
       doneText(state, changed.length, options.dryRun),
-      ...(already > 0 ? [`${already} already so.`] : []),
+      ...(already > 0 ? [`${already} already in that state.`] : []),
       ...(preapproved.length > 0 ? [preapprovedText(preapproved.length, dry_run)] : []),
       ...lines,
     ].join("\n"),
@@ -80,7 +80,7 @@ const rejectedLine = (stay: readonly string[]): string[] =>
   stay.length === 0
     ? []
     : [
-        `${stay.length} rejected, left out: ${listed(stay, mostRejectedNamed)}; --include-rejected takes them`,
+        `${stay.length} rejected, left out: ${listed(stay, mostRejectedNamed)}; --include-rejected includes them`,
       ];
 
 const mostRejectedNamed = 3;
@@ -143,6 +143,6 @@ function linesOf({
   return [
     ...line(unknown, "unknown"),
     ...line(ambiguous, "ambiguous, several devices have it"),
-    ...line(placeholders, "no machine's own"),
+    ...line(placeholders, "not unique to one machine"),
   ];
 }

@@ -23,7 +23,7 @@ export async function setStates(
   const changed = await move(state, devices, connection, options, host);
   const already = devices.length - changed.length;
   answer(host, documentOf(state, changed, { already, dry_run: options.dryRun ?? false }), () =>
-    [doneText(state, changed.length, options.dryRun), already > 0 ? `${already} already so.` : ""]
+    [doneText(state, changed.length, options.dryRun), already > 0 ? `${already} already in that state.` : ""]
       .filter(Boolean)
       .join(" "),
   );
@@ -35,19 +35,19 @@ function refuseMixed(state: State, selectors: readonly string[], options: StateO
   const ways = [selectors.length > 0, serials !== undefined, allPending !== undefined].filter(Boolean).length;
   if (ways !== 1)
     throw new UsageError(
-      ways === 0 ? "no device is named" : "devices are named in several ways at once",
+      ways === 0 ? "no device is named" : "devices are selected in several ways",
       "Give selectors (ids, serial numbers, names), or --serials FILE, or --all-pending.",
     );
   if (column !== undefined && serials === undefined)
-    throw new UsageError("--column names a column of --serials, which is missing", "Add --serials FILE.");
+    throw new UsageError("--column needs --serials", "Add --serials FILE.");
   if (preapprove && (serials === undefined || state !== "accepted"))
     throw new UsageError(
-      "--preapprove is about unknown serial numbers to accept",
+      "--preapprove applies only to a list of serial numbers to accept",
       "Give it with relcat devices accept --serials FILE.",
     );
   if (includeRejected && (serials === undefined || state !== "accepted"))
     throw new UsageError(
-      "--include-rejected is about a list of serial numbers to accept",
+      "--include-rejected applies only to a list of serial numbers to accept",
       "Give it with relcat devices accept --serials FILE; a device that is named is accepted anyway.",
     );
 }

@@ -22,7 +22,7 @@ export function readSerials(text: string, file: string, column?: string): Listed
     throw failure(
       "serials-file",
       `${file} is empty`,
-      "It takes one serial number a line, or CSV with a column of them.",
+      "It must have one serial number per line, or be CSV with a column of serial numbers.",
     );
   const isList = rows.every(({ cells }) => cells.length === 1);
   const index = columnOf(header.cells, column, isList, file);

@@ -68,15 +68,12 @@ function requestOf(source: string, options: ImportOptions): ImportRequest {
   } = options;
   if (downloadUrl !== undefined && resolveDownloads) {
     throw new UsageError(
-      "--download-url and --resolve-downloads both say where files lie",
+      "--download-url and --resolve-downloads both say where the files are",
       "Give one of them.",
     );
   }
   if (resolveBase !== undefined && !resolveDownloads) {
-    throw new UsageError(
-      "--resolve-base belongs to --resolve-downloads, which is missing",
-      "Give both, or none.",
-    );
+    throw new UsageError("--resolve-base needs --resolve-downloads", "Give both, or none.");
   }
   const names = Object.fromEntries(wire.map(wireName));
   return { source, wire: names, downloadUrl, resolveDownloads, resolveBase, nextId, acceptViolations };
@@ -125,7 +122,7 @@ function describe(done: Import, { releases }: Host): string {
   const { match, versions, violations, hidden } = plan;
   if (isNothing(done)) {
     if (records.length === 0) return "Nothing to import: the list is empty.";
-    const nothing = `Nothing to import: all ${count(records.length, "record")} are here as they are there.`;
+    const nothing = `Nothing to import: all ${count(records.length, "record")} are already here, unchanged.`;
     return [nothing, ...keptLines(match)].join("\n");
   }
   const parts = [
@@ -135,11 +132,11 @@ function describe(done: Import, { releases }: Host): string {
     ...(match.unchanged.length > 0 ? [`${match.unchanged.length} unchanged`] : []),
   ];
   const lines = [
-    `Imported ${parts.join(", ")} into ${count(versions.length, "release")}; each builds to what it was.`,
+    `Imported ${parts.join(", ")} into ${count(versions.length, "release")}; each builds to the same record.`,
   ];
   lines.push(...catalogLines(plan, releases));
   lines.push(...keptLines(match));
-  if (hidden > 0) lines.push(`${count(hidden, "record")} private: in the ledger, in nothing public.`);
+  if (hidden > 0) lines.push(`${count(hidden, "record")} private: in the ledger, but in nothing public.`);
   if (violations.length > 0) {
     lines.push(`Accepted as they are, in ${releases}/exceptions.yaml:`);
     lines.push(table(countByRule(violations).map(([rule, amount]) => [`  ${amount}`, rule])));

@@ -39,8 +39,8 @@ export async function ingestOutputs(
   }
   if (out !== undefined && out !== "-" && !/\.(json|ya?ml)$/.test(out)) {
     throw new UsageError(
-      `--out ${out} is no manifest's name, expected one that ends in .json, .yaml or .yml`,
-      "Nothing else is read again as a manifest; - is standard output.",
+      `--out ${out} is not a manifest name, expected a name that ends in .json, .yaml or .yml`,
+      "Only such files are read as manifests; - means standard output.",
     );
   }
   const reading = showReading(host, () => performance.now());
@@ -59,7 +59,7 @@ export async function ingestOutputs(
   };
   const delivered = await ingest(host.releases, request, destination, process).finally(reading.end);
   if (artifacts !== undefined && !delivered.ingested.isInspected)
-    say(host, "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.");
+    say(host, "catalog.yaml names no signers: only checksums and sizes were compared.");
   report(delivered, dryRun, host);
   return exitStatus.done;
 }

@@ -5,7 +5,7 @@ import { noBase, type Run, row, siteArgument, siteOf, siteOption, yes } from "..
 const keysFolder = "folder with the private keys";
 const certificateOption = [
   "--certificate <file>",
-  "of openpgp: certificate of a key that a program holds; none is made",
+  "for openpgp: certificate of a key that a program holds; no key is created",
 ] as const;
 
 /** Commands for signing, publishing and withdrawing a site, in the order of their help. */
@@ -144,7 +144,7 @@ function addTrust(program: CommandUnknownOpts, run: Run): void {
     .addOption(
       new Option(
         "--step <step>",
-        "of openpgp: announce makes the next key known, sign lets both sign, retire ends the old one",
+        "for openpgp: announce makes the next key known, sign lets both sign, retire ends the old one",
       ).choices(["announce", "sign", "retire"] as const),
     )
     .option(...certificateOption)
@@ -199,7 +199,7 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
     .argument(...siteArgument)
     .requiredOption("--reason <text>", "reason, shown to everyone who tries to publish during the hold")
     .option("--to <build>", "start of the build's id; default: the previous build", asBuild)
-    .option("-o, --out <folder>", "folder with a build that was made with relcat build --at")
+    .option("-o, --out <folder>", "folder with a build from relcat build --at")
     .option("-n, --dry-run", "show what would change, and change nothing")
     .option(...yes)
     .action((site, options) =>

@@ -24,7 +24,7 @@ export async function download(
   const done = await downloadArtifact(known, request).finally(reading.end);
   answer(host, { ...done }, () =>
     done.result === "present"
-      ? `${done.file} is there already and right: ${done.package_type} of ${done.version}.`
+      ? `${done.file} already exists and is correct: ${done.package_type} of ${done.version}.`
       : `Downloaded ${done.file}: ${done.package_type} of ${done.version}, ${fileSize(done.size)}, as signed.`,
   );
   return exitStatus.done;

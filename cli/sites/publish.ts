@@ -111,9 +111,9 @@ const mostShown = 20;
 /** Lists damaged files that were rewritten. */
 function listRepaired({ repaired, result }: PublishDelivery, host: Host): void {
   if (repaired.length === 0) return;
-  const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} not as published`;
+  const files = `${count(repaired.length, "file")} at the site ${repaired.length === 1 ? "was" : "were"} different from what was published`;
   const verb = repaired.length === 1 ? "is" : "are";
-  say(host, `${files}, and ${result === "planned" ? "would be" : verb} put right:`);
+  say(host, `${files}, and ${result === "planned" ? "would be" : verb} restored:`);
   for (const { path, fault } of repaired.slice(0, mostShown)) say(host, `  ${path} ${fault}`);
   if (repaired.length > mostShown) say(host, `  and ${repaired.length - mostShown} more: --json lists all`);
 }

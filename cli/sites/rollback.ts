@@ -29,7 +29,7 @@ export async function rollback(
   const { build } = await readSiteState(host.releases, site, { environment, pid });
   if (!dryRun)
     await confirmOrRefuse(
-      `Take ${site} back from build ${build?.slice(0, 12)} to ${out ?? to ?? "the one before"}?`,
+      `Roll back ${site} from build ${build?.slice(0, 12)} to ${out ?? to ?? "the one before"}?`,
       yes,
       host,
     );

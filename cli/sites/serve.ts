@@ -39,7 +39,7 @@ export async function serve(options: ServeOptions, host: Host): Promise<number> 
   announce(origin, dir, options, host);
   await stopped;
   stopWatching?.();
-  say(host, "Finishing the requests that run…");
+  say(host, "Finishing requests in progress…");
   await origin.close();
   return exitStatus.done;
 }
@@ -57,7 +57,10 @@ async function postsInto(options: ServeOptions, host: Host): Promise<OriginOptio
   if (releases === undefined) {
     const option = afterPost ? "--after-post" : "--database";
     if (!afterPost && database === undefined) return undefined;
-    throw new UsageError(`${option} is of no use alone`, "Add --releases releases, which takes posts in.");
+    throw new UsageError(
+      `${option} has no effect alone`,
+      "Add --releases releases, which stores posted manifests.",
+    );
   }
   const token = postToken(host.environment.RELCAT_PUBLISH_TOKEN, database !== undefined);
   requireFolder(releases);
@@ -119,13 +122,13 @@ function explain(error: NodeJS.ErrnoException, folder: string, address: string):
   const refuse = (code: "folder-missing" | "build-unreadable", message: string, hint: string) =>
     new RelcatError([{ code, severity: "error", message, hint }], { cause: error });
   if (error.code === "ENOENT")
-    return refuse("folder-missing", `${name} holds no built site`, "Build one first: relcat build");
+    return refuse("folder-missing", `${name} does not contain a built site`, "Build one first: relcat build");
   const problem = explainListening(error, address);
   if (problem) return new RelcatError([problem], { cause: error });
   if (error instanceof SyntaxError || error.name === "SiteUnfinished") {
     return refuse(
       "build-unreadable",
-      `${name} holds no whole site: ${error.message}`,
+      `${name} does not contain a complete site: ${error.message}`,
       "Build it again: relcat build",
     );
   }

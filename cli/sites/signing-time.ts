@@ -10,6 +10,6 @@ export function timeOf(now: string | undefined, host: Host): number {
   if (!Number.isNaN(time)) return time;
   throw new UsageError(
     `--now is ${JSON.stringify(now)}, expected a time in UTC`,
-    "Such as 2026-09-14T08:00:00Z",
+    "For example: 2026-09-14T08:00:00Z",
   );
 }

@@ -28,7 +28,7 @@ export async function initOpenPgp(
   answerKey(done, host);
   say(
     host,
-    "openpgp    signs apt and yum repositories, in CI. Lost or stolen, another replaces it: relcat trust rotate openpgp. It is another key than online.",
+    "openpgp    signs apt and yum repositories, in CI. If it is lost or stolen, replace it: relcat trust rotate openpgp. It is not the online key.",
   );
   sayNext(host, `commit ${host.releases}/trust, ${await exported(done.keys[0], host)}then ${signing}`);
   return exitStatus.done;
@@ -43,7 +43,7 @@ export async function rotateOpenPgp(
 ): Promise<number> {
   if (step === undefined)
     throw new UsageError(
-      "the OpenPGP key is rotated in three steps, and none is given",
+      "the OpenPGP key is rotated in three steps, and --step is missing",
       "Give --step announce, and weeks later --step sign, then --step retire.",
     );
   if (step === "announce") requireSource(source, "relcat trust rotate openpgp --step announce --keys KEYS");
@@ -56,16 +56,16 @@ export async function rotateOpenPgp(
 
 const consequences: Record<RotationStep, string> = {
   announce:
-    "From the next publish on, clients that are set up anew trust both keys. When they are, go on with --step sign.",
-  sign: "From the next publish on, both keys sign: relcat sign needs both private keys, in one variable or file one armored block after the other. Clients that know one of them keep working. When all know the new key, go on with --step retire.",
+    "From the next publish on, clients that are set up again trust both keys. When all clients have been set up again, continue with --step sign.",
+  sign: "From the next publish on, both keys sign: relcat sign needs both private keys, one armored block after the other in one variable or file. Clients that know one of them keep working. When all clients know the new key, continue with --step retire.",
   retire:
-    "From the next publish on, clients that know only this key refuse the repositories. Its private key is not needed any more.",
+    "From the next publish on, clients that know only this key refuse the repositories. The old private key is no longer needed.",
 };
 
 const nextSteps: Record<RotationStep, string> = {
   announce: signing,
   sign: "put both private keys where relcat sign finds them",
-  retire: "leave the new private key alone where relcat sign finds it",
+  retire: "leave only the new private key where relcat sign finds it",
 };
 
 function requireSource({ keys, certificate }: NewFeedKey, example: string): void {
@@ -86,7 +86,7 @@ const stateWords: Record<FeedKeyState, string> = {
 
 function answerKey(done: FeedKeyDelivery, host: Host): void {
   const { fingerprint, state, keys, written } = done;
-  const made = keys.length > 0 ? `Made ${listed(keys)}; wrote` : "Wrote";
+  const made = keys.length > 0 ? `Created ${listed(keys)}; wrote` : "Wrote";
   answer(host, { ...done }, () => `${made} ${listed(written)}. ${fingerprint} ${stateWords[state]}.`);
 }
 
@@ -104,6 +104,7 @@ export async function listFeedKeys(host: Host): Promise<FeedKeyEnd[]> {
 
 export function describeFeedKey({ fingerprint, state, since, ends }: FeedKeyEnd, host: Host): string {
   const days = ends === null ? undefined : Math.floor((Date.parse(ends) - host.clock) / 86_400_000);
-  const end = days === undefined ? "" : days < 0 ? ", it has ended" : `, it ends in ${count(days, "day")}`;
+  const end =
+    days === undefined ? "" : days < 0 ? ", it has expired" : `, it expires in ${count(days, "day")}`;
   return `${"openpgp".padEnd(10)} ${state} since ${since.slice(0, 10)}${end}  ${fingerprint}`;
 }

@@ -26,16 +26,16 @@ export async function initTrust(
 ): Promise<number> {
   const keys = requireFolder(folder, "relcat trust init ~/relcat-keys");
   const done = await beginSiteTrust(host.releases, { keys, profile }, timeOf(now, host));
-  answer(host, { ...done }, () => `Made ${listed(done.keys)}.`);
+  answer(host, { ...done }, () => `Created ${listed(done.keys)}.`);
   say(
     host,
     "root       signs who may sign. Keep it offline, and a copy elsewhere: if it is lost, clients that trust it can never accept another root.",
   );
   say(
     host,
-    "targets    names the online key, once a year. Keep it offline: lost or stolen, root replaces it.",
+    "targets    names the online key, once a year. Keep it offline: if it is lost or stolen, root replaces it.",
   );
-  say(host, "online     signs each release, in CI: lost or stolen, root and targets replace it.");
+  say(host, "online     signs each release, in CI: if it is lost or stolen, root and targets replace it.");
   say(
     host,
     `Put online.pem where releases are signed (RELCAT_ONLINE_KEY, as PEM), then move ${shellWord(keys)} to a safe place.`,
@@ -61,9 +61,9 @@ export async function rotate(
 ): Promise<number> {
   const keys = requireFolder(folder, `relcat trust rotate ${role} --keys KEYS`);
   const done = await rotateKey(host.releases, { role, keys, replaced }, timeOf(now, host));
-  answer(host, { ...done }, () => `Made ${listed(done.keys)}; wrote ${listed(done.written)}.`);
+  answer(host, { ...done }, () => `Created ${listed(done.keys)}; wrote ${listed(done.written)}.`);
   if (role === "online")
-    say(host, "Put the new key where releases are signed; the old one signs nothing any more.");
+    say(host, "Put the new key where releases are signed; the old one no longer signs anything.");
   const [key = ""] = done.keys;
   sayWaiting(done, host, role === "online" ? await exported(key, host) : "");
   return exitStatus.done;
@@ -86,7 +86,7 @@ export async function signOffline({ keys, now }: Dated & { keys: string }, host:
   answer(host, { ...done }, () =>
     done.written.length > 0
       ? `Signed ${listed(done.written)}.`
-      : "Nothing waits for a signature, and nothing ends soon.",
+      : "Nothing waits for a signature, and nothing expires soon.",
   );
   sayWaiting(done, host);
   return exitStatus.done;
@@ -96,7 +96,7 @@ function sayWaiting({ written, missing }: TrustDelivery, host: Host, before = ""
   if (missing.root > 0) {
     say(
       host,
-      `${count(missing.root, "root key")} more must sign: hand ${host.releases}/trust/root.pending.json on.`,
+      `${count(missing.root, "root key")} more must sign: hand ${host.releases}/trust/root.pending.json to their holders.`,
     );
     sayNext(host, "relcat trust sign --keys KEYS, by anyone who has one of them");
   } else if (missing.targets) {

@@ -68,7 +68,7 @@ function report(
   host.messages.write(renderProblems(warnings, host));
   answer(host, document, () => describe(delivered, site, dryRun));
   if (manifest && manifest.notGiven.length > 0)
-    say(host, `Not given, and so not uploaded: ${listed(manifest.notGiven, 10)}.`);
+    say(host, `Not given, so not uploaded: ${listed(manifest.notGiven, 10)}.`);
   sayNext(host, nextOf(delivered, dryRun, files, host));
 }
 

@@ -55,7 +55,7 @@ function problemOf(each: FileAnswer): Problem | undefined {
   return {
     code: "artifact-unlisted",
     severity: "error",
-    message: `${file} is no file of this catalog${but}`,
+    message: `${file} is not a file of this catalog${but}`,
     hint: "Do not use it: download it again, from the catalog.",
   };
 }

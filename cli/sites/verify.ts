@@ -36,7 +36,10 @@ export async function verify(words: readonly string[], options: VerifyOptions, h
       "Files are looked up where --from says: relcat verify FILE… --from https://downloads.example.com",
     );
   if (options.wait !== undefined && options.expect === undefined)
-    throw new UsageError("--wait waits for a build", "Say which: --expect SHA256-OF-BUILD.JSON");
+    throw new UsageError(
+      "--wait needs --expect",
+      "Give the build to wait for: --expect SHA256-OF-BUILD.JSON",
+    );
   const known = await trustedPlace(place, options, host);
   if (options.expect !== undefined) {
     const live = await waitFor(known, options.expect, options, host);
@@ -134,11 +137,11 @@ function sentence(place: string, verdict: Verdict, grace: number): string {
       return `${place} is stale: ${late}.`;
     case "expired": {
       const ended = findings.filter((finding) => finding.ended);
-      return `${place} is what was signed, and ${count(ended.length, "index", "indexes")} of its package repositories ended.`;
+      return `${place} is what was signed, but ${count(ended.length, "index", "indexes")} of its package repositories expired.`;
     }
     case "refused": {
       const refused = findings.filter((finding) => finding.refused);
-      return `${place} is what was signed, and its project refuses ${count(refused.length, "artifact")} of it.`;
+      return `${place} is what was signed, but its project refuses ${count(refused.length, "artifact")}.`;
     }
     case "tampered":
       return `${place} is not what was signed: ${count(findings.length, "finding")}.`;
@@ -158,7 +161,7 @@ function policySentence({ policy }: Pick<Verdict, "policy">): string[] {
   ] as const;
   const words = parts.flatMap(([amount, word]) => (amount > 0 ? [`${amount} ${word}`] : []));
   return [
-    `Inspected under the policy of ${catalog}: ${words.length > 0 ? listed(words) : "nothing it is for"}.`,
+    `Inspected under the policy of ${catalog}: ${words.length > 0 ? listed(words) : "no artifact that it covers"}.`,
   ];
 }
 

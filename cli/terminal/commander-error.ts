@@ -7,15 +7,15 @@ import { UsageError } from "./usage.ts";
 const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
   [
     /^command-argument value '(?<value>.*)' is invalid for argument '(?<what>.*)'\. (?<hint>.*)$/s,
-    (value, what) => `${JSON.stringify(value)} is no ${what}`,
+    (value, what) => `${JSON.stringify(value)} is not a valid ${what}`,
   ],
   [
     /^option '(?:-\w, )?(?<what>.*)' argument '(?<value>.*)' is invalid\. (?<hint>.*)$/s,
-    (what, value) => `${JSON.stringify(value)} does not fit ${what}`,
+    (what, value) => `${JSON.stringify(value)} is not valid for ${what}`,
   ],
   [/^required option '(?:-\w, )?(.*)' not specified$/, (what) => `the option ${what} is missing`],
   [/^missing required argument '(.*)'$/, (what) => `the argument ${what} is missing`],
-  [/^option '(?:-\w, )?(.*)' argument missing$/, (what) => `the option ${what} lacks its value`],
+  [/^option '(?:-\w, )?(.*)' argument missing$/, (what) => `the option ${what} needs a value`],
 ];
 
 /**

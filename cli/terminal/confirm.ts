@@ -13,15 +13,15 @@ export async function confirmOrRefuse(question: string, yes: true | undefined, h
   if (yes) return;
   if (!host.confirm) {
     throw new UsageError(
-      "there is no terminal to confirm this at; nothing was changed",
-      "Run it again with --yes.",
+      "there is no terminal to confirm this on; nothing was changed",
+      "Run the command again with --yes.",
       "not-confirmed",
     );
   }
   if (!(await host.confirm(question))) {
     throw new UsageError(
       "not confirmed; nothing was changed",
-      "Answer y, or run it with --yes.",
+      "Answer y, or run the command with --yes.",
       "not-confirmed",
     );
   }

@@ -21,10 +21,10 @@ export async function newPassword(host: Host): Promise<string> {
   if ([...password].length < shortest) {
     throw new UsageError(
       `the password has ${[...password].length} characters, expected at least ${shortest}`,
-      "Length is what counts: a few unrelated words do well.",
+      "Length matters most: use a few unrelated words.",
     );
   }
-  if (host.confirm && (await answered("Password, once more", true, host)) !== password) {
+  if (host.confirm && (await answered("Password again", true, host)) !== password) {
     throw new UsageError("the two passwords differ", "Type the same one twice.");
   }
   return password;

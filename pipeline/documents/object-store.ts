@@ -42,7 +42,7 @@ export interface ObjectInfo extends ObjectHeaders {
  * naming the object and the last reason).
  */
 export interface ObjectStore {
-  /** Such as s3://bucket/prefix, for messages. */
+  /** For example s3://bucket/prefix, for messages. */
   place: string;
   /** Requests sent so far, including retries. */
   requests(): number;
@@ -83,7 +83,7 @@ export interface UploadHeaders extends MeasuredFile {
 
 /** Storage for artifacts. A key is never reused for other bytes. */
 export interface ArtifactPlace {
-  /** Such as s3://bucket/prefix or dir:folder, for messages. */
+  /** For example s3://bucket/prefix or dir:folder, for messages. */
   place: string;
   /** Compares a key with a file. */
   compare(key: string, file: MeasuredFile): Promise<"absent" | "same" | "other">;

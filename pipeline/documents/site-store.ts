@@ -93,7 +93,7 @@ export interface StoredState {
 export interface Damage {
   /** Path in the site, or in its stored data. */
   path: string;
-  /** Such as "was missing". */
+  /** For example "was missing". */
   fault: string;
 }
 

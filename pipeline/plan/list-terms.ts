@@ -21,7 +21,7 @@ export function refuseTerms(terms: readonly Term[], config: Config, records: rea
     refuseName(name);
     if (name === "version") refuseVersion(value);
     if (name === "line" && !/^\d{2}\.(0[1-9]|1[0-2])$/.test(value))
-      throw unfit(name, value, "a month", "Such as line=26.09");
+      throw unfit(name, value, "a month", "For example: line=26.09");
     if (name === "ordering") for (const part of value.split(",")) refuseOrdering(part.trim());
     const closed = valuesOf(name, config);
     const isKnown = () => closed?.includes(value) || records.some((record) => String(record[name]) === value);
@@ -72,7 +72,7 @@ function refuseVersion(value: string): void {
   if (value === "latest" || /^\d{2}\.\d{2}\.\d{3}$/.test(value)) return;
   const hint = /^\d{2}\.\d{2}$/.test(value)
     ? `The releases of a month: line=${value}`
-    : "Such as version=26.09.001";
+    : "For example: version=26.09.001";
   throw unfit("version", value, "a version or latest", hint);
 }
 

@@ -72,7 +72,7 @@ function wordsOf(code: Code | undefined, text: string, offset: number): Words {
     case "UnexpectedEndOfString":
       return ["text without its closing quote", "Close it; a line break in text is written \\n."];
     case "InvalidUnicode":
-      return ["a \\u without four hexadecimal digits", "Such as \\u00e4; a backslash is written \\\\."];
+      return ["a \\u without four hexadecimal digits", "For example: \\u00e4; a backslash is written \\\\."];
     case "InvalidEscapeCharacter":
       return unknownEscape(text, offset);
     case "InvalidCharacter":

@@ -168,7 +168,7 @@ export function exists(path: string): boolean {
 export function requireFolder(folder: string): void {
   if (statSync(folder, { throwIfNoEntry: false })?.isDirectory()) return;
   const hint =
-    "Run relcat init to make one, or give the project's folder with -C. A project above this folder counts if it is yours.";
+    "Run relcat init to create one, or give the project's folder with -C. A project above this folder counts if it is yours.";
   throw failure("folder-missing", `there is no folder ${folder} here`, hint);
 }
 

@@ -41,7 +41,11 @@ export function requireBuild(out: string): void {
 }
 
 const missing = (out: string) =>
-  failure("folder-missing", `${out} holds no built site`, "Build one first: relcat build --released");
+  failure(
+    "folder-missing",
+    `${out} does not contain a built site`,
+    "Build one first: relcat build --released",
+  );
 
 /** Refuses a build made with an older or different ledger. @throws RelcatError build-stale */
 export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger): void {

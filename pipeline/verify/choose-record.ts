@@ -39,7 +39,7 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
     throw failure(
       "usage",
       `${JSON.stringify(which)} is no version, no month and not latest`,
-      "Such as 26.08.002, 26.08 for the newest of that month, or latest.",
+      "For example: 26.08.002, 26.08 for the newest of that month, or latest.",
     );
   const given = settings.map((setting): [string, string] => {
     const [name = "", ...value] = setting.split("=");
@@ -47,7 +47,7 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
     throw failure(
       "usage",
       `--set ${setting} is no field=value of a record`,
-      "Such as --set min_os_version=22.04",
+      "For example: --set min_os_version=22.04",
     );
   });
   const when: [string, string][] = isVersion(which)

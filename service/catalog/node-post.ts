@@ -143,7 +143,11 @@ function refusal(error: unknown, { log }: PostOptions, headers: Headers): Server
   if (error.code === "lock-held") {
     return detail(503, "Someone else is writing to the releases.", { ...headers, "Retry-After": "5" });
   }
-  return detail(503, "The catalog's own files must be mended first; the server's log says more.", headers);
+  return detail(
+    503,
+    "The catalog's own files must be mended first; the server's log has the details.",
+    headers,
+  );
 }
 
 function refused({ reason, message, fields, conflicts }: PostRefused, headers: Headers): ServerAnswer {

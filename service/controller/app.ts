@@ -235,7 +235,8 @@ function refused(
   headers: Headers,
   { log }: Controller,
 ): ServerAnswer {
-  const known = error instanceof Refused ? error : new Refused("internal", "The server's log says more.");
+  const known =
+    error instanceof Refused ? error : new Refused("internal", "The server's log has the details.");
   if (known !== error) log(error instanceof Error ? (error.stack ?? error.message) : String(error));
   const { pathname } = new URL(target, "http://localhost");
   return problem(known.details(), pathname, { ...headers, ...known.headers });

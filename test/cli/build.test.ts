@@ -10,7 +10,7 @@ import {
   smallCatalog,
 } from "../support/project.ts";
 
-const look = "To look at it: relcat serve, then open http://127.0.0.1:8080/";
+const look = "To view it: relcat serve, then open http://127.0.0.1:8080/";
 
 test("reports the outputs, the provisional versions and the next command", async () => {
   const { stdout, stderr, exitCode } = await project(smallCatalog).run("build");
@@ -22,7 +22,7 @@ test("reports the outputs, the provisional versions and the next command", async
     [
       look,
       "Provisional until relcat cut makes ids and dates permanent: 26.08.001 and 26.09.001.",
-      "Next: relcat status: it says what is missing and what to cut",
+      "Next: relcat status: it shows what is missing and what to cut",
     ].join("\n"),
   );
 });
@@ -83,7 +83,7 @@ describe("--released", () => {
     expect(stderr).toBe(
       [
         notCompared,
-        "Left out, because not cut: 26.10.001.",
+        "Left out because they are not cut: 26.10.001.",
         look,
         "Next: relcat cut 26.10.001, when what was left out is ready",
       ].join("\n"),
@@ -94,7 +94,7 @@ describe("--released", () => {
     write("releases/catalog.yaml", { require: {}, base_url, sites: { prod: { url: "dir:../www" } } });
     expect((await run("build", "--released", "--site", "prod")).stderr.split("\n")).toEqual([
       notCompared,
-      "Left out, because not cut: 26.10.001.",
+      "Left out because they are not cut: 26.10.001.",
       look,
       "Next: relcat publish prod",
     ]);
@@ -109,8 +109,8 @@ describe("--released", () => {
     write("releases/26.08.001/manifests/more.json", { release: "26.08.001", artifacts: added });
     const { stderr, exitCode } = await run("build", "--released");
     expect(exitCode).toBe(0);
-    expect(stderr).toContain('Left out, because without a ledger line: "late-26.08.001.deb" of 26.08.001.\n');
-    expect(stderr).toContain("Left out, because without a ledger line: 1 private artifact.\n");
+    expect(stderr).toContain('Left out for lack of a ledger line: "late-26.08.001.deb" of 26.08.001.\n');
+    expect(stderr).toContain("Left out for lack of a ledger line: 1 private artifact.\n");
     expect(stderr).not.toContain("hidden");
   });
 

@@ -30,7 +30,7 @@ describe("while devices enrol", () => {
       "Wrote backup.db.",
       [
         "The pepper is in backup.db.pepper: anyone who has both can do what the controller can.",
-        "Next: relcat controller restore backup.db --database NEW.db, which makes a controller of it",
+        "Next: relcat controller restore backup.db --database NEW.db, to restore it",
       ].join("\n"),
       0,
     ]);
@@ -38,9 +38,9 @@ describe("while devices enrol", () => {
       expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
     const restored = await run(["controller", "restore", "backup.db", ...on("new.db")]);
     expect([restored.stdout, restored.stderr, restored.exitCode]).toEqual([
-      "Restored backup.db as new.db; its audit log is whole.",
+      "Restored backup.db as new.db; its audit log is intact.",
       [
-        "What happened after the backup is not in it: keys revoked and devices rejected since then are as they were.",
+        "Changes after the backup are lost: keys that were revoked and devices that were rejected since then have their earlier state.",
         "Next: relcat controller serve --database new.db",
       ].join("\n"),
       0,
@@ -65,13 +65,13 @@ describe("on an idle controller", () => {
     await made.succeed(["controller", "backup", "backup.db", ...on("controller.db")]);
   });
 
-  const usual = "  hint: --database takes the file that relcat controller init made, or postgres://…";
+  const usual = "  hint: --database takes the file that relcat controller init created, or postgres://…";
 
   test("a backup without the pepper warns, and restore asks for the pepper", async () => {
     const { run, folder, succeed } = made;
     const { stderr } = await succeed(["controller", "backup", "other.db", ...on("controller.db")]);
     expect(stderr).toContain(
-      "The pepper is not in it: keep that too, apart from it; without it the backup is of no use.",
+      "The backup does not contain the pepper. Keep the pepper in another place: without it the backup is useless.",
     );
     const restore = ["controller", "restore", "backup.db", ...on("asked.db")];
     const refused = await run(restore);
@@ -129,13 +129,13 @@ describe("on an idle controller", () => {
     const why = "row 1 is not what was written, or one before it was exchanged";
     const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
     expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
-      `error[audit-broken] changed.db was changed outside of the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
+      `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
       "",
       6,
     ]);
     const restored = await run(["controller", "restore", "changed.db", ...on("never.db")]);
     expect([restored.stderr, restored.exitCode]).toEqual([
-      `error[audit-broken] changed.db was changed outside of the controller: ${why}\n  hint: Restore another backup; nothing was written.`,
+      `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Restore another backup; nothing was written.`,
       6,
     ]);
     expect(existsSync(join(folder, "never.db"))).toBe(false);
@@ -147,18 +147,18 @@ describe("on an idle controller", () => {
     const { stdout, stderr } = await succeed(verify);
     const [said, head = ""] = stdout.split("\n");
     expect([said, head]).toEqual([
-      "The audit log is whole: 1 row.",
+      "The audit log is intact: 1 row.",
       expect.stringMatching(/^1:[0-9a-f]{64}$/),
     ]);
-    expect(stderr).toContain("--head LINE proves later that nothing before it was cut off");
+    expect(stderr).toContain("--head LINE later proves that no row before it was removed");
     await succeed([...verify, "--head", head]);
     const longer = await run([...verify, "--head", `9${head}`]);
     expect([longer.stderr.split("\n")[0], longer.exitCode]).toEqual([
-      "error[audit-broken] controller.db was changed outside of the controller: the log ends at 1, but had 91 rows once",
+      "error[audit-broken] controller.db was changed outside the controller: the log ends at 1, but had 91 rows once",
       6,
     ]);
     expect((await run([...verify, "--head", "1"])).stderr).toBe(
-      'error[usage] "1" does not fit --head <line>\n  hint: Give a line that relcat controller audit verify printed, SEQ:HASH.',
+      'error[usage] "1" is not valid for --head <line>\n  hint: Give a line that relcat controller audit verify printed, SEQ:HASH.',
     );
     expect((await run(["controller", "audit", "verify"])).stderr).toBe(
       "error[usage] the option --database <place> is missing\n  hint: The log is verified on the controller's machine, because that needs the pepper.",
@@ -177,7 +177,7 @@ describe("on an idle controller", () => {
   ])("%j names PostgreSQL's own tool", async (args, hint) => {
     const { stderr, exitCode } = await made.run(["controller", ...args]);
     expect([stderr, exitCode]).toEqual([
-      `error[usage] PostgreSQL has tools of its own for this\n  hint: ${hint}`,
+      `error[usage] PostgreSQL has its own tools for this\n  hint: ${hint}`,
       2,
     ]);
   });

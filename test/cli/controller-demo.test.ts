@@ -34,11 +34,11 @@ test("the commands that the demo prints can be pasted, and nothing remains after
   ).toEqual([
     "Accepted 1 device.",
     "96 devices would be accepted; nothing was changed.",
-    "1 already so.",
+    "1 already in that state.",
     "4 unknown: SN-00002 (line 3), SN-00003 (line 4), SN-90001 (line 102) and SN-90002 (line 103)",
     "1 ambiguous, several devices have it: SN-00001 (line 2)",
     "Accepted 96 devices.",
-    "1 already so.",
+    "1 already in that state.",
     "4 unknown serial numbers are approved in advance, for one device each.",
     "1 ambiguous, several devices have it: SN-00001 (line 2)",
   ]);

@@ -11,7 +11,7 @@ test("makes a database and a pepper that only the owner can read, and prints the
   const { run, folder } = folderFor();
   const { stdout, stderr, exitCode } = await run(init, `${ownerPassword}\n`);
   expect({ stdout, stderr, exitCode }).toEqual({
-    stdout: "Made a controller in controller.db; its Owner is owner@example.com.",
+    stdout: "Created a controller in controller.db; its Owner is owner@example.com.",
     stderr: [
       "Keep controller.db.pepper too: without it no key or password can be checked.",
       "Next: relcat controller serve --database controller.db",
@@ -30,8 +30,8 @@ test("a second init is refused, and leaves the Owner unchanged", async () => {
   const { stderr, exitCode } = await run([...init.slice(0, -1), "other@example.com"], "another password\n");
   expect({ stderr, exitCode }).toEqual({
     stderr: [
-      "error[controller-exists] controller.db has its first Owner already; nothing was changed",
-      "  hint: relcat controller users add --database controller.db makes more users.",
+      "error[controller-exists] controller.db already has its first Owner; nothing was changed",
+      "  hint: relcat controller users add --database controller.db adds more users.",
     ].join("\n"),
     exitCode: 2,
   });
@@ -46,7 +46,7 @@ test.each([
     init,
     "short\n",
     "usage] the password has 5 characters, expected at least 12",
-    "Length is what counts: a few unrelated words do well.",
+    "Length matters most: use a few unrelated words.",
   ],
   [
     init,
@@ -57,7 +57,7 @@ test.each([
   [
     [...init.slice(0, -1), "nobody"],
     `${ownerPassword}\n`,
-    "usage] the first Owner cannot be made: email: Invalid email address",
+    "usage] the first Owner cannot be created: email: Invalid email address",
     "Give --email, and a password of 12 characters or more.",
   ],
   [
@@ -113,7 +113,7 @@ test("on a terminal init asks for the password twice, and does not show it", asy
   expect(differing.shown).toContain("hint: Type the same one twice.");
   const backspaced = `${ownerPassword}xy\u007f\u007f`;
   const { shown, exitCode } = await typed(backspaced, ownerPassword);
-  expect(shown).toMatch(/^Password: \r\nPassword, once more: \r\nMade a controller/);
+  expect(shown).toMatch(/^Password: \r\nPassword again: \r\nCreated a controller/);
   expect([exitCode, shown.includes("battery")]).toEqual([0, false]);
   expect((await json(["controller", "users", "list", "--database", "controller.db"])).users.length).toBe(1);
 });
@@ -137,7 +137,7 @@ test("an unusable database is named, with a hint", async () => {
     expect({ stdout, exitCode }).toEqual({ stdout: "", exitCode: 2 });
     return stderr.split("\n");
   };
-  const usual = "  hint: --database takes the file that relcat controller init made, or postgres://…";
+  const usual = "  hint: --database takes the file that relcat controller init created, or postgres://…";
   expect(await said([...list.slice(0, -1), "other.db"])).toEqual([
     "error[controller-database] there is no database other.db",
     "  hint: Make one with relcat controller init --database other.db",
@@ -178,7 +178,7 @@ test("an unreachable database server is named without its password", async () =>
 test("migrate reports that there is nothing to do, and refuses a file that is not a controller's database", async () => {
   const { succeed, run, folder } = await madeController();
   const { stdout } = await succeed(["controller", "migrate", "--database", "controller.db"]);
-  expect(stdout).toBe("The database has this version's form already.");
+  expect(stdout).toBe("The database already has the schema of this version.");
   writeFileSync(join(folder, "empty.db"), "");
   const refused = async (database: string) =>
     (await run(["controller", "migrate", "--database", database])).stderr.split("\n")[0];

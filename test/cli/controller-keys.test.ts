@@ -27,7 +27,7 @@ describe("on the controller's host", () => {
     const [id = "", key = ""] = read.stdout.split(" ");
     expect(await statusWith({ id, key })).toBe(200);
     expect(stderr).toMatch(
-      /^Made the API key fleet for devices:read, devices:state; it ends: \d{4}-\d\d-\d\d\.\nThe secret is shown this once:$/,
+      /^Created the API key fleet for devices:read, devices:state; it expires: \d{4}-\d\d-\d\d\.\nThe secret is shown only once:$/,
     );
     const { stdout: list } = await served.succeed(keys("list", ...here));
     expect(list).toMatch(new RegExp(`^${id} +fleet +in use +`, "m"));
@@ -50,7 +50,7 @@ describe("on the controller's host", () => {
     await served.succeed(keys("enable", made.id, ...here));
     expect(await statusWith(made)).toBe(200);
     expect((await served.succeed(keys("revoke", "short-lived", ...here))).stdout).toBe(
-      `Revoked ${made.id} (short-lived): no request with it is answered any more.`,
+      `Revoked ${made.id} (short-lived): requests with it are refused from now on.`,
     );
     expect(await statusWith(made)).toBe(401);
     const { stderr, exitCode } = await served.run(keys("rotate", made.id, ...here));
@@ -99,7 +99,7 @@ describe("on the controller's host", () => {
     ],
     [
       keys("create", ...here, "--days", "0"),
-      'error[usage] "0" does not fit --days <days>\n  hint: Give a number of days, or never.',
+      'error[usage] "0" is not valid for --days <days>\n  hint: Give a number of days, or never.',
       2,
     ],
     [
@@ -147,7 +147,7 @@ describe("over HTTP", () => {
     const env = { RELCAT_API_KEY_ID: made.id, RELCAT_API_KEY: made.key };
     const { stderr, stdout } = await served.succeed(keys("rotate", "me"), "", env);
     expect(stderr).toMatch(
-      /^The old secret works until \d{4}-.*Z\.\nThe secret is shown this once:\nNext: put it where the old one is; the key ends: \d{4}-\d\d-\d\d$/,
+      /^The old secret works until \d{4}-.*Z\.\nThe secret is shown only once:\nNext: replace the old secret with it; the key expires: \d{4}-\d\d-\d\d$/,
     );
     expect(stdout).toContain(`export RELCAT_API_KEY_ID=${made.id}\nexport RELCAT_API_KEY=rck_`);
     expect((await served.succeed(["logout", "--url", url])).stdout).toBe(`Signed out of ${url}.`);

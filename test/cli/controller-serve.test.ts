@@ -48,13 +48,13 @@ describe("refuses to start with unsafe or impossible settings", () => {
   test.each([
     [
       ["--host", "0.0.0.0"],
-      "usage] on 0.0.0.0 others could read the credentials: it needs HTTPS there",
-      "Give --tls-cert and --tls-key; or --trusted-proxies, if a proxy before it speaks HTTPS; or --host 127.0.0.1.",
+      "usage] on 0.0.0.0 others could read the credentials: HTTPS is required there",
+      "Give --tls-cert and --tls-key; or --trusted-proxies, if a proxy in front of it serves HTTPS; or --host 127.0.0.1.",
     ],
     [
       ["--tls-cert", "cert.pem"],
       "usage] --tls-key is missing",
-      "A certificate is of use with its key only: give both, as PEM files.",
+      "A certificate needs its key: give both, as PEM files.",
     ],
     [
       ["--tls-cert", "no.pem", "--tls-key", "key.pem"],
@@ -63,12 +63,12 @@ describe("refuses to start with unsafe or impossible settings", () => {
     ],
     [
       ["--trusted-proxies", "proxy.example.com"],
-      'usage] --trusted-proxies has "proxy.example.com", expected addresses or networks',
-      "Such as --trusted-proxies 127.0.0.1 10.0.0.0/8",
+      'usage] --trusted-proxies is "proxy.example.com", expected addresses or networks',
+      "For example: --trusted-proxies 127.0.0.1 10.0.0.0/8",
     ],
     [
       ["--max-accepted", "many"],
-      'usage] "many" does not fit --max-accepted <count>',
+      'usage] "many" is not valid for --max-accepted <count>',
       "Give a whole number, 0 or more.",
     ],
     [
@@ -88,8 +88,12 @@ describe("refuses to start with unsafe or impossible settings", () => {
   test("a file that is not a certificate", async () => {
     const { stderr, exitCode } = await made.run([...serve, "--tls-cert", "text.pem", "--tls-key", "key.pem"]);
     expect(exitCode).toBe(2);
-    expect(stderr).toMatch(/^error\[file-access\] text\.pem and key\.pem are no certificate with its key: /);
-    expect(stderr).toContain("hint: Both are PEM files; the certificate comes first in its chain.");
+    expect(stderr).toMatch(
+      /^error\[file-access\] text\.pem and key\.pem are not a certificate and its key: /,
+    );
+    expect(stderr).toContain(
+      "hint: Both must be PEM files, with the server's certificate first in its chain.",
+    );
   });
 
   test("a port that is in use", async () => {
@@ -99,7 +103,7 @@ describe("refuses to start with unsafe or impossible settings", () => {
     const { stderr, exitCode } = await made.run([...serve.slice(0, -1), String(port)]);
     other.close();
     expect({ stderr, exitCode }).toEqual({
-      stderr: `error[address-taken] something else listens on 127.0.0.1:${port}\n  hint: Give another --port; --port 0 takes any free one.`,
+      stderr: `error[address-taken] another program is listening on 127.0.0.1:${port}\n  hint: Give another --port; --port 0 takes any free one.`,
       exitCode: 2,
     });
   });
@@ -164,7 +168,7 @@ describe("a served controller", () => {
       [
         `Serving the controller in controller.db on ${served.url}/. Ctrl-C stops it.`,
         `Next: open ${served.url}/ in a browser, or relcat login --url ${served.url}`,
-        "Finishing the requests that run…",
+        "Finishing requests in progress…",
       ].join("\n"),
     );
     const [listening, ...entries] = String(stdout)

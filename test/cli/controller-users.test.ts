@@ -14,17 +14,17 @@ test("users can be added, changed, disabled and enabled again", async () => {
   const said = async (args: string[], input?: string) => (await succeed(args, input)).stdout;
   expect(
     await said(users("add", "Ann@example.com", "--role", "LimitedAdministrator", "--name", "Ann"), password),
-  ).toBe("Made the user ann@example.com with the role LimitedAdministrator.");
+  ).toBe("Created the user ann@example.com with the role LimitedAdministrator.");
   expect(await said(users("role", "ann@example.com", "FullAdministrator"))).toBe(
     "ann@example.com: FullAdministrator, Active.",
   );
   expect(await said(users("passwd", "ann@example.com"), "another long password\n")).toBe(
-    "ann@example.com has another password; sessions that were open have ended.",
+    "ann@example.com has a new password; open sessions were ended.",
   );
   const disabled = await succeed(users("disable", "ann@example.com"));
   expect([disabled.stdout, disabled.stderr]).toEqual([
     "ann@example.com: FullAdministrator, Disabled.",
-    "Sessions and tokens of theirs work no more; API keys they made do.",
+    "Their sessions and tokens no longer work; API keys that they created still do.",
   ]);
   expect(await said(users("enable", "ann@example.com"))).toBe("ann@example.com: FullAdministrator, Active.");
   const { users: all } = await json(users("list"));
@@ -58,7 +58,7 @@ describe("refuses an invalid change", () => {
     [users("add", ownerEmail), "error[request-conflict] someone else has this email address", 3],
     [
       users("add", "x@example.com", "--role", "King"),
-      'error[usage] "King" does not fit --role <role>\n  hint: Allowed choices are Owner, FullAdministrator, LimitedAdministrator, User.',
+      'error[usage] "King" is not valid for --role <role>\n  hint: Allowed choices are Owner, FullAdministrator, LimitedAdministrator, User.',
       2,
     ],
     [

@@ -35,8 +35,8 @@ describe("without versions", () => {
     const { stderr, exitCode } = await made.run("cut", ...args);
     expect({ stderr, exitCode }).toEqual({
       stderr:
-        "error[not-confirmed] cut was not given versions, and there is no terminal to ask at; nothing was cut\n" +
-        `  hint: Name versions, or give --all for all that is due: ${due}.`,
+        "error[not-confirmed] no versions were given, and there is no terminal to ask on; nothing was cut\n" +
+        `  hint: Name versions, or give --all to cut all of these: ${due}.`,
       exitCode: 2,
     });
     expect(made.list("releases")).not.toContain("ledger.jsonl");
@@ -46,7 +46,7 @@ describe("without versions", () => {
     const { run } = await cutCatalog();
     expect(await run("cut")).toMatchObject({
       exitCode: 2,
-      stderr: expect.stringContaining("\n  hint: Name versions, or give --all. Nothing is due now."),
+      stderr: expect.stringContaining("\n  hint: Name versions, or give --all. There is nothing to cut now."),
     });
   });
 
@@ -54,10 +54,10 @@ describe("without versions", () => {
     const { run, succeed } = project(smallCatalog);
     await succeed("plan", "--out", "plan.json");
     expect((await run("cut", "--all", "26.08.001")).stderr).toBe(
-      "error[usage] --all cuts every release, and a version says which\n  hint: Give one of them.",
+      "error[usage] --all cuts every release, but a version selects some\n  hint: Give one of them.",
     );
     expect((await run("cut", "--all", "--plan", "plan.json")).stderr).toBe(
-      "error[usage] --all cuts every release, and --plan says which\n  hint: Give one of them.",
+      "error[usage] --all cuts every release, but --plan selects some\n  hint: Give one of them.",
     );
   });
 
@@ -71,7 +71,9 @@ describe("without versions", () => {
     expect([no.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([2, false]);
     const yes = await atTerminal(folder, ["cut"], "y\n");
     expect([yes.exitCode, list("releases").includes("ledger.jsonl")]).toEqual([0, true]);
-    expect((await atTerminal(folder, ["cut"], "")).text).toContain("Nothing to cut: everything is permanent");
+    expect((await atTerminal(folder, ["cut"], "")).text).toContain(
+      "Nothing to cut: everything is already permanent",
+    );
   });
 });
 
@@ -108,7 +110,7 @@ test("cut reports that there is nothing to cut, and names a release without arti
   const { run, write } = await cutCatalog();
   expect(await run("cut", "--all")).toMatchObject({
     exitCode: 0,
-    stdout: "Nothing to cut: everything is permanent already.",
+    stdout: "Nothing to cut: everything is already permanent.",
   });
   for (const [path, content] of Object.entries(release("26.10.001", []))) write(path, content);
   expect(await run("cut", "--all")).toMatchObject({
@@ -340,7 +342,7 @@ describe("uncut", () => {
     await succeed("cut", "26.09.001");
     const { stdout, stderr, exitCode } = await run("uncut", "26.09.001", "--ledger-base", "none");
     expect({ stdout, stderr, exitCode }).toEqual({
-      stdout: "Took back 3 ledger lines of 26.09.001; the ids 3 to 5 are free again.",
+      stdout: "Removed 3 ledger lines of 26.09.001; the ids 3 to 5 are free again.",
       stderr: "Next: relcat check, then relcat cut 26.09.001",
       exitCode: 0,
     });

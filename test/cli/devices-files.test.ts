@@ -38,7 +38,7 @@ test("import of an export restores the devices that were changed since", async (
   expect(trial.stdout).toBe("Would set 2 states, 1 name, 1 assignment, 1 decision in advance.");
   const refused = await run(["devices", "import", "devices.jsonl"]);
   expect([refused.stderr, refused.exitCode]).toEqual([
-    "error[not-confirmed] there is no terminal to confirm this at; nothing was changed\n  hint: Run it again with --yes.",
+    "error[not-confirmed] there is no terminal to confirm this on; nothing was changed\n  hint: Run the command again with --yes.",
     2,
   ]);
   const { stdout } = await succeed(["devices", "import", "devices.jsonl", "--yes"]);
@@ -70,7 +70,7 @@ test("import names every line that does not come from an export", async () => {
   expect(stderr.split("\n").filter((line) => line.includes("error["))).toEqual(
     [1, 3, 4].map(
       (line) =>
-        `standard input:${line}:1 error[devices-file] the line is no device and no decision of relcat devices export`,
+        `standard input:${line}:1 error[devices-file] the line is neither a device nor a decision from relcat devices export`,
     ),
   );
   expect(stderr).toContain("hint: Each line is one JSON object, as relcat devices export writes it.");

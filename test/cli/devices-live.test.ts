@@ -63,7 +63,7 @@ describe("devices enroll", () => {
     await succeed(["devices", "accept", id]);
     const { stdout, stderr, exitCode } = await agent;
     expect([stdout, exitCode]).toEqual([`${id} is accepted.`, 0]);
-    expect(String(stderr)).toContain("Its token is in device.pem.token; it is given once.");
+    expect(String(stderr)).toContain("Its token is in device.pem.token; it is issued only once.");
     for (const file of ["device.pem", "device.pem.token"])
       expect(statSync(join(folder, file)).mode & 0o777).toBe(0o600);
     expect(readFileSync(join(folder, "device.pem.token"), "utf8")).toMatch(/^rcd_[0-9a-f-]{36}\n$/);
@@ -73,7 +73,7 @@ describe("devices enroll", () => {
     const rejected = await served.run(enroll());
     expect([rejected.stdout, rejected.stderr, rejected.exitCode]).toEqual([
       "",
-      `error[device-rejected] the controller rejected this device, ${id}\n  hint: relcat devices accept ${id} takes that back.`,
+      `error[device-rejected] the controller rejected this device, ${id}\n  hint: relcat devices accept ${id} undoes that.`,
       1,
     ]);
   });
@@ -86,7 +86,7 @@ describe("devices enroll", () => {
     writeFileSync(join(folder, "text.pem"), "no key\n");
     const refused = await run(["devices", "enroll", "--key-file", "text.pem"]);
     expect([refused.stderr, refused.exitCode]).toEqual([
-      "error[file-access] text.pem is no Ed25519 private key in PEM\n  hint: Give another --key-file; a file that is not there is made.",
+      "error[file-access] text.pem is not an Ed25519 private key in PEM\n  hint: Give another --key-file; a file that does not exist is created.",
       2,
     ]);
   });
@@ -108,7 +108,9 @@ describe("Retry-After of a controller's answers", () => {
     const list = ["devices", "list"];
     expect((await startRelcat(folder, env, list)).exitCode).toBe(0);
     const waiting = startRelcat(folder, env, list);
-    expect(await nextData("stderr", waiting)).toBe("The controller asks to wait: going on in 1 second…\n");
+    expect(await nextData("stderr", waiting)).toBe(
+      "The controller limits requests: continuing in 1 second…\n",
+    );
     setTime(minute + 60_000);
     const { stdout, exitCode } = await waiting;
     expect([stdout, exitCode]).toEqual(["No device matches.", 0]);
@@ -123,7 +125,7 @@ describe("Retry-After of a controller's answers", () => {
     const { run } = folderFor({ RELCAT_CONTROLLER_URL: url, RELCAT_API_KEY_ID: id, RELCAT_API_KEY: key });
     await run(["devices", "list"]);
     const { stderr, exitCode } = await run(["devices", "list"]);
-    const wait = "The controller asks to wait: going on in 1 second…";
+    const wait = "The controller limits requests: continuing in 1 second…";
     expect([stderr.split("\n"), exitCode]).toEqual([
       [
         wait,
@@ -146,7 +148,7 @@ describe("Retry-After of a controller's answers", () => {
     const ends = new Date(now() + 13 * 24 * 3_600_000).toISOString().slice(0, 10);
     const { stderr } = await succeed(["devices", "list"]);
     expect(stderr).toBe(
-      `warning: the API key ends on ${ends}; relcat controller keys rotate me makes its next secret.`,
+      `warning: the API key expires on ${ends}; relcat controller keys rotate me creates its next secret.`,
     );
     const refused = await run(["devices", "accept", "x"]);
     expect(refused.stderr.match(/warning/g)?.length).toBe(1);

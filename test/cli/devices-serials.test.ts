@@ -42,10 +42,10 @@ describe("a list of 500 serial numbers", () => {
     const { stdout, stderr, exitCode } = await served.run([...accept, "--yes"]);
     expect(stdout.split("\n")).toEqual([
       "Accepted 494 devices.",
-      "1 already so.",
+      "1 already in that state.",
       "4 unknown: sn-00497 (line 498), sn-00498 (line 499), sn-00499 (line 500) and sn-00500 (line 501)",
       "1 ambiguous, several devices have it: sn-00495 (line 496)",
-      "1 no machine's own: To Be Filled By O.E.M. (line 502)",
+      "1 not unique to one machine: To Be Filled By O.E.M. (line 502)",
     ]);
     expect([stderr, exitCode]).toEqual(["--preapprove approves the unknown ones in advance.", 1]);
     expect((await served.json(["devices", "list", "--state", "accepted"])).devices.length).toBe(495);
@@ -54,7 +54,7 @@ describe("a list of 500 serial numbers", () => {
   test("is approved in advance: the first device with a number is accepted, the second waits", async () => {
     const { stdout } = await served.run([...accept, "--yes", "--preapprove"]);
     expect(stdout).toContain(
-      "\n495 already so.\n4 unknown serial numbers are approved in advance, for one device each.\n",
+      "\n495 already in that state.\n4 unknown serial numbers are approved in advance, for one device each.\n",
     );
     const [first, second] = [
       await served.enroll({ serial: serial(500) }),
@@ -97,7 +97,8 @@ describe("a list with rejected devices", () => {
     writeFileSync(join(own.folder, "list.txt"), [1, 2, 3, 4, 5, 6, 7].map(serial).join("\n"));
   });
   const accept = ["devices", "accept", "--serials", "list.txt", "--preapprove", "--yes"];
-  const left = "5 rejected, left out: laptop-1, laptop-2, laptop-3 and 2 more; --include-rejected takes them";
+  const left =
+    "5 rejected, left out: laptop-1, laptop-2, laptop-3 and 2 more; --include-rejected includes them";
   const stateOf = async (name: string) => (await own.json(["devices", "show", name])).device.state;
 
   test("leaves them out, reports this before and after, and names three", async () => {
@@ -124,7 +125,7 @@ describe("a list with rejected devices", () => {
 
   test("accepts them with --include-rejected, and gives no acceptance the reason of a rejection", async () => {
     const { stdout } = await own.succeed([...accept, "--include-rejected"]);
-    expect(stdout).toContain("Accepted 4 devices.\n1 already so.\n");
+    expect(stdout).toContain("Accepted 4 devices.\n1 already in that state.\n");
     expect(await Promise.all(names.map(stateOf))).toEqual(Array(5).fill("accepted"));
     const history = await own.succeed(["devices", "history", "laptop-1"]);
     expect(history.stdout).toMatch(/state: rejected → accepted$/m);
@@ -134,7 +135,7 @@ describe("a list with rejected devices", () => {
   test("is required by --include-rejected", async () => {
     const { stderr, exitCode } = await own.run(["devices", "accept", "laptop-1", "--include-rejected"]);
     expect([stderr.split("\n")[0], exitCode]).toEqual([
-      "error[usage] --include-rejected is about a list of serial numbers to accept",
+      "error[usage] --include-rejected applies only to a list of serial numbers to accept",
       2,
     ]);
   });
@@ -162,7 +163,12 @@ describe("a list of serial numbers", () => {
   });
 
   test.each([
-    ["", [], "standard input is empty", "It takes one serial number a line, or CSV with a column of them."],
+    [
+      "",
+      [],
+      "standard input is empty",
+      "It must have one serial number per line, or be CSV with a column of serial numbers.",
+    ],
     [
       "a,b\n1,2\n",
       [],
@@ -209,6 +215,6 @@ test("more than a thousand devices are accepted in several requests, and the out
   const { stdout, stderr } = await many.succeed(["devices", "accept", "--all-pending", "--yes"]);
   expect([stdout, stderr]).toEqual([
     "Accepted 1001 devices.",
-    "Sent in 2 requests of at most 1000; each is applied as a whole.",
+    "Sent in 2 requests of at most 1000; each is applied completely or not at all.",
   ]);
 });

@@ -73,7 +73,9 @@ describe("list and show", () => {
 describe("accept and reject", () => {
   test("accept twice, then reject with a reason; the history names the user and the reason", async () => {
     expect(await said("devices", "accept", "laptop-7", ids.phone)).toBe("Accepted 2 devices.");
-    expect(await said("devices", "accept", "laptop-7", "SN-1001")).toBe("Accepted 0 devices. 1 already so.");
+    expect(await said("devices", "accept", "laptop-7", "SN-1001")).toBe(
+      "Accepted 0 devices. 1 already in that state.",
+    );
     expect(await said("devices", "reject", "laptop-7", "--reason", "Stolen.", "--dry-run")).toBe(
       "1 device would be rejected; nothing was changed.",
     );
@@ -101,8 +103,8 @@ describe("accept and reject", () => {
     const refused = await some.run(["devices", "accept", "--all-pending"]);
     expect([refused.stderr.split("\n").slice(-2), refused.exitCode]).toEqual([
       [
-        "error[not-confirmed] there is no terminal to confirm this at; nothing was changed",
-        "  hint: Run it again with --yes.",
+        "error[not-confirmed] there is no terminal to confirm this on; nothing was changed",
+        "  hint: Run the command again with --yes.",
       ],
       2,
     ]);
@@ -123,23 +125,23 @@ describe("accept and reject", () => {
     ],
     [
       ["accept", "x", "--all-pending"],
-      "devices are named in several ways at once",
+      "devices are selected in several ways",
       "Give selectors (ids, serial numbers, names), or --serials FILE, or --all-pending.",
     ],
-    [
-      ["accept", "x", "--column", "c"],
-      "--column names a column of --serials, which is missing",
-      "Add --serials FILE.",
-    ],
+    [["accept", "x", "--column", "c"], "--column needs --serials", "Add --serials FILE."],
     [
       ["reject", "--serials", "x", "--preapprove"],
-      "--preapprove is about unknown serial numbers to accept",
+      "--preapprove applies only to a list of serial numbers to accept",
       "Give it with relcat devices accept --serials FILE.",
     ],
-    [["assign", "phone"], "the owner of the device must be given once", "Give --user EMAIL, or --nobody."],
+    [
+      ["assign", "phone"],
+      "give either a new owner of the device or no owner",
+      "Give --user EMAIL, or --nobody.",
+    ],
     [
       ["enroll", "--every", "0"],
-      '"0" does not fit --every <seconds>',
+      '"0" is not valid for --every <seconds>',
       "Give a whole number of seconds, 1 or more.",
     ],
   ])("refuse %j", async (args, message, hint) => {
@@ -162,7 +164,7 @@ test("delete removes only rejected devices, and only with a confirmation", async
   const id = await served.enroll({ name: "old", serial: "SN-3001" });
   const accepted = await served.run(["devices", "delete", "old", "--yes"]);
   expect([accepted.stderr, accepted.exitCode]).toEqual([
-    `error[request-conflict] only rejected devices can be deleted; ${id} is pending\n  hint: relcat devices reject comes first; nothing was changed.`,
+    `error[request-conflict] only rejected devices can be deleted; ${id} is pending\n  hint: Reject them first with relcat devices reject; nothing was changed.`,
     3,
   ]);
   await served.succeed(["devices", "reject", "old"]);

@@ -48,7 +48,7 @@ test("cut has the errors and the exit status of a real cut", async () => {
   });
   expect(await made.run("cut", "--all", "-n", "--body", "body.md")).toMatchObject({
     exitCode: 2,
-    stderr: expect.stringContaining("--body writes a file, and --dry-run none"),
+    stderr: expect.stringContaining("--body writes a file, but --dry-run writes nothing"),
   });
 });
 
@@ -68,7 +68,7 @@ test("retract and reinstate name the records, and ask for no confirmation", asyn
 test("uncut names the lines and ids", async () => {
   const { stdout } = await runDry(await cutCatalog(), "uncut", "26.09.001", "--ledger-base", "none");
   expect(stdout).toBe(
-    "Would take back 3 ledger lines of 26.09.001, and free the ids 3 to 5; nothing was written.",
+    "Would undo the cut: remove 3 ledger lines of 26.09.001 and free the ids 3 to 5; nothing was written.",
   );
 });
 

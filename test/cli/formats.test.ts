@@ -170,7 +170,7 @@ describe("annotations", () => {
     }
     const { stderr } = await inStep(project(faulty), ["build", "--with", "26.09.001"]);
     expect(commands(stderr)).toEqual([
-      "::error title=usage::--with adds versions to --released, which is missing%0AWithout --released every version is built.",
+      "::error title=usage::--with needs --released%0AWithout --released every version is built.",
     ]);
   });
 

@@ -249,7 +249,7 @@ describe("relcat does not find", () => {
     lchownSync(join(made.folder, "releases"), 65534, 65534);
     const below = join(made.folder, "deep");
     expect((await relcat(below, ["check"])).stderr).toBe(
-      `${missing}\n  hint: Run relcat init to make one, or give the project's folder with -C. A project above this folder counts if it is yours.`,
+      `${missing}\n  hint: Run relcat init to create one, or give the project's folder with -C. A project above this folder counts if it is yours.`,
     );
     expect((await relcat(below, ["-C", "..", "check"])).exitCode).toBe(0);
   });
@@ -278,7 +278,7 @@ test("init starts in the given folder, and reports a project above it", async ()
   expect(exitCode).toBe(0);
   expect(made.list("deep")).toContain("releases");
   expect(stderr).toContain(
-    "../ has a project already: commands in this folder use the new one, and no longer that one.",
+    "../already contains a project: commands in this foldernow use the new one instead.",
   );
   expect((await project().run("init")).stderr).not.toContain("has a project already");
 });

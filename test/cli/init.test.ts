@@ -19,7 +19,7 @@ test("makes a project that passes check and build unedited", async () => {
   expect(exitCode).toBe(0);
   expect(stdout).toMatch(/^Started a project in demo\/:\n {2}releases\/catalog\.yaml\n/);
   expect(stderr).toMatch(
-    /^Run npm install in demo\/: it installs relcat \d+\.\d+\.\d+ and writes package-lock\.json, which belongs into git\.\nNext: relcat -C demo check, then relcat -C demo build$/,
+    /^Run npm install in demo\/: it installs relcat \d+\.\d+\.\d+ and writes package-lock\.json, which belongs in git\.\nNext: relcat -C demo check, then relcat -C demo build$/,
   );
   const checked = await succeed("-C", "demo", "check");
   expect(checked.stdout).toContain("warning[release-empty] the release has no artifacts yet");

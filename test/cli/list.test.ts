@@ -69,7 +69,7 @@ test.each([
     '"colour" is no field of a record',
     "relcat schema package-record names them; data cannot be filtered by.",
   ],
-  ["msi", '"msi" is no filter, expected field=value', "Such as package_type=deb"],
+  ["msi", '"msi" is not a filter, expected field=value', "For example: package_type=deb"],
   [
     "package_type=dbe",
     /^package_type is "dbe", expected one of .*\bdeb, .*\brpm/,
@@ -87,8 +87,8 @@ test.each([
     'version is "26.09", expected a version or latest',
     "The releases of a month: line=26.09",
   ],
-  ["version=newest", 'version is "newest", expected a version or latest', "Such as version=26.09.001"],
-  ["line=26.13", 'line is "26.13", expected a month', "Such as line=26.09"],
+  ["version=newest", 'version is "newest", expected a version or latest', "For example: version=26.09.001"],
+  ["line=26.13", 'line is "26.13", expected a month', "For example: line=26.09"],
   [
     "ordering=-create_date",
     'ordering is "create_date", expected fields of a record',

@@ -49,10 +49,10 @@ test("after logout a copy of the session is useless", async () => {
   const copy = folderFor();
   cpSync(join(folder, "state"), join(copy.folder, "state"), { recursive: true });
   const { stdout, stderr } = await succeed(["logout"]);
-  expect([stdout, stderr]).toEqual([`Signed out of ${served.url}.`, "API keys go on working."]);
+  expect([stdout, stderr]).toEqual([`Signed out of ${served.url}.`, "API keys keep working."]);
   const refused = await copy.run(["devices", "list"]);
   expect([refused.stderr, refused.exitCode]).toEqual([
-    "error[credentials-refused] send the id and the secret of an API key as HTTP Basic credentials\n  hint: The session ended: relcat login opens another one.",
+    "error[credentials-refused] send the id and the secret of an API key as HTTP Basic credentials\n  hint: The session has expired: sign in again with relcat login.",
     2,
   ]);
   const again = await run(["logout"], "", {
@@ -61,7 +61,7 @@ test("after logout a copy of the session is useless", async () => {
     RELCAT_API_KEY: "y",
   });
   expect([again.stderr, again.exitCode]).toEqual([
-    `error[usage] you are not signed in to ${served.url}\n  hint: There is nothing to end.`,
+    `error[usage] you are not signed in to ${served.url}\n  hint: There is no session to end.`,
     2,
   ]);
 });
@@ -70,13 +70,13 @@ describe("login and its session refuse in one sentence", () => {
   test.each([
     [
       ["login", "--url", "ftp://example.com"],
-      'usage] --url has "ftp://example.com", expected an address',
-      "Such as https://controller.example.com",
+      'usage] --url is "ftp://example.com", expected an http or https URL',
+      "For example: https://controller.example.com",
     ],
     [
       ["login", "--url", "http://controller.example.com"],
-      "usage] --url has http://controller.example.com: over plain HTTP others could read the credentials",
-      "Give an https:// address.",
+      "usage] --url is http://controller.example.com: over plain HTTP others could read the credentials",
+      "Give an https:// URL.",
     ],
     [
       ["devices", "list"],
@@ -165,11 +165,11 @@ describe("--url refuses", () => {
     await new Promise((resolve) => closed.close(resolve));
     expect(await said(nobody)).toEqual([
       `error[network] cannot reach ${nobody} (ECONNREFUSED)`,
-      "  hint: Does the controller run there? relcat controller serve starts one.",
+      "  hint: Is the controller running there? relcat controller serve starts one.",
     ]);
     expect(await said(url)).toEqual([
-      `error[network] ${url} does not answer as a controller does (200)`,
-      "  hint: Check the address; a proxy before it must pass /-net/api/v0/ on.",
+      `error[network] ${url} does not answer like a controller (200)`,
+      "  hint: Check the address; a proxy in front of it must forward /-net/api/v0/.",
     ]);
     expect(await said(`${url}/moved`)).toEqual([
       `error[network] ${url}/moved redirects to https://elsewhere.example.com/`,

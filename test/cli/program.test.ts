@@ -137,34 +137,34 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
     [["build", "--relesed"], "unknown option '--relesed'", "Did you mean --released?"],
     [
       ["build", "--out"],
-      "the option --out <folder> lacks its value",
+      "the option --out <folder> needs a value",
       "relcat build --help shows how it is used.",
     ],
     [["uncut"], "the argument version is missing", "relcat uncut --help shows how it is used."],
     [
       ["new", "26.13"],
-      '"26.13" is no month',
+      '"26.13" is not a valid month',
       "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.",
     ],
     [
       ["new", "26.09.001"],
-      '"26.09.001" is no month',
+      '"26.09.001" is not a valid month',
       "Give a month such as 26.09: versions are YY.MM.NNN, and relcat finds the number.",
     ],
     [
       ["new", "26.09", "--date", "2026-02-30"],
-      '"2026-02-30" does not fit --date <date>',
+      '"2026-02-30" is not valid for --date <date>',
       "Give a calendar date such as 2026-08-19.",
     ],
-    [["cut", "26.9.1"], '"26.9.1" is no version', "Give a version such as 26.08.002."],
+    [["cut", "26.9.1"], '"26.9.1" is not a valid version', "Give a version such as 26.08.002."],
     [
       ["cut", "26.0…"],
-      '"26.0…" is no version',
+      '"26.0…" is not a valid version',
       "It was shortened when it was shown or copied. Give a version such as 26.08.002.",
     ],
     [
       ["plan", "26.08..."],
-      '"26.08..." is no version',
+      '"26.08..." is not a valid version',
       "It was shortened when it was shown or copied. Give a version such as 26.08.002.",
     ],
     [
@@ -174,12 +174,12 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
     ],
     [
       ["cut", "--allow-revise", "-1"],
-      '"-1" does not fit --allow-revise <count>',
+      '"-1" is not valid for --allow-revise <count>',
       "Give a whole number, 0 or more.",
     ],
     [
       ["check", "--format", "xml"],
-      '"xml" does not fit --format <format>',
+      '"xml" is not valid for --format <format>',
       "Allowed choices are text, json, github, sarif.",
     ],
     [
@@ -187,7 +187,7 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
       "too many arguments for 'check'. Expected 0 arguments but got 2: a, b.",
       "relcat check --help shows how it is used.",
     ],
-    [["reinstate", "0"], '"0" is no id', "Give the id of a record, a positive whole number."],
+    [["reinstate", "0"], '"0" is not a valid id', "Give the id of a record, a positive whole number."],
     [
       ["retract", "1"],
       "the option --reason <text> is missing",
@@ -198,22 +198,22 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
       "the option --component <key> is missing",
       "relcat notes add --help shows how it is used.",
     ],
-    [["completion", "tcsh"], '"tcsh" is no shell', "Allowed choices are bash, zsh, fish."],
+    [["completion", "tcsh"], '"tcsh" is not a valid shell', "Allowed choices are bash, zsh, fish."],
     [
       ["-C", "nowhere", "check"],
       "there is no folder nowhere here",
-      "Give an existing folder with -C; relcat init FOLDER makes a new project.",
+      "Give an existing folder with -C; relcat init FOLDER creates a new project.",
       "folder-missing",
     ],
     [
       ["check"],
       "there is no folder releases here",
-      "Run relcat init to make one, or give the project's folder with -C. A project above this folder counts if it is yours.",
+      "Run relcat init to create one, or give the project's folder with -C. A project above this folder counts if it is yours.",
       "folder-missing",
     ],
     [
       ["build", "--with", "26.08.001"],
-      "--with adds versions to --released, which is missing",
+      "--with needs --released",
       "Without --released every version is built.",
     ],
   ])("relcat %j", async (args, message, hint, code = "usage") => {
@@ -229,10 +229,10 @@ describe("refuses invalid arguments in one sentence with a hint", () => {
     const made = project({ ...smallCatalog, file: "text" });
     const said = async (...args: string[]) => (await made.run(...args)).stderr;
     expect(await said("-C", "file", "check")).toBe(
-      "error[folder-missing] file is no folder\n  hint: Give an existing folder with -C; relcat init FOLDER makes a new project.",
+      "error[folder-missing] file is not a folder\n  hint: Give an existing folder with -C; relcat init FOLDER creates a new project.",
     );
     expect(await said("check", "--json", "--format", "github")).toBe(
-      "error[usage] --json and --format github ask for two forms at once\n  hint: Give one of them.",
+      "error[usage] --json and --format github request two formats\n  hint: Give one of them.",
     );
     expect(await said("notes", "add", "x")).toBe(
       "error[usage] the option --component <key> is missing\n  hint: Give one of server, documentation, meta_control_plane.",

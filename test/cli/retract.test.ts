@@ -45,8 +45,8 @@ test("refuses without a terminal and --yes, after it shows the records", async (
       "To be retracted: 2 records",
       "  1  26.08.001  msi  tool-26.08.001.msi",
       "  2  26.08.001  rpm  tool-26.08.001.rpm",
-      "error[not-confirmed] there is no terminal to confirm this at; nothing was changed",
-      "  hint: Run it again with --yes.",
+      "error[not-confirmed] there is no terminal to confirm this on; nothing was changed",
+      "  hint: Run the command again with --yes.",
     ].join("\n"),
   );
   expect(read("releases/ledger.jsonl")).toBe(before);
@@ -161,7 +161,7 @@ describe("the selection", () => {
     const { run, succeed, read } = await cutCatalog();
     await succeed("retract", "1", "--reason", "Bad.", "--yes");
     const rest = await succeed("retract", "26.08.001", "--reason", "All bad.", "--yes");
-    expect(rest.stderr).toContain("Left as they are: 1 withdrawn already.\n");
+    expect(rest.stderr).toContain("Unchanged: 1 already withdrawn.\n");
     expect(rest.stdout).toBe("Retracted 1 record.");
     expect((await run("retract", "26.08.001", "--reason", "More.", "--yes")).stderr).toBe(
       "error[nothing-to-retract] every record of 26.08.001 that matches is withdrawn already\n  hint: Name ids to correct their reason.",
@@ -171,7 +171,7 @@ describe("the selection", () => {
     );
     const before = read("releases/ledger.jsonl");
     expect(await succeed("retract", "1", "--reason", "Very bad.")).toMatchObject({
-      stdout: "Nothing changed: the ledger says so already.",
+      stdout: "Nothing changed: the ledger already says so.",
     });
     expect(read("releases/ledger.jsonl")).toBe(before);
   });
@@ -232,7 +232,7 @@ describe.skipIf(!hasTerminal)("at a terminal retract asks for a confirmation", (
   test("retract does not ask if CI is set", async () => {
     const { folder } = await cutCatalog();
     const { text, exitCode } = await retractAtTerminal(folder, "y\n", { CI: "true" });
-    expect(text).toContain("there is no terminal to confirm this at");
+    expect(text).toContain("there is no terminal to confirm this on");
     expect(exitCode).toBe(2);
   });
 });

@@ -31,11 +31,11 @@ test("every shell block runs unchanged, from nothing to a rotated key and a rest
   expect([exitCode, stderr.match(/error\[.*/g)]).toEqual([0, null]);
   const said = stdout.replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, "ID").split("\n");
   for (const line of [
-    "Made a controller in controller.db; its Owner is owner@example.com.",
+    "Created a controller in controller.db; its Owner is owner@example.com.",
     "ID is pending.",
     "Accepted 1 device.",
     "1 unknown serial number is approved in advance, for one device each.",
-    "Restored backup.db as restored.db; its audit log is whole.",
+    "Restored backup.db as restored.db; its audit log is intact.",
   ])
     expect(said).toContain(line);
   expect(said.filter((line) => line === "ID is accepted.").length).toBe(2);

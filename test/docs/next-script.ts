@@ -7,7 +7,7 @@ const byHand = [
   /^the same without --dry-run$/,
   /^or put \S+ where it is served$/,
   /^put both private keys where relcat sign finds them$/,
-  /^leave the new private key alone where relcat sign finds it$/,
+  /^leave only the new private key where relcat sign finds it$/,
 ];
 
 /** A word in capitals is a placeholder. */
@@ -20,7 +20,7 @@ const isForm = (command: string): boolean => /(?<=\s)[A-Z]{3,}\b/.test(command);
 export function nextScript(next: string): string {
   // Text after a colon or in brackets explains the command.
   const steps = next
-    .replace(/(?<=relcat \w+): .*| \([^)]*\)$|, when .*|, by whoever .*|; a plan made before .*/, "")
+    .replace(/(?<=relcat \w+): .*| \([^)]*\)$|, when .*|, by whoever .*|; earlier plans .*/, "")
     .split(/; then |, then |; |, (?!into )| && | and (?=relcat )/);
   return steps.map(stepScript).filter(Boolean).join("\n");
 }

@@ -55,7 +55,7 @@ test("cut --plan writes exactly the plan's lines at any time, and nothing the se
   const ledger = made.read("releases/ledger.jsonl");
   expect(await made.run("cut", "--plan", "plan.json")).toMatchObject({
     exitCode: 0,
-    stdout: "Nothing to cut: the ledger has the lines of this plan already.",
+    stdout: "Nothing to cut: the ledger already has the lines of this plan.",
   });
   expect(made.read("releases/ledger.jsonl")).toBe(ledger);
 });
@@ -184,7 +184,7 @@ describe("cut --plan", () => {
       expect(await made.run("cut", ...args, "--plan", "plan.json")).toMatchObject({
         exitCode: 2,
         stderr:
-          `error[usage] a plan says which versions are cut and when, but ${what} given too\n` +
+          `error[usage] a plan already sets the versions and the time of a cut, but ${what} given too\n` +
           "  hint: Leave them out, or cut without --plan.",
       });
     }

@@ -204,7 +204,7 @@ describe("publish and other commands change nothing", () => {
 
   test("without a build", async () => {
     const said = (options: string) =>
-      `2\nerror[folder-missing] nowhere holds no built site\n  hint: Build one first: relcat build ${options} --released`;
+      `2\nerror[folder-missing] nowhere does not contain a built site\n  hint: Build one first: relcat build ${options} --released`;
     expect(await refused("publish", "prod", "--out", "nowhere")).toBe(said("--site prod --out nowhere"));
     expect(await refused("sign", "--out", "nowhere")).toBe(said("--out nowhere"));
     expect(existsSync(join(project.folder, "nowhere"))).toBe(false);

@@ -243,12 +243,12 @@ describe("the store refuses incomplete settings:", () => {
     [
       { endpoint: "minio:9000" },
       "usage: the endpoint of s3://site is minio:9000, expected an http or https address",
-      "Such as https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+      "For example: https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     ],
     [
       { endpoint: "https://me:hidden@s3.example.com" },
       "usage: the endpoint of s3://site is an address with credentials, expected an http or https address",
-      "Such as https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+      "For example: https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
     ],
   ])("%j", async (change, message, hint) => {
     const failed: RelcatError = await openS3Store({ ...fake.place, ...change }, {}, hasty).then(

@@ -52,7 +52,7 @@ describe("a folder that was changed by hand", () => {
     const { stdout, stderr } = await project.succeed("publish", "prod");
     expect(stdout).toMatch(/^Published build [0-9a-f]{12} to prod: 2 files added, 1 changed, 0 removed, /);
     expect(stderr).toMatch(
-      /^3 files at the site were not as published, and are put right:\n(.*\n)* {2}index\.html had 4 bytes, expected \d+$/m,
+      /^3 files at the site were different from what was published, and are restored:\n(.*\n)* {2}index\.html had 4 bytes, expected \d+$/m,
     );
     expect(stderr).toContain(`  ${page} was missing`);
     expect(stderr).toContain(`  ${snapshot} was missing`);

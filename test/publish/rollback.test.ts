@@ -55,7 +55,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
       expect(await to(build)).toMatchObject({
         exitCode: 2,
         stderr: expect.stringMatching(
-          /^error\[usage\] ".*" does not fit --to <build>\n {2}hint: Give the SHA-256 of its build\.json, or its first 12 characters or more\.$/,
+          /^error\[usage\] ".*" is not valid for --to <build>\n {2}hint: Give the SHA-256 of its build\.json, or its first 12 characters or more\.$/,
         ),
       });
   });

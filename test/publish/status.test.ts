@@ -14,7 +14,7 @@ describe("relcat status, with sites", () => {
   });
 
   test("reports a site without a publish", async () => {
-    expect(await row("prod")).toMatch(/^prod +empty +nothing was published there yet$/);
+    expect(await row("prod")).toMatch(/^prod +empty +nothing has been published there yet$/);
   });
 
   test("reports a site that cannot be reached", async () => {
@@ -26,7 +26,7 @@ describe("relcat status, with sites", () => {
     );
     const env = { AWS_ACCESS_KEY_ID: "x", AWS_SECRET_ACCESS_KEY: "y", AWS_EC2_METADATA_DISABLED: "true" };
     const { stdout } = await relcat(project.folder, ["status"], { env });
-    expect(stdout).toMatch(/^prod +empty +nothing was published there yet$/m);
+    expect(stdout).toMatch(/^prod +empty +nothing has been published there yet$/m);
     expect(stdout).toMatch(/^far +unknown +.*s3:\/\/far\/away\/current\.json/m);
     writeFileSync(file, before);
   });
@@ -44,12 +44,12 @@ describe("relcat status, with sites", () => {
     const build = project.state().build as string;
     expect(await row("prod")).toMatch(
       new RegExp(
-        `^prod +${build.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d +live, timestamp ends in 1 day: relcat sign$`,
+        `^prod +${build.slice(0, 12)} +\\d{4}-\\d\\d-\\d\\d +live, timestamp expires in 1 day: relcat sign$`,
       ),
     );
     await project.succeed("sign", "--site", "prod");
     await project.succeed("publish", "prod");
-    expect(await row("prod")).toMatch(/ live, timestamp ends in \d days$/);
+    expect(await row("prod")).toMatch(/ live, timestamp expires in \d days$/);
     const { stdout } = await project.succeed("status", "--json");
     const { sites } = JSON.parse(stdout);
     expect(sites[0]).toMatchObject({
@@ -63,7 +63,7 @@ describe("relcat status, with sites", () => {
 
   test("reports unpublished ledger lines, and the reason of a hold", async () => {
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
-    expect(await row("prod")).toContain(" live, 1 ledger line not published, timestamp ends");
+    expect(await row("prod")).toContain(" live, 1 ledger line not published, timestamp expires");
     await project.make();
     await project.succeed("publish", "prod");
     const release = join(project.folder, "releases/26.08.001/release.yaml");
@@ -71,11 +71,11 @@ describe("relcat status, with sites", () => {
     await project.make();
     await project.succeed("publish", "prod");
     await project.succeed("rollback", "prod", "--reason", "odd page", "--yes");
-    expect(await row("prod")).toContain(" live, held: odd page, timestamp ends");
+    expect(await row("prod")).toContain(" live, held: odd page, timestamp expires");
   });
 
   test("reports a site with another ledger", async () => {
     rmSync(join(project.folder, "releases/ledger.jsonl"));
-    expect(await row("prod")).toContain("its ledger is not the beginning of the one here");
+    expect(await row("prod")).toContain("the ledger here does not begin with its ledger");
   });
 });

@@ -91,7 +91,7 @@ describe.each(sites)("upload to a %s", (site, contentOf) => {
     expect(await upload(made, ...args)).toMatchObject({
       stdout: expect.stringContaining("1 already there"),
       stderr:
-        "Not given, and so not uploaded: other.deb.\nNext: hand m.json over, into releases/26.08.001/manifests/",
+        "Not given, so not uploaded: other.deb.\nNext: hand m.json over, into releases/26.08.001/manifests/",
     });
     expect(made.read("m.json")).toBe(written);
   });

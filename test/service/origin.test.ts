@@ -269,12 +269,12 @@ describe("relcat serve", () => {
     [
       "a folder without a site",
       [],
-      "error[folder-missing] dist/ holds no built site\n  hint: Build one first: relcat build",
+      "error[folder-missing] dist/ does not contain a built site\n  hint: Build one first: relcat build",
     ],
     [
       "an invalid proxy",
       ["--trusted-proxies", "proxy.example"],
-      'error[usage] --trusted-proxies has "proxy.example", expected addresses or networks\n  hint: Such as --trusted-proxies 127.0.0.1 10.0.0.0/8',
+      'error[usage] --trusted-proxies is "proxy.example", expected addresses or networks\n  hint: For example: --trusted-proxies 127.0.0.1 10.0.0.0/8',
     ],
   ])("refuses %s", async (_, args, message) => {
     const { stderr, exitCode } = await start(copyProject("."), ...args);
@@ -288,13 +288,13 @@ describe("relcat serve", () => {
     const { port } = new URL(url);
     expect(await start(folder, "--port", port)).toMatchObject({
       exitCode: 2,
-      stderr: `error[address-taken] something else listens on 127.0.0.1:${port}\n  hint: Give another --port; --port 0 takes any free one.`,
+      stderr: `error[address-taken] another program is listening on 127.0.0.1:${port}\n  hint: Give another --port; --port 0 takes any free one.`,
     });
     writeFileSync(join(folder, "dist/api/v1/package/index.json"), "[]");
     expect(await start(folder)).toMatchObject({
       exitCode: 1,
       stderr:
-        "error[build-unreadable] dist/ holds no whole site: api/v1/package/index.json\n  hint: Build it again: relcat build",
+        "error[build-unreadable] dist/ does not contain a complete site: api/v1/package/index.json\n  hint: Build it again: relcat build",
     });
   });
 });

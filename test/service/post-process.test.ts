@@ -215,8 +215,8 @@ describe("serve refuses to accept posts with", () => {
     ["no token", {}, ["--releases", "FOLDER"], "RELCAT_PUBLISH_TOKEN is not set, expected at least 16"],
     ["a short token", { RELCAT_PUBLISH_TOKEN: "abc" }, ["--releases", "FOLDER"], "has 3 characters"],
     ["no folder", { RELCAT_PUBLISH_TOKEN: secret }, ["--releases", "nowhere"], "nowhere"],
-    ["--after-post only", {}, ["--after-post", "true"], "--after-post is of no use alone"],
-    ["--database only", {}, ["--database", "x"], "--database is of no use alone"],
+    ["--after-post only", {}, ["--after-post", "true"], "--after-post has no effect alone"],
+    ["--database only", {}, ["--database", "x"], "--database has no effect alone"],
     ["no database", {}, ["--releases", "FOLDER", "--database", "nowhere.db"], "relcat controller init"],
   ])("%s", async (_, env, args, text) => {
     const answer = await refused(env, ...args);

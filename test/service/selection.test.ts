@@ -154,7 +154,7 @@ describe("a query", () => {
     ["a field is ordered by once", "ordering=name,-name,id", "ordering=name,id"],
     ["filters in any order ask the same", "name=b&id=1", "id=1&name=b"],
     ["the format selects nothing", "format=json", ""],
-    ["data is no filter", "data=x", ""],
+    ["data is not a filter", "data=x", ""],
     ["newest first is a filter of its own", "version=latest&line=26.07", "line=26.07&latest"],
   ])("%s", (_, text, canonical) => {
     expect(canonicalQuery(read(text))).toBe(canonical);

@@ -7,7 +7,7 @@ import { signatureFault } from "./s3-signature.ts";
 
 /** A received request. */
 export interface Arrived {
-  /** Such as PutObject or UploadPart. */
+  /** For example PutObject or UploadPart. */
   operation: string;
   key: string;
   /** Part number of an upload. */

@@ -82,7 +82,9 @@ describe("keys are rotated", () => {
     };
     const [first, second, third] = [holder("root-1.pem"), holder("root-2.pem"), holder("targets.pem")];
     const waiting = await done(project, ["trust", "rotate", "online", "--keys", first, ...on(1)]);
-    expect(waiting).toContain("1 root key more must sign: hand releases/trust/root.pending.json on.");
+    expect(waiting).toContain(
+      "1 root key more must sign: hand releases/trust/root.pending.json to their holders.",
+    );
     expect(existsSync(join(project.folder, "releases/trust/2.root.json"))).toBe(false);
     expect(await done(project, ["trust", "list"])).toContain(
       "root.pending.json, version 2, waits for signatures",
@@ -119,7 +121,7 @@ describe("keys are rotated", () => {
 test("root and targets are renewed for another year before they expire", async () => {
   const project = await signedProject();
   const nothing = await done(project, ["trust", "sign", "--keys", project.keys, ...on(60)]);
-  expect(nothing).toContain("Nothing waits for a signature, and nothing ends soon.");
+  expect(nothing).toContain("Nothing waits for a signature, and nothing expires soon.");
   const renewed = await done(project, ["trust", "sign", "--keys", project.keys, ...on(200)]);
   expect(renewed).toContain("releases/trust/2.root.json");
   expect(renewed).toContain("releases/trust/targets.json");

@@ -132,6 +132,6 @@ describe("--expect", () => {
 
   test("is required by --wait", async () => {
     const { exitCode, text } = await verify(project, [first(), "--wait", "1m"]);
-    expect([exitCode, text]).toEqual([2, expect.stringContaining("--wait waits for a build")]);
+    expect([exitCode, text]).toEqual([2, expect.stringContaining("--wait needs --expect")]);
   });
 });

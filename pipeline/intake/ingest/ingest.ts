@@ -181,7 +181,7 @@ const ownFiles = (folder: string) => [`${folder}/*/manifests/**`, `${folder}/.re
 function jobName({ job = "build" }: IngestRequest): string {
   if (/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(job)) return job;
   const message = `--job ${JSON.stringify(job)} is not 1 to 64 letters, digits, dots, dashes and underscores`;
-  throw failure("usage", message, "Such as --job kvm.");
+  throw failure("usage", message, "For example: --job kvm.");
 }
 
 /** Unmatched files share one hint with the lines to add. */

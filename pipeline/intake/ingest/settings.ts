@@ -16,7 +16,7 @@ export function parseSettings(settings: readonly string[]): Fields {
 function parseSetting(setting: string): Fields {
   const [, key = "", value = ""] = /^([^=]*)=(.*)$/s.exec(setting) ?? [];
   if (key === "") {
-    throw failure("usage", `--set ${display(setting)} is not key=value`, "Such as --set headless=true.");
+    throw failure("usage", `--set ${display(setting)} is not key=value`, "For example: --set headless=true.");
   }
   const path = key.split(".");
   const schema = schemaAt(path, key);

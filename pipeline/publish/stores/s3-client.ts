@@ -150,7 +150,7 @@ function endpointOf({ bucket, endpoint }: S3Place, environment: Environment): st
   throw failure(
     "usage",
     `the endpoint of s3://${bucket} is ${url?.username || url?.password ? "an address with credentials" : found}, expected an http or https address`,
-    "Such as https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+    "For example: https://s3.example.com, as endpoint of the site in catalog.yaml; credentials come from AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
   );
 }
 

@@ -3,7 +3,7 @@ import { failure, RelcatError } from "../../errors.ts";
 /** The attempted operation, for messages. */
 export interface ObjectAction {
   verb: "read" | "written" | "removed" | "listed";
-  /** Such as s3://bucket/prefix/key. */
+  /** For example s3://bucket/prefix/key. */
   object: string;
 }
 

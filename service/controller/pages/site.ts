@@ -143,7 +143,7 @@ function failedPage(visit: Visit, error: unknown): ServerAnswer {
   }
   if (!(error instanceof Failed)) {
     controller.log(error instanceof Error ? (error.stack ?? error.message) : String(error));
-    return failedPage(visit, new Refused("internal", "The server's log says more."));
+    return failedPage(visit, new Refused("internal", "The server's log has the details."));
   }
   const { status, title, message: detail, errors, results, retryAfter } = error;
   const more: Record<string, string> = retryAfter === null ? {} : { "Retry-After": retryAfter };

@@ -45,7 +45,7 @@ async function refusedAgain(list: Live[], ...options: string[]): Promise<string[
 describe("a later state of the same catalog", () => {
   test("changes nothing if it is the same", async () => {
     const before = made.read("releases/26.05.001/manifests/imported.json");
-    expect((await again(first)).stdout).toBe("Nothing to import: all 3 records are here as they are there.");
+    expect((await again(first)).stdout).toBe("Nothing to import: all 3 records are already here, unchanged.");
     expect(made.read("releases/26.05.001/manifests/imported.json")).toBe(before);
   });
 
@@ -116,7 +116,7 @@ describe("a later state of the same catalog", () => {
       record(8, {}, "qcow"),
     ]);
     expect(stdout).toBe(
-      "Nothing to import: all 3 records are here as they are there.\nKept as changed or withdrawn here: 5.",
+      "Nothing to import: all 3 records are already here, unchanged.\nKept as changed or withdrawn here: 5.",
     );
     expect((await rebuilt(made)).map(({ id }) => id)).toEqual([3, 8]);
   });
@@ -264,7 +264,7 @@ describe("releases that were not imported", () => {
 test("private records remain private: they are in the ledger, and in nothing public", async () => {
   const list = [...first, record(9, { exclude_from_api: true }), record(10, { only_for_account: "acme" })];
   const { stdout } = await again(list);
-  expect(stdout).toContain("2 records private: in the ledger, in nothing public.");
+  expect(stdout).toContain("2 records private: in the ledger, but in nothing public.");
   expect((await rebuilt(made)).map(({ id }) => id)).toEqual([3, 5, 8]);
   expect(
     ledgerOf(made)

@@ -203,13 +203,10 @@ test.each([
     ["--resolve-downloads"],
     'error[usage] downloads are looked up at an http or https address, not "live.json"',
   ],
-  [
-    ["--resolve-base", "https://x"],
-    "error[usage] --resolve-base belongs to --resolve-downloads, which is missing",
-  ],
+  [["--resolve-base", "https://x"], "error[usage] --resolve-base needs --resolve-downloads"],
   [
     ["--resolve-downloads", "--download-url", "https://x"],
-    "error[usage] --download-url and --resolve-downloads both say where files lie",
+    "error[usage] --download-url and --resolve-downloads both say where the files are",
   ],
 ])("%j is a usage error", async (options, sentence) => {
   const made = liveProject([record(1)]);

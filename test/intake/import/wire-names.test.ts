@@ -19,7 +19,7 @@ test("import finds names by their structure, writes them to catalog.yaml and rep
   const made = liveProject(records);
   const { stdout } = await made.succeed("import", "live.json");
   expect(stdout).toMatchInlineSnapshot(`
-    "Imported 3 new records into 1 release; each builds to what it was.
+    "Imported 3 new records into 1 release; each builds to the same record.
     Written to releases/catalog.yaml:
       wire.vendor: acme (found, in 3 records)
       wire.cryptolib_post: acme_post (found, in 3 records)"

@@ -206,7 +206,7 @@ test("lists of other tools name artifacts that are in the folder now", async () 
 
 test("ingest without signers compares checksum and size, and says so", async () => {
   const { run, write: put, read } = await claimed(deb, () => ({}), { signers: [] });
-  const nothing = "catalog.yaml names no signers: checksums and sizes were compared, and nothing else.";
+  const nothing = "catalog.yaml names no signers: only checksums and sizes were compared.";
   expect(await run(...held)).toMatchObject({ exitCode: 0, stderr: expect.stringContaining(nothing) });
   put("job.json", read("job.json").replace(/"size": \d+/, '"size": 1'));
   expect(problemsIn((await run(...held)).stderr)[0]).toMatch(

@@ -204,7 +204,7 @@ test("ingest refuses to run without files, and with a job's name that is not a f
       hint: Give build outputs: JSON of Nix, Hydra or GoReleaser, an output folder, files for download.",
       2,
       "error[usage] --job "../kvm" is not 1 to 64 letters, digits, dots, dashes and underscores
-      hint: Such as --job kvm.",
+      hint: For example: --job kvm.",
     ]
   `);
 });

@@ -23,8 +23,8 @@ test("--out must end like a manifest", async () => {
   expect(await relcat(folder, ["ingest", ...release, "dist", "--out", "x.txt"])).toMatchObject({
     exitCode: 2,
     stderr:
-      "error[usage] --out x.txt is no manifest's name, expected one that ends in .json, .yaml or .yml\n" +
-      "  hint: Nothing else is read again as a manifest; - is standard output.",
+      "error[usage] --out x.txt is not a manifest name, expected a name that ends in .json, .yaml or .yml\n" +
+      "  hint: Only such files are read as manifests; - means standard output.",
   });
   expect(existsSync(join(folder, "x.txt"))).toBe(false);
 });

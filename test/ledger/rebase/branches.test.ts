@@ -45,7 +45,7 @@ test("a merge of main gives the second branch's lines new ids and dates", async 
       "  4 → 6  26.09.002  rpm  tool-26.09.002.rpm",
     ].join("\n"),
     stderr:
-      "Next: git add releases/ledger.jsonl, then git merge --continue, then relcat check --ledger-base main; a plan made before no longer fits: relcat plan",
+      "Next: git add releases/ledger.jsonl, then git merge --continue, then relcat check --ledger-base main; earlier plans no longer apply: run relcat plan",
     exitCode: 0,
   });
   expect(ledgerText(made).startsWith(await made.git("show", "main:releases/ledger.jsonl"))).toBe(true);
@@ -77,12 +77,12 @@ test("a second ledger rebase changes nothing", async () => {
   await made.succeed("ledger", "rebase");
   const text = ledgerText(made);
   const again = await made.run("ledger", "rebase");
-  expect(again.stdout).toBe("Nothing to rebase: the ledger has every line of main first.");
+  expect(again.stdout).toBe("Nothing to rebase: the ledger already begins with every line of main.");
   await made.git("add", ".");
   await made.succeed("ledger", "rebase");
   await commitAll(made, "Merge main");
   expect((await made.run("ledger", "rebase")).stdout).toBe(
-    "Nothing to rebase: the ledger has every line of main first.",
+    "Nothing to rebase: the ledger already begins with every line of main.",
   );
   expect(ledgerText(made)).toBe(text);
 });
@@ -155,7 +155,7 @@ test("without a merge under way, the file is placed after the lines of the revis
   const made = await bothCut();
   const { stderr } = await made.succeed("ledger", "rebase");
   expect(stderr).toBe(
-    "Next: commit releases/ledger.jsonl, then git merge main brings the releases its lines are of; a plan made before no longer fits: relcat plan",
+    "Next: commit releases/ledger.jsonl, then git merge mainto get the releases of its lines; earlier plans no longer apply: run relcat plan",
   );
   expect(records(made)).toEqual(joined);
   await commitAll(made, "Rebase the ledger");

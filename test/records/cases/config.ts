@@ -41,7 +41,7 @@ export const configCases: Case[] = [
     files: config({ package_types: { flatpak: { operating_system: "linux", kind: "client" } } }),
     problems: [
       "catalog.yaml:3:5 error[config-package-type] the package type flatpak lacks platform" +
-        "\n  Such as { operating_system: linux, platform: 17, kind: client }.",
+        "\n  For example: { operating_system: linux, platform: 17, kind: client }.",
     ],
   },
   {

@@ -51,7 +51,7 @@ test("trust init --openpgp makes an RSA key of 4096 bits, which only its owner c
   const certificate = at.read(`releases/trust/openpgp/${fingerprint}.asc`);
   expect((await openpgp.readKey({ armoredKey: certificate })).isPrivate()).toBe(false);
   expect(stdout).toBe(
-    `Made ${file}; wrote releases/trust/openpgp/${fingerprint}.asc and releases/trust/openpgp/keys.json. ${fingerprint} signs package repositories.`,
+    `Created ${file}; wrote releases/trust/openpgp/${fingerprint}.asc and releases/trust/openpgp/keys.json. ${fingerprint} signs package repositories.`,
   );
   expect(stderr).toContain(`export RELCAT_OPENPGP_KEY="$(cat ${file})"`);
   expect(existsSync(join(at.folder, "releases/trust/1.root.json"))).toBe(false);
@@ -153,7 +153,7 @@ test("status says that repositories have no key, and when a key ends", async () 
 });
 
 test.each<[string, string[], string]>([
-  ["no step", ["trust", "rotate", "openpgp"], "is rotated in three steps, and none is given"],
+  ["no step", ["trust", "rotate", "openpgp"], "is rotated in three steps, and --step is missing"],
   [
     "no key",
     ["trust", "rotate", "openpgp", "--step", "announce"],

@@ -108,7 +108,7 @@ describe("relcat download", () => {
 
   test("accepts an existing file of the same bytes, and never replaces another", async () => {
     writeFileSync(out(), bytesOf(names.chart));
-    expect((await download("26.08.001", "helm")).text).toContain("is there already and right");
+    expect((await download("26.08.001", "helm")).text).toContain("already exists and is correct");
     expect(served).toEqual([]);
     writeFileSync(out(), "mine");
     const { exitCode, text } = await download("26.08.001", "helm");
