@@ -36,6 +36,13 @@ async function copied(code) {
 
 document.querySelectorAll("[data-copy]").forEach(addCopyButton);
 
+/** Rows have the same commands, whose words nobody looks for. */
+const wordsOf = (row) =>
+  [...row.querySelectorAll("details")].reduce(
+    (text, { textContent }) => text.replace(textContent, () => ""),
+    row.textContent,
+  );
+
 function startFilter(filter) {
   const text = filter.querySelector("input");
   const selects = [...filter.querySelectorAll("select")];
@@ -44,8 +51,7 @@ function startFilter(filter) {
   const clear = filter.querySelector("button");
   const rows = [...document.querySelectorAll("tr[data-type]")].map((row) => ({
     row,
-    // Every row has the same commands: nobody looks for their words.
-    text: row.textContent.replace(row.querySelector("details")?.textContent ?? "", "").toLowerCase(),
+    text: wordsOf(row).toLowerCase(),
     ...row.dataset,
   }));
   const sections = [...document.querySelectorAll("section.release")];

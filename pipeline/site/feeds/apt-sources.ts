@@ -7,6 +7,9 @@ import { textFile } from "../output.ts";
 
 type Site = Pick<SiteConfig, "product" | "baseUrl" | "feedKeys">;
 
+export const sourcesName = (suite: string, product: string): string =>
+  `${feedSlug(product)}-${suite}.sources`;
+
 /** `{product}-{suite}.sources` has all that a machine needs to know of the repository (sources.list(5)). */
 export function sourcesFile(
   suite: AptSuite,
@@ -15,7 +18,7 @@ export function sourcesFile(
   isSigned: boolean,
 ): OutputFile {
   const { product, baseUrl } = site;
-  const file = `${feedSlug(product)}-${suite.name}.sources`;
+  const file = sourcesName(suite.name, product);
   const hasKeyFile = isSigned && needsKeyFile(suite);
   const lines = [
     `# ${product} for ${suite.name}. To use this repository:`,
@@ -36,7 +39,8 @@ export function sourcesFile(
   return textFile(file, `${lines.join("\n")}\n`);
 }
 
-const keyFile = (product: string) => `/etc/apt/keyrings/${feedSlug(product)}.asc`;
+/** Where old versions of apt look for the certificate. */
+export const keyFile = (product: string) => `/etc/apt/keyrings/${feedSlug(product)}.asc`;
 
 function signedBy(hasKeyFile: boolean, { product, feedKeys }: Site): string[] {
   if (hasKeyFile) return [`Signed-By: ${keyFile(product)}`];
@@ -47,6 +51,6 @@ function signedBy(hasKeyFile: boolean, { product, feedKeys }: Site): string[] {
 const oldNames = new Set(["trusty", "xenial", "bionic", "focal", "jessie", "stretch", "buster", "bullseye"]);
 
 /** apt before 2.3.10 reads no key inside a .sources file: up to Ubuntu 21.10 and Debian 11. */
-const needsKeyFile = ({ name, version }: AptSuite): boolean =>
+export const needsKeyFile = ({ name, version }: AptSuite): boolean =>
   oldNames.has(name) ||
   (version !== undefined && compareOsVersions(version, isUbuntu(version) ? "22.04" : "12") < 0);

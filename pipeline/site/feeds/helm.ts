@@ -60,6 +60,18 @@ export const helmFeed: Feed<HelmRow> = {
 const isChart = ({ metadata, record }: PublishedPackage): boolean =>
   metadata ? metadata.type === "helm" : record.package_type === "helm";
 
+/** A chart in the index. @returns undefined if the feed does not list it */
+export function chartAddress(
+  entry: PublishedPackage,
+  config: SiteConfig,
+): { chart: Chart; registry: string | undefined } | undefined {
+  const row = config.feeds.helm && isChart(entry) ? rowOf(entry) : undefined;
+  if (row === undefined || typeof row === "string") return undefined;
+  const isInRegistry = registryPart(entry, row.chart, config, () => {}) !== null;
+  const registry = `oci://${new URL(config.baseUrl).host}/charts/${row.chart.name}`;
+  return { chart: row.chart, registry: isInRegistry ? registry : undefined };
+}
+
 /** Charts may be at any address, unlike packages of other feeds. */
 function rowOf({ metadata, record, file, url }: PublishedPackage): Omit<HelmRow, "files"> | string {
   if (metadata?.type !== "helm") return unread;

@@ -77,6 +77,18 @@ function incusPart(release: PublishedRelease, config: SiteConfig): FeedPart<Incu
   return part;
 }
 
+/** The name under which clients find an image. @returns undefined if the feed does not list it */
+export function imageName(
+  entry: PublishedPackage,
+  config: SiteConfig,
+): { image: string; isMachine: boolean } | undefined {
+  if (!config.feeds.incus || !isForIncus(entry.record.package_type)) return undefined;
+  const image = imageOf(entry, config);
+  if (typeof image === "string") return undefined;
+  const { release, variant, arch, type } = image;
+  return { image: `${release}/${variant}/${arch}`, isMachine: type === "virtual-machine" };
+}
+
 const isForIncus = (packageType: string): boolean => feedOf("image", packageType) === "incus";
 
 /** @returns a reason for an image that Incus cannot use */

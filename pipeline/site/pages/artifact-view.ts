@@ -1,6 +1,8 @@
+import { architectureOf } from "../../documents/package-metadata.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";
+import { installView } from "./install-view.ts";
 import type { ArtifactView, WithdrawnView } from "./page-models.ts";
 import { provenanceOf } from "./provenance.ts";
 import { verifyCommands } from "./verify-commands.ts";
@@ -14,6 +16,7 @@ export function artifactView(entry: PublishedPackage, releasePath: string, confi
   const platform = platformName(record.platform, config);
   const system = systemText(record);
   const variant = variantText(record);
+  const arch = architectureText(entry);
   return {
     id: record.id,
     name: record.name,
@@ -22,7 +25,8 @@ export function artifactView(entry: PublishedPackage, releasePath: string, confi
     type: record.package_type,
     platform,
     operatingSystem: systemName(record),
-    facts: [...new Set([platform, system, variant])].filter(Boolean),
+    facts: [...new Set([platform, system, variant, arch])].filter(Boolean),
+    arch,
     system,
     variant,
     size: size === null ? "" : sizeText(size),
@@ -34,6 +38,7 @@ export function artifactView(entry: PublishedPackage, releasePath: string, confi
     url,
     page: `${releasePath}#p${record.id}`,
     commands: verifyCommands(file, record.checksum),
+    install: installView(entry, config),
   };
 }
 
@@ -73,6 +78,11 @@ function systemText(record: WireRecord): string {
   if (min !== null) return `${name}, ${min} and later`;
   if (max !== null) return `${name}, ${max} and earlier`;
   return name;
+}
+
+function architectureText({ metadata }: PublishedPackage): string {
+  const arch = architectureOf(metadata) ?? "";
+  return arch === "all" ? "all architectures" : arch;
 }
 
 const units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB"];

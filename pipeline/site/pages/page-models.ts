@@ -38,7 +38,79 @@ const layout = z.strictObject({
 
 const moment = z.strictObject({ datetime: text, date: text, text });
 
+/** Programs that import an image; one of them is true. */
+const importers = {
+  proxmoxBackup: flag,
+  proxmoxDisk: flag,
+  kvm: flag,
+  kvmUefi: flag,
+  ova: flag,
+  vmdk: flag,
+  xen: flag,
+  hyperv: flag,
+  azure: flag,
+  gce: flag,
+  gceUefi: flag,
+  amazon: flag,
+  incusArchive: flag,
+};
+
 const command = z.strictObject({ system: text, start: text, file: text, end: text });
+
+/** Values of the lines in install.hbs. */
+const install = z.strictObject({
+  apt: z.array(
+    z.strictObject({
+      suite: text,
+      address: text,
+      file: text,
+      key: z.strictObject({ address: text, file: text }).nullable(),
+      wanted: text,
+    }),
+  ),
+  yum: z.array(z.strictObject({ repo: text, address: text, file: text, wanted: text })),
+  helm: z.array(
+    z.strictObject({
+      repository: text,
+      address: text,
+      release: text,
+      chart: text,
+      version: text,
+      /** Address in the OCI registry; empty if it is in none. */
+      registry: text,
+    }),
+  ),
+  incus: z.array(
+    z.strictObject({
+      remote: text,
+      address: text,
+      image: text,
+      name: text,
+      isMachine: flag,
+      isBios: flag,
+    }),
+  ),
+  imports: z.array(
+    z.strictObject({
+      ...importers,
+      platform: text,
+      url: text,
+      plainUrl: text,
+      /** Quoted for a shell, as `disk` is. */
+      file: text,
+      plainFile: text,
+      checksum: text,
+      /** Program that unpacks the file; empty if the platform takes it as it is. */
+      unpack: text,
+      disk: text,
+      plainDisk: text,
+      /** Format of the disk, in capitals. */
+      format: text,
+      isVhdx: flag,
+      name: text,
+    }),
+  ),
+});
 
 /** A statement about an artifact, with its value if known. */
 const statement = z.strictObject({ words: text, value: text, isHash: flag });
@@ -53,6 +125,8 @@ const artifact = z.strictObject({
   operatingSystem: text,
   /** Short description: platform, system and variant, without repetitions. */
   facts: z.array(text),
+  /** Empty if unknown. */
+  arch: text,
   /** Operating system and its bounds, as text. */
   system: text,
   /** Variant of a split package; otherwise empty. */
@@ -72,6 +146,8 @@ const artifact = z.strictObject({
   /** Its section on the release's page. */
   page: href,
   commands: z.array(command),
+  /** null: nothing installs or imports it. */
+  install: install.nullable(),
 });
 
 const withdrawn = z.strictObject({
