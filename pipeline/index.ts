@@ -27,6 +27,7 @@ export { type InspectedFile, type InspectRequest, inspectFiles } from "./inspect
 export { addNote, init, openRelease } from "./intake/authoring/new-files.ts";
 export type { NewNote } from "./intake/authoring/note-fragment.ts";
 export type { Opening, OpenReleaseOptions } from "./intake/authoring/open-release.ts";
+export { type Filled, type FillRequest, fillManifests } from "./intake/fill/fill.ts";
 export { decideImport, type ImportOptions, type ImportPlan } from "./intake/import/import.ts";
 export { type Import, type ImportRequest, importCatalog } from "./intake/import/import-catalog.ts";
 export { countByRule, type Violation } from "./intake/import/violations.ts";

@@ -24,9 +24,18 @@ export function addIngest(program: CommandUnknownOpts, run: Run): void {
     )
     .option("--config <file>", "path or https URL of catalog.yaml")
     .option("-o, --out <file>", "file for the manifest, - for standard output")
+    .option(
+      "--fill <version...>",
+      "add package metadata to the manifests of releases, cut ones too; with --artifacts or --from",
+    )
+    .option("--from <site>", "with --fill: site that serves the artifacts: its name, URL or folder")
     .option(...dryRun)
-    .action((inputs, options) =>
-      run(async (host) => (await import("./ingest.ts")).ingestOutputs(inputs, options, host)),
+    .action((inputs, { fill, ...options }) =>
+      run(async (host) => {
+        if (fill !== undefined)
+          return (await import("./fill.ts")).fillReleases(inputs, { ...options, fill }, host);
+        return (await import("./ingest.ts")).ingestOutputs(inputs, options, host);
+      }),
     );
 }
 

@@ -18,6 +18,8 @@ export interface IngestOptions {
   sums?: string[];
   artifacts?: string;
   config?: string;
+  /** Only used with --fill. */
+  from?: string;
   dryRun?: true;
   out?: string;
 }
@@ -31,6 +33,12 @@ export async function ingestOutputs(
   host: Host,
 ): Promise<number> {
   const { release, job, rev, set, sums, artifacts, config, dryRun, out } = options;
+  if (options.from !== undefined) {
+    throw new UsageError(
+      "--from is the site that serves the artifacts of --fill, which is missing",
+      "Such as: relcat ingest --fill 26.08.001 --from https://downloads.example.com",
+    );
+  }
   if (inputs.length === 0 && !sums) {
     throw new UsageError(
       "nothing to ingest",

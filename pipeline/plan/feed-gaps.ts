@@ -1,7 +1,6 @@
 import type { FeedName } from "../documents/feeds.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
-import { shellWord } from "../project/shell-word.ts";
 import { unread } from "../site/feeds/feed.ts";
 import { feedContents } from "../site/feeds/feeds.ts";
 import { undigested } from "../site/feeds/incus.ts";
@@ -30,12 +29,12 @@ export function feedGaps({ identified, ledger, config }: Catalog): FeedGap[] {
   return feedContents(releases, config).flatMap(({ feed, omitted }) =>
     omitted.map(({ id, file, reason }) => {
       const artifact = artifacts.get(id);
-      const manifest = shellWord(artifact?.origin.manifest ?? "");
+      const version = artifact?.content.version ?? "";
       const command =
         reason === unread || reason === undigested
-          ? `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}`
+          ? `relcat ingest --fill ${version} --artifacts FOLDER`
           : null;
-      return { feed, id, version: artifact?.content.version ?? "", file, reason, command };
+      return { feed, id, version, file, reason, command };
     }),
   );
 }

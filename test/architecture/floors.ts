@@ -20,7 +20,7 @@ export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   },
   { "pipeline/build.ts": [] },
   { "pipeline/deliver.ts": [] },
-  { "pipeline/intake": ["authoring", "import", "ingest", "ingest/formats", "post"] },
+  { "pipeline/intake": ["authoring", "fill", "import", "ingest", "ingest/formats", "post"] },
   { "pipeline/plan": [] },
   { "pipeline/trust": ["feeds", "stores"] },
   { "pipeline/publish": ["stores"], "pipeline/verify": ["stores"] },

@@ -64,7 +64,7 @@ test("a feed that is switched off loses everything", async () => {
 });
 
 const manifest = "releases/26.08.001/manifests/all.json";
-const filling = `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}`;
+const filling = "relcat ingest --fill 26.08.001 --artifacts FOLDER";
 
 test("status names the files that a feed leaves out, why, and the command that adds them", async () => {
   const made = await settledProject({ ...catalog(feeds), ...first });

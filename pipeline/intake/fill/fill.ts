@@ -1,0 +1,235 @@
+import type { Config } from "../../documents/config.ts";
+import { feedOf } from "../../documents/feeds.ts";
+import { manifestSchema } from "../../documents/manifest.ts";
+import { architectureOf, expectedFormats } from "../../documents/package-metadata.ts";
+import { failure, type Problem, throwErrors } from "../../errors.ts";
+import { architectureInName } from "../../inspect/architecture.ts";
+import { openWithNeighbours } from "../../inspect/sibling-files.ts";
+import type { Catalog } from "../../ledger/catalog.ts";
+import { refuseUnknownVersions } from "../../ledger/cut.ts";
+import { loadCatalog } from "../../ledger/load-catalog.ts";
+import { publishRelease } from "../../ledger/publish-records.ts";
+import { readBytes } from "../../project/parse.ts";
+import { decode } from "../../project/source.ts";
+import type { Artifact } from "../../records/artifact.ts";
+import { isSame } from "../../records/merge.ts";
+import { readPresent, replaceDurably } from "../../system/files.ts";
+import { withWriteLock } from "../../system/lock.ts";
+import type { Surroundings } from "../../system/surroundings.ts";
+import { problem } from "../ingest/evidence.ts";
+import { incusReading } from "../ingest/incus-reading.ts";
+import { incusStatement } from "../ingest/incus-statement.ts";
+import type { Progress } from "../ingest/measure.ts";
+import { packageOf } from "../ingest/package-of.ts";
+import { readPackage } from "../ingest/read-package.ts";
+import { ruleFor } from "../ingest/rules.ts";
+import { type Addressed, type ArtifactBytes, atSite, inFolder } from "./artifact-bytes.ts";
+import { type Additions, withAdditions } from "./manifest-edit.ts";
+
+export interface FillRequest {
+  versions: readonly string[];
+  /** Folder that holds the artifacts as FILE or VERSION/FILE, or the site that serves them. */
+  source: { artifacts: string } | { site: string };
+}
+
+export interface FillSurroundings extends Pick<Surroundings, "pid" | "onWait" | "dryRun"> {
+  onProgress: (progress: Progress) => void;
+}
+
+/** An artifact, and the members that its manifest got. */
+export interface FilledArtifact {
+  manifest: string;
+  version: string;
+  file: string;
+  members: string[];
+}
+
+export interface Filled {
+  filled: FilledArtifact[];
+  /** Files that were not at the source. */
+  absent: { version: string; file: string }[];
+  /** As messages name it. */
+  place: string;
+  warnings: Problem[];
+}
+
+/**
+ * Adds what packages state about themselves to manifests that lack it, from bytes with the checksum of the record.
+ * Decides everything before it writes; each manifest is replaced as a whole.
+ * @param folder the releases folder
+ * @throws RelcatError with every problem of the artifacts; version-unknown; artifact-missing, if none is there
+ */
+export async function fillManifests(
+  folder: string,
+  { versions, source }: FillRequest,
+  surroundings: FillSurroundings,
+): Promise<Filled> {
+  const catalog = await loadCatalog(folder);
+  refuseUnknownVersions(catalog, versions);
+  throwErrors(catalog.problems);
+  const bytes = "artifacts" in source ? inFolder(source.artifacts) : atSite(source.site, catalog.config);
+  const lacking = addressed(catalog, versions).filter(({ artifact }) => isLacking(artifact, catalog.config));
+  const { found, absent, problems } = await readAll(lacking, bytes, catalog.config, surroundings.onProgress);
+  throwErrors(problems);
+  if (lacking.length > 0 && absent.length === lacking.length) throw noneThere(bytes.place, absent);
+  const edited = await editedManifests(found);
+  await withWriteLock(folder, surroundings, async () => {
+    for (const { file, before } of edited) refuseChanged(file, before);
+    if (!surroundings.dryRun) for (const { file, after } of edited) replaceDurably(file, after);
+  });
+  const filled = found.map(({ artifact, additions }) => ({
+    manifest: artifact.origin.manifest,
+    version: artifact.content.version,
+    file: artifact.file,
+    members: Object.keys(additions),
+  }));
+  return { filled, absent, place: bytes.place, warnings: problems };
+}
+
+/** Only public records have an address. */
+function addressed(
+  { identified, releases, ledger, config }: Catalog,
+  versions: readonly string[],
+): Addressed[] {
+  const urls = new Map(
+    identified.releases
+      .filter(({ release }) => versions.includes(release.version))
+      .flatMap((release) => publishRelease(release, ledger, config).packages)
+      .map(({ record, file, url }) => [`${record.version}/${file}`, url]),
+  );
+  return releases
+    .filter(({ version }) => versions.includes(version))
+    .flatMap(({ version, artifacts }) =>
+      artifacts.map((artifact) => ({ artifact, url: urls.get(`${version}/${artifact.file}`) })),
+    );
+}
+
+function isLacking({ content, metadata, documents }: Artifact, config: Config): boolean {
+  const type = content.package_type;
+  if (metadata === undefined) return expectedFormats(type, kindOf(type, config)).length > 0;
+  if (metadata.type === "helm") return documents === undefined;
+  const isListed = feedOf(metadata.type, type) === "incus" && config.feeds.incus !== undefined;
+  return metadata.type === "image" && isListed && !metadata.incus && !metadata.content;
+}
+
+const kindOf = (type: string, { packageTypes }: Config) => packageTypes.get(type)?.kind ?? "client";
+
+interface Found {
+  artifact: Artifact;
+  additions: Additions;
+}
+
+async function readAll(
+  all: readonly Addressed[],
+  bytes: ArtifactBytes,
+  config: Config,
+  onProgress: FillSurroundings["onProgress"],
+) {
+  const found: Found[] = [];
+  const absent: Filled["absent"] = [];
+  const problems: Problem[] = [];
+  const total = all.reduce((sum, { artifact }) => sum + (artifact.size ?? 0), 0);
+  let done = 0;
+  for (const each of all) {
+    const { artifact } = each;
+    const read = await bytes.use(each, (path) => readOne(path, artifact, config));
+    done += artifact.size ?? 0;
+    onProgress({ file: artifact.file, done, total });
+    if (!read) absent.push({ version: artifact.content.version, file: artifact.file });
+    else {
+      problems.push(...read.problems);
+      if (Object.keys(read.additions).length > 0) found.push({ artifact, additions: read.additions });
+    }
+  }
+  return { found, absent, problems };
+}
+
+/** Reads a file whose bytes must be those of the record. */
+async function readOne(
+  path: string,
+  artifact: Artifact,
+  config: Config,
+): Promise<{ additions: Additions; problems: Problem[] }> {
+  const { file: name, content, metadata: stated, documents, place: at } = artifact;
+  const { package_type: packageType, version, checksum } = content;
+  const arch = ruleFor(name, config)?.arch;
+  const known = arch ?? architectureOf(stated) ?? architectureInName(name);
+  const statement = incusStatement({ version, packageType, arch: known, stated, config });
+  const opened = openWithNeighbours(path);
+  try {
+    const incus = statement && incusReading(opened, statement);
+    const source = incus?.opened ?? opened;
+    const sha256 = await source.file.sha256();
+    if (sha256 !== checksum) {
+      const message = `${name} of ${version} has the SHA-256 ${sha256} there, expected ${checksum}`;
+      return {
+        additions: {},
+        problems: [problem("checksum-mismatch", at, message, "Is it the file of another build?")],
+      };
+    }
+    const kind = kindOf(packageType, config);
+    const read = await readPackage(source, {
+      name,
+      packageType,
+      kind,
+      at,
+      config,
+      incusDigests: incus?.digests,
+    });
+    const claims = { packageType, kind, read: read.package, stated, arch };
+    const { metadata, problems } = packageOf(
+      { name, at },
+      { ...claims, bytes: read.isUnreadable ? "unreadable" : "read" },
+    );
+    const isNew = metadata !== undefined && !isSame(metadata, stated ?? null);
+    return {
+      additions: {
+        ...(isNew && { package: metadata }),
+        ...(documents === undefined && read.documents && { documents: read.documents }),
+      },
+      problems: [...read.problems, ...problems],
+    };
+  } finally {
+    opened.close();
+  }
+}
+
+interface EditedManifest {
+  file: string;
+  before: Uint8Array;
+  after: Uint8Array;
+}
+
+/** @throws RelcatError file-size, or what the schema of manifests refuses, for all of them */
+async function editedManifests(found: readonly Found[]): Promise<EditedManifest[]> {
+  const edited: EditedManifest[] = [];
+  const problems: Problem[] = [];
+  for (const [file, own] of Map.groupBy(found, ({ artifact }) => artifact.origin.manifest)) {
+    const before = readPresent(file);
+    const additions = new Map(own.map(({ artifact, additions }) => [artifact.origin.index, additions]));
+    const after = new TextEncoder().encode(await withAdditions(file, decode(file, before).text, additions));
+    problems.push(...readBytes(file, after, manifestSchema).problems);
+    edited.push({ file, before, after });
+  }
+  throwErrors(problems);
+  return edited;
+}
+
+function refuseChanged(file: string, before: Uint8Array): void {
+  if (Buffer.compare(readPresent(file), before) !== 0)
+    throw failure(
+      "file-changed",
+      `${file} was changed in the meantime`,
+      "Nothing was written. Run it again.",
+    );
+}
+
+function noneThere(place: string, absent: Filled["absent"]) {
+  const [first] = absent;
+  const more = absent.length > 1 ? ` and ${absent.length - 1} more` : "";
+  return failure(
+    "artifact-missing",
+    `${place} does not have ${first?.file} of ${first?.version}${more}`,
+    "Give the folder that holds them as FILE or VERSION/FILE with --artifacts, or the site that serves them with --from.",
+  );
+}
