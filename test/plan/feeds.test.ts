@@ -63,7 +63,6 @@ test("a feed that is switched off loses everything", async () => {
   ]);
 });
 
-const manifest = "releases/26.08.001/manifests/all.json";
 const filling = "relcat ingest --fill 26.08.001 --artifacts FOLDER";
 
 test("status names the files that a feed leaves out, why, and the command that adds them", async () => {
