@@ -3,7 +3,7 @@ import type { FeedName } from "./feeds.ts";
 import type { Note } from "./note.ts";
 import type { ArtifactDocument, PackageMetadata } from "./package-metadata.ts";
 import type { WireRecord } from "./package-record.ts";
-import type { RetractedRecord } from "./site.ts";
+import type { FeedsDocument, RetractedRecord } from "./site.ts";
 
 /** A file of the site. Its bytes are created on demand, and are the same each time. */
 export interface OutputFile {
@@ -39,8 +39,15 @@ export interface PublishedPackage {
   documents?: readonly ArtifactDocument[];
 }
 
-/** A release's rows in each feed that is on: plain data of the feed's own format. */
-export type FeedRows = Partial<Record<FeedName, readonly unknown[]>>;
+/** A release's part of each feed that is on. */
+export type FeedParts = Partial<Record<FeedName, StoredFeedPart>>;
+
+interface StoredFeedPart {
+  /** Plain data of the feed's own format. */
+  rows: readonly unknown[];
+  /** Records that the feed leaves out. */
+  omitted: FeedsDocument["feeds"][number]["left_out"];
+}
 
 /** The public part of a release, without private records. */
 export interface PublishedRelease {
@@ -78,7 +85,7 @@ export interface ReleaseSlices {
   /** Each record as browsable JSON. */
   browsable(): readonly string[];
   facts(): ReleaseFacts;
-  feeds(): FeedRows;
+  feeds(): FeedParts;
 }
 
 /** The small slices of a release. */

@@ -10,6 +10,7 @@ import { plainJson, withPortablePatterns } from "./portable-patterns.ts";
 import { releaseSchema } from "./release.ts";
 import {
   buildSchema,
+  feedsDocumentSchema,
   goneSchema,
   latestSchema,
   notesDocumentSchema,
@@ -34,6 +35,7 @@ export const documentSchemas = {
   latest: latestSchema,
   gone: goneSchema,
   build: buildSchema,
+  feeds: feedsDocumentSchema,
 } as const satisfies Record<string, z.ZodType>;
 
 export type SchemaName = keyof typeof documentSchemas;

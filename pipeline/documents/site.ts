@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { feedNames } from "./feeds.ts";
 import {
   checksum,
   date,
+  expects,
   flag,
   freeText,
   id,
@@ -160,8 +162,26 @@ export const goneSchema = opened(
   }).meta({ title: "Retracted record" }),
 );
 
+export const feedsPath = "api/v1/feeds.json";
+
+/** api/v1/feeds.json, in sites with package feeds. */
+export const feedsDocumentSchema = opened(
+  object({
+    schema_version: schemaVersion,
+    feeds: list(
+      object({
+        feed: z.enum(feedNames, expects("option-value", `one of ${feedNames.join(", ")}`)),
+        left_out: list(object({ id, file: name, reason: line })).meta({
+          description: "Live records of the feed's formats that are not in it, or not in all of its indexes.",
+        }),
+      }),
+    ),
+  }).meta({ title: "Package feeds" }),
+);
+
 export type BuildDocument = z.infer<typeof buildSchema>;
 export type BuildCopies = NonNullable<BuildDocument["copies"]>;
+export type FeedsDocument = z.infer<typeof feedsDocumentSchema>;
 export type RetractedRecord = z.infer<typeof retractedSchema>;
 export type ReleaseDocument = z.infer<typeof releaseDocumentSchema>;
 export type NotesDocument = z.infer<typeof notesDocumentSchema>;

@@ -1,4 +1,4 @@
-import type { FeedRows, ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
+import type { FeedParts, ReleaseFacts, ReleaseSlices } from "../documents/published.ts";
 
 /** Stores slices of releases until the end of the build, so that they use no memory. */
 export interface SliceStore {
@@ -37,7 +37,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
     rows: () => whole(page<string[]>(1)),
     browsable: () => whole(page<string[]>(2)),
     facts: () => page<ReleaseFacts>(0),
-    feeds: () => page<FeedRows>(3),
+    feeds: () => page<FeedParts>(3),
   };
 }
 

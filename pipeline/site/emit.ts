@@ -9,7 +9,7 @@ import { publishRelease, summarizeRelease } from "../ledger/publish-records.ts";
 import { indexRecords } from "../selection/record-index.ts";
 import { listFiles } from "./catalog-list.ts";
 import { facetFiles, facetKeys } from "./facets.ts";
-import { feedCopies, feedGroups, feedRows, feedTags } from "./feeds/feeds.ts";
+import { feedCopies, feedGroups, feedParts, feedTags } from "./feeds/feeds.ts";
 import { hostingFiles } from "./hosting/hosting.ts";
 import { routingOf } from "./hosting/routing.ts";
 import { latestFiles, type NewestPackage } from "./latest.ts";
@@ -110,7 +110,7 @@ export const siteCopies = (
   feedCopies(
     releases
       .toReversed()
-      .map((release) => ({ feeds: () => feedRows(publishRelease(release, ledger, config), config) })),
+      .map((release) => ({ feeds: () => feedParts(publishRelease(release, ledger, config), config) })),
     config,
   );
 

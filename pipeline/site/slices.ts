@@ -6,7 +6,7 @@ import type {
   SiteConfig,
 } from "../documents/published.ts";
 import { withoutData } from "../selection/record-index.ts";
-import { feedRows } from "./feeds/feeds.ts";
+import { feedParts } from "./feeds/feeds.ts";
 import { feedEntry } from "./news-feeds.ts";
 import { artifactView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
@@ -38,7 +38,7 @@ export function slicesOf(
       feed: isInFeeds ? feedEntry(release, config) : null,
       packages: packages.map(listedPackage),
     }),
-    feeds: () => feedRows(release, config),
+    feeds: () => feedParts(release, config),
   };
 }
 

@@ -7,7 +7,6 @@ import { feedFindings } from "./feed-findings.ts";
 import { compareFiles } from "./files.ts";
 import type { Finding } from "./finding.ts";
 import { hostingFindings } from "./hosting.ts";
-import { imageServerFindings } from "./incus-findings.ts";
 import type { InspectAgain, Inspections } from "./inspect-again.ts";
 import { listAddressFindings } from "./list-address.ts";
 import { metadataFindings } from "./metadata-form.ts";
@@ -96,8 +95,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
     ...(await indexFindings(site, documents, build)),
     ...(await compareFiles(site, paths, documents.listed, onFile)),
     ...(await listAddressFindings(site, documents.listed)),
-    ...(await feedFindings(site, documents, now)),
-    ...(await imageServerFindings(site, documents, artifacts.values(), build?.base_url)),
+    ...(await feedFindings(site, documents, build, now)),
     ...(await compareArtifacts(
       artifacts,
       downloads,

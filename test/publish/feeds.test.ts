@@ -231,6 +231,7 @@ describe("a bucket with a package feed", () => {
       "keys/acme.asc",
       "yum/stable/repodata/repomd.xml",
       "yum/stable/repodata/repomd.xml.asc",
+      "api/v1/feeds.json",
     ]);
     const left = [...fake.bucket.objects.keys()].map((key) => key.slice("pre/".length));
     expect(left.filter((path) => removed.includes(path))).toEqual([]);

@@ -110,6 +110,12 @@ export const examples: Record<SchemaName, unknown[]> = {
   "release-index": [emitted("api/v1/release/index.json")],
   "release-notes": filesOf(golden, /notes\.json$/).map(emitted),
   latest: [emitted("api/v1/latest.json"), { schema_version: 1, version: null, packages: [] }],
+  feeds: [
+    {
+      schema_version: 1,
+      feeds: [{ feed: "apt", left_out: [{ id: 1, file: "a.deb", reason: "it has no size" }] }],
+    },
+  ],
   gone: [emitted("api/v1/package/4/gone.json")],
   build: [
     {

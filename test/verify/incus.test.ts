@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { type ImageServer, imageServerFaults } from "../../pipeline/verify/incus-findings.ts";
+import { type ImageServer, imageServerFaults } from "../../pipeline/verify/feeds/incus-findings.ts";
 import { pathOf } from "../support/artifacts.ts";
 import { type Project, project } from "../support/project.ts";
 import { relcat, temporaryFolder } from "../support/run.ts";

@@ -1,12 +1,14 @@
 import type { FeedName } from "../../documents/feeds.ts";
 import type {
-  FeedRows,
+  FeedParts,
   OutputGroup,
   PublishedRelease,
   ReleaseSlices,
   SiteConfig,
 } from "../../documents/published.ts";
-import type { BuildCopies } from "../../documents/site.ts";
+import { type BuildCopies, type FeedsDocument, feedsPath } from "../../documents/site.ts";
+import { digestOf } from "../../journal/digest.ts";
+import { jsonFile } from "../output.ts";
 import { aptFeed } from "./apt.ts";
 import type { Feed, ListedInFeed, OmittedPackage } from "./feed.ts";
 import { helmFeed } from "./helm.ts";
@@ -19,9 +21,9 @@ const feeds: readonly Feed[] = [aptFeed as Feed, yumFeed as Feed, helmFeed as Fe
 
 const feedsOf = (config: SiteConfig): readonly Feed[] => feeds.filter(({ name }) => config.feeds[name]);
 
-/** A release's rows in each feed that is on. */
-export const feedRows = (release: PublishedRelease, config: SiteConfig): FeedRows =>
-  Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config).rows]));
+/** A release's part of each feed that is on. */
+export const feedParts = (release: PublishedRelease, config: SiteConfig): FeedParts =>
+  Object.fromEntries(feedsOf(config).map((feed) => [feed.name, feed.part(release, config)]));
 
 /** The packages of a feed, and the records of its formats that it leaves out. */
 export interface FeedContent {
@@ -35,14 +37,27 @@ export const feedContents = (releases: readonly PublishedRelease[], config: Site
   feedsOf(config).map((feed) => {
     const parts = releases.map((release) => feed.part(release, config));
     const rows = parts.flatMap((part) => part.rows);
-    const omitted = [...parts.flatMap((part) => part.omitted), ...(feed.omitted?.(rows, config) ?? [])];
-    return { feed: feed.name, listed: feed.listed(rows, config), omitted };
+    return {
+      feed: feed.name,
+      listed: feed.listed(rows, config),
+      omitted: omittedBy(feed, rows, parts, config),
+    };
   });
+
+/** @param parts of all releases */
+const omittedBy = (
+  feed: Feed,
+  rows: readonly unknown[],
+  parts: readonly { omitted: readonly OmittedPackage[] }[],
+  config: SiteConfig,
+): OmittedPackage[] => [...parts.flatMap(({ omitted }) => omitted), ...(feed.omitted?.(rows, config) ?? [])];
 
 type FeedSlices = readonly Pick<ReleaseSlices, "feeds">[];
 
-const rowsOf = (feed: Feed, releases: FeedSlices) =>
+const partsOf = (feed: Feed, releases: FeedSlices) =>
   releases.flatMap((slices) => slices.feeds()[feed.name] ?? []);
+
+const rowsOf = (feed: Feed, releases: FeedSlices) => partsOf(feed, releases).flatMap(({ rows }) => rows);
 
 /** Digests of an OCI registry's tags, by path. @param releases newest first */
 export const feedTags = (releases: FeedSlices, config: SiteConfig): ReadonlyMap<string, string> =>
@@ -60,4 +75,18 @@ export function* feedGroups(
 ): Generator<OutputGroup> {
   if (config.feeds.apt || config.feeds.yum) yield keyGroup(config);
   for (const feed of feedsOf(config)) yield* feed.groups(rowsOf(feed, releases), config, isSigned);
+  if (feedsOf(config).length > 0) yield feedsGroup(releases, config);
+}
+
+/** Tells people why a record is in no package repository, and `verify` that this is not a fault. */
+function feedsGroup(releases: FeedSlices, config: SiteConfig): OutputGroup {
+  const document: FeedsDocument = {
+    schema_version: 1,
+    feeds: feedsOf(config).map((feed) => {
+      const parts = partsOf(feed, releases);
+      const rows = parts.flatMap((part) => part.rows);
+      return { feed: feed.name, left_out: omittedBy(feed, rows, parts, config) };
+    }),
+  };
+  return { name: "feeds", key: digestOf(document), files: [jsonFile(feedsPath, document)] };
 }

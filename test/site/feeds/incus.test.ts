@@ -7,7 +7,7 @@ import type {
   SiteConfig,
 } from "../../../pipeline/documents/published.ts";
 import { incusTarball } from "../../../pipeline/records/incus-tarball.ts";
-import { feedContents, feedGroups, feedRows } from "../../../pipeline/site/feeds/feeds.ts";
+import { feedContents, feedGroups, feedParts } from "../../../pipeline/site/feeds/feeds.ts";
 import { configOf, packageOf, releaseOf, retractedOf } from "../pages/factory.ts";
 
 interface ImageOptions {
@@ -57,7 +57,7 @@ const config = (changes: Partial<SiteConfig> = {}) =>
 /** @param releases newest first */
 function groupsOf(releases: readonly PublishedRelease[], site = config()) {
   const slices = releases.map((release) => {
-    const rows = JSON.parse(JSON.stringify(feedRows(release, site)));
+    const rows = JSON.parse(JSON.stringify(feedParts(release, site)));
     return { feeds: () => rows };
   });
   return [...feedGroups(slices, site, false)];
@@ -249,7 +249,7 @@ test("a new release does not change the files of the others", () => {
   const keys = (releases: readonly PublishedRelease[]) =>
     new Map(groupsOf(releases).map(({ name, key }) => [name, key]));
   const [before, after] = [keys([first]), keys([second, first])];
-  expect([...after.keys()]).toEqual(["incus 26.09.001", "incus 26.08.002", "incus"]);
+  expect([...after.keys()]).toEqual(["incus 26.09.001", "incus 26.08.002", "incus", "feeds"]);
   expect(after.get("incus 26.08.002")).toBe(before.get("incus 26.08.002"));
   expect(after.get("incus")).not.toBe(before.get("incus"));
 });

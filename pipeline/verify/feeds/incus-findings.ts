@@ -1,10 +1,8 @@
 import { z } from "zod";
-import { pathBelow } from "../documents/relative-path.ts";
-import { sha256 } from "../trust/metadata.ts";
-import type { Artifact } from "./artifact.ts";
-import type { SignedDocuments } from "./documents.ts";
-import type { Finding, Listed } from "./finding.ts";
-import type { SiteReader } from "./stores/site-reader.ts";
+import { pathBelow } from "../../documents/relative-path.ts";
+import type { Artifact } from "../artifact.ts";
+import type { Finding, Listed } from "../finding.ts";
+import { addressBelow, type FeedReport, type FeedSite, newReport, textOf } from "./feed-site.ts";
 
 const indexPath = "streams/v1/index.json";
 const imagesPath = "streams/v1/images.json";
@@ -53,10 +51,7 @@ export function imageServerFaults({ index, images, listed, artifacts, baseUrl }:
   const findings: Finding[] = [];
   if (named.toSorted().join("\n") !== Object.keys(products).sort().join("\n"))
     findings.push({ path: indexPath, what: `names other images than ${imagesPath}` });
-  const items = Object.values(products).flatMap(({ versions }) =>
-    Object.values(versions).flatMap((version) => Object.values(version.items)),
-  );
-  for (const item of items) {
+  for (const item of itemsIn(described.data)) {
     const isOwn = item.path.startsWith("streams/");
     const known = isOwn ? own(listed, item.path) : live.get(item.path);
     const fault = faultOf(item, known, isOwn);
@@ -77,21 +72,27 @@ function faultOf(
   return known.size === size ? undefined : `lists ${path} with another size than it has`;
 }
 
-/** Faults in the lists of images. None for a site without them. */
-export async function imageServerFindings(
-  site: SiteReader,
-  { listed }: SignedDocuments,
-  artifacts: ImageServer["artifacts"],
-  baseUrl: string | undefined,
-): Promise<Finding[]> {
-  if (baseUrl === undefined || !Object.hasOwn(listed, indexPath)) return [];
+/** Compares the lists of images with the records. */
+export async function incusReport(site: FeedSite): Promise<FeedReport> {
+  const report = newReport();
+  const { listed, live, baseUrl } = site;
+  if (!Object.hasOwn(listed, indexPath)) return report;
   const read = async (path: string): Promise<unknown> => {
-    const known = own(listed, path);
-    if (!known) return null;
-    const { status, bytes } = await site.read(path, known.size + 1024 * 1024);
-    if (status !== 200 || sha256(bytes) !== known.sha256) return undefined;
-    return JSON.parse(new TextDecoder().decode(bytes));
+    if (!Object.hasOwn(listed, path)) return null;
+    const text = await textOf(site, path);
+    return text === undefined ? undefined : JSON.parse(text);
   };
   const [index, images] = [await read(indexPath), await read(imagesPath)];
-  return imageServerFaults({ index, images, listed, artifacts, baseUrl });
+  const artifacts = Array.from(live, ([url, { sha256, size }]) => ({ url, sha256, size }));
+  report.findings.push(...imageServerFaults({ index, images, listed, artifacts, baseUrl }));
+  for (const { path } of itemsIn(imagesSchema.safeParse(images).data)) {
+    const known = live.get(addressBelow(baseUrl, path));
+    if (known) report.ids.add(known.id);
+  }
+  return report;
 }
+
+const itemsIn = (images: z.infer<typeof imagesSchema> | undefined): z.infer<typeof itemSchema>[] =>
+  Object.values(images?.products ?? {}).flatMap(({ versions }) =>
+    Object.values(versions).flatMap(({ items }) => Object.values(items)),
+  );

@@ -1,0 +1,152 @@
+import { gunzipSync } from "node:zlib";
+import { repomdPath } from "../../documents/feed-signing.ts";
+import { readXml, type XmlElement } from "../../inspect/bytes/xml.ts";
+import { sha256 } from "../../trust/metadata.ts";
+import {
+  addressBelow,
+  chainFindings,
+  type FeedReport,
+  type FeedSite,
+  newReport,
+  noteListed,
+  rebuild,
+} from "./feed-site.ts";
+
+/** Follows each repository from repomd.xml to its indexes, and from these to the records. */
+export async function yumReport(site: FeedSite): Promise<FeedReport> {
+  const report = newReport();
+  for (const path of Object.keys(site.listed)) {
+    // Folders that are named by a digest are compared with these by the check of signatures.
+    const [, repo] = /^yum\/([^/]{1,32})\/repodata\/repomd\.xml$/.exec(path) ?? [];
+    if (repo !== undefined) await readRepository(repo, site, report);
+  }
+  return report;
+}
+
+async function readRepository(repo: string, site: FeedSite, report: FeedReport): Promise<void> {
+  const path = repomdPath(repo);
+  const bytes = await site.read(path);
+  const repomd = bytes && (await parsed(path, bytes, "repomd", report));
+  if (!repomd) return;
+  const types = new Set<string>();
+  for (const data of repomd.all("data")) {
+    const type = data.attributes.type ?? "";
+    types.add(type);
+    const index = `yum/${repo}/${data.first("location")?.attributes.href ?? ""}`;
+    const named = { sha256: textIn(data, "checksum"), size: Number(textIn(data, "size")) };
+    report.findings.push(...chainFindings(path, index, named, site));
+    const open = await opened(index, site, report);
+    if (!open) continue;
+    if (sha256(open) !== textIn(data, "open-checksum") || open.length !== Number(textIn(data, "open-size"))) {
+      const what = `names ${index} with another open-checksum or open-size than it has decompressed${rebuild}`;
+      report.findings.push({ path, what });
+    }
+    await readIndex(type, index, open, site, report);
+  }
+  if (!types.has("primary"))
+    report.findings.push({ path, what: `has no primary index, which every repository has${rebuild}` });
+}
+
+async function opened(
+  index: string,
+  site: FeedSite,
+  { findings }: FeedReport,
+): Promise<Uint8Array | undefined> {
+  const packed = await site.read(index);
+  if (!packed) return undefined;
+  try {
+    return gunzipSync(packed);
+  } catch {
+    findings.push({ path: index, what: `cannot be decompressed, expected gzip${rebuild}` });
+    return undefined;
+  }
+}
+
+async function readIndex(
+  type: string,
+  path: string,
+  bytes: Uint8Array,
+  site: FeedSite,
+  report: FeedReport,
+): Promise<void> {
+  if (type === "primary") {
+    const metadata = await parsed(path, bytes, "metadata", report);
+    if (!metadata) return;
+    const packages = metadata.all("package");
+    if (Number(metadata.attributes.packages) !== packages.length) {
+      const what = `says ${metadata.attributes.packages} packages, expected ${packages.length}${rebuild}`;
+      report.findings.push({ path, what });
+    }
+    for (const entry of packages) notePackage(path, entry, site, report);
+    return;
+  }
+  const known = new Set(Array.from(site.live.values(), (file) => file.sha256));
+  const named =
+    type === "filelists"
+      ? (await parsed(path, bytes, "filelists", report))
+          ?.all("package")
+          .map(({ attributes }) => attributes.pkgid)
+      : (await parsed(path, bytes, "updates", report))?.all("update").flatMap(updatedIn);
+  for (const digest of named ?? [])
+    if (!known.has(digest ?? ""))
+      report.findings.push({
+        path,
+        what: `names a package with the SHA-256 ${digest}, expected only live records${rebuild}`,
+      });
+}
+
+const updatedIn = (update: XmlElement): string[] =>
+  update
+    .all("pkglist")
+    .flatMap((list) => list.all("collection"))
+    .flatMap((collection) => collection.all("package"))
+    .map((entry) => textIn(entry, "sum"));
+
+function notePackage(path: string, entry: XmlElement, site: FeedSite, report: FeedReport): void {
+  const href = unescaped(entry.first("location")?.attributes.href ?? "");
+  const [, file] = /^\.\.\/\.\.\/(.+)$/.exec(href) ?? [];
+  if (file === undefined) {
+    const what = `has the location ${JSON.stringify(href)}, expected one that begins with ../../${rebuild}`;
+    report.findings.push({ path, what });
+    return;
+  }
+  noteListed(
+    report,
+    path,
+    file,
+    {
+      url: addressBelow(site.baseUrl, file),
+      sha256: textIn(entry, "checksum"),
+      size: Number(entry.first("size")?.attributes.package),
+    },
+    site,
+  );
+}
+
+/** undefined with a finding, for bytes that are not this document. */
+async function parsed(
+  path: string,
+  bytes: Uint8Array,
+  root: string,
+  { findings }: FeedReport,
+): Promise<XmlElement | undefined> {
+  try {
+    return await readXml(new TextDecoder().decode(bytes), [root], path);
+  } catch {
+    findings.push({ path, what: `is not an XML document with the root ${root}${rebuild}` });
+    return undefined;
+  }
+}
+
+const textIn = (parent: XmlElement, name: string): string => parent.first(name)?.text ?? "";
+
+const entities: Readonly<Record<string, string>> = {
+  "&amp;": "&",
+  "&lt;": "<",
+  "&gt;": ">",
+  "&quot;": '"',
+};
+
+/** The reader of XML expands no entities. */
+const unescaped = (text: string): string =>
+  text.replace(/&(?:amp|lt|gt|quot);/g, (found) => entities[found] ?? "");
