@@ -1,15 +1,22 @@
 import { dirname } from "node:path/posix";
-import type { PackageMetadata } from "../documents/package-metadata.ts";
+import {
+  type ArtifactDocument,
+  documentAddress,
+  type PackageMetadata,
+} from "../documents/package-metadata.ts";
 import type { Kind } from "../documents/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
-import { isRelativePath } from "../documents/relative-path.ts";
+import { isRelativePath, relativePath } from "../documents/relative-path.ts";
 import type { Inspection } from "../inspect/inspection.ts";
 import { inspectPackage } from "../inspect/policy/inspect-package.ts";
 import { refusalsOf } from "../inspect/policy/refusals.ts";
 import { readSigners, type Signers } from "../inspect/policy/signers.ts";
+import { documentFault } from "../inspect/prove-document.ts";
 import { refuteMetadata } from "../inspect/prove-metadata.ts";
 import { isFileName, openWithNeighbours } from "../inspect/sibling-files.ts";
 import { loadCatalog } from "../ledger/load-catalog.ts";
+import type { Artifact as Claimed } from "../records/artifact.ts";
+import { exists } from "../system/files.ts";
 import { measureArtifact } from "../system/network/download-stream.ts";
 import { rootFolder } from "../system/root-folder.ts";
 import type { Artifact } from "./artifact.ts";
@@ -68,7 +75,7 @@ export async function inspectAgain(
       uninspected: uninspected.toSorted(),
       unrepeated: unrepeated.toSorted(),
     }),
-    concerns: (artifact) => config.policies.has(artifact.packageType) || hasMetadata(claimOf(artifact)),
+    concerns: (artifact) => config.policies.has(artifact.packageType) || hasClaims(claimOf(artifact)),
     async inspect(artifact, path, isCopy) {
       const { url, packageType } = artifact;
       const policy = config.policies.get(packageType);
@@ -77,6 +84,7 @@ export async function inspectAgain(
       const untrue = await refute(stated?.metadata, path, kind);
       if (untrue !== undefined)
         return void refused.push({ path: url, what: `is not what was ingested: ${untrue}`, refused: true });
+      refused.push(...(await documentFindings(artifact, stated?.documents ?? [], path, isCopy)));
       if (!policy) return;
       const claim = stated?.inspected;
       const found = await hold(artifact, path, { policy, kind, signers, claim, clock, isCopy });
@@ -88,8 +96,36 @@ export async function inspectAgain(
   };
 }
 
-const hasMetadata = (claim: { metadata?: PackageMetadata | undefined } | undefined) =>
-  claim?.metadata !== undefined;
+const hasClaims = (claim: Pick<Claimed, "metadata" | "documents"> | undefined) =>
+  claim?.metadata !== undefined || claim?.documents !== undefined;
+
+/** Compares the documents next to an artifact with its manifest. Downloads them next to a copy of it. */
+async function documentFindings(
+  { url, file, sha256 = "" }: Artifact,
+  documents: readonly ArtifactDocument[],
+  path: string,
+  isCopy: boolean,
+): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  for (const document of documents) {
+    const address = documentAddress(url, file, document);
+    const own = rootFolder(dirname(path))(relativePath(document.file));
+    const status = isCopy ? (await measureArtifact(address, document.size, () => {}, own)).status : undefined;
+    const isThere = status === undefined ? exists(own) : status === 200;
+    const what = isThere ? await differenceOf(document, own, sha256) : `is missing (${status ?? 404})`;
+    if (what !== undefined) findings.push({ path: address, what, refused: true });
+  }
+  return findings;
+}
+
+async function differenceOf(document: ArtifactDocument, path: string, sha256: string) {
+  const { file, close } = openWithNeighbours(path);
+  try {
+    return await documentFault(document, file, sha256);
+  } finally {
+    close();
+  }
+}
 
 async function refute(
   metadata: PackageMetadata | undefined,

@@ -1,4 +1,4 @@
-import { cpSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { bytesOf } from "../support/artifacts.ts";
@@ -52,7 +52,10 @@ async function published(
   await succeed("ingest", "--release", version, "out");
   change?.(made);
   const { value } = made.manifest();
-  const names = value.artifacts.map(({ name }: { name: string }) => `out/${name}`);
+  const names = value.artifacts.flatMap(
+    ({ name, documents = [] }: { name: string; documents?: { file: string }[] }) =>
+      [name, ...documents.map(({ file }) => file)].map((file) => `out/${file}`),
+  );
   await succeed("upload", "--site", "prod", "--release", version, ...names);
   await succeed("cut", "--all", "--artifacts", "out", ...(cutAt === undefined ? [] : ["--now", cutAt]));
   await succeed("build", "--released", "--site", "prod");
@@ -95,7 +98,7 @@ describe("verify inspects a site of the project", () => {
       expect({ stdout, stderr, exitCode }).toEqual({
         exitCode: 6,
         stdout: [
-          `${place} is what was signed, and its project refuses 1 artifact of it.`,
+          `${place} is what was signed, but its project refuses 1 artifact.`,
           "Inspected under the policy of releases/catalog.yaml: 1 accepted and 1 refused.",
         ].join("\n"),
         stderr: [
@@ -236,6 +239,31 @@ test("metadata of packages is compared with the published bytes, with signers an
         /signed-ed25519\.deb is not what was ingested: package in its manifest is not what it states: control line \d+ "Conflicts: other" ↔ nothing/,
       ),
     ]);
+  }
+});
+
+test("the provenance of a chart is compared with its manifest, at an address and in a folder", async () => {
+  const chart = "acme-1.2.3.tgz";
+  const made = await published([`helm/${chart}`, `helm/${chart}.prov`], { signers: [] });
+  const file = join(made.folder, "site/current/files", version, `${chart}.prov`);
+  const good = readFileSync(file);
+  for (const place of ["prod", "site"]) {
+    expect(await made.verify(place), place).toMatchObject({ exitCode: 0 });
+    const found = async () => {
+      const { stderr, exitCode } = await made.verify(place);
+      expect([exitCode, stderr], place).toEqual([
+        6,
+        expect.stringContaining(`/files/${version}/${chart}.prov `),
+      ]);
+      return stderr;
+    };
+    writeFileSync(file, `${good}\n`);
+    expect(await found()).toContain("bytes, expected 1152");
+    writeFileSync(file, good.toString().replace("acme", "akme"));
+    expect(await found()).toMatch(/\.prov has the SHA-256 \w{64}, expected \w{64}\n/);
+    rmSync(file);
+    expect(await found()).toContain(".prov is missing (404)");
+    writeFileSync(file, good);
   }
 });
 
