@@ -55,7 +55,8 @@ export interface Filled {
 
 /**
  * Adds what packages state about themselves to manifests that lack it, from bytes with the checksum of the record.
- * Decides everything before it writes; each manifest is replaced as a whole.
+ * Decides everything before it writes; each manifest is replaced as a whole, and a repeated call completes an
+ * interrupted one.
  * @param folder the releases folder
  * @throws RelcatError with every problem of the artifacts; version-unknown; artifact-missing, if none is there
  */

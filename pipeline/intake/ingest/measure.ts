@@ -122,7 +122,9 @@ export async function measure(
     if (sum) claims.push({ value: sum.sha256, at: sum.at });
     const found = read.get(file.name) ?? [];
     claims.push(...found.map(({ path, sha256 }) => ({ value: sha256, at: wholeFile(path) })));
-    const [{ seen, found: facts } = {}] = found;
+    const [{ seen } = {}] = found;
+    // Copies have the same bytes, but documents may be next to one of them only.
+    const facts = (found.find((copy) => copy.found?.documents) ?? found[0])?.found;
     const digest = agree(`SHA-256 of ${file.name}`, claims, problems, oneFile);
     if (digest) measured.set(file.name, { sha256: digest.value, size, seen, found: facts });
     problems.push(...(seen?.problems ?? []), ...(facts?.problems ?? []));

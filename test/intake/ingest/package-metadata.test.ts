@@ -99,6 +99,15 @@ test("a chart keeps Chart.yaml and its provenance", async () => {
   ]);
 });
 
+test("the provenance of a chart is found next to any copy of it", async () => {
+  const project = made({});
+  cpSync(pathOf("helm/acme-1.2.3.tgz"), join(project.folder, "out/acme-1.2.3.tgz"));
+  for (const name of ["acme-1.2.3.tgz", "acme-1.2.3.tgz.prov"])
+    cpSync(pathOf(`helm/${name}`), join(project.folder, "signed", name));
+  const { "acme-1.2.3.tgz": chart } = await artifactsOf(project, "--artifacts", "signed");
+  expect(chart.documents).toMatchObject([{ file: "acme-1.2.3.tgz.prov" }]);
+});
+
 describe("an architecture that the file does not state", () => {
   const plain = { "agent.tar.xz": "x" };
   test("comes from a rule or from --set", async () => {
