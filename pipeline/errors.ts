@@ -162,6 +162,7 @@ export const codes = {
   "site-newer": 3,
   "site-held": 3,
   "ledger-unpushed": 3,
+  "origin-changed": 1,
   "site-empty": 2,
   "build-other-site": 2,
   "build-unsigned": 1,

@@ -184,6 +184,10 @@ function addPublish(program: CommandUnknownOpts, run: Run): void {
       "--allow-unpushed <reason>",
       "publish ledger lines that ledger.base lacks; the history keeps the reason",
     )
+    .option(
+      "--allow-changed-origin",
+      "publish suites of apt under another Origin or Label than the live ones",
+    )
     .action((site, options) =>
       run(async (host) => (await import("./publish.ts")).publish(siteOf(site, host), options, host)),
     );

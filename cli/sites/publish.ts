@@ -18,6 +18,7 @@ export interface PublishCommandOptions {
   repair?: true;
   artifactsKnown?: true;
   allowUnpushed?: string;
+  allowChangedOrigin?: true;
   refresh?: true;
 }
 
@@ -29,11 +30,14 @@ export async function publish(site: string, options: PublishCommandOptions, host
     releaseHold = false,
     repair = false,
     artifactsKnown = false,
+    allowChangedOrigin = false,
   } = options;
   if (options.refresh && releaseHold)
     throw new UsageError("--refresh keeps a hold, and --release-hold ends it", "Leave one of them out.");
   if (options.refresh && options.allowUnpushed !== undefined)
     throw new UsageError("--refresh publishes no ledger lines", "Leave --allow-unpushed out.");
+  if (options.refresh && allowChangedOrigin)
+    throw new UsageError("--refresh changes no Origin and no Label", "Leave --allow-changed-origin out.");
   const allowUnpushed =
     options.allowUnpushed === undefined
       ? undefined
@@ -45,6 +49,7 @@ export async function publish(site: string, options: PublishCommandOptions, host
     repair,
     artifactsKnown,
     allowUnpushed,
+    allowChangedOrigin,
     environment: host.environment,
     now: passing(host),
     onFile: progress.onFile,

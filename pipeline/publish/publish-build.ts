@@ -13,6 +13,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { ledgerMark } from "../ledger/ledger-mark.ts";
 import type { SignedRoot } from "../trust/metadata.ts";
 import { announced } from "./announcements.ts";
+import { requireSameOrigins } from "./apt-origins.ts";
 import { changesBetween, endsAfter, leavingFiles } from "./changes.ts";
 import {
   refuseEndedSignatures,
@@ -42,6 +43,8 @@ export interface PublishOptions {
   artifactsKnown?: boolean;
   /** Reason for publishing ledger lines that the base lacks; stored in the site's history. */
   allowUnpushed?: string | undefined;
+  /** Publish suites of apt under another Origin or Label than the live ones. */
+  allowChangedOrigin?: boolean;
   environment: Readonly<Record<string, string | undefined>>;
   /** Milliseconds since 1970; called repeatedly, because publishing takes time. */
   now: () => number;
@@ -116,6 +119,8 @@ export async function publishBuild(
     if (!options.dryRun) await runPending(input, new Turn(request, stored), undefined);
     return { ...report, result: "unchanged", requests: store.requests() };
   }
+  if (site.settles && occasion.action === "publish" && !options.allowChangedOrigin)
+    await requireSameOrigins(store, live.index?.files ?? {}, local, site.name);
   if (local.signed === null && stored?.state.signed) throw unsigned(local.folder, site.name);
   if (local.signed !== null) {
     refuseEndedSignatures(local, site.name, now());

@@ -130,6 +130,27 @@ describe("a folder with a package feed", () => {
     }
   });
 
+  test("keeps the Origin and Label of apt, unless a change is allowed", async () => {
+    await publish("folder");
+    const before = live("dists/stable/InRelease");
+    configure({ apt: { origin: "Acme Tools" }, yum: {} });
+    await make();
+    for (const more of [[], ["--dry-run"]]) {
+      const { exitCode, stderr } = await relcat(folder, ["publish", "folder", ...more], { env: secrets });
+      expect([exitCode, stderr]).toEqual([
+        1,
+        expect.stringContaining(
+          "error[origin-changed] folder has other names for apt: Origin of dists/stable/Release is Acme Tools, and was Acme; " +
+            "Label of dists/stable/Release is Acme Tools, and was Acme\n",
+        ),
+      ]);
+      expect(stderr).toContain("relcat publish folder --allow-changed-origin");
+    }
+    expect(live("dists/stable/InRelease")).toBe(before);
+    await run("publish", "folder", "--allow-changed-origin");
+    expect(live("dists/stable/InRelease")).toContain("Origin: Acme Tools\n");
+  });
+
   test("goes back to an earlier index", async () => {
     await publish("folder");
     const before = named();
