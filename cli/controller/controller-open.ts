@@ -56,7 +56,7 @@ export function explainDatabase(error: unknown, database: string): unknown {
   const withoutPassword = (text: string) => text.replaceAll(database, shown);
   if (error instanceof NotReady || error.name === "MigrationFailed") {
     const [message = "", ...hints] = withoutPassword(error.message).split(
-      /: (?=relcat |put |export |use |make )/,
+      /: (?=relcat |put |export |use |create )/,
     );
     const hint = hints.join(": ");
     return refusal("controller-database", sentence(message), hint ? sentenceOf(hint) : usualHint, error);

@@ -23,7 +23,7 @@ export async function fillReleases(
   if (inputs.length > 0 || other !== undefined)
     throw new UsageError(
       `--fill adds to the manifests of releases, and ${other === undefined ? inputs[0] : `--${other}`} is for new ones`,
-      "Such as: relcat ingest --fill 26.08.001 --artifacts out",
+      "For example: relcat ingest --fill 26.08.001 --artifacts out",
     );
   const source = sourceOf(artifacts, site);
   const reading = showReading(host, () => performance.now());

@@ -36,7 +36,7 @@ export async function ingestOutputs(
   if (options.from !== undefined) {
     throw new UsageError(
       "--from is the site that serves the artifacts of --fill, which is missing",
-      "Such as: relcat ingest --fill 26.08.001 --from https://downloads.example.com",
+      "For example: relcat ingest --fill 26.08.001 --from https://downloads.example.com",
     );
   }
   if (inputs.length === 0 && !sums) {

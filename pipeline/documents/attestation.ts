@@ -39,7 +39,7 @@ export const cryptolibPostSchema = object({
 const fileSignatureSchema = object({
   name: line.meta({ description: "File name or path inside the package." }),
   signature: object({
-    signer: line.optional().meta({ description: "Who signed the file." }),
+    signer: line.optional().meta({ description: "Signer of the file." }),
     fingerprint: line.optional().meta({ description: "Signature value or digest; absent on macOS." }),
     fingerprint_per_arch: architectures(hex).optional().meta({ description: "macOS: one per architecture." }),
   }),

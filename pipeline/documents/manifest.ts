@@ -53,7 +53,7 @@ export const artifactSchema = object({
   inspected: inspectedSchema.optional().meta({ description: "Result of relcat ingest's inspection." }),
   package: packageMetadataSchema
     .optional()
-    .meta({ description: "What the package states about itself, for package repositories." }),
+    .meta({ description: "Metadata from the package itself, for package repositories." }),
   documents: list(documentSchema)
     .optional()
     .meta({ description: "Files next to the artifact that say something about it." }),

@@ -36,7 +36,7 @@ export const ledgerMark = object({
 const historyEntry = object({
   build: sha256,
   files: keptName.meta({ description: "Name under which the site keeps what was published." }),
-  bundles: list(keptName).meta({ description: "What else must be kept for going back to it." }),
+  bundles: list(keptName).meta({ description: "Other files that must be kept for a rollback to it." }),
   at: timestamp,
   publisher: line,
   commit: commit.nullable(),
@@ -50,21 +50,27 @@ const historyEntry = object({
 /** current.json: live build, current publisher, and pending work. */
 export const siteStateSchema = object({
   schema_version: z.literal(1),
-  build: sha256.nullable().meta({ description: "The build that is live, or on its way; null: none yet." }),
+  build: sha256
+    .nullable()
+    .meta({ description: "The build that is live or being published; null: none yet." }),
   signed: sha256.nullable().meta({ description: "SHA-256 of the list of what signing added to it." }),
   previous: sha256.nullable().meta({ description: "The build before it." }),
   state: z.enum(["publishing", "done"]),
-  action: z.enum(["publish", "refresh", "rollback"]).meta({ description: "What is done, or was." }),
-  publisher: line.meta({ description: "Who published last, or is at it." }),
-  run: runName.meta({ description: "Tells two runs of one publisher apart." }),
+  action: z
+    .enum(["publish", "refresh", "rollback"])
+    .meta({ description: "The action in progress, or the last one." }),
+  publisher: line.meta({ description: "The last publisher, or the current one." }),
+  run: runName.meta({ description: "Distinguishes two runs of one publisher." }),
   lease_until: timestamp.meta({ description: "Until then no other publisher starts." }),
   at: timestamp,
   commit: commit.nullable(),
   ledger: ledgerMark,
-  ledger_high: ledgerMark.meta({ description: "Of the longest ledger that was ever published here." }),
-  hold: object({ reason: line, by: line, since: timestamp, commit: commit.nullable() })
-    .nullable()
-    .meta({ description: "Why nothing newer is published; its commit: of the build that was gone back to." }),
+  ledger_high: ledgerMark.meta({
+    description: "Summary of the longest ledger that was ever published here.",
+  }),
+  hold: object({ reason: line, by: line, since: timestamp, commit: commit.nullable() }).nullable().meta({
+    description: "Why nothing newer is published; its commit is that of the build that was restored.",
+  }),
   pending: object({ purge: flag, announce: list(version) })
     .nullable()
     .meta({ description: "Programs that have not been run for the live build." }),
@@ -87,7 +93,8 @@ export const siteIndexSchema = object({
     }),
   ).meta({ description: "Public files by path; the last three where they are objects of a bucket." }),
   leaving: tableBy(publicPathSchema, timestamp).meta({
-    description: "Files that nothing names any more, and since when: readers under way still fetch them.",
+    description:
+      "Files that nothing refers to any longer, and since when: current readers may still fetch them.",
   }),
 }).meta({ title: "Files of a publish" });
 

@@ -64,7 +64,9 @@ interface Certificates {
 async function certificatesOf(bytes: Uint8Array): Promise<Certificates> {
   const text = Buffer.from(bytes).toString("latin1");
   if (/-----BEGIN (?:[A-Z0-9]+ )*PRIVATE KEY/.test(text))
-    throw new Error("holds a private key, expected certificates; move it to where only its owner reads");
+    throw new Error(
+      "holds a private key, expected certificates; move it to where only its owner can read it",
+    );
   const pem = text.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g);
   if (pem) return { openpgp: [], x509: pem.map(certificateOf) };
   // DER begins with a SEQUENCE tag (0x30), which no OpenPGP packet starts with.

@@ -70,7 +70,7 @@ function dated(event: Catalog["identified"]["pending"][number], at: string): Add
 function tooManyRevisions(events: readonly LedgerEvent[], limit: number): Problem[] {
   const count = events.filter((event) => event.event === "revise").length;
   if (count <= limit) return [];
-  const message = `${count} published records would change at once, expected at most ${limit}`;
+  const message = `${count} published records would change, expected at most ${limit}`;
   const hint = `A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise ${count}.`;
   return [{ code: "revise-limit", severity: "error", message, hint }];
 }

@@ -19,8 +19,8 @@ export async function earlierCommit(
   if (!today.text.startsWith(then)) {
     throw failure(
       "ledger-rewritten",
-      `the ledger of ${revision} is no beginning of the one here`,
-      "Build under a ledger that goes on from it: that of main.",
+      `the ledger of ${revision} is not the beginning of the ledger here`,
+      "Build with a ledger that continues it, such as that of main.",
     );
   }
   const known = readLedger({ file: "ledger.jsonl", text: then }).ledger;

@@ -73,7 +73,10 @@ export function acceptedOnce(findings: readonly Finding[], ledger: Pick<Ledger, 
   const imported = new Set(versions.values().filter(wasImported));
   return findings.map(({ version, problem }) => {
     if (!imported.has(version) || !rules.includes(problem.code)) return { version, problem };
-    const hint = [problem.hint, "Was it imported so? Restore releases/exceptions.yaml from version control."];
+    const hint = [
+      problem.hint,
+      "Was it imported like that? Restore releases/exceptions.yaml from version control.",
+    ];
     return { version, problem: { ...problem, hint: hint.filter(Boolean).join(" ") } };
   });
 }

@@ -59,12 +59,12 @@ function words(kind: Exclude<Growth["kind"], "grown">, common: number, revision:
   }
   if (kind === "parted") {
     return {
-      message: `${revision} has other lines ${after} than the ledger here: both were written to`,
+      message: `${revision}has other lines ${after} than the ledger here: both were written to`,
       hint: `Run git merge ${revision}, then relcat ledger rebase --onto ${revision}: it keeps those lines and puts ours after them, with the next ids.`,
     };
   }
   return {
     message: `the line differs from ${revision}, expected a ledger that only grows`,
-    hint: `Put it back as it was (git diff ${revision} -- ${file}); events are appended, never changed.`,
+    hint: `Restore it (git diff ${revision} -- ${file}); events are appended, never changed.`,
   };
 }

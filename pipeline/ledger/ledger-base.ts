@@ -117,7 +117,7 @@ function lossOf(
     hint:
       kind === "behind"
         ? `Put it back: git checkout ${revision} -- ${file}`
-        : `Put the line back as it was (git diff ${revision} -- ${file}): events are appended, never changed.`,
+        : `Restore the line (git diff ${revision} -- ${file}): events are appended, never changed.`,
     at: { file, line: common + 1, column: 1, excerpt: text.split("\n")[common] ?? "" },
   };
 }
@@ -134,7 +134,7 @@ export async function refuseUnpushed(
   if (!base)
     return state === "known"
       ? undefined
-      : `Nobody checked whether ${name} has every line of the ledger: ${reasons[state]}`;
+      : `Nothing checked whether ${name} has every line of the ledger: ${reasons[state]}`;
   const settled = await readLedgerBlob(folder, base.blob);
   const { kind, common } = compareGrowth({ text: settled }, ledger.text);
   if (kind === "grown") return undefined;
@@ -143,7 +143,7 @@ export async function refuseUnpushed(
     "ledger-unpushed",
     `${name} does not have the last ${count === 1 ? "line" : `${count} lines`} of the ledger, so ${count === 1 ? "its id" : "their ids"} may still change`,
     kind === "behind"
-      ? "Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish all the same: --allow-unpushed REASON"
-      : `It has other lines there: git merge ${name}, relcat ledger rebase, git push, then build and publish again.`,
+      ? "Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish anyway: --allow-unpushed REASON"
+      : `Ithas other lines there: git merge ${name}, relcat ledger rebase, git push, then build and publish again.`,
   );
 }

@@ -123,7 +123,7 @@ export function decideReinstate(ledger: Ledger, ids: readonly number[], at: stri
         code: "nothing-to-reinstate",
         severity: "error",
         message,
-        hint: "There is nothing to undo: relcat list --all shows which records are withdrawn.",
+        hint: "Nothing to undo: relcat list --all shows which records are withdrawn.",
       });
     }
   }

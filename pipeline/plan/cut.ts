@@ -94,7 +94,7 @@ async function commitCut(
   const revised = lines.flatMap((event) => ledger.byId.get(event.id)?.add.version ?? []);
   const folders = [...new Set([...versions, ...revised, ...chosen])].sort();
   const undone =
-    lines.length > 0 ? "The ledger is written; commit it by hand once git works." : "Nothing was cut.";
+    lines.length > 0 ? "The ledger was written; commit it by hand once git works." : "Nothing was cut.";
   const moved = await movedAway(folder, "next/notes", (name) =>
     // biome-ignore lint/plugin: validated versions, and note names listed from the folder.
     folders.some((version) => exists(`${folder}/${version}/notes/${name}`)),

@@ -35,7 +35,7 @@ export function refuseForeign({ ledger, identified }: Catalog, { kind, name, sna
   throw failure(
     "id-taken",
     `${amount} of ${name} is ${live.length === 1 ? "not " : ""}one of this catalog's: is it the right site?`,
-    "Give this catalog's own site with --against. What another one publishes comes here by relcat import.",
+    "Give this catalog's own site with --against. To take over the records of another catalog: relcat import.",
   );
 }
 
@@ -74,12 +74,12 @@ function withoutPrivateNames({ problems, ledger, identified }: Catalog): Problem
   }
   return forbidden.map((problem) => {
     if (!problem.at || !hidden.has(placeKey(problem.at))) return problem;
-    const message = "a private record was changed or removed that has its id and checksum for good";
+    const message = "a private record with a permanent id and checksum was changed or removed";
     return {
       code: problem.code,
       severity: "error",
       message,
-      hint: "relcat check names it and the ways out.",
+      hint: "relcat check names it and how to fix it.",
     };
   });
 }

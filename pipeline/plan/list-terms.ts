@@ -63,7 +63,7 @@ function refuseName(name: string): void {
   const near = nearestName(name, known);
   throw failure(
     "usage",
-    `${display(name)} is no field of a record`,
+    `${display(name)} is not a field of a record`,
     near ? `Did you mean ${near}?` : "relcat schema package-record names them; data cannot be filtered by.",
   );
 }

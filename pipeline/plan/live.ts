@@ -13,7 +13,7 @@ import { liveWire } from "./wire.ts";
 
 const listPath = "api/v1/package/";
 
-const notComparable = "Nothing can be compared with it: is it the list of a catalog, whole and unchanged?";
+const notComparable = "Nothing can be compared with it. Is it the complete, unchanged list of a catalog?";
 
 /** Large enough for any catalog: 25,000 records have 22 MB. */
 const maxListBytes = 256 * 1024 * 1024;

@@ -22,7 +22,7 @@ export async function readPlan(file: string): Promise<Plan> {
   throw failure(
     "plan-digest",
     `${file} was changed since it was planned: its digest does not match its content`,
-    "Plan again: relcat plan --out FILE. A plan is read, never edited.",
+    "Plan again: relcat plan --out FILE. Plans must not be edited.",
   );
 }
 

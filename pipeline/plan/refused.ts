@@ -50,8 +50,8 @@ export function refusedRows({ problems, hidden }: Refused): Plan["refused"] {
     ({ code }): Problem => ({
       code,
       severity: "error",
-      message: "the artifact of a private record is not what its policy asks for, or was not inspected",
-      hint: "relcat cut names it and what to do.",
+      message: "the artifact of a private record does not meet its policy, or was not inspected",
+      hint: "relcat cut names it and how to fix it.",
     }),
   );
   return [...problems.filter(isError), ...unnamed].map(problemRow);

@@ -8,7 +8,7 @@ const isWritten = ({ ledger }: Plan, text: string): boolean => digest(text) === 
 /** @throws RelcatError plan-stale if the ledger changed since */
 export function refuseOtherLedger(plan: Plan, text: string): void {
   if (digest(text) === plan.ledger.before || isWritten(plan, text)) return;
-  throw stale(["the ledger has other lines"]);
+  throw stale(["the ledgerhas other lines"]);
 }
 
 /**
@@ -23,14 +23,14 @@ export function refuseStale(plan: Plan, fresh: Plan): void {
     fresh.ledger.before === plan.ledger.after ||
     (fresh.ledger.after === plan.ledger.after && JSON.stringify(fresh.lines) === JSON.stringify(plan.lines));
   if (reasons.length > 0) throw stale(reasons);
-  if (!isSame) throw stale(["this relcat gives other ledger lines"]);
+  if (!isSame) throw stale(["this version of relcat would write other ledger lines"]);
 }
 
 function differences(before: Plan["content"], after: Plan["content"]): string[] {
   const versions = [...new Set([...Object.keys(before.releases), ...Object.keys(after.releases)])].sort();
   const changed = versions.filter((version) => before.releases[version] !== after.releases[version]);
   return [
-    ...(before.configuration === after.configuration ? [] : ["catalog.yaml says something else"]),
+    ...(before.configuration === after.configuration ? [] : ["catalog.yaml has changed"]),
     ...(changed.length === 0
       ? []
       : [`${changed.join(", ")} ${changed.length === 1 ? "has" : "have"} other content`]),
@@ -40,6 +40,6 @@ function differences(before: Plan["content"], after: Plan["content"]): string[] 
 const stale = (reasons: readonly string[]) =>
   failure(
     "plan-stale",
-    `the plan no longer fits: ${reasons.join("; ")}`,
-    "Nothing was written. Make a new plan (relcat plan --out FILE), look at it, and cut that one.",
+    `the plan no longer applies: ${reasons.join("; ")}`,
+    "Nothing was written. Make a new plan (relcat plan --out FILE), review it, and cut that one.",
   );

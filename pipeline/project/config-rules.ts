@@ -92,7 +92,7 @@ const packageTypeRows: ConfigRule = (config, report) => {
       (key) => merged[key] === undefined,
     );
     if (missing.length > 0) {
-      const hint = `For example { operating_system: linux, platform: 17, kind: ${kinds[0]} }.`;
+      const hint = `For example: { operating_system: linux, platform: 17, kind: ${kinds[0]} }.`;
       report("config-package-type", path, `the package type ${name} lacks ${missing.join(", ")}`, hint);
     } else if (merged.description === undefined) {
       report(

@@ -26,4 +26,4 @@ export function display(value: unknown): string {
 
 /** True if the value was copied from a shortened display. */
 export const isShortened = (value: unknown): boolean => typeof value === "string" && /…|\.{3}$/.test(value);
-export const giveWhole = "It was shortened when it was shown or copied: give the whole.";
+export const giveWhole = "It was shortened when it was shown or copied: give all of it.";

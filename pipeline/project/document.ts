@@ -27,7 +27,7 @@ const mostValues = 250_000;
 export function parseWith(parse: (text: string) => Syntax, text: string): Syntax {
   const syntax = parse(text);
   if (text.length <= mostValues || countValues(syntax.value) <= mostValues) return syntax;
-  const message = `the file holds more than ${mostValues} values, expected fewer`;
+  const message = `the file contains more than ${mostValues} values, expected fewer`;
   const hint = "Is it the right file? A release may have many manifests.";
   throw new SyntaxProblem("file-size", 0, message, hint);
 }

@@ -51,7 +51,7 @@ function wordsOf(code: Code | undefined, text: string, offset: number): Words {
       return symbol(text, offset);
     case "InvalidNumberFormat":
     case "UnexpectedEndOfNumber":
-      return ["an incomplete number", "Digits stand on both sides of its point, and after its e."];
+      return ["an incomplete number", "Write digits on both sides of its point, and after its e."];
     case "PropertyNameExpected":
       return missingKey(text, offset);
     case "ValueExpected":
@@ -99,7 +99,7 @@ const signs: readonly (readonly [RegExp, ...Words])[] = [
   [
     /^(?:…|\.\.\.)/,
     "dots where something was left out",
-    "Was it copied from shortened output? Write the whole.",
+    "Was it copied from shortened output? Write all of it.",
   ],
   [/^;/, "a semicolon", "Write a comma between two values."],
   [/^=/, "an equals sign", "Write a colon between a key and its value."],
@@ -123,7 +123,7 @@ function symbol(text: string, offset: number): Words {
   for (const [pattern, ...words] of signs) if (pattern.test(rest)) return words;
   if (touching === '"')
     return [
-      "text goes on after its closing quote",
+      "text continues after its closing quote",
       'Is a quote missing before it? One that belongs to the text is written \\".',
     ];
   return word

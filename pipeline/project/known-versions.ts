@@ -16,6 +16,6 @@ export function versionUnknown(version: string, folder: string): Problem {
     code: "version-unknown",
     severity: "error",
     message,
-    hint: `Look into ${folder}/ for the versions there are.`,
+    hint: `See ${folder}/ for the existing versions.`,
   };
 }

@@ -100,7 +100,7 @@ function noReleaseFile(folder: string, version: string): Problem {
     code: "release-missing",
     severity: "error",
     message: `the release has no release.yaml`,
-    hint: `Write one with at least \`version: ${version}\` and \`date: YYYY-MM-DD\`; \`relcat new\` makes whole folders.`,
+    hint: `Write one with at least \`version: ${version}\` and \`date: YYYY-MM-DD\`; \`relcat new\` creates whole folders.`,
     at: { file: `${folder}/release.yaml`, line: 1, column: 1 },
   };
 }

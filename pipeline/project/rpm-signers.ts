@@ -42,7 +42,7 @@ async function certificatesIn(file: string, files: AuthoredFiles): Promise<RpmSi
   const isText = (bytes[0] ?? 0) < 0x80;
   const blocks = isText ? dearmored(certificateTitle, new TextDecoder().decode(bytes)) : [bytes];
   const found = await Promise.all(blocks.map(signersIn)).catch(() => []);
-  return found.length > 0 ? found.flat() : unusable(`${file} holds no certificate that can be read`);
+  return found.length > 0 ? found.flat() : unusable(`${file} does not contain a readable certificate`);
 }
 
 const unusable = (message: string): Fault => ({

@@ -32,7 +32,7 @@ export function decode(file: string, bytes: Uint8Array, limit = maxBytes(file)):
   const text = decodeStrictly(file, bytes);
   const nul = text.indexOf("\0");
   if (nul !== -1)
-    throw notText(file, text.slice(0, nul), "the file holds a NUL byte", "Is it a binary file?");
+    throw notText(file, text.slice(0, nul), "the file contains a NUL byte", "Is it a binary file?");
   return { file, text };
 }
 
@@ -62,7 +62,7 @@ function decodeStrictly(file: string, bytes: Uint8Array): string {
   try {
     return decoder.decode(bytes);
   } catch {
-    const hint = "Save it as UTF-8; a binary file does not belong here.";
+    const hint = "Save it as UTF-8; binary files do not belong here.";
     throw notText(file, textBeforeFault(bytes), "the file is not UTF-8", hint);
   }
 }

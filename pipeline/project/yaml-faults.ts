@@ -13,7 +13,7 @@ type Words = readonly [message: string, hint: string, offset?: number];
 const quoteIt = (what: string) => `write ${what} in quotes.`;
 const sameColumn = "Keys of one object start in the same column, and so do the items of one list.";
 const indentation: Words = ["the indentation does not fit the lines above", sameColumn];
-const noKey: Words = ['the line is no "key: value"', "A colon and a blank follow each key."];
+const noKey: Words = ['the line is not "key: value"', "Write a colon and a space after each key."];
 
 export const noTags = [
   "tags (!) are not supported",
@@ -78,7 +78,7 @@ function openQuote(messages: string, text: string, end: number): Words {
 
 const openBracket = (isList: boolean): Words => [
   isList ? "a list without its closing ]" : "an object without its closing }",
-  "Close it. Where it goes on over several lines, they are indented deeper than its key.",
+  "Close it. If it continues over several lines, indent them deeper than its key.",
 ];
 
 function listItem(text: string, at: number): Words {
@@ -99,7 +99,7 @@ function nested(isOverLines: boolean, messages: string): Words {
 function missingColon(text: string, at: number): Words {
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1).split("\n", 1)[0] ?? "";
   if (/^\s*- /.test(line)) return ["a list item where a key is expected", sameColumn];
-  return /^\s*[\w-]+:\S/.test(line) ? [noKey[0], "A blank follows the colon."] : noKey;
+  return /^\s*[\w-]+:\S/.test(line) ? [noKey[0], "Write a space after the colon."] : noKey;
 }
 
 const specialStart = (text: string, at: number): Words => {
@@ -119,11 +119,11 @@ function unexpected(messages: string, text: string, at: number): Words {
     ];
   if (!/at node end/.test(messages))
     return [
-      "something is not as it must be here",
-      "See that each key has its colon, and each bracket and quote is closed.",
+      "the syntax is not valid here",
+      "Check that each key has its colon, and that each bracket and quote is closed.",
     ];
   if (/["']\s*$/.test(text.slice(0, at)))
-    return ["text goes on after its closing quote", "Quote all of it; in single quotes, ' is written ''."];
+    return ["text continues after its closing quote", "Quote all of it; in single quotes, ' is written ''."];
   const line = text.slice(text.lastIndexOf("\n", at - 1) + 1, at);
   return /[:-]\s+\*/.test(line) ? specialStart("*", 0) : indentation;
 }

@@ -97,7 +97,7 @@ function parseDocumentStrictly(text: string): Document {
   const [document, second] = documents;
   if (faults.length > 0 || !document) throw syntaxProblem(faults, text);
   if (second) {
-    const message = "the file holds more than one document";
+    const message = "the file contains more than one document";
     throw new SyntaxProblem(
       "yaml-syntax",
       second.range?.[0] ?? 0,

@@ -20,7 +20,7 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
   if (build.base_url !== site.baseUrl) {
     throw failure(
       "build-other-site",
-      `the build is made for ${build.base_url}, and ${site.name} is at ${site.baseUrl}`,
+      `the build is for ${build.base_url}, and ${site.name} is at ${site.baseUrl}`,
       `Build it for that site: relcat build --released --site ${site.name}`,
     );
   }
@@ -36,8 +36,8 @@ export function refuseUnfitBuild(build: BuildDocument, site: SiteSettings): void
   if (ownMachine.test(URL.parse(site.baseUrl)?.hostname ?? "")) {
     throw failure(
       "build-other-site",
-      `${site.name} would tell its readers to come to ${site.baseUrl}, which is their own machine`,
-      "Give catalog.yaml the address under which the site is found: base_url.",
+      `${site.name} would send its readers to ${site.baseUrl}, which is their own machine`,
+      "Set base_url in catalog.yaml to the address of the site.",
     );
   }
 }
@@ -64,7 +64,7 @@ export async function refuseOvertaken(
   if (commit === null || !(await isOvertaken(commit))) return;
   throw failure(
     "site-newer",
-    `${name} has what was made of commit ${short(commit)}, which came after the one here`,
+    `${name} has the build of commit ${short(commit)}, which is newer than the commit here`,
     `Publish from the newest main. To go back on purpose: relcat rollback ${name} --reason TEXT`,
   );
 }
@@ -81,7 +81,7 @@ export function refuseHeld(
   if (build.at !== undefined && build.at !== state.hold?.commit) {
     throw failure(
       "build-stale",
-      `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} does not stand at that`,
+      `the build is of an earlier commit, ${build.at.slice(0, 12)}, and ${site.name} has another commit`,
       `To go back to it: relcat rollback ${site.name} --out ${shellWord(folder)} --reason TEXT`,
     );
   }
@@ -91,7 +91,7 @@ export function refuseHeld(
   throw failure(
     "site-held",
     `${site.name} is held since ${hold.since} by ${hold.by}: ${hold.reason}`,
-    `When that is repaired: relcat publish ${site.name} --release-hold. To withdraw a package meanwhile: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
+    `When that is repaired: relcat publish ${site.name} --release-hold. To withdraw a package in the meantime: relcat build --released --at ${at} --site ${site.name} --out earlier, then relcat sign --site ${site.name} --out earlier, then relcat publish ${site.name} --out earlier`,
   );
 }
 
@@ -109,7 +109,7 @@ export function refuseTaken(
   throw failure(
     "site-taken",
     `${state.publisher} is publishing ${short(state.build)} there, until ${state.lease_until} at the latest`,
-    "Nothing was changed. Run the command again then.",
+    "Nothing was changed. Run the command again after that.",
   );
 }
 
@@ -134,7 +134,7 @@ export function refuseUnsigned({ signed, folder }: LocalBuild, site: string): vo
   if (signed !== null) return;
   throw failure(
     "build-unsigned",
-    `${folder} is not signed, or was built anew since, and catalog.yaml asks for signatures`,
+    `${folder} is not signed, or was built again since, and catalog.yaml requires signatures`,
     `Sign it, continuing from the published metadata: relcat sign --site ${site}`,
   );
 }
@@ -176,7 +176,7 @@ export function refuseEndedSignatures(local: LocalBuild, site: string, now: numb
   const [role, expires] = ended;
   throw failure(
     "build-unsigned",
-    `${local.folder} was signed long ago: its ${role} has ended on ${expires}`,
+    `${local.folder} has expired: its ${role} has ended on ${expires}`,
     role === "targets"
       ? "The holder of the targets key renews it: relcat trust sign"
       : `Sign it again: relcat sign --site ${site}`,

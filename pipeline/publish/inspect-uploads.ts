@@ -69,6 +69,6 @@ const unmatched = (file: string, path: string) =>
   problem(
     "artifact-unmatched",
     wholeFile(path),
-    `nothing says what ${file} is, and so which policy it is held against`,
+    `nothing says what ${file} is, and so which policy applies to it`,
     "Give the manifest it is in with --manifest, or add a rule to ingest: in catalog.yaml.",
   );

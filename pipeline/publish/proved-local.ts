@@ -37,6 +37,6 @@ async function proveLocal(local: LocalBuild, root: SignedRoot): Promise<void> {
     const source = sourceOf(path);
     const isCovered = proved.files.get(source)?.sha256 === sha256;
     if (!isCovered && !isSigned(source) && source !== timestampPath)
-      throw new Unproved(source, "is covered by no signature");
+      throw new Unproved(source, "is not covered by a signature");
   }
 }

@@ -98,7 +98,7 @@ function problemOf(
   const isOwn = faulty.every(({ url }) => url.startsWith(`${baseUrl}/`));
   const way = isOwn
     ? `Upload where they were built: relcat upload ${file} --site ${name} --release ${version}`
-    : `Its address is not below ${baseUrl}: put it there by the means it came from, then publish again.`;
+    : `Its address is not below ${baseUrl}: put it there the way it got there before, then publish again.`;
   return {
     code: "artifact-unpublished",
     severity: "error",

@@ -44,7 +44,7 @@ export interface RestoredBuild {
 export async function restoreBuild(request: RestoreRequest, folder: string): Promise<RestoredBuild> {
   const { store, site, entry } = request;
   const kept = await store.openKept(entry.files);
-  if (!kept) throw unknownBuild(short(entry.build), "is not kept any more");
+  if (!kept) throw unknownBuild(short(entry.build), "is no longer kept");
   const { id, document, bytes } = await identified(request, kept);
   const inPlace = site.place.kind === "dir" ? () => true : (path: string) => !isHosting(path);
   const files = Object.fromEntries(Object.entries(document.files).filter(([path]) => inPlace(path)));
@@ -106,7 +106,7 @@ function refuseUnconfirmed(
   const [first] = unconfirmed;
   if (!first) return;
   const others = unconfirmed.length > 1 ? `, and ${unconfirmed.length - 1} more` : "";
-  const reason = `lists package ${first.id} of ${first.version} otherwise than the ledger here${others}`;
+  const reason = `lists package ${first.id} of ${first.version} differently from the ledger here${others}`;
   throw refused(request, listPath, reason);
 }
 
@@ -120,8 +120,4 @@ function refused({ store, entry, root, wayOut }: RestoreRequest, path: string, r
 }
 
 export const unknownBuild = (build: string, what: string): RelcatError =>
-  failure(
-    "build-unknown",
-    `the build ${build} ${what}`,
-    "relcat history lists those that one can go back to.",
-  );
+  failure("build-unknown", `the build ${build} ${what}`, "relcat history lists those that rollback can use.");

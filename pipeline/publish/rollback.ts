@@ -46,7 +46,7 @@ export async function readSiteState(
 export async function stateOf(store: SiteStore, name: string): Promise<StoredState> {
   const stored = await store.readState();
   if (stored) return stored;
-  throw failure("site-empty", `nothing was published to ${name} yet`, `Begin with: relcat publish ${name}`);
+  throw failure("site-empty", `nothing was published to ${name} yet`, `Start with: relcat publish ${name}`);
 }
 
 export interface RollbackOptions extends PublishOptions {
@@ -122,7 +122,7 @@ export async function rollbackSite(
 }
 
 const anewWithoutWithdrawn = (name: string, commit: string | null): string =>
-  `Make it anew under today's ledger, and go back to that: ${madeAnew(name, { commit })}`;
+  `Build it again with today's ledger, and go back to that: ${madeAnew(name, { commit })}`;
 
 const madeAnew = (name: string, entry: Pick<HistoryEntry, "commit">): string =>
   `relcat build --released --site ${name} --at ${commitOf(entry)} --out earlier, then relcat rollback ${name} --out earlier --reason TEXT`;
@@ -155,7 +155,7 @@ async function restoreChosen(
 ): Promise<EarlierBuild> {
   const { name } = request.site;
   const root = isSigned ? requireRoot(releases) : undefined;
-  const wayOut = `Go back to another build with --to, or make this one again from its commit: ${madeAnew(name, entry)}`;
+  const wayOut = `Go back to another build with --to, or build this one again from its commit: ${madeAnew(name, entry)}`;
   const { id, document, list } = await restoreBuild({ ...request, entry, root, wayOut }, work);
   if (request.site.place.kind === "dir") await compressAgain(work, document, precompress);
   return { document, list, commit: document.at ?? entry.commit, proved: id };
@@ -210,7 +210,7 @@ function chosen(state: SiteState, to: string | undefined): HistoryEntry {
       : history.find((entry) => entry.build !== history[0]?.build && !left.has(entry.build));
     if (found) return found;
   }
-  if (to !== undefined) throw unknownBuild(to, "was never published there, or is not kept any more");
+  if (to !== undefined) throw unknownBuild(to, "was never published there, or is no longer kept");
   throw failure(
     "build-unknown",
     "there is no earlier build to go back to",
@@ -222,7 +222,7 @@ function refuseTwice({ history: [last], hold }: SiteState): void {
   if (!hold || (last?.action !== "rollback" && last?.action !== "refresh")) return;
   throw failure(
     "site-held",
-    `the site was taken back already, to build ${short(last.build)}, and is held there: ${hold.reason}`,
+    `the site was already rolled back, to build ${short(last.build)}, and is held there: ${hold.reason}`,
     "To go further back, name the build with --to: relcat history lists them.",
   );
 }

@@ -126,7 +126,7 @@ function addressOf(
     throw failure(
       "config-url",
       `artifact_url of catalog.yaml is ${template}: ids are given after files are uploaded`,
-      "Leave {id} out of it, or put the files there by other means once they have ids.",
+      "Remove {id} from it, or upload the files by other means once they have ids.",
     );
   const unknown = written ? undefined : /\{(name|package_type)\}/.exec(template)?.[0];
   if (unknown !== undefined)
@@ -150,7 +150,7 @@ const elsewhere = (url: string, { name, baseUrl }: SiteSettings) =>
   failure(
     "config-url",
     `artifact_url of catalog.yaml leads to ${url}, which is not below ${baseUrl} of the site ${name}`,
-    "Such artifacts are put there by other means. To upload them, begin artifact_url with {base_url}.",
+    "relcat does not upload such artifacts. To upload them, begin artifact_url with {base_url}.",
   );
 
 const notServed = (key: string, { name, url }: SiteSettings) =>
@@ -171,7 +171,7 @@ const hidden = ({ file, index }: NamedFile, manifest: Located<Manifest>): Proble
   code: "record-private",
   severity: "error",
   message: `${file} belongs to a private record, and anyone who knows its address could download it`,
-  hint: "Leave it out, and put it by other means where it belongs, with its url in the manifest; or say --with-private.",
+  hint: "Leave it out, and upload it by other means with its url in the manifest; or give --with-private.",
   at: manifest.place(["artifacts", index ?? 0]),
 });
 
@@ -202,6 +202,6 @@ const mismatch = (
   code: "checksum-mismatch",
   severity: "error",
   message: `${file} has SHA-256 ${found}, expected ${expected}, as its manifest says`,
-  hint: "It was built again, or is another file: run relcat ingest on this one, or give the one that was ingested.",
+  hint: "Was it built again, or is it another file? Run relcat ingest on this one, or give the one that was ingested.",
   at: manifest.place(["artifacts", index ?? 0, "sha256"]),
 });

@@ -69,7 +69,7 @@ const fileCarriesNoOtherVersion: ArtifactRule = function* ({ artifact, file, ver
   for (const other of file.match(/(?<!\d)\d{2}\.(?:0[1-9]|1[0-2])\.\d{3}(?!\d)/g) ?? []) {
     if (other === version) continue;
     const path = artifact.file === undefined ? ["name"] : ["file"];
-    const message = `the file name carries the version ${other}, expected ${version}`;
+    const message = `the file name has the version ${other}, expected ${version}`;
     yield error("foreign-version", place(path), message, "Was this manifest copied from another release?");
     return;
   }

@@ -10,7 +10,7 @@ const reasons: Readonly<Record<string, readonly [reason: string, hint: string]>>
   EROFS: ["the file system is read-only", "Choose another place."],
   ENOSPC: ["no space is left", "Free some, then run the command again."],
   ENAMETOOLONG: ["the name is too long", "Choose a shorter one."],
-  ELOOP: ["its links lead in a circle", "Mend or remove the link."],
+  ELOOP: ["its links form a cycle", "Repair or remove the link."],
 };
 
 /**

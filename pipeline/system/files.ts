@@ -77,7 +77,7 @@ const badLink = (path: string, message: string): Problem => ({
   code: "file-access",
   severity: "error",
   message: `${path} ${message}`,
-  hint: "Mend or remove the link.",
+  hint: "Repair or remove the link.",
 });
 
 const concurrency = 32;
@@ -231,7 +231,7 @@ export function syncToDisk(path: string): void {
 /** Creates a new file atomically; fails if it exists. The caller holds the folder's lock. */
 export function createFile(path: string, text: string): void {
   if (exists(path)) {
-    throw failure("file-exists", `${path} exists already`, "Nothing was overwritten; move it away first.");
+    throw failure("file-exists", `${path} already exists`, "Nothing was overwritten; move it away first.");
   }
   replaceDurably(path, new TextEncoder().encode(text));
 }

@@ -33,6 +33,6 @@ export async function runHook(
   throw failure(
     "hook-failed",
     `it is published, but ${name} failed: ${result.shortMessage}`,
-    "Run the command again: it goes on where this one stopped.",
+    "Run the command again: it continues where this one stopped.",
   );
 }

@@ -138,7 +138,7 @@ function unusable(file: string, error: unknown) {
   const { errcode, errstr = String(error) } = error as { errcode?: number; errstr?: string };
   const hint =
     errcode === notADatabase
-      ? "It holds nothing but the lock: make sure that no relcat runs there, and remove it."
+      ? "It contains only the lock: make sure that no relcat is running there, and remove it."
       : "Check the permissions of the folder and of the file, and the free space.";
   return failure("file-access", `cannot lock ${file}: ${errstr}`, hint, undefined, error);
 }

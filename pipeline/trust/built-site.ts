@@ -53,13 +53,13 @@ export function refuseStaleBuild({ ledger: mark }: BuildDocument, ledger: Ledger
   const behind = mark && beginsWith(ledger, mark) ? eventsAfter(ledger, mark) : undefined;
   const what =
     mark === undefined
-      ? "does not say under which ledger it was made"
+      ? "does not say with which ledger it was built"
       : behind === undefined
-        ? "was made under a ledger that the one here does not begin with"
+        ? "was made with a ledger that the ledger here does not begin with"
         : `was made before the last ${behind === 1 ? "line" : `${behind} lines`} of the ledger`;
   throw failure(
     "build-stale",
     `the build ${what}`,
-    "Make it anew, under the ledger as it is: relcat build --released, then relcat sign",
+    "Build it again with the current ledger: relcat build --released, then relcat sign",
   );
 }

@@ -7,6 +7,6 @@ export async function refuseExposed(folder: string): Promise<void> {
   throw failure(
     "key-exposed",
     `${folder} is in a git work tree, expected a folder that is never committed`,
-    "For example: ~/.config/relcat/keys, or a stick that is taken out.",
+    "For example: ~/.config/relcat/keys, or a removable drive.",
   );
 }

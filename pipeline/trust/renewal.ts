@@ -102,7 +102,7 @@ async function signPending(
   now: number,
 ): Promise<TrustChange> {
   const { pending } = trust;
-  if (!pending) throw new RangeError("nothing waits");
+  if (!pending) throw new RangeError("nothing is pending");
   const before = newest(trust).metadata.signed;
   const content = pending.metadata.signed;
   const wanted = new Set([...roleIds(before), ...roleIds(content)]);

@@ -112,7 +112,7 @@ function nextVersion({ highest }: LiveMetadata, role: string): number {
   throw failure(
     "versions-exhausted",
     `the live ${role} metadata has the version ${version - 1}, and no number is left above it`,
-    "The online key signed a number that relcat never reaches by itself. Rotate that key: docs/runbooks/version-numbers-exhausted.md",
+    "The online key signed a number that relcat never reaches on its own. Rotate that key: docs/runbooks/version-numbers-exhausted.md",
   );
 }
 

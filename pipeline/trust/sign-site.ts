@@ -79,7 +79,7 @@ export function requireSigning({ trust }: Config): void {
   throw failure(
     "trust-missing",
     "catalog.yaml has trust: none, so nothing is signed",
-    "Begin with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml",
+    "Start with: relcat trust init KEYS-FOLDER, and trust: simple in catalog.yaml",
   );
 }
 
@@ -200,7 +200,7 @@ function buildChanged(out: string, path: string, others: number) {
   );
 }
 
-/** List of an earlier signing. @throws RelcatError site-tampered */
+/** List from an earlier signing. @throws RelcatError site-tampered */
 export function readSignedList(out: string): SignedList | undefined {
   const file = rootFolder(out)(relativePath(signedList));
   const bytes = readIfPresent(file);

@@ -39,7 +39,7 @@ export async function beginSiteTrust(
   if (readTrust(releases)) {
     throw failure(
       "trust-exists",
-      `${trustFolder(releases)} has a root already`,
+      `${trustFolder(releases)} already has a root`,
       "Change its keys instead: relcat trust rotate",
     );
   }

@@ -52,8 +52,8 @@ export function placeOf(
   if (!isAddress(url))
     throw failure(
       "site-tampered",
-      `${place}: ${JSON.stringify(url)} is no address of a file for download`,
-      "Use nothing of it, and tell its publisher.",
+      `${place}: ${JSON.stringify(url)} is not the address of a file to download`,
+      "Do not use any of it, and inform its publisher.",
     );
   if (isRemote || base === undefined || !url.startsWith(`${base}/`)) return url;
   const path = pathBelow(base, url);
@@ -104,7 +104,7 @@ async function compareAndInspect(
   onBytes: (bytes: number) => void,
   again: InspectAgain,
 ): Promise<string | undefined> {
-  if (/^\.{0,2}$|[/\\\0]/.test(artifact.file)) return "is of no file that can have this name";
+  if (/^\.{0,2}$|[/\\\0]/.test(artifact.file)) return "belongs to no file with a possible name";
   return withWorkFolder(async (folder) => {
     const copy = isAddress(place) ? rootFolder(folder)(relativePath(artifact.file)) : undefined;
     const what = await compareArtifact(artifact, place, onBytes, copy);

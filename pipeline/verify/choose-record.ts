@@ -38,7 +38,7 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
   if (!isVersion(which) && !isLine(which) && which !== "latest")
     throw failure(
       "usage",
-      `${JSON.stringify(which)} is no version, no month and not latest`,
+      `${JSON.stringify(which)} is not a version, a month or latest`,
       "For example: 26.08.002, 26.08 for the newest of that month, or latest.",
     );
   const given = settings.map((setting): [string, string] => {
@@ -46,7 +46,7 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
     if (isFilter(name) && value.length > 0) return [name, value.join("=")];
     throw failure(
       "usage",
-      `--set ${setting} is no field=value of a record`,
+      `--set ${setting} is not field=value with a field of records`,
       "For example: --set min_os_version=22.04",
     );
   });

@@ -30,7 +30,7 @@ function listAgainstReleases({ list, releases }: SignedDocuments): Finding[] {
         findings.push({ path: releasePath(version), what: `has package ${record.id}, as another release` });
       seen.add(record.id);
       if (texts.get(record.id) !== JSON.stringify(record)) {
-        const what = `says something else of package ${record.id} than the list`;
+        const what = `describes package ${record.id} differently from the list`;
         findings.push({ path: releasePath(version), what });
       }
     }
@@ -56,7 +56,7 @@ function releaseFindings(version: string, release: ReleaseDocument, documents: S
     expect(Object.hasOwn(release.artifacts, id), `has no address of package ${id}`);
     expect(
       hasText(`api/v1/package/${id}/index.json`, JSON.stringify(record)),
-      `says something else of package ${id} than api/v1/package/${id}/index.json`,
+      `describes package ${id} differently from api/v1/package/${id}/index.json`,
     );
   }
   const live = new Set(documents.list.map((record) => record.id));
@@ -83,7 +83,7 @@ function latestFindings({ list, latest, releases }: SignedDocuments): Finding[] 
     if (!record)
       say("catalog/latest.json", `names package ${entry.id}, which is not the newest ${entry.package_type}`);
     else if (!isSame(entry, record, releases.get(record.version)))
-      say("catalog/latest.json", `says something else of package ${entry.id} than its release`);
+      say("catalog/latest.json", `describes package ${entry.id} differently from its release`);
     wanted.delete(entry.id);
   }
   for (const id of wanted) say("catalog/latest.json", `lacks package ${id}, the newest of its type`);

@@ -68,7 +68,7 @@ export async function readDocuments(trusted: TrustedSite): Promise<SignedDocumen
     }
   }
   const list = await readTarget(trusted, "catalog/index.json");
-  if (!Array.isArray(list)) throw notAsDescribed(trusted, "catalog/index.json", "is no list");
+  if (!Array.isArray(list)) throw notAsDescribed(trusted, "catalog/index.json", "is not a list");
   const latest = checkShape(await readTarget(trusted, "catalog/latest.json"), latestSchema);
   findings.push(...latest.wrong.map((what) => ({ path: "catalog/latest.json", what })));
   for (const [path, file] of copies(releases.keys())) {
@@ -86,7 +86,7 @@ export async function liveBuild(trusted: TrustedSite): Promise<string> {
 
 async function readFiles(trusted: TrustedSite, path: string): Promise<Listed> {
   const read = filesSchema.safeParse(await readTarget(trusted, path));
-  if (!read.success) throw notAsDescribed(trusted, path, `is no list of files: ${firstIssue(read.error)}`);
+  if (!read.success) throw notAsDescribed(trusted, path, `is not a list of files: ${firstIssue(read.error)}`);
   return read.data.files;
 }
 
@@ -97,12 +97,16 @@ export async function readTarget(trusted: TrustedSite, path: string): Promise<un
   try {
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
   } catch {
-    throw notAsDescribed(trusted, path, "is no JSON");
+    throw notAsDescribed(trusted, path, "is not JSON");
   }
 }
 
 const notAsDescribed = ({ site }: TrustedSite, path: string, what: string) =>
-  failure("site-tampered", `${site.place}: ${path} ${what}`, "Use nothing of it, and tell its publisher.");
+  failure(
+    "site-tampered",
+    `${site.place}: ${path} ${what}`,
+    "Do not use any of it, and inform its publisher.",
+  );
 
 /**
  * All releases with a responsible role, ascending. The site's own index is not used, because a cache may

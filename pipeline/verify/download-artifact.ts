@@ -65,7 +65,7 @@ async function deliver(trusted: TrustedSite, request: DownloadRequest): Promise<
     throw failure(
       "artifact-missing",
       `the catalog has no SHA-256 of ${artifact?.file ?? record.name}`,
-      "It was taken over from an older catalog without one; it cannot be verified.",
+      "It was imported from an older catalog without one; it cannot be verified.",
     );
   const file = request.out ?? harmlessName(trusted, artifact.file);
   const done = await downloadTo({
@@ -86,8 +86,8 @@ function harmlessName({ site }: TrustedSite, file: string): string {
   if (nameSchema.safeParse(file).success) return file;
   throw failure(
     "site-tampered",
-    `${site.place}: ${JSON.stringify(file)} is no name of a file`,
-    "Use nothing of it, and tell its publisher.",
+    `${site.place}: ${JSON.stringify(file)} is not a file name`,
+    "Do not use any of it, and inform its publisher.",
   );
 }
 
@@ -110,8 +110,8 @@ async function find(
   if (JSON.stringify(own) === JSON.stringify(record)) return { record, release };
   throw failure(
     "site-tampered",
-    `${trusted.site.place}: releases/${record.version}/release.json says something else of package ${record.id} than the list`,
-    "Use nothing of it, and tell its publisher.",
+    `${trusted.site.place}: releases/${record.version}/release.json describes package ${record.id} differently from the list`,
+    "Do not use any of it, and inform its publisher.",
   );
 }
 

@@ -34,7 +34,7 @@ async function rootFindings(trusted: TrustedSite, pinned: Uint8Array): Promise<F
         path,
         what: "is missing: clients that trust an older root cannot update to the newest",
       });
-    else if (!root) findings.push({ path, what: "is no root metadata" });
+    else if (!root) findings.push({ path, what: "is not root metadata" });
     else if (version === pinnedVersion && Buffer.compare(bytes, pinned) !== 0)
       findings.push({ path, what: "is not the root that is pinned" });
     else findings.push(...formFindings(path, bytes, root, [root, ...(before ? [before] : [])], "root"));
@@ -124,12 +124,12 @@ async function signedListFindings(trusted: TrustedSite): Promise<Finding[]> {
     if (!isPlain || text !== `${JSON.stringify({ schema_version, build, files })}\n`)
       return wrong("is not written as it was when it was signed");
     const built = await read(trusted, "build.json", mostListBytes);
-    if (built && sha256(built) !== build) return wrong("is of another build than build.json");
+    if (built && sha256(built) !== build) return wrong("is from another build than build.json");
     const findings: Finding[] = [];
     for (const [name, known] of Object.entries(files as Record<string, { sha256: string; size: number }>)) {
       const file = await read(trusted, name, known.size + mostRootBytes);
       if (!file || sha256(file) !== known.sha256 || file.length !== known.size)
-        findings.push({ path, what: `lists ${name} as something else than it is` });
+        findings.push({ path, what: `lists ${name} with other data than it has` });
     }
     return findings;
   } catch {

@@ -64,7 +64,7 @@ export async function findPlace(
     throw failure(
       "usage",
       "--root and --trust-first-use are both given",
-      "Give the root alone: it says more.",
+      "Give only --root: it is the stronger check.",
     );
   if (file !== undefined) {
     const root = readRootFile(file);
@@ -104,7 +104,7 @@ function unknownPlace(word: string, config: Config | undefined): RelcatError {
   const known = names.length === 0 ? "catalog.yaml names no site" : `catalog.yaml has ${names.join(", ")}`;
   return failure(
     "site-unknown",
-    `${JSON.stringify(word)} is no site, no address and no folder`,
+    `${JSON.stringify(word)} is not a site of catalog.yaml, an address or a folder`,
     `Give https://…, a folder, or a site's name: ${known}.`,
   );
 }

@@ -27,7 +27,7 @@ export function projectPolicy(folder: string, word: string, config: Config | und
   const none = (reason: string) => ({ project: undefined, reason });
   if (!exists(catalog)) return none(`there is no ${catalog} here`);
   if (!config) return none(`${catalog} cannot be read`);
-  if (!isSite(word, config)) return none(`${word} is no site of ${catalog}`);
+  if (!isSite(word, config)) return none(`${word} is not a site of ${catalog}`);
   const own = { folder, catalog, config };
   return config.policies.size === 0
     ? { ...none(`${catalog} names no signers`), manifests: own }

@@ -52,7 +52,7 @@ async function compareLater(
     for (const finding of findings) {
       const path = pathOf(finding);
       if (stale.has(finding) || (await later.hashOf(path, owners.get(path))) !== finding.instead) continue;
-      stale.set(finding, "is of a later signing, which metadata/timestamp.json does not lead to yet");
+      stale.set(finding, "is from a later signing, which metadata/timestamp.json does not lead to yet");
       ahead = number;
       since = Math.min(since, later.signedAt);
     }
@@ -80,8 +80,8 @@ async function compareEarlier(
       const path = pathOf(finding);
       if (stale.has(finding) || (await earlier.hashOf(path, owners.get(path))) !== finding.instead) continue;
       const age =
-        behind === 0 ? "of an earlier signing" : `${behind} ${behind === 1 ? "build" : "builds"} behind`;
-      stale.set(finding, `is what a stale edge has: ${age}`);
+        behind === 0 ? "from an earlier signing" : `${behind} ${behind === 1 ? "build" : "builds"} behind`;
+      stale.set(finding, `is what a stale edge serves: ${age}`);
       oldest = behind;
       isFound = true;
     }

@@ -176,7 +176,7 @@ function refuseClock(site: SiteReader, { metadata }: SignedTimestamp): void {
   if (signedAt === undefined || signedAt <= Date.now() + mostBehind) return;
   throw failure(
     "clock",
-    `${site.place}: the timestamp was signed on ${new Date(signedAt).toISOString()}, which is yet to come by your clock`,
+    `${site.place}: the timestamp was signed on ${new Date(signedAt).toISOString()}, which is in the future by your clock`,
     "Set the clock: a wrong one makes it impossible to tell whether a signature has expired.",
   );
 }

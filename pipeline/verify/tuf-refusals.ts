@@ -25,7 +25,7 @@ export function explained(site: SiteReader, path: string, error: unknown): Relca
       error,
     );
   }
-  const reason = isNoJson(error) ? "is no metadata" : reasonOf(message);
+  const reason = isNoJson(error) ? "is not metadata" : reasonOf(message);
   return tampered(site, path, `(role ${role}) ${reason}`, error);
 }
 
@@ -63,7 +63,7 @@ const wordings: readonly [RegExp, (...groups: string[]) => string][] = [
   ],
   [
     /snapshot version (\d+) is less than current version (\d+)/,
-    (older, newer) => `names an older snapshot than was seen here before (version ${older} < ${newer})`,
+    (older, newer) => `names an older snapshot than one seen here before (version ${older} < ${newer})`,
   ],
   [
     /New version (\d+) of ([\w.-]+)\.json is less than current version (\d+)/,
@@ -98,7 +98,7 @@ export const tampered = (site: Pick<SiteReader, "place">, path: string, what: st
   failure(
     "site-tampered",
     `${site.place}: ${path} ${what}`,
-    "Use nothing of it, and tell its publisher.",
+    "Do not use any of it, and inform its publisher.",
     undefined,
     cause,
   );

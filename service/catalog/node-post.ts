@@ -141,11 +141,11 @@ function refusal(error: unknown, { log }: PostOptions, headers: Headers): Server
   if (!(error instanceof RelcatError)) throw error;
   log(error.message);
   if (error.code === "lock-held") {
-    return detail(503, "Someone else is writing to the releases.", { ...headers, "Retry-After": "5" });
+    return detail(503, "Another process is writing to the releases.", { ...headers, "Retry-After": "5" });
   }
   return detail(
     503,
-    "The catalog's own files must be mended first; the server's log has the details.",
+    "The catalog's own files must be repaired first; the server's log has the details.",
     headers,
   );
 }

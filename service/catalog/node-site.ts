@@ -119,7 +119,7 @@ function refuseHostilePaths(document: string, files: BuildDocument["files"]): vo
   const hostile = Object.keys(files).find((path) => !isRelativePath(path));
   if (hostile !== undefined)
     throw new SyntaxError(
-      `${document} names ${JSON.stringify(hostile)}, which is no path inside of the site`,
+      `${document} names ${JSON.stringify(hostile)}, which is not a path inside the site`,
     );
 }
 

@@ -101,7 +101,7 @@ function requestListener(app: CatalogApp, site: WatchedSite, options: OriginOpti
     respond(incoming, outgoing, app, site, options).catch((error) => {
       options.log({ event: "error", message: error instanceof Error ? error.message : String(error) });
       if (outgoing.headersSent) outgoing.destroy();
-      else send(outgoing, detail(500, "Something went wrong here."));
+      else send(outgoing, detail(500, "The server failed."));
     });
   };
 }

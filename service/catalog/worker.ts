@@ -38,7 +38,7 @@ function requestOf(request: Request): CatalogRequest {
     method: request.method,
     target: pathname + search,
     header: (name) => request.headers.get(name),
-    read: () => Promise.reject(new Error("nothing is posted at the edge")),
+    read: () => Promise.reject(new Error("the edge does not accept posts")),
   };
 }
 

@@ -49,7 +49,10 @@ export function controllerApp(controller: Controller): ControllerApp {
       if (alias === "latest") headers["Content-Location"] = apiPath + encoded(path);
       headers["API-Version"] = "v0";
       if (!caller.secure)
-        throw new Refused("https-required", "Ask again over HTTPS: credentials must not be read on the way.");
+        throw new Refused(
+          "https-required",
+          "Repeat the request over HTTPS: others must not be able to read the credentials.",
+        );
       await spend(limits, `address ${networkOf(caller.remote)}`, controller.settings.limits.address, now, {});
       const found = routeAt(path);
       if (!found) throw nothingHere();
@@ -145,7 +148,7 @@ async function authenticate(
 const challenge = { "WWW-Authenticate": 'Basic realm="controller", charset="UTF-8"' };
 const sentences = {
   unauthorized: "Send the id and the secret of an API key as HTTP Basic credentials.",
-  forbidden: "These credentials are not for this.",
+  forbidden: "These credentials are not valid here.",
   "wrong-alias": "A user's token works below /latest/ only; API keys work here.",
 };
 

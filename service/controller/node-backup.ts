@@ -19,7 +19,7 @@ import { migrate } from "./store/migrations.ts";
 import { openPostgres } from "./store/postgres.ts";
 import { openSqlite } from "./store/sqlite.ts";
 
-/** The target file exists already; nothing was written. */
+/** The target file already exists; nothing was written. */
 export class FileExists extends Error {
   override readonly name = "FileExists";
 }
@@ -105,7 +105,7 @@ export async function migrateDatabase({
   try {
     const tables = await database.read.introspection.getTables();
     if (!tables.some(({ name }) => name === "meta"))
-      throw new NotReady(`${where} is no controller's database`);
+      throw new NotReady(`${where} is not the database of a controller`);
     return await migrate(database.read as never, database.kind);
   } finally {
     await database.close();
@@ -113,13 +113,13 @@ export async function migrateDatabase({
 }
 
 function refuseExisting(file: string): void {
-  if (existsSync(file)) throw new FileExists(`${file} is there already`);
+  if (existsSync(file)) throw new FileExists(`${file} already exists`);
 }
 
 function refuseOtherPepper(database: string, pepper: string): void {
   const beside = pepperBeside(database);
   if (beside === undefined || beside === pepper) return;
-  throw new FileExists(`${pepperFile(database)} holds another pepper`);
+  throw new FileExists(`${pepperFile(database)} contains a different pepper`);
 }
 
 /** A consistent copy next to its final path: SQLite's backup reads in one transaction, even during writes. */

@@ -101,7 +101,7 @@ const owner: User = {
 
 function requestOf(method: string, target: string, body: object | undefined): ServerRequest {
   const path = readPath(target, "");
-  if (path === undefined || path === "bad") throw new Error(`${target} is no address`);
+  if (path === undefined || path === "bad") throw new Error(`${target} is not an address`);
   return { method, target, path, origin: "http://localhost", ...jsonBody(body) };
 }
 
@@ -110,7 +110,7 @@ const routeAt = routerOf(controllerRoutes);
 function operationAt({ method, path }: ServerRequest) {
   const found = routeAt(path);
   const operation = found && operationOf(found.route, method);
-  if (!operation) throw new Error(`${method} ${path} is no operation`);
+  if (!operation) throw new Error(`${method} ${path} is not an operation`);
   return { operation, params: found.params };
 }
 

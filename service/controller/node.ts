@@ -64,7 +64,7 @@ export async function openController({
 }: OpenOptions): Promise<Controller> {
   if (!isPostgres(place) && !create && !existsSync(place)) {
     throw new NotReady(
-      `There is no database ${place}: make one with relcat controller init --database ${place}`,
+      `There is no database ${place}: create one with relcat controller init --database ${place}`,
     );
   }
   const pepper = readPepper(place, given, create);
@@ -119,7 +119,8 @@ async function requireSamePepper({ read, note }: Database, pepper: Pepper, creat
   const known = values.get("controller");
   const check = digestOf(pepper, "check", "pepper");
   if (known !== undefined && isSameDigest(values.get("pepper") ?? "", check)) return known;
-  if (known !== undefined) throw new NotReady("The pepper is not the one this database was made with");
+  if (known !== undefined)
+    throw new NotReady("The pepper is not the one that this database was created with");
   if (!create) throw new NotReady("The database has no controller yet: relcat controller init");
   const id = randomUUID();
   await note((database) =>

@@ -11,7 +11,7 @@ const kinds = {
   "cross-origin": [403, "The request comes from another site"],
   "not-found": [404, "Not found"],
   "method-not-allowed": [405, "Method not allowed"],
-  conflict: [409, "The request meets another state"],
+  conflict: [409, "The request conflicts with the current state"],
   "limit-reached": [409, "A limit is reached"],
   "too-large": [413, "The body is too large"],
   "unsupported-media-type": [415, "The body is not JSON"],

@@ -84,7 +84,8 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 function requireJson(request: ServerRequest): void {
   const coding = request.header("content-encoding") ?? "identity";
-  if (coding !== "identity") throw new Refused("unsupported-media-type", "Compressed bodies are not taken.");
+  if (coding !== "identity")
+    throw new Refused("unsupported-media-type", "Compressed bodies are not accepted.");
   const type = request.header("content-type") ?? "";
   if (/^application\/json\s*(;|$)/i.test(type)) return;
   throw new Refused("unsupported-media-type", "Send application/json.");
@@ -104,7 +105,7 @@ function jsonOf(bytes: Uint8Array): unknown {
     return value;
   } catch (error) {
     if (!(error instanceof SyntaxProblem)) throw error;
-    throw new Refused("bad-request", `The body is no JSON that can be used: ${error.message}.`);
+    throw new Refused("bad-request", `The body is not usable JSON: ${error.message}.`);
   }
 }
 

@@ -82,8 +82,8 @@ export const controllerRoutes: readonly Route<ControllerOperation>[] = [
   route("/user/upsert/", "User Changes", "Makes or changes a user.", { POST: "upsertUser" }),
   route("/user/:id/", "User", "One user.", { GET: "readUser", DELETE: "deleteUser" }),
   route("/users/", "Users", "All users.", { GET: "listUsers" }),
-  route("/audit_log/", "Audit Log", "Who did what.", { GET: "listAudit" }),
-  route("/events/", "Events", "What happens to devices, as it happens.", { GET: "streamEvents" }),
+  route("/audit_log/", "Audit Log", "Changes and their authors.", { GET: "listAudit" }),
+  route("/events/", "Events", "Device events as they happen.", { GET: "streamEvents" }),
   route("/openapi.json/", "Description", "This API as OpenAPI 3.1.", { GET: "readOpenApi" }),
   route("/docs/", "Documentation", "This API for people.", { GET: "readDocs" }),
 ];

@@ -146,7 +146,7 @@ describe("--released", () => {
     const { stderr, exitCode } = await run("build", "--released", "--with", "26.11.001");
     expect({ stderr, exitCode }).toEqual({
       stderr:
-        "error[version-unknown] there is no release 26.11.001\n  hint: Look into releases/ for the versions there are.",
+        "error[version-unknown] there is no release 26.11.001\n  hint: See releases/ for the existing versions.",
       exitCode: 1,
     });
   });

@@ -81,7 +81,7 @@ describe("on an idle controller", () => {
     ]);
     const wrong = await run(restore, "", { RELCAT_PEPPER: "ab".repeat(32) });
     expect([wrong.stderr, wrong.exitCode]).toEqual([
-      `error[controller-database] the pepper is not the one this database was made with\n${usual}`,
+      `error[controller-database] the pepper is not the one that this database was created with\n${usual}`,
       2,
     ]);
     const pepper = readFileSync(join(folder, "controller.db.pepper"), "utf8").trim();
@@ -90,8 +90,8 @@ describe("on an idle controller", () => {
   });
 
   test.each([
-    [["backup", "backup.db", ...on("controller.db")], "backup.db is there already"],
-    [["restore", "backup.db", ...on("controller.db")], "controller.db is there already"],
+    [["backup", "backup.db", ...on("controller.db")], "backup.db already exists"],
+    [["restore", "backup.db", ...on("controller.db")], "controller.db already exists"],
   ])("%j overwrites no other file", async (args, what) => {
     const before = readFileSync(join(made.folder, "controller.db.pepper"), "utf8");
     const { stderr, exitCode } = await made.run(["controller", ...args], "", {
@@ -106,7 +106,7 @@ describe("on an idle controller", () => {
   test.each([
     ["no.db", "there is no backup no.db"],
     ["text.db", "text.db cannot be used: file is not a database"],
-    ["empty.db", "empty.db is no controller's database"],
+    ["empty.db", "empty.db is not the database of a controller"],
   ])("restore refuses %s", async (file, what) => {
     const { folder, run } = made;
     writeFileSync(join(folder, "text.db"), "text\n".repeat(500));
@@ -126,7 +126,7 @@ describe("on an idle controller", () => {
       "drop trigger audit_log_no_update; update audit_log set actor_name = 'somebody else' where seq = 1",
     );
     database.close();
-    const why = "row 1 is not what was written, or one before it was exchanged";
+    const why = "row 1 is not what was written, or an earlier row was replaced";
     const verified = await run(["controller", "audit", "verify", ...on("changed.db")]);
     expect([verified.stderr, verified.stdout, verified.exitCode]).toEqual([
       `error[audit-broken] changed.db was changed outside the controller: ${why}\n  hint: Keep this database for the investigation; relcat controller restore creates one from a backup.`,
@@ -154,7 +154,7 @@ describe("on an idle controller", () => {
     await succeed([...verify, "--head", head]);
     const longer = await run([...verify, "--head", `9${head}`]);
     expect([longer.stderr.split("\n")[0], longer.exitCode]).toEqual([
-      "error[audit-broken] controller.db was changed outside the controller: the log ends at 1, but had 91 rows once",
+      "error[audit-broken] controller.db was changed outside the controller: the log ends at 1, but once had 91 rows",
       6,
     ]);
     expect((await run([...verify, "--head", "1"])).stderr).toBe(
@@ -218,7 +218,7 @@ test("backup refuses the pepper of another database", async () => {
     "--with-pepper",
   ]);
   expect([stderr, exitCode]).toEqual([
-    "error[file-exists] other.db.pepper holds another pepper; nothing was written\n  hint: Give another name, or move it away.",
+    "error[file-exists] other.db.pepper contains a different pepper; nothing was written\n  hint: Give another name, or move it away.",
     2,
   ]);
 });

@@ -140,10 +140,10 @@ test("an unusable database is named, with a hint", async () => {
   const usual = "  hint: --database takes the file that relcat controller init created, or postgres://…";
   expect(await said([...list.slice(0, -1), "other.db"])).toEqual([
     "error[controller-database] there is no database other.db",
-    "  hint: Make one with relcat controller init --database other.db",
+    "  hint: Create one with relcat controller init --database other.db",
   ]);
   expect(await said(list, { RELCAT_PEPPER: "ab".repeat(32) })).toEqual([
-    "error[controller-database] the pepper is not the one this database was made with",
+    "error[controller-database] the pepper is not the one that this database was created with",
     usual,
   ]);
   expect(await said(list, { RELCAT_PEPPER: "xyz" })).toEqual([
@@ -182,6 +182,8 @@ test("migrate reports that there is nothing to do, and refuses a file that is no
   writeFileSync(join(folder, "empty.db"), "");
   const refused = async (database: string) =>
     (await run(["controller", "migrate", "--database", database])).stderr.split("\n")[0];
-  expect(await refused("empty.db")).toBe("error[controller-database] empty.db is no controller's database");
+  expect(await refused("empty.db")).toBe(
+    "error[controller-database] empty.db is not the database of a controller",
+  );
   expect(await refused("no.db")).toBe("error[controller-database] there is no database no.db");
 });

@@ -55,7 +55,7 @@ describe("on the controller's host", () => {
     expect(await statusWith(made)).toBe(401);
     const { stderr, exitCode } = await served.run(keys("rotate", made.id, ...here));
     expect({ stderr, exitCode }).toEqual({
-      stderr: "error[request-conflict] the key is revoked: make another one",
+      stderr: "error[request-conflict] the key is revoked: create another one",
       exitCode: 3,
     });
   });
@@ -94,7 +94,7 @@ describe("on the controller's host", () => {
     ],
     [
       keys("create", ...here, "--days", "400"),
-      "error[request-refused] keys end after 365 days at most here\nerror[request-refused] /expires_in_days: keys end after 365 days at most here\n2 errors",
+      "error[request-refused] keys expire after 365 days at most here\nerror[request-refused] /expires_in_days: keys expire after 365 days at most here\n2 errors",
       1,
     ],
     [
@@ -162,7 +162,7 @@ describe("over HTTP", () => {
     const { stderr, exitCode } = await served.run(keys("create"));
     expect({ stderr, exitCode }).toEqual({
       stderr:
-        "error[credentials-refused] these credentials are not for this\n  hint: The key's scopes do not allow it: relcat controller keys list shows them.",
+        "error[credentials-refused] these credentials are not valid here\n  hint: The key's scopes do not allow it: relcat controller keys list shows them.",
       exitCode: 2,
     });
   });

@@ -74,7 +74,7 @@ describe("refuses to start with unsafe or impossible settings", () => {
     [
       ["--database", "other.db"],
       "controller-database] there is no database other.db",
-      "Make one with relcat controller init --database other.db",
+      "Create one with relcat controller init --database other.db",
     ],
   ])("%j", async (options, message, hint) => {
     const { stdout, stderr, exitCode } = await made.run([...serve, ...options]);

@@ -47,7 +47,7 @@ describe("refuses an invalid change", () => {
   test.each([
     [
       users("disable", ownerEmail),
-      "error[request-conflict] this is the last active Owner: make another one first",
+      "error[request-conflict] this is the last active Owner: create another one first",
       3,
     ],
     [

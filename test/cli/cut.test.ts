@@ -130,7 +130,7 @@ test("cut adds a revision for a changed description, and needs --allow-revise fo
   expect(refused).toMatchObject({
     exitCode: 1,
     stderr:
-      "error[revise-limit] 1 published records would change at once, expected at most 0\n" +
+      "error[revise-limit] 1 published records would change, expected at most 0\n" +
       "  hint: A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise 1.",
   });
   const { stdout, exitCode } = await run("cut", "--all");
@@ -150,7 +150,7 @@ test("cut refuses an unknown version", async () => {
   expect(await project(smallCatalog).run("cut", "26.11.001")).toMatchObject({
     exitCode: 1,
     stderr:
-      "error[version-unknown] there is no release 26.11.001\n  hint: Look into releases/ for the versions there are.",
+      "error[version-unknown] there is no release 26.11.001\n  hint: See releases/ for the existing versions.",
   });
 });
 
@@ -264,7 +264,7 @@ test("--commit says whether the ledger is written if git refuses", async () => {
   const first = await cut();
   expect(first.exitCode).toBe(2);
   expect(first.stderr).toContain("error[git-missing] git commit failed: ");
-  expect(first.stderr).toContain("  hint: The ledger is written; commit it by hand once git works.");
+  expect(first.stderr).toContain("  hint: The ledger was written; commit it by hand once git works.");
   expect(list("releases")).toContain("ledger.jsonl");
   write("releases/next/notes/other.yaml", note("Another one."));
   const second = await cut();

@@ -38,7 +38,7 @@ describe("files in the releases folder", () => {
         "error[file-access] releases/26.09.001/notes is a link into its own path",
         "error[file-access] releases/ledger.jsonl is a link to something that is not there",
       ]
-        .map((line) => `${line}\n  hint: Mend or remove the link.\n`)
+        .map((line) => `${line}\n  hint: Repair or remove the link.\n`)
         .join("")
         .concat("3 errors"),
     });
@@ -52,7 +52,7 @@ describe("cut fails with a hint", () => {
       exitCode: 2,
       stderr:
         "error[file-access] cannot lock releases/.relcat-lock: file is not a database\n" +
-        "  hint: It holds nothing but the lock: make sure that no relcat runs there, and remove it.",
+        "  hint: It contains only the lock: make sure that no relcat is running there, and remove it.",
     });
   });
 

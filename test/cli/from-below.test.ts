@@ -280,7 +280,7 @@ test("init starts in the given folder, and reports a project above it", async ()
   expect(stderr).toContain(
     "../already contains a project: commands in this foldernow use the new one instead.",
   );
-  expect((await project().run("init")).stderr).not.toContain("has a project already");
+  expect((await project().run("init")).stderr).not.toContain("already contains a project");
 });
 
 test("new opens a release of the project", async () => {

@@ -255,7 +255,7 @@ test("a signed list of checksums reads no file outside of its folder", async () 
   cpSync(pathOf("tar/acme-client-1.2.3.tar.xz"), join(folder, "acme-client-1.2.3.tar.xz"));
   const { stdout } = await run([sums], true, { keys });
   expect((JSON.parse(stdout).artifacts as Row[])[0]?.notes).toEqual([
-    "Not compared, for want of the files: acme-client-1.2.3.tar.xz.",
+    "Not compared, because the files are missing: acme-client-1.2.3.tar.xz.",
   ]);
 });
 

@@ -63,10 +63,10 @@ test("accepts the filters and orderings of the catalog's HTTP interface", async 
 });
 
 test.each([
-  ["package_typ=msi", '"package_typ" is no field of a record', "Did you mean package_type?"],
+  ["package_typ=msi", '"package_typ" is not a field of a record', "Did you mean package_type?"],
   [
     "colour=red",
-    '"colour" is no field of a record',
+    '"colour" is not a field of a record',
     "relcat schema package-record names them; data cannot be filtered by.",
   ],
   ["msi", '"msi" is not a filter, expected field=value', "For example: package_type=deb"],

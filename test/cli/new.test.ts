@@ -137,7 +137,7 @@ describe("--notes", () => {
       exitCode: 2,
       stderr:
         "error[usage] 26.08 is older than 26.09, so the notes of the next release may not be its own\n" +
-        "  hint: Say which notes belong to it: --notes FILE…, --notes all or --notes none.",
+        "  hint: Give the notes that belong to it: --notes FILE…, --notes all or --notes none.",
     });
     expect(list("releases")).not.toContain("26.08.002");
   });

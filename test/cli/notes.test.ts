@@ -85,7 +85,7 @@ describe("show", () => {
     expect(await run("notes", "show", "26.11.001")).toMatchObject({
       exitCode: 1,
       stderr:
-        "error[version-unknown] there is no release 26.11.001\n  hint: Look into releases/ for the versions there are.",
+        "error[version-unknown] there is no release 26.11.001\n  hint: See releases/ for the existing versions.",
     });
     write("releases/26.10.001/notes/a-fix.yaml", note("", {}));
     expect((await run("notes", "show", "26.10.001")).stderr).toContain(

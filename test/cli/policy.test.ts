@@ -33,7 +33,7 @@ describe("ingest refuses and writes nothing:", () => {
         "1.2.3-1",
         "2:1.2.3-1",
       ),
-      "Is it a file of another release? Otherwise say in version_map: of catalog.yaml what its version is made of.",
+      "Is it a file of another release? Otherwise give the format of its version in version_map: of catalog.yaml.",
     ],
     [
       "deb/signed-ed25519.deb",

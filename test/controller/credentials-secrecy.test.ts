@@ -169,7 +169,7 @@ describe("a copy of the database", () => {
       clock: Date.now,
       log: () => {},
     });
-    await expect(opening).rejects.toThrow("The pepper is not the one this database was made with");
+    await expect(opening).rejects.toThrow("The pepper is not the one that this database was created with");
   });
 
   test("has nothing that signs in: a digest is not a key", async () => {

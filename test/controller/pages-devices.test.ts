@@ -195,9 +195,9 @@ test("lists can be searched, and have links from page to page", async () => {
 });
 
 test.each([
-  ["", "Say whether to accept or to reject."],
-  ["state=accepted", "No device is chosen"],
-  ["state=lost&device=x.1", "Say whether to accept or to reject."],
+  ["", "Choose whether to accept or to reject."],
+  ["state=accepted", "No device is selected"],
+  ["state=lost&device=x.1", "Choose whether to accept or to reject."],
   ["state=accepted&device=nothing", "Some devices are unknown; nothing was changed."],
   ["state=accepted&device=", "The body cannot be used."],
   [`state=accepted&device=${"0".repeat(36)}.1`, "Some devices are unknown; nothing was changed."],

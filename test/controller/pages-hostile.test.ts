@@ -136,7 +136,7 @@ test("an internal error is a page without its cause", async () => {
   await broken.controller.database.note((writer) => writer.schema.dropTable("serials").execute());
   const page = await inside.get("/serials");
   expect(page.status).toBe(500);
-  expect(page.text).toContain("The server&#x27;s log says more.");
+  expect(page.text).toContain("The server&#x27;s log has the details.");
   expect(page.text).not.toMatch(/no such table|does not exist|\.ts:|select /);
   expect(broken.said.join()).toContain("serials");
 });

@@ -81,7 +81,7 @@ describe.each(who)("$name", ({ role, flags, sees }) => {
       if (allowed.includes(name)) continue;
       const page = await visit.post(path, body);
       expect([name, page.status]).toEqual([name, 403]);
-      expect(page.text).toContain("These credentials are not for this.");
+      expect(page.text).toContain("These credentials are not valid here.");
     }
   });
 
@@ -177,14 +177,14 @@ describe("an Owner", () => {
     const [, next = ""] = /(rck_[0-9a-f-]{36})</.exec(rotated.text) ?? [];
     expect([(await use(secret)).status, (await use(next)).status]).toEqual([401, 200]);
     const revoked = await visit.postAndFollow(`/keys/${id}`, { what: "revoke" });
-    expect(revoked.text).toContain("The key is revoked: it does not work any more.");
+    expect(revoked.text).toContain("The key is revoked: it no longer works.");
     expect(revoked.text).not.toMatch(/value="(rotate|revoke)"/);
     expect((await use(next)).status).toBe(401);
     expect((await visit.get("/keys")).text).toContain("Revoked and expired");
   });
 
   test.each([
-    [{ days: "400", scope: "devices:read" }, "Keys end after 365 days at most here."],
+    [{ days: "400", scope: "devices:read" }, "Keys expire after 365 days at most here."],
     [{ days: "x", scope: "devices:read" }, "The body cannot be used."],
     [{ days: "9", scope: "root" }, "The body cannot be used."],
   ])("gets a sentence for an invalid key: %j", async (fields, words) => {
@@ -208,7 +208,7 @@ describe("an Owner", () => {
     ).toContain("Many machines have this serial number");
     expect((await visit.post("/serials", { serials: " ", state: "accepted" })).status).toBe(400);
     expect((await visit.post("/serials", { what: "take-back" })).text).toContain(
-      "No serial number is chosen.",
+      "No serial number is selected.",
     );
     expect((await visit.get("/serials?page=99&state=lost")).status).toBe(200);
   });

@@ -2,6 +2,7 @@ import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { repository } from "../support/run.ts";
+import { messagesIn } from "./messages.ts";
 
 /** Files whose prose was edited. Extend the lists as more files follow; nothing leaves them. */
 const guides = ["README.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md"];
@@ -31,6 +32,23 @@ const avoidedInNames: typeof avoided = [
   [/\b(anybody|nobody)\b/i, "anyone, no …"],
   [/\b(tells?|told)\b/i, "reports, says"],
   [/\b(is|are) none\b/i, "is not a"],
+];
+
+/** More words to avoid in messages, hints and help. */
+const avoidedInMessages: typeof avoided = [
+  ...avoided,
+  [/(?<!\b(?:there|here|where) )\b(is|are) no (?!longer\b)[a-z]/i, "is not a"],
+  [/^such as\b/i, "For example:"],
+  [/\bat once\b/i, "at the same time, immediately"],
+  [/\b(made|make it) (again )?anew\b|\bmakes? anew\b/i, "build again"],
+  [/\b(goes|go) (on|with)\b|\bgoing on\b/i, "continues, needs"],
+  [/\bany more\b|\bworks? no more\b/i, "no longer"],
+  [/\bmeanwhile\b/i, "in the meantime"],
+  [/\bof (no )?use (alone|with)\b|\bfor want of\b/i, "has no effect, for lack of"],
+  [/\bsays? something else\b|\b(something|anything) else than\b/i, "differs from, other than"],
+  [/\btells? (its|their) (publisher|readers)\b/i, "inform"],
+  [/\b(not|is) known here\b|\bbreaks off\b/i, "is not supported, ends too early"],
+  [/^(what|who|whose|whom|by which)\b[^?]*$/i, "a subject at the start"],
 ];
 
 /** Paragraphs, list items and table cells, without code, link targets and headings. */
@@ -63,6 +81,15 @@ const commentsOf = (text: string, marker: RegExp): string[] =>
     .map((line) => marker.exec(line)?.[1] ?? "\n")
     .join(" ")
     .split(/\s*\n\s*/);
+
+/** Text between tags. */
+const textsOf = (html: string): string[] =>
+  html
+    .replace(/\{\{(?=[#/]|else)[^}]*\}\}+/g, "<>")
+    .replace(/\{\{[^}]*\}\}+/g, "CODE")
+    .split(/<[^>]*>/)
+    .map((text) => text.replace(/\s+/g, " ").trim())
+    .filter((text) => text.includes(" "));
 
 const sentencesOf = (blocks: readonly string[]) =>
   blocks.flatMap((block) => block.split(/(?<=[.!?:])\s+(?=[A-Z"'])/)).filter((sentence) => sentence !== "");
@@ -114,6 +141,39 @@ test("names of tests", () => {
   expect(
     names.flatMap(({ path, name }) => faultsOf([name], avoidedInNames).map((fault) => `${path}: ${fault}`)),
   ).toEqual([]);
+});
+
+test.each(["cli", "pipeline", "service"])("messages of %s/", (folder) => {
+  const messages = filesOf([`${folder}/**/*.ts`]).flatMap((path) =>
+    messagesIn(read(path)).map((text) => ({ path, text })),
+  );
+  expect(messages.length).toBeGreaterThan(500);
+  expect(
+    messages.flatMap(({ path, text }) =>
+      faultsOf([text.replace(/\s+/g, " ").trim()], avoidedInMessages).map((fault) => `${path}: ${fault}`),
+    ),
+  ).toEqual([]);
+});
+
+test("text of the templates", () => {
+  const faults = filesOf(["templates/**/*.hbs"]).flatMap((path) =>
+    textsOf(read(path)).flatMap((text) =>
+      faultsOf([text], avoidedInMessages).map((fault) => `${path}: ${fault}`),
+    ),
+  );
+  expect(faults).toEqual([]);
+});
+
+test.each([
+  ['fail("it is no site")', ["it is no site → is not a"]],
+  ['fail("there is no site")', []],
+  [`fail(\`\${name} is no \` + \`longer here\`)`, []],
+  [`fail(\`\${name} is no \` + \`folder\`)`, ["CODE is no folder → is not a"]],
+  [`say(\`\${all ? "all parts at once" : one}\`)`, ["all parts at once → at the same time, immediately"]],
+  ['import x from "whoever is here"; type X = "whoever is here";', []],
+  ['// whoever is here\nconst key = "anew";', []],
+])("the messages in %j have the faults %j", (source, faults) => {
+  expect(messagesIn(source).flatMap((text) => faultsOf([text], avoidedInMessages))).toEqual(faults);
 });
 
 test.each([

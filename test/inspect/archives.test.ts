@@ -205,7 +205,7 @@ describe("XenServer's image", () => {
     );
     expect([verdict, notes]).toEqual([
       "ok",
-      ["its chunks have checksums of a kind that is not known here (xxhash)"],
+      ["its chunks have checksums of a kind that is not supported (xxhash)"],
     ]);
   });
 

@@ -18,9 +18,9 @@ const hex = (text: string) => Buffer.from(text.replaceAll(" ", ""), "hex");
 describe("invalid ASN.1 is refused:", () => {
   const nested = (depth: number) => Buffer.concat(Array.from({ length: depth }, () => hex("3080")));
   test.each([
-    ["nothing", hex(""), "X is no ASN.1 at its byte 0"],
-    ["a tag alone", hex("30"), "X is no ASN.1 at its byte 0"],
-    ["a tag of several octets", hex("1f 02 00"), "X is no ASN.1 at its byte 0"],
+    ["nothing", hex(""), "X is not ASN.1 at its byte 0"],
+    ["a tag alone", hex("30"), "X is not ASN.1 at its byte 0"],
+    ["a tag of several octets", hex("1f 02 00"), "X is not ASN.1 at its byte 0"],
     [
       "a value that reaches beyond the end",
       hex("04 05 01"),
@@ -34,9 +34,9 @@ describe("invalid ASN.1 is refused:", () => {
     [
       "a length that is not the shortest form",
       hex("04 81 01 ff"),
-      "X has a length at its byte 1 that is longer than need be",
+      "X has a length at its byte 1 that is longer than necessary",
     ],
-    ["a length that begins with zero", hex("04 82 00 80"), /longer than need be/],
+    ["a length that begins with zero", hex("04 82 00 80"), /longer than necessary/],
     ["a length of five octets", hex("04 85 01 00 00 00 00"), "X has a length that cannot be at its byte 1"],
     ["a length whose octets are missing", hex("04 82 01"), "X has a length that cannot be at its byte 1"],
     ["a primitive value without an end", hex("04 80 00 00"), "X has a value without an end at its byte 0"],

@@ -47,7 +47,7 @@ test("a stream whose partition table was not kept is reported", () => {
   };
   expect(bootOf({ virtualSize: 4096, read: passed })).toEqual({
     boot: "unknown",
-    notes: ["its partition table was not kept in passing"],
+    notes: ["its partition table was not kept while it was read"],
   });
 });
 

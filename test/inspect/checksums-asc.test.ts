@@ -28,7 +28,7 @@ test("a list is ok, and names its missing files", async () => {
     verdict: "ok",
     key_id: key.getFingerprint(),
     facts: { files: { "one.tar.xz": sum, "two.tar.xz": sum } },
-    notes: ["Not compared, for want of the files: two.tar.xz."],
+    notes: ["Not compared, because the files are missing: two.tar.xz."],
   });
 });
 
@@ -116,7 +116,7 @@ describe("a signed text", () => {
       "has no -----BEGIN PGP SIGNATURE-----",
     ],
     ["with more behind it", "malformed", /$/, `${other}  evil`, "text follows the end of SHA256SUMS.asc"],
-    ["with more before it", "malformed", /^/, "x\n", "is no OpenPGP packet"],
+    ["with more before it", "malformed", /^/, "x\n", "is not an OpenPGP packet"],
     ["with more inside", "bad-signature", / one/, " one\nmore", "does not fit what it should sign"],
   ] as const)("%s is %s", async (_, verdict, what, by, reason) => {
     expect(await change(what, by)).toMatchObject({ verdict, reason: expect.stringContaining(reason) });

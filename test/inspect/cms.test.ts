@@ -206,7 +206,7 @@ describe("a signature is invalid if", () => {
     [
       "it has another content type",
       () => sequence(oid(contentTypes.data), context(0, integer(1))),
-      "malformed: it is no SignedData",
+      "malformed: it is not SignedData",
     ],
     [
       "it has a second SignedData",
@@ -283,7 +283,7 @@ describe("a timestamp", () => {
     [
       "is in the future",
       timestamp(tsa, "2027-01-01"),
-      "the timestamp is of 2027-01-01T00:00:00.000Z, which is yet to come",
+      "the timestamp is of 2027-01-01T00:00:00.000Z, which is in the future",
     ],
     [
       "has another content type",

@@ -183,8 +183,8 @@ describe("a malformed signature file is refused:", () => {
       [Buffer.from(armored(body).toString().replaceAll("\n", "\r\n")), "ok", ""],
       [armored(body, "Comment\n"), "malformed", "has other headers"],
       [armored(`${body}=AAAA\n`), "malformed", "does not have the checksum"],
-      [armored(body.replace(/.\n/, "*\n")), "malformed", "something else than base64"],
-      [armored(body.replace("\n", "\n\n")), "malformed", "something else than base64"],
+      [armored(body.replace(/.\n/, "*\n")), "malformed", "something other than base64"],
+      [armored(body.replace("\n", "\n\n")), "malformed", "something other than base64"],
       [armored(body).subarray(0, -30), "malformed", "has no END PGP SIGNATURE"],
       [
         Buffer.concat([armored(body), Buffer.from("more\n")]),
@@ -202,7 +202,7 @@ describe("a malformed signature file is refused:", () => {
   });
 
   test.each([
-    ["empty", () => Buffer.alloc(0), "is no OpenPGP packet"],
+    ["empty", () => Buffer.alloc(0), "is not an OpenPGP packet"],
     ["two signatures", (one: Uint8Array) => Buffer.concat([one, one]), "expected one OpenPGP packet"],
     [
       "longer than its packet",

@@ -24,18 +24,18 @@ describe("qcow2", () => {
       'refuse: disk needs the backing file "../it", expected an image of its own',
     ],
     ["encrypted", u32(32, 1), "refuse: disk is encrypted, expected one that every machine can read"],
-    ["dirty", u64(72, 1n), "refuse: disk was not closed: qemu-img check -r all mends it"],
-    ["corrupt", u64(72, 2n), "refuse: disk is marked corrupt; make it again"],
+    ["dirty", u64(72, 1n), "refuse: disk was not closed: qemu-img check -r all repairs it"],
+    ["corrupt", u64(72, 2n), "refuse: disk is marked corrupt; build it again"],
     ["its data elsewhere", u64(72, 4n), "refuse: disk keeps its data in another file, expected one file"],
     [
       "a feature that is unknown",
       u64(72, 32n),
-      "unsupported-format: disk has features that are not known here",
+      "unsupported-format: disk has features that are not supported",
     ],
     [
       "a compression that is unknown",
       u64(72, 8n),
-      "unsupported-format: disk is compressed in a way that is not known here",
+      "unsupported-format: disk is compressed in a way that is not supported",
     ],
     ["clusters too small", u32(20, 8), "malformed: disk has clusters of 2^8 bytes, expected 2^9 to 2^21"],
     ["clusters too large", u32(20, 22), "malformed: disk has clusters of 2^22 bytes, expected 2^9 to 2^21"],
@@ -135,7 +135,10 @@ describe("qcow2", () => {
 
   test("reports snapshots", async () => {
     const { verdict, notes } = await inspected(changed(good(), u32(60, 2)), "disk");
-    expect([verdict, notes]).toEqual(["ok", ["it holds 2 snapshots, with whatever the disk held then"]]);
+    expect([verdict, notes]).toEqual([
+      "ok",
+      ["it holds 2 snapshots, with the contents of the disk at that time"],
+    ]);
   });
 
   test("reads compressed clusters, and reports damage", async () => {

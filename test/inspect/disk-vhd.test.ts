@@ -172,7 +172,7 @@ describe("raw", () => {
     ["disk.img", 1024, "ok"],
     ["disk.img", 1023, "malformed: disk.img has 1023 bytes, expected a multiple of 512 for a raw disk"],
     ["disk.raw", 0, "malformed: disk.raw has 0 bytes, expected a multiple of 512 for a raw disk"],
-    ["disk", 1024, "unsupported-format: disk is no image or archive in a format that is known here"],
+    ["disk", 1024, "unsupported-format: disk is not an image or archive in a known format"],
   ])("%s of %i bytes", async (name, size, expected) => {
     expect(await verdictOn(Buffer.alloc(size), name)).toBe(expected);
   });

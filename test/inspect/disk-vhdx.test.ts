@@ -80,7 +80,7 @@ describe("vhdx", () => {
           copy.writeUInt8(copy.readUInt8(16) ^ 1, 16);
           copy.writeUInt8(1, 44);
         }),
-        "unsupported-format: disk needs the region 2DC27767-F623-4200-9D64-115E9BFD4A08, which is not known here",
+        "unsupported-format: disk needs the region 2DC27767-F623-4200-9D64-115E9BFD4A08, which is not supported",
       ],
       [
         "a region twice",
@@ -106,7 +106,7 @@ describe("vhdx", () => {
       [
         "metadata that is unknown and needed",
         (copy) => copy.writeUInt8(copy.readUInt8(item(copy, 1)) ^ 1, item(copy, 1)),
-        "unsupported-format: disk needs the metadata 2FA54225-CD1B-4876-B211-5DBED83BF4B8, which is not known here",
+        "unsupported-format: disk needs the metadata 2FA54225-CD1B-4876-B211-5DBED83BF4B8, which is not supported",
       ],
       [
         "metadata outside",

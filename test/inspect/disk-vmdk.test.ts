@@ -59,7 +59,7 @@ describe("vmdk", () => {
       [
         "sent as text",
         (copy) => copy.write("\r", 73),
-        "malformed: disk has line ends that were changed on the way",
+        "malformed: disk has line endings that were changed in transfer",
       ],
       [
         "version 4",
@@ -82,7 +82,7 @@ describe("vmdk", () => {
           copy.writeUInt32LE(0x10001, 8);
           copy.writeUInt16LE(9, 77);
         },
-        "unsupported-format: disk is compressed in a way that is not known here",
+        "unsupported-format: disk is compressed in a way that is not supported",
       ],
       ["no size", (copy) => copy.writeUInt32LE(0, 12), "malformed: disk has a disk of 0 bytes"],
       [

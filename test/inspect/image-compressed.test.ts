@@ -55,7 +55,7 @@ describe("compressed images", () => {
       verdict: "ok",
       notes: [
         "its tables are beyond the first 16777216 bytes of the compressed data, and were not all checked",
-        "its partition table was not kept in passing",
+        "its partition table was not kept while it was read",
       ],
       facts: { boot: "unknown" },
     });

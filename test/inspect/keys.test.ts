@@ -94,7 +94,7 @@ describe("a key file is refused with", () => {
     [
       "a secret key as PEM",
       secret,
-      "holds a private key, expected certificates; move it to where only its owner reads",
+      "holds a private key, expected certificates; move it to where only its owner can read it",
     ],
     [
       "a certificate that cannot be read",

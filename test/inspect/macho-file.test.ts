@@ -31,7 +31,7 @@ describe("a file is not a Mach-O if", () => {
       "unsupported-format: agent is for big-endian processors",
     ],
     ["it has no header", Buffer.alloc(100), "malformed: agent has no Mach-O header at byte 0"],
-    ["it breaks off in its header", program.subarray(0, 20), /^malformed: agent ends at byte 20/],
+    ["it ends too early in its header", program.subarray(0, 20), /^malformed: agent ends at byte 20/],
     [
       "its commands have no end",
       changed(made(), (bytes) => bytes.writeUInt32LE(0xffffff, 20)),

@@ -183,9 +183,7 @@ describe("an image", () => {
   test("keeps its facts if a trusted signature is all that it lacks, and has none if it is damaged", async () => {
     await expect(image("tampered-esxi.ova")).rejects.toThrow();
     await expect(image("bad-backing-file.qcow2")).rejects.toThrow("backing");
-    await expect(read(Buffer.from("hello"), "x.qcow2", "image")).rejects.toThrow(
-      "in a format that is known here",
-    );
+    await expect(read(Buffer.from("hello"), "x.qcow2", "image")).rejects.toThrow("in a known format");
     expect(await read(mbrDisk([0x83]), "x.img", "image")).toEqual({
       ...{ type: "image", format: "raw", virtual_size: 1 << 20, boot: "bios" },
     });

@@ -75,7 +75,7 @@ describe("a signature", () => {
       "without content is none",
       { signing: { contentType: "1.2.840.113549.1.7.1" } },
       "malformed",
-      "its signature is no Authenticode signature",
+      "its signature is not an Authenticode signature",
     ],
     [
       "by a stranger is not trusted",
@@ -134,7 +134,7 @@ describe("a signature", () => {
 test("is recognized in a compound file that is not an installer", async () => {
   expect(await inspected(msi([], { classId: Buffer.alloc(16) }))).toMatchObject({
     verdict: "unsupported-format",
-    reason: "acme.msi is a compound file, and no installer package",
+    reason: "acme.msi is a compound file, but not an installer package",
   });
 });
 

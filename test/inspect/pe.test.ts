@@ -58,12 +58,12 @@ describe("a program is refused", () => {
     [
       "if it is a DOS program",
       () => Buffer.concat([Buffer.from("MZ"), Buffer.alloc(200)]),
-      "unsupported-format: a.exe is no PE file, though it begins with MZ",
+      "unsupported-format: a.exe is not a PE file, although it begins with MZ",
     ],
     [
       "if its header is beyond its end",
       () => changed((bytes) => bytes.writeUInt32LE(0xffffff00, 60)),
-      "unsupported-format: a.exe is no PE file, though it begins with MZ",
+      "unsupported-format: a.exe is not a PE file, although it begins with MZ",
     ],
     ["if it ends in its header", () => unsigned.subarray(0, 50), /^malformed: a.exe ends at byte 50/],
     [
@@ -164,7 +164,7 @@ describe("a program is refused", () => {
     const bytes = Buffer.concat([unsigned, tableOf(Buffer.alloc(0), Buffer.alloc(0))]);
     bytes.writeUInt32LE(unsigned.length, entry);
     bytes.writeUInt32LE(8, entry + 4);
-    expect(await verdict(bytes)).toBe("malformed: its Authenticode signature is no ASN.1 at its byte 0");
+    expect(await verdict(bytes)).toBe("malformed: its Authenticode signature is not ASN.1 at its byte 0");
   });
 });
 

@@ -194,7 +194,7 @@ describe("the content of an installer", () => {
 
   test("is malformed if it is not an archive, and bad-digest if it is damaged", async () => {
     expect(await verdict(made({}, files(gzipSync("text"))))).toBe(
-      "malformed: the cpio archive breaks off before its end",
+      "malformed: the cpio archive ends too early",
     );
     expect(await verdict(made({}, files(payload([]).subarray(0, -9))))).toMatch(/^bad-digest: /);
   });

@@ -52,10 +52,10 @@ describe("signatures of files inside", () => {
       "the file agent is in no folder",
     ],
     ["longer than the package says", [ima("04")], listed, 12, "the longest file signature has 13 bytes"],
-    ["in upper case", [ima("04").toUpperCase()], listed, 13, "is no IMA signature of version 2"],
-    ["in version 1", [ima("04").replace("0302", "0301")], listed, 13, "is no IMA signature of version 2"],
-    ["with another length", [ima("04", "0005")], listed, 13, "is no IMA signature of version 2"],
-    ["with an early end", ["0302"], listed, 2, "is no IMA signature of version 2"],
+    ["in upper case", [ima("04").toUpperCase()], listed, 13, "is not an IMA signature of version 2"],
+    ["in version 1", [ima("04").replace("0302", "0301")], listed, 13, "is not an IMA signature of version 2"],
+    ["with another length", [ima("04", "0005")], listed, 13, "is not an IMA signature of version 2"],
+    ["with an early end", ["0302"], listed, 2, "is not an IMA signature of version 2"],
   ])("%s are malformed", async (_, signatures, tags, longest, reason) => {
     expect(await withFiles(signatures, tags, longest)).toMatchObject({
       verdict: "malformed",

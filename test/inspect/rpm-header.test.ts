@@ -141,7 +141,7 @@ describe("the signature header is refused", () => {
       "with a signature that is none",
       "malformed",
       rpmHeader(62, [binary(268, Buffer.alloc(9))]),
-      "signature 268 is no OpenPGP packet",
+      "signature 268 is not an OpenPGP packet",
     ],
   ];
 

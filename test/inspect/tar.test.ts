@@ -185,10 +185,10 @@ describe("damage is malformed:", () => {
   const whole = tarOf([{ name: "a", content: "hello" }]);
 
   test.each<[string, Uint8Array, string]>([
-    ["nothing", Buffer.alloc(0), "breaks off"],
-    ["no end", whole.subarray(0, -1024), "breaks off"],
-    ["half an end", whole.subarray(0, -512), "breaks off"],
-    ["content that breaks off", tarEntry({ name: "a", content: "hello", size: 5000 }), "breaks off"],
+    ["nothing", Buffer.alloc(0), "ends too early"],
+    ["no end", whole.subarray(0, -1024), "ends too early"],
+    ["half an end", whole.subarray(0, -512), "ends too early"],
+    ["content that breaks off", tarEntry({ name: "a", content: "hello", size: 5000 }), "ends too early"],
     ["bytes after its end", Buffer.concat([whole, Buffer.from("x")]), "bytes follow the end"],
     ["another archive after its end", Buffer.concat([whole, whole]), "bytes follow the end"],
     [
@@ -201,7 +201,7 @@ describe("damage is malformed:", () => {
     [
       "a folder with content",
       tarOf([{ name: "a", type: "5", content: "hello" }]),
-      "is no file, and has 5 bytes",
+      "is not a file, but has 5 bytes",
     ],
     ["no number for a size", withSum(Buffer.from(whole).fill("9", 124, 125)), "for a number"],
   ])("%s", (_, bytes, message) => {

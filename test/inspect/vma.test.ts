@@ -73,7 +73,7 @@ test.each<[string, Buffer, string]>([
     changed(good, (copy) => copy.writeUInt32BE(2 ** 31, 56)),
     "malformed: the VMA archive has a header of 2147483648 bytes",
   ],
-  ["a header that breaks off", good.subarray(0, -1), "malformed: the VMA archive breaks off before its end"],
+  ["a header that breaks off", good.subarray(0, -1), "malformed: the VMA archive ends too early"],
   [
     "a name outside its texts",
     withHeader((header) => header.writeUInt32BE(5000, 4096 + 32)),
@@ -101,12 +101,12 @@ test.each<[string, Buffer, string]>([
   [
     "an extent that breaks off",
     Buffer.concat([good, first.subarray(0, -1)]),
-    "malformed: the VMA archive breaks off before its end",
+    "malformed: the VMA archive ends too early",
   ],
   [
     "half an extent's header",
     Buffer.concat([good, first.subarray(0, 100)]),
-    "malformed: the VMA archive breaks off before its end",
+    "malformed: the VMA archive ends too early",
   ],
   [
     "an extent that is damaged",

@@ -98,7 +98,7 @@ test("a ledger that a program without the lock changes meanwhile is not overwrit
   const proveLedger = async () => appendFileSync(ledger, "{}\n");
   await expect(
     uncut(catalog.folder, "26.08.001", "none", { ...surroundings(), proveLedger }),
-  ).rejects.toThrow(`lock-held: ${ledger} was changed by something else meanwhile`);
+  ).rejects.toThrow(`lock-held: ${ledger} was changed by something else in the meantime`);
   expect(readFileSync(ledger, "utf8")).toBe(`${before}{}\n`);
 });
 

@@ -85,7 +85,7 @@ test("the bytes of a long ledger are read in pieces that end with a line", () =>
 
 test.each([
   ["the file is not UTF-8", 0xff],
-  ["the file holds a NUL byte", 0],
+  ["the file contains a NUL byte", 0],
 ])("a fault of a long ledger is reported: %s", (message, fault) => {
   const bytes = Buffer.alloc(40 << 20, `${"x".repeat(99)}\n`);
   bytes[30_000_042] = fault;

@@ -140,7 +140,7 @@ test("plan shows that metadata changes, by its digest, and a plan from before is
   const stale = await made.run("cut", "--plan", "plan.json");
   expect([stale.exitCode, stale.stderr]).toEqual([
     3,
-    expect.stringContaining("error[plan-stale] the plan no longer fits: 26.11.001 has other content"),
+    expect.stringContaining("error[plan-stale] the plan no longer applies: 26.11.001 has other content"),
   ]);
 });
 

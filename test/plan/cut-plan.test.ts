@@ -97,8 +97,8 @@ describe("a plan that no longer fits is refused with 3, and nothing is written, 
     return stderr;
   };
   const words = (reason: string) =>
-    `error[plan-stale] the plan no longer fits: ${reason}\n` +
-    "  hint: Nothing was written. Make a new plan (relcat plan --out FILE), look at it, and cut that one.";
+    `error[plan-stale] the plan no longer applies: ${reason}\n` +
+    "  hint: Nothing was written. Make a new plan (relcat plan --out FILE), review it, and cut that one.";
 
   test("a change of metadata", async () => {
     expect(await stale((made) => writeAll(made, edited({ description: "Best" })))).toBe(
@@ -120,13 +120,13 @@ describe("a plan that no longer fits is refused with 3, and nothing is written, 
   test("a change of the configuration", async () => {
     const config = { product: "Other", require: {}, ledger: { base: "main" } };
     expect(await stale((made) => made.write("releases/catalog.yaml", config))).toBe(
-      words("catalog.yaml says something else"),
+      words("catalog.yaml has changed"),
     );
   });
 
   test("a change of the ledger", async () => {
     const retract = (made: Project) => made.succeed("retract", "2", "--reason", "Broken.", "--yes");
-    expect(await stale(retract)).toBe(words("the ledger has other lines"));
+    expect(await stale(retract)).toBe(words("the ledgerhas other lines"));
   });
 });
 
@@ -143,7 +143,7 @@ describe("cut --plan", () => {
   test("refuses an edited plan by its digest", async () => {
     const words =
       "error[plan-digest] plan.json was changed since it was planned: its digest does not match its content\n" +
-      "  hint: Plan again: relcat plan --out FILE. A plan is read, never edited.";
+      "  hint: Plan again: relcat plan --out FILE. Plans must not be edited.";
     const later = (plan: Plan) => Object.assign(plan, { at: "2026-10-03T10:00:00.000000Z" });
     const otherId = (plan: Plan) => Object.assign(plan.lines[0] ?? {}, { id: 99 });
     for (const change of [later, otherId])

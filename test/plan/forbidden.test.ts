@@ -65,8 +65,8 @@ test("a public record cannot become private", async () => {
 
 test("forbidden changes of private records are reported without details", async () => {
   const words = [
-    "a private record was changed or removed that has its id and checksum for good",
-    "relcat check names it and the ways out.",
+    "a private record with a permanent id and checksum was changed or removed",
+    "relcat check names it and how to fix it.",
   ];
   const made = await settledProject();
   writeAll(made, september(inside("b")));
@@ -92,7 +92,7 @@ test("a ledger with edited settled lines is forbidden", async () => {
     [
       "ledger-rewritten",
       "the line differs from main, expected a ledger that only grows",
-      `Put it back as it was (git diff main -- ${made.folder}/releases/ledger.jsonl); events are appended, never changed.`,
+      `Restore it (git diff main -- ${made.folder}/releases/ledger.jsonl); events are appended, never changed.`,
     ],
   ]);
 });
@@ -126,7 +126,7 @@ test("an id of two branches needs ledger rebase, and no withdrawal", async () =>
   await made.succeed("cut", "--all", "--now", "2026-09-26T10:00:00Z");
   const words = [
     "ledger-rewritten",
-    "main has other lines after line 5 than the ledger here: both were written to",
+    "mainhas other lines after line 5 than the ledger here: both were written to",
     "Run git merge main, then relcat ledger rebase --onto main: it keeps those lines and puts ours after them, with the next ids.",
   ];
   const plan = await planOf(made);
@@ -173,7 +173,7 @@ test("forbidden changes end with exit status 1, under any option", async () => {
 Records: 1 forbidden and 1 removed.
 Forbidden:
   releases/ledger.jsonl:2:1  record-vanished  the ledger has "tool-26.08.001.rpm" of 26.08.001 as id 2, but no manifest names it
-     Bring its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….
+     Restore its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….
 Removed, which is forbidden:
   2  26.08.001  rpm  tool-26.08.001.rpm
 The ledger gets no lines.`);

@@ -203,7 +203,7 @@ describe("a long plan", () => {
     });
     expect(await made.run("plan", "--limit", "20000")).toMatchObject({
       exitCode: 2,
-      stderr: "error[usage] --limit is for --format markdown\n  hint: Nothing else is cut to fit.",
+      stderr: "error[usage] --limit needs --format markdown\n  hint: Other formats are never shortened.",
     });
   });
 });

@@ -46,7 +46,7 @@ describe("plan --against", () => {
     const made = await cutCatalog();
     const record = { name: "other.msi", version: "26.07.001", package_type: "msi", checksum: "9".repeat(64) };
     const hint =
-      "\n  hint: Give this catalog's own site with --against. What another one publishes comes here by relcat import.";
+      "\n  hint: Give this catalog's own site with --against. To take over the records of another catalog: relcat import.";
     made.write(
       "list.json",
       [1, 2, 70].map((id) => ({ id, ...record })),
@@ -76,7 +76,7 @@ describe("plan --against", () => {
         "live/api/v1/package/index.json:2:1 error[import-record] element 1 of the list: it is 5, expected an object",
         "    2 | 5]",
         "      | ^",
-        "  hint: Nothing can be compared with it: is it the list of a catalog, whole and unchanged?",
+        "  hint: Nothing can be compared with it. Is it the complete, unchanged list of a catalog?",
       ].join("\n"),
     });
   });

@@ -117,8 +117,8 @@ test("private records are reported without details", async () => {
   expect(await refusedOf(made)).toEqual([
     {
       code: "inspection-missing",
-      message: "the artifact of a private record is not what its policy asks for, or was not inspected",
-      hint: "relcat cut names it and what to do.",
+      message: "the artifact of a private record does not meet its policy, or was not inspected",
+      hint: "relcat cut names it and how to fix it.",
       file: null,
       line: null,
       column: null,

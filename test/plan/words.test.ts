@@ -148,7 +148,7 @@ describe("the settled revision", () => {
     await made.git("init", "--quiet", "--initial-branch=main");
     const another =
       "Another one is named with --ledger-base (none: nothing is settled yet), for good with ledger: { base: … } in catalog.yaml.";
-    const foreign = "It is no branch, tag or commit of this clone, nor a branch of a remote it has.";
+    const foreign = "It is not a branch, tag or commit of this clone, or a branch of one of its remotes.";
     const hintFor = async (...args: string[]) => {
       const { stderr, exitCode } = await made.run("plan", ...args);
       expect({ exitCode, stderr }).toEqual({

@@ -30,7 +30,7 @@ const troubles: [string, Uint8Array, string][] = [
   [
     "UTF-16 without a mark",
     Buffer.from(sound, "utf16le"),
-    "1:2 file-encoding the file holds a NUL byte, expected UTF-8 text",
+    "1:2 file-encoding the file contains a NUL byte, expected UTF-8 text",
   ],
   [
     "Latin-1",
@@ -60,7 +60,7 @@ const troubles: [string, Uint8Array, string][] = [
   [
     "a NUL",
     Buffer.from("release: 26.08.001\nartifacts: \0"),
-    "2:12 file-encoding the file holds a NUL byte, expected UTF-8 text",
+    "2:12 file-encoding the file contains a NUL byte, expected UTF-8 text",
   ],
   [
     "a gzip file",
@@ -70,7 +70,7 @@ const troubles: [string, Uint8Array, string][] = [
   [
     "an ELF file",
     Buffer.from("\x7fELF\x02\x01\x01\0"),
-    "1:8 file-encoding the file holds a NUL byte, expected UTF-8 text",
+    "1:8 file-encoding the file contains a NUL byte, expected UTF-8 text",
   ],
 ];
 

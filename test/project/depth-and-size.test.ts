@@ -115,7 +115,7 @@ test.each(fillings)(
 test("a large list of empty objects is refused for its size", () => {
   const text = `{"release": "26.08.001", "artifacts": [${"{},".repeat(megabyte)}{}]}`;
   expect(problemInManifest("json", text)).toBe(
-    "1:1 file-size the file holds more than 250000 values, expected fewer",
+    "1:1 file-size the file contains more than 250000 values, expected fewer",
   );
 });
 

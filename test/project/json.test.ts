@@ -111,8 +111,8 @@ test.each([
   ["an object closed as a list", '{"a": 1]', brackets],
   ["an empty list closed as an object", '{"a": [}', brackets],
   ["a bracket too many", '{"a": 1}}', "Remove it, or open what it closes."],
-  ["three dots", '{"a": [1, ...]}', "Was it copied from shortened output? Write the whole."],
-  ["an ellipsis", '{"a": […]}', "Was it copied from shortened output? Write the whole."],
+  ["three dots", '{"a": [1, ...]}', "Was it copied from shortened output? Write all of it."],
+  ["an ellipsis", '{"a": […]}', "Was it copied from shortened output? Write all of it."],
   ["a tab", '{"a": "b\tc"}', "It is written \\t."],
   [
     "a page for logging in",

@@ -43,13 +43,17 @@ const troubles: [string, string, string][] = [
   ["a binary tag", "a: !!binary aGk=", "1:4 yaml-syntax tags (!) are not supported"],
   ["a tag that YAML knows", "a:\n  - !!str 22.10", "2:5 yaml-syntax tags (!) are not supported"],
   ["a tag on an object", "a: !!map { b: 1 }", "1:4 yaml-syntax tags (!) are not supported"],
-  ["two documents", "a: 1\n---\nb: 2", "2:1 yaml-syntax the file holds more than one document"],
-  ["text after a document's end", "a: 1\n...\nb: 2", "3:1 yaml-syntax the file holds more than one document"],
+  ["two documents", "a: 1\n---\nb: 2", "2:1 yaml-syntax the file contains more than one document"],
+  [
+    "text after a document's end",
+    "a: 1\n...\nb: 2",
+    "3:1 yaml-syntax the file contains more than one document",
+  ],
   ["an unknown directive", "%TAG x\n---\na: 1", "1:1 yaml-syntax not valid YAML: a line starts with %"],
   ["an open quote", 'a: "b\nc: 1\n', "1:4 yaml-syntax not valid YAML: text without its closing quote"],
   ["an open list", "a: [1, 2\nb: 3\n", "2:1 yaml-syntax not valid YAML: a list without its closing ]"],
   ["a colon in bare text", "a: b: c", "1:4 yaml-syntax not valid YAML: a second colon in one value"],
-  ["text and keys side by side", "a: 1\nb\n", '2:1 yaml-syntax not valid YAML: the line is no "key: value"'],
+  ["text and keys side by side", "a: 1\nb\n", '2:1 yaml-syntax not valid YAML: the line is not "key: value"'],
   ["a reserved character", "a: @b", "1:4 yaml-syntax not valid YAML: text starts with @"],
   ["an unknown escape", 'a: "\\d"', "1:5 yaml-syntax not valid YAML: an unknown escape \\d"],
 ];
@@ -80,14 +84,14 @@ const mistakes: [string, string, string][] = [
   [
     "a: {b: 1\nc: 2\n",
     "2:1 not valid YAML: an object without its closing }",
-    "Close it. Where it goes on over several lines, they are indented deeper than its key.",
+    "Close it. If it continues over several lines, indent them deeper than its key.",
   ],
   [
     "a: 1\nb 2\nc: 3\n",
-    '2:1 not valid YAML: the line is no "key: value"',
-    "A colon and a blank follow each key.",
+    '2:1 not valid YAML: the line is not "key: value"',
+    "Write a colon and a space after each key.",
   ],
-  ["a:1\nb: 2\n", '1:1 not valid YAML: the line is no "key: value"', "A blank follows the colon."],
+  ["a:1\nb: 2\n", '1:1 not valid YAML: the line is not "key: value"', "Write a space after the colon."],
   [
     "text: Fix: it\n",
     "1:7 not valid YAML: a second colon in one value",
@@ -105,7 +109,7 @@ const mistakes: [string, string, string][] = [
   ],
   [
     "a: 'it's'\n",
-    "1:8 not valid YAML: text goes on after its closing quote",
+    "1:8 not valid YAML: text continues after its closing quote",
     "Quote all of it; in single quotes, ' is written ''.",
   ],
   [

@@ -31,7 +31,7 @@ describe("a second rollback", () => {
     expect(await rollback(project)).toMatchObject({
       exitCode: 3,
       stderr: expect.stringMatching(
-        /^error\[site-held\] the site was taken back already, to build [0-9a-f]{12}, and is held there: odd page\n {2}hint: To go further back, name the build with --to: relcat history lists them\.$/,
+        /^error\[site-held\] the site was already rolled back, to build [0-9a-f]{12}, and is held there: odd page\n {2}hint: To go further back, name the build with --to: relcat history lists them\.$/,
       ),
     });
     expect(page(project)).toContain("First.");
@@ -112,7 +112,7 @@ test("a kept build that was changed is neither restored nor signed again", async
     exitCode: 6,
     stderr:
       said("releases/26.08.001/index.html", first?.build) +
-      "Go back to another build with --to, or make this one again from its commit: relcat build --released --site prod --at COMMIT --out earlier, then relcat rollback prod --out earlier --reason TEXT",
+      "Go back to another build with --to, or build this one again from its commit: relcat build --released --site prod --at COMMIT --out earlier, then relcat rollback prod --out earlier --reason TEXT",
   });
   writeFileSync(file, before);
   rmSync(join(project.www, "builds", bad?.files ?? "", "index.html"));
@@ -171,7 +171,7 @@ describe("signatures", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-unsigned\] dist was signed long ago: its timestamp has ended on \S+\n {2}hint: Sign it again: relcat sign --site prod$/,
+      /^error\[build-unsigned\] dist has expired: its timestamp has ended on \S+\n {2}hint: Sign it again: relcat sign --site prod$/,
     );
   });
 
@@ -239,7 +239,7 @@ test("publish refuses a build that was made under another ledger", async () => {
   expect(await project.run("publish", "prod")).toMatchObject({
     exitCode: 1,
     stderr: expect.stringContaining(
-      "error[build-stale] the build was made under a ledger that the one here does not begin with",
+      "error[build-stale] the build was made with a ledger that the ledger here does not begin with",
     ),
   });
   writeFileSync(ledger, newest);

@@ -198,7 +198,7 @@ describe("publish to a failing service", () => {
     fake.before = () => {};
     expect(exitCode).toBe(3);
     expect(stderr).toContain(
-      `error[site-taken] s3://site/pre/api/v1/package/index.json was changed by another program meanwhile`,
+      `error[site-taken] s3://site/pre/api/v1/package/index.json was changed by another program in the meantime`,
     );
     expect(fake.bucket.objects.get(list)?.bytes).toEqual(other);
     await project.succeed("publish", "prod");

@@ -36,7 +36,7 @@ describe("with two commits under one ledger", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
     expect(stderr).toBe(
-      `error[site-newer] prod has what was made of commit ${second.slice(0, 12)}, which came after the one here\n` +
+      `error[site-newer] prod has the build of commit ${second.slice(0, 12)}, which is newer than the commit here\n` +
         "  hint: Publish from the newest main. To go back on purpose: relcat rollback prod --reason TEXT",
     );
     await project.succeed("publish", "prod", "--refresh");

@@ -180,14 +180,14 @@ describe("publish and other commands change nothing", () => {
 
   test("if a history or a rollback is requested before the first publish", async () => {
     expect(await refused("history", "prod")).toBe(
-      "2\nerror[site-empty] nothing was published to prod yet\n  hint: Begin with: relcat publish prod",
+      "2\nerror[site-empty] nothing was published to prod yet\n  hint: Start with: relcat publish prod",
     );
     expect(await refused("rollback", "prod", "--reason", "x", "--yes")).toContain("2\nerror[site-empty]");
   });
 
   test("for a build with another address", async () => {
     expect(await refused("publish", "other")).toBe(
-      "2\nerror[build-other-site] the build is made for https://downloads.example.com/catalog, and other is at https://other.example.com\n" +
+      "2\nerror[build-other-site] the build is for https://downloads.example.com/catalog, and other is at https://other.example.com\n" +
         "  hint: Build it for that site: relcat build --released --site other",
     );
     await project.succeed("build", "--released", "--site", "other", "--out", "elsewhere");
@@ -197,8 +197,8 @@ describe("publish and other commands change nothing", () => {
   test("for a build whose readers would use their own host", async () => {
     await project.succeed("build", "--released", "--site", "home", "--out", "home-dist");
     expect(await refused("publish", "home", "--out", "home-dist")).toBe(
-      "2\nerror[build-other-site] home would tell its readers to come to http://127.0.0.1:8080, which is their own machine\n" +
-        "  hint: Give catalog.yaml the address under which the site is found: base_url.",
+      "2\nerror[build-other-site] home would send its readers to http://127.0.0.1:8080, which is their own machine\n" +
+        "  hint: Set base_url in catalog.yaml to the address of the site.",
     );
   });
 
@@ -233,7 +233,7 @@ describe("publish and other commands change nothing", () => {
   test("for an unsigned build", async () => {
     await project.succeed("build", "--released", "--out", "unsigned");
     expect(await refused("publish", "prod", "--out", "unsigned")).toBe(
-      "1\nerror[build-unsigned] unsigned is not signed, or was built anew since, and catalog.yaml asks for signatures\n" +
+      "1\nerror[build-unsigned] unsigned is not signed, or was built again since, and catalog.yaml requires signatures\n" +
         "  hint: Sign it, continuing from the published metadata: relcat sign --out unsigned --site prod",
     );
   });
@@ -265,7 +265,7 @@ describe("publish and other commands change nothing", () => {
     await project.succeed("publish", "prod");
     await project.succeed("retract", "7", "--reason", "Does not start.", "--yes");
     expect(await refused("publish", "prod")).toMatch(
-      /^1\nerror\[build-stale\] the build was made before the last line of the ledger\n {2}hint: Make it anew, under the ledger as it is: relcat build --site prod --released, then relcat sign --site prod$/,
+      /^1\nerror\[build-stale\] the build was made before the last line of the ledger\n {2}hint: Build it again with the current ledger: relcat build --site prod --released, then relcat sign --site prod$/,
     );
   });
 
@@ -293,7 +293,7 @@ describe("publish and other commands change nothing", () => {
     writeFileSync(file, JSON.stringify({ ...busy, lease_until: soon }));
     expect(await refused("publish", "prod")).toBe(
       `3\nerror[site-taken] ann@elsewhere is publishing ${String(state.build).slice(0, 12)} there, until ${soon} at the latest\n` +
-        "  hint: Nothing was changed. Run the command again then.",
+        "  hint: Nothing was changed. Run the command again after that.",
     );
     expect((await project.succeed("history", "prod")).stdout).toContain("ann@elsewhere is publishing");
     writeFileSync(file, JSON.stringify({ ...busy, lease_until: until(Date.now() - 1000) }));

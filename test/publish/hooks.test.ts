@@ -63,7 +63,7 @@ describe("the programs of a site", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[hook-failed\] it is published, but after_publish of prod failed: .+\n {2}hint: Run the command again: it goes on where this one stopped\.$/,
+      /^error\[hook-failed\] it is published, but after_publish of prod failed: .+\n {2}hint: Run the command again: it continues where this one stopped\.$/,
     );
     expect(textIn("announced")).toBeUndefined();
     rmSync(join(project.folder, "broken-announced"));

@@ -64,7 +64,7 @@ describe.each(calls)("%s", { tags: ["long"] }, (call) => {
       problems: [
         {
           message: `s3://site/${key} cannot be ${call.startsWith("List") ? "listed" : "written"}: the service answered 503 SlowDown, SlowDown was asked for. (3 tries)`,
-          hint: "Check the network and the service, then run the command again: what has arrived is not sent twice.",
+          hint: "Check the network and the service, then run the command again: what has arrived is not sent again.",
         },
       ],
     });

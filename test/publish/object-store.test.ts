@@ -187,7 +187,7 @@ const refusals: readonly [code: string, status: number, hint: string][] = [
   [
     "InvalidAccessKeyId",
     403,
-    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to what the service knows.",
+    "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to credentials that the service accepts.",
   ],
   ["NoSuchBucket", 404, "Create the bucket, or correct url of the site in catalog.yaml."],
   ["PermanentRedirect", 301, "Set region and endpoint of the site in catalog.yaml to where the bucket is."],
@@ -238,7 +238,7 @@ describe("the store refuses incomplete settings:", () => {
     [
       { region: undefined },
       "usage: nothing says which region s3://site is in",
-      "Set region of the site in catalog.yaml, or AWS_REGION; services that have none take us-east-1.",
+      "Set region of the site in catalog.yaml, or AWS_REGION; for services without regions, use us-east-1.",
     ],
     [
       { endpoint: "minio:9000" },

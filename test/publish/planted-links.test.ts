@@ -122,7 +122,7 @@ describe("documents of a build's folder", () => {
       expect(await project.run("serve", "--dir", "dist", "--port", "0")).toMatchObject({
         exitCode: 1,
         stderr: expect.stringContaining(
-          `${document} names "../outside/victim", which is no path inside of the site`,
+          `${document} names "../outside/victim", which is not a path inside the site`,
         ),
       });
       writeFileSync(dist(document), text);

@@ -27,7 +27,7 @@ beforeEach(async () => {
 test("publish refuses unpushed ledger lines at a settling site", async () => {
   const refusal =
     "error[ledger-unpushed] origin/main does not have the last line of the ledger, so its id may still change\n" +
-    "  hint: Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish all the same: --allow-unpushed REASON";
+    "  hint: Commit the ledger and git push (git fetch, where it is merged already), then publish. To publish anyway: --allow-unpushed REASON";
   for (const more of [[], ["--dry-run"]]) {
     const { exitCode, stderr } = await project.run("publish", "prod", ...more);
     expect([exitCode, stderr]).toEqual([3, expect.stringContaining(refusal)]);
@@ -62,7 +62,7 @@ test("--allow-unpushed publishes them, and the history keeps the reason", async 
   expect([exitCode, stderr]).toEqual([2, expect.stringContaining("error[usage] the reason is empty")]);
 });
 
-test("publish reports if origin/main has other lines instead", async () => {
+test("publish reports if origin/mainhas other lines instead", async () => {
   await commitAll(project.folder);
   await git("checkout", "-q", "-b", "other", "HEAD~1");
   await project.succeed("retract", "1", "--reason", "Broken.", "--yes");
@@ -72,7 +72,7 @@ test("publish reports if origin/main has other lines instead", async () => {
   const { exitCode, stderr } = await project.run("publish", "prod");
   expect(exitCode).toBe(3);
   expect(stderr).toContain(
-    "hint: It has other lines there: git merge origin/main, relcat ledger rebase, git push, then build and publish again.",
+    "hint: Ithas other lines there: git merge origin/main, relcat ledger rebase, git push, then build and publish again.",
   );
 });
 
@@ -80,12 +80,12 @@ test("publish reports if git cannot compare", async () => {
   await git("update-ref", "-d", "refs/remotes/origin/main");
   const unknown = await project.succeed("publish", "prod", "--dry-run");
   expect(unknown.stderr).toContain(
-    "Nobody checked whether origin/main has every line of the ledger: git does not know it.",
+    "Nothing checked whether origin/main has every line of the ledger: git does not know it.",
   );
   rmSync(join(project.folder, ".git"), { recursive: true });
   const { stderr } = await project.succeed("publish", "prod", "--allow-unpushed", "No git here.");
   expect(stderr).toContain(
-    "Nobody checked whether origin/main has every line of the ledger: this folder is not in a git repository.",
+    "Nothing checked whether origin/main has every line of the ledger: this folder is not in a git repository.",
   );
   expect(project.state().history[0]).toMatchObject({ unpushed: "No git here." });
 });

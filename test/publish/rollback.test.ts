@@ -49,7 +49,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     expect(await to("abcabcabcabc")).toMatchObject({
       exitCode: 2,
       stderr:
-        "error[build-unknown] the build abcabcabcabc was never published there, or is not kept any more\n  hint: relcat history lists those that one can go back to.",
+        "error[build-unknown] the build abcabcabcabc was never published there, or is no longer kept\n  hint: relcat history lists those that rollback can use.",
     });
     for (const build of ["", "abc", "../builds"])
       expect(await to(build)).toMatchObject({
@@ -96,7 +96,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod");
     expect(exitCode).toBe(3);
     expect(stderr).toMatch(
-      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is repaired: relcat publish prod --release-hold\. To withdraw a package meanwhile: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
+      /^error\[site-held\] prod is held since \S+ by \S+: odd page\n {2}hint: When that is repaired: relcat publish prod --release-hold\. To withdraw a package in the meantime: relcat build --released --at [0-9a-f]{12} --site prod --out earlier, then relcat sign --site prod --out earlier, then relcat publish prod --out earlier$/,
     );
     const { stdout } = await project.succeed("history", "prod");
     expect(stdout).toMatch(/\nlive {2}[0-9a-f]{12} .* rollback .* odd page\n/);
@@ -129,7 +129,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     );
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Make it anew under today's ledger, and go back to that: relcat build --released --site prod --at [0-9a-f]{12} --out earlier, then relcat rollback prod --out earlier --reason TEXT$/,
+      /^error\[build-retracted\] that build offers what was withdrawn since: package 7\n {2}hint: Build it again with today's ledger, and go back to that: relcat build --released --site prod --at [0-9a-f]{12} --out earlier, then relcat rollback prod --out earlier --reason TEXT$/,
     );
   });
 
@@ -161,7 +161,7 @@ describe.each([["folder"]])("rollback in a %s", () => {
     const { exitCode, stderr } = await project.run("publish", "prod", "--out", "earlier");
     expect(exitCode).toBe(1);
     expect(stderr).toMatch(
-      /^error\[build-stale\] the build is of an earlier commit, [0-9a-f]{12}, and prod does not stand at that\n {2}hint: To go back to it: relcat rollback prod --out earlier --reason TEXT$/,
+      /^error\[build-stale\] the build is of an earlier commit, [0-9a-f]{12}, and prod has another commit\n {2}hint: To go back to it: relcat rollback prod --out earlier --reason TEXT$/,
     );
     await project.succeed("rollback", "prod", "--out", "earlier", "--reason", "again", "--yes");
     expect(isWithdrawn(7)).toBe(true);

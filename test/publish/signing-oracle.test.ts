@@ -149,7 +149,7 @@ describe("an attacker who can write the site's folder, and has no key,", () => {
     rewrite(ledger, (lines) => lines.replace(/"content":"[0-9a-f]{64}"/, `"content":"${evil}"`));
     try {
       await refuses(
-        /api\/v1\/package\/index\.json of the kept build \S+ lists package 1 of \S+ otherwise than the ledger here\n/,
+        /api\/v1\/package\/index\.json of the kept build \S+ lists package 1 of \S+ differently from the ledger here\n/,
         "publish",
         "prod",
         "--refresh",
@@ -380,7 +380,7 @@ describe("an attacker who can change the input of sign", () => {
     expect(await project.run("publish", "prod")).toMatchObject({
       exitCode: 6,
       stderr: expect.stringMatching(
-        /^error\[build-unproved\] dist\/install\.sh is covered by no signature\n/,
+        /^error\[build-unproved\] dist\/install\.sh is not covered by a signature\n/,
       ),
     });
     expect(existsSync(project.www)).toBe(true);

@@ -47,7 +47,7 @@ describe("upload refuses before anything is sent, with a manifest and without:",
       "a package of another version",
       "rpm/unsigned-xz.rpm",
       "it says version 1.2.3, expected 26.11.1 or 26.11.001 in 26.11.001",
-      "Is it a file of another release? Otherwise say in version_map: of catalog.yaml what its version is made of.",
+      "Is it a file of another release? Otherwise give the format of its version in version_map: of catalog.yaml.",
       { policy: { rpm: { verdict: ["unsigned"] } }, version_map: { deb: "1.2.3" } },
     ],
   ])("%s", async (_, file, reason, hint, rest: object = {}) => {
@@ -88,7 +88,7 @@ describe("upload refuses before anything is sent, with a manifest and without:",
     expect(await made.run(...alone, "out/tool.bin")).toMatchObject({
       exitCode: 1,
       stderr: [
-        "out/tool.bin error[artifact-unmatched] nothing says what tool.bin is, and so which policy it is held against",
+        "out/tool.bin error[artifact-unmatched] nothing says what tool.bin is, and so which policy applies to it",
         "  hint: Give the manifest it is in with --manifest, or add a rule to ingest: in catalog.yaml.",
       ].join("\n"),
     });

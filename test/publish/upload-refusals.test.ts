@@ -70,7 +70,7 @@ describe("upload refuses in one sentence", () => {
       ["out/tool.deb", ...to("folder")],
       1,
       "error[config-url] artifact_url of catalog.yaml is {base_url}/files/{id}/{file}: ids are given after files are uploaded",
-      "Leave {id} out of it, or put the files there by other means once they have ids.",
+      "Remove {id} from it, or upload the files by other means once they have ids.",
     ],
     [
       "an unknown type",
@@ -88,7 +88,7 @@ describe("upload refuses in one sentence", () => {
       ["out/tool.deb", ...to("bucket")],
       1,
       "error[config-url] artifact_url of catalog.yaml leads to https://cdn.example.com/tool.deb, which is not below https://downloads.example.com of the site bucket",
-      "Such artifacts are put there by other means. To upload them, begin artifact_url with {base_url}.",
+      "relcat does not upload such artifacts. To upload them, begin artifact_url with {base_url}.",
     ],
     [
       "a way out of the site",
@@ -97,7 +97,7 @@ describe("upload refuses in one sentence", () => {
       ["out/tool.deb", ...to("bucket")],
       1,
       "error[config-url] artifact_url of catalog.yaml leads to https://downloads.example.com/files/%2e%2e/tool.deb, which is not below https://downloads.example.com of the site bucket",
-      "Such artifacts are put there by other means. To upload them, begin artifact_url with {base_url}.",
+      "relcat does not upload such artifacts. To upload them, begin artifact_url with {base_url}.",
     ],
     [
       "an address that a folder does not serve",
@@ -134,7 +134,7 @@ describe("upload refuses in one sentence", () => {
         ["out/tool.deb", "--site", "bucket", "--manifest", "m.json"],
         1,
         "error[record-private] tool.deb belongs to a private record, and anyone who knows its address could download it",
-        "Leave it out, and put it by other means where it belongs, with its url in the manifest; or say --with-private.",
+        "Leave it out, and upload it by other means with its url in the manifest; or give --with-private.",
       ],
     ),
     [
@@ -180,7 +180,7 @@ describe("upload refuses in one sentence", () => {
       ["out/tool.deb", "--site", "folder", "--manifest", "m.json"],
       1,
       `error[checksum-mismatch] tool.deb has SHA-256 ${sha256("package")}, expected ${"a".repeat(64)}, as its manifest says`,
-      "It was built again, or is another file: run relcat ingest on this one, or give the one that was ingested.",
+      "Was it built again, or is it another file? Run relcat ingest on this one, or give the one that was ingested.",
     ],
   ];
   test.each(table)("%s", async (_, catalog, files, args, exitCode, message, hint) => {

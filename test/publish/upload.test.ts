@@ -270,7 +270,7 @@ describe("upload to a bucket", () => {
     );
     expect({ exitCode, stderr }).toEqual({
       exitCode: 4,
-      stderr: `error[storage-refused] ${key} may not be read: there are no credentials\n  hint: Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to what the service knows.`,
+      stderr: `error[storage-refused] ${key} may not be read: there are no credentials\n  hint: Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to credentials that the service accepts.`,
     });
   });
 });

@@ -94,7 +94,7 @@ describe("a client that posts gets no errors of the catalog for", () => {
     const { post, said } = await servePosts(catalog);
     expect(answerOf(await post(posted(rpm("a.rpm"))))).toEqual({
       status: 503,
-      detail: "The catalog's own files must be mended first; the server's log has the details.",
+      detail: "The catalog's own files must be repaired first; the server's log has the details.",
     });
     expect(said).toHaveLength(1);
   });

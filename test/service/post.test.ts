@@ -141,7 +141,7 @@ describe("a body", () => {
       "\ufeff{}",
       "the body starts with a byte order mark, expected UTF-8 text: line 1 column 1",
     ],
-    ["NUL", '{"name":"\0"}', "the body holds a NUL byte, expected UTF-8 text: line 1 column 10"],
+    ["NUL", '{"name":"\0"}', "the body contains a NUL byte, expected UTF-8 text: line 1 column 10"],
     ["two values", "{} {}", "not valid JSON: more text after the value: line 1 column 4"],
     ["white space", "  \n ", "the body is empty, expected JSON: line 2 column 2"],
   ])("is refused with %s", async (_, body, text) => {
@@ -226,7 +226,7 @@ describe("a large body", () => {
     });
     expect(answerOf(await posting.post(`[${"0,".repeat(300_000)}0]`))).toEqual({
       status: 413,
-      detail: "the body holds more than 250000 values, expected fewer.",
+      detail: "the body contains more than 250000 values, expected fewer.",
     });
   });
 

@@ -28,12 +28,12 @@ test("a file of the journal counts as made if it is unchanged", () => {
 });
 
 test.each(["../victim/file", "releases/../../victim/file"])(
-  "a file of the journal is made again if its path is %s, even if the file is unchanged",
+  "a file of the journal is built again if its path is %s, even if the file is unchanged",
   (path) => {
     expect(isBelieved(path, join(folder, "a/b/victim/file"))).toBe(false);
   },
 );
 
-test("a file of the journal is made again if a link leads out of the folder", () => {
+test("a file of the journal is built again if a link leads out of the folder", () => {
   expect(isBelieved("assets/file", join(out, "assets/file"))).toBe(false);
 });

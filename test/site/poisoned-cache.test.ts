@@ -106,7 +106,7 @@ test("a forged entry writes nothing outside of the site's folder", async () => {
   expect(differences(await builtAnew(), right)).toEqual([]);
 });
 
-test("an unreadable entry is made again, and reported once", async () => {
+test("an unreadable entry is built again, and reported once", async () => {
   const right = await built();
   for (const path of entries()) {
     rmSync(path);
@@ -127,7 +127,7 @@ test.each([
   const said = first.stderr.split("\n").filter((line) => line.startsWith("The cache does not work: "));
   expect(said).toEqual([
     expect.stringMatching(
-      /: cannot write \.relcat-cache.*\. The build goes on; the next one takes longer\.$/,
+      /: cannot write \.relcat-cache.*\. The build continues, but the next one will take longer\.$/,
     ),
   ]);
   const dist = new Map([...readTree(inside("dist")), ...readSiblings(inside("dist"))]);

@@ -89,7 +89,7 @@ test("the siblings of a removed file are removed", async () => {
   expect(statSync(join(dist, "page/26.09"), { throwIfNoEntry: false })).toBe(undefined);
 });
 
-test("a sibling with another time is made again", async () => {
+test("a sibling with another time is built again", async () => {
   const folder = sampleWithoutFeeds();
   const { dist } = await built(folder);
   const stale = join(dist, "index.html.gz");

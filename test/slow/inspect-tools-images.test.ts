@@ -138,7 +138,7 @@ describe("images from qemu-img", () => {
       "refuse",
       /is a difference to a parent disk/,
     ],
-    ["another format", ["create", "-f", "qed"], "unsupported-format", /is no image or archive/],
+    ["another format", ["create", "-f", "qed"], "unsupported-format", /is not an image or archive/],
   ])("with %s are refused", async (what, args, verdict, reason) => {
     await qemu("create", "-f", "vmdk", "parent.vmdk", "40M");
     const name = `refused-${what.replaceAll(" ", "-")}`;

@@ -211,7 +211,7 @@ describe("private keys", () => {
     const { exitCode, stderr } = await project.relcat(["sign", ...on(20)]);
     expect([exitCode, stderr]).toEqual([
       2,
-      expect.stringContaining("what it printed is no signature of its public key"),
+      expect.stringContaining("its output is not a signature by its public key"),
     ]);
   });
 });

@@ -220,7 +220,7 @@ test("if the live metadata has the highest version, nothing is signed", async ()
   expect([exitCode, stderr]).toEqual([
     1,
     "error[versions-exhausted] the live timestamp metadata has the version 9007199254740991, and no number is left above it\n" +
-      "  hint: The online key signed a number that relcat never reaches by itself. Rotate that key: docs/runbooks/version-numbers-exhausted.md",
+      "  hint: The online key signed a number that relcat never reaches on its own. Rotate that key: docs/runbooks/version-numbers-exhausted.md",
   ]);
   expect(differences(before, readTree(project.dist))).toEqual([]);
 });
@@ -240,7 +240,7 @@ describe("sign refuses", () => {
       /^2 error\[key-unusable\] RELCAT_ONLINE_KEY is not set/,
     );
     expect(await refused({ RELCAT_ONLINE_KEY: "nonsense" })).toMatch(
-      /^2 error\[key-unusable\] .*no private key in PEM/,
+      /^2 error\[key-unusable\] .*not a private key in PEM/,
     );
     expect(await refused(onlineKey(project.keys, "targets.pem"))).toMatch(
       /^2 error\[key-untrusted\] the online key/,

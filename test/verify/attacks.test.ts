@@ -211,7 +211,7 @@ describe("a wrong clock is reported", () => {
     const { exitCode, text } = await verify(project, [folder]);
     expect([exitCode, text]).toEqual([
       2,
-      expect.stringMatching(/error\[clock\] .*which is yet to come by your clock/),
+      expect.stringMatching(/error\[clock\] .*which is in the future by your clock/),
     ]);
   });
 

@@ -33,7 +33,7 @@ describe("a place", () => {
     const unknown = await project.relcat(["verify", "prod", "--trust-dir", state]);
     expect([unknown.exitCode, unknown.stderr]).toEqual([
       2,
-      expect.stringMatching(/error\[site-unknown\] "prod" is no site[\s\S]*catalog\.yaml has staging/),
+      expect.stringMatching(/error\[site-unknown\] "prod" is not a site[\s\S]*catalog\.yaml has staging/),
     ]);
   });
 

@@ -287,7 +287,7 @@ describe("verify applies no policy, and gives the reason,", () => {
     const made = await published([deb]);
     cpSync(join(made.folder, "site"), join(made.folder, "copy"), { recursive: true });
     expect((await made.verify("copy")).stdout).toContain(
-      "\nNo policy was applied: copy is no site of releases/catalog.yaml.",
+      "\nNo policy was applied: copy is not a site of releases/catalog.yaml.",
     );
     made.reconfigure({ signers: [] });
     expect((await made.verify("prod")).stdout).toContain(

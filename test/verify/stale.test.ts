@@ -49,8 +49,8 @@ describe("a document of an earlier build", () => {
       7,
       expect.stringMatching(/ is stale: 2 files, up to 2 builds behind, since /),
     ]);
-    expect(text).toContain("  feed.atom is what a stale edge has: 2 builds behind");
-    expect(text).toContain("  index.html is what a stale edge has: 1 build behind");
+    expect(text).toContain("  feed.atom is what a stale edge serves: 2 builds behind");
+    expect(text).toContain("  index.html is what a stale edge serves: 1 build behind");
   });
 
   test("is converging within the grace", async () => {
@@ -93,7 +93,7 @@ test("documents that are newer than the timestamp are being published", async ()
   expect([early.exitCode, early.text]).toEqual([
     0,
     expect.stringContaining(
-      "index.html is of a later signing, which metadata/timestamp.json does not lead to yet",
+      "index.html is from a later signing, which metadata/timestamp.json does not lead to yet",
     ),
   ]);
   expect((await verify(project, [folder])).exitCode).toBe(7);

@@ -113,7 +113,7 @@ describe("verify notices contradicting lists with valid signatures:", () => {
         list.pop();
       }),
     );
-    expect(said).toMatch(/^tampered .*says something else of package \d+ than the list/);
+    expect(said).toMatch(/^tampered .*describes package \d+ differently from the list/);
     expect(said).toContain("catalog/index.json differs from the listed api/v1/package/index.json");
   });
 
@@ -124,7 +124,7 @@ describe("verify notices contradicting lists with valid signatures:", () => {
       }),
     );
     expect(release).toMatch(
-      /release\.json says something else of package \d+ than api\/v1\/package\/\d+\/index\.json/,
+      /release\.json describes package \d+ differently from api\/v1\/package\/\d+\/index\.json/,
     );
     const latest = await saidAfter((forger) =>
       forger.retarget("catalog", "catalog/latest.json", (document) => {
@@ -132,7 +132,7 @@ describe("verify notices contradicting lists with valid signatures:", () => {
         document.packages.pop();
       }),
     );
-    expect(latest).toMatch(/latest\.json says something else of package \d+ than its release/);
+    expect(latest).toMatch(/latest\.json describes package \d+ differently from its release/);
     expect(latest).toMatch(/latest\.json lacks package \d+, the newest of its type/);
   });
 

@@ -188,7 +188,7 @@ describe("5.4 the timestamp", () => {
     repository.edit("timestamp").expires = daysAhead(90);
     repository.next("timestamp");
     const later = await inTime(Date.now() + 40 * day, () => user.refresh());
-    expect(later).toMatch(/names an older snapshot than was seen here before \(version 1 < 2\)/);
+    expect(later).toMatch(/names an older snapshot than one seen here before \(version 1 < 2\)/);
     expect(user.remembered()).toEqual({ ...all, snapshot: 2, timestamp: 2 });
   });
 
@@ -212,7 +212,7 @@ describe("5.4 the timestamp", () => {
     const { repository, user } = await seen();
     repository.edit("timestamp")["x-relcat-signed"] = daysAhead(3);
     repository.next("timestamp");
-    expect(await user.refresh()).toMatch(/^clock: .*yet to come by your clock/);
+    expect(await user.refresh()).toMatch(/^clock: .*in the future by your clock/);
     expect(await user.refresh()).toMatch(/^clock: /);
   });
 });

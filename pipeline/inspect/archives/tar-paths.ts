@@ -27,7 +27,7 @@ export function pathGuard(): (header: Header) => TarEntry {
   return ({ kind, path: written, linkname, size }) => {
     const type = types[kind];
     if (!type) throw malformed(`the tar archive has an entry of the unknown type ${JSON.stringify(kind)}`);
-    if (type !== "file" && size > 0) throw malformed(`${written} is no file, and has ${size} bytes`);
+    if (type !== "file" && size > 0) throw malformed(`${written} is not a file, but has ${size} bytes`);
     const path = inside(written);
     const through = ancestors(path).find((ancestor) => links.has(ancestor));
     if (through !== undefined) throw malformed(`the tar archive has ${path} behind the link ${through}`);

@@ -89,7 +89,7 @@ function walkBlock(cursor: FramingCursor, checkSize: number, sizes: number[]): n
 function walkChunks(cursor: FramingCursor): number {
   let size = 0;
   for (let control = cursor.byte(); control !== 0; control = cursor.byte()) {
-    cursor.expect(control <= 2 || control >= 0x80, "a chunk is of no known kind");
+    cursor.expect(control <= 2 || control >= 0x80, "a chunk is of an unknown kind");
     const low = cursor.take(2).readUInt16BE(0) + 1;
     size += control < 0x80 ? low : ((control & 0x1f) << 16) + low;
     if (control < 0x80) cursor.skip(low);
@@ -125,5 +125,5 @@ function streamFooter(cursor: FramingCursor, flags: number, indexSize: number): 
 function skipStreamPadding(cursor: FramingCursor): void {
   const from = cursor.at;
   while (cursor.peek() === 0) cursor.byte();
-  cursor.expect((cursor.at - from) % 4 === 0, "the padding between streams is no multiple of 4 bytes");
+  cursor.expect((cursor.at - from) % 4 === 0, "the padding between streams is not a multiple of 4 bytes");
 }

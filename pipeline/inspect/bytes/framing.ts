@@ -40,7 +40,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
 
   /** Bytes at `at`, without consuming them. */
   function bytesAhead(length: number): Buffer {
-    if (at + length > source.size) throw damaged("it breaks off");
+    if (at + length > source.size) throw damaged("it ends too early");
     if (at < start || at + length > start + window.length) {
       const size = Math.min(Math.max(windowSize, length), source.size - at);
       window = Buffer.from(source.read(at, size));
@@ -67,7 +67,7 @@ export function framingCursor(source: Pick<ByteSource, "name" | "size" | "read">
     byte,
     take,
     skip(length) {
-      if (at + length > source.size) throw damaged("it breaks off");
+      if (at + length > source.size) throw damaged("it ends too early");
       at += length;
     },
     vli() {

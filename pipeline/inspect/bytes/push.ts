@@ -46,7 +46,7 @@ export function pushReader(steps: Steps, what: string): PushReader {
     },
     end() {
       const mayEnd = step.done || ("orEnd" in step.value && step.value.orEnd && held.length === 0);
-      if (!mayEnd) throw malformed(`the ${what} breaks off before its end`);
+      if (!mayEnd) throw malformed(`the ${what} ends too early`);
     },
   };
 }

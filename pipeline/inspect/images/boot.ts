@@ -22,7 +22,7 @@ export function bootOf(disk: Pick<Disk, "read" | "virtualSize">): { boot: Boot; 
     return bootFrom(disk);
   } catch (error) {
     if (error instanceof NotKept)
-      return { boot: "unknown", notes: ["its partition table was not kept in passing"] };
+      return { boot: "unknown", notes: ["its partition table was not kept while it was read"] };
     if (!(error instanceof Fault)) throw error;
     return { boot: "unknown", notes: [`its partition table could not be read: ${error.message}`] };
   }

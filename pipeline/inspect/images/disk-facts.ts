@@ -32,10 +32,7 @@ export function recordDisk(source: Bytes, findings: ImageFindings): void {
 function rawDisk(source: Bytes): DiskFormat {
   const hasBootSector = source.size >= 512 && Buffer.from(source.read(510, 2)).toString("hex") === "55aa";
   if (hasBootSector || /\.(?:raw|img|bin|dd)(?:\.\w+)?$/i.test(source.name)) return raw;
-  throw new Fault(
-    "unsupported-format",
-    `${source.name} is no image or archive in a format that is known here`,
-  );
+  throw new Fault("unsupported-format", `${source.name} is not an image or archive in a known format`);
 }
 
 /**

@@ -94,7 +94,7 @@ function refuseSum(
 ): void {
   if (disk?.index !== index)
     throw malformed(`the XVA has a checksum of chunk ${index} that does not follow it`);
-  const unknown = "its chunks have checksums of a kind that is not known here (xxhash)";
+  const unknown = "its chunks have checksums of a kind that is not supported (xxhash)";
   if (kind === ".xxhash" && !findings.notes.includes(unknown)) findings.notes.push(unknown);
   if (kind === ".checksum" && text.trim().toLowerCase() !== disk.sum)
     throw new Fault("bad-digest", `the XVA has chunk ${index}, which differs from its checksum`);

@@ -63,8 +63,7 @@ const waysOut: Partial<Record<Verdict, string>> = {
   adhoc: "Sign it with a certificate, or accept adhoc in policy: of catalog.yaml.",
   "untrusted-key": "Sign it with a key of signers:, or put this one there if it may sign.",
   "revoked-key": "Sign it again, with a key that is not revoked.",
-  "expired-certificate":
-    "Sign it again with a certificate that is valid, and have the signature timestamped.",
+  "expired-certificate": "Sign it again with a certificate that is valid, and timestamp the signature.",
   "weak-digest": "Sign it again over SHA-256.",
   "unsupported-format": "Build it in a form that relcat reads: docs/inspection.md says which.",
 };
@@ -109,7 +108,7 @@ function otherVersion({ facts }: Inspection, { versions }: Policy, version: stri
   return [
     {
       reason: `it says version ${facts.version}, expected ${expected.join(" or ")} in ${version}`,
-      hint: "Is it a file of another release? Otherwise say in version_map: of catalog.yaml what its version is made of.",
+      hint: "Is it a file of another release? Otherwise give the format of its version in version_map: of catalog.yaml.",
       claim: "release",
     },
   ];

@@ -55,7 +55,7 @@ const plain = ({ buffer, byteOffset, length }: Uint8Array) => new Uint8Array(buf
 function element(bytes: Uint8Array, from: number, end: number, what: string, depth: number): Asn1 {
   if (depth > maxNestingDepth) throw malformed(`${what} is nested deeper than ${maxNestingDepth} elements`);
   const tag = bytes[from] ?? 0;
-  if (end - from < 2 || (tag & 0x1f) === 0x1f) throw malformed(`${what} is no ASN.1 at its byte ${from}`);
+  if (end - from < 2 || (tag & 0x1f) === 0x1f) throw malformed(`${what} is not ASN.1 at its byte ${from}`);
   const isConstructed = (tag & 0x20) !== 0;
   const { start, length } = extent(bytes, from + 1, end, what);
   if (length === undefined) {
@@ -105,7 +105,7 @@ function extent(
   let length = 0;
   for (const octet of bytes.subarray(at + 1, start)) length = length * 256 + octet;
   const isShortest = length >= 0x80 && length >= 256 ** (start - at - 2);
-  if (!isShortest) throw malformed(`${what} has a length at its byte ${at} that is longer than need be`);
+  if (!isShortest) throw malformed(`${what} has a length at its byte ${at} that is longer than necessary`);
   return { start, length };
 }
 

@@ -26,7 +26,7 @@ export interface IndirectData {
 /** @throws Fault malformed; bad-signature, if it signs another kind of file */
 export function indirectDataOf(signed: SignedData, subject: string, what: string): IndirectData {
   if (signed.contentType !== indirectData || !signed.content)
-    throw malformed(`${what} is no Authenticode signature`);
+    throw malformed(`${what} is not an Authenticode signature`);
   const [data, digestInfo, ...more] = sequenceOf(signed.content, what);
   const [type, value] = sequenceOf(data, what);
   const [algorithm, hash] = sequenceOf(digestInfo, what);

@@ -28,7 +28,8 @@ export async function readChecksums(
     if (!source) missing.push(file);
     else await refuseOtherSum(file, expected, source);
   }
-  if (missing.length > 0) found.notes = [`Not compared, for want of the files: ${missing.join(", ")}.`];
+  if (missing.length > 0)
+    found.notes = [`Not compared, because the files are missing: ${missing.join(", ")}.`];
   return "ok";
 }
 

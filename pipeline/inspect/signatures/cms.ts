@@ -56,7 +56,7 @@ export function readSignedData(bytes: Uint8Array, what: string): SignedData {
 export function signedDataOf(found: Asn1, what: string): SignedData {
   const [type, wrapped, ...beside] = sequenceOf(found, what);
   if (oidOf(type, what) !== contentTypes.signedData || beside.length > 0)
-    throw malformed(`${what} is no SignedData`);
+    throw malformed(`${what} is not SignedData`);
   const [inner, ...more] = expectTag(wrapped, context(0), what).inside;
   if (more.length > 0) throw malformed(`${what} holds more than one SignedData`);
   const [version, digestSet, encapsulated, ...rest] = sequenceOf(inner, what);

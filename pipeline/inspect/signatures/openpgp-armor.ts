@@ -73,7 +73,7 @@ function decoded(body: readonly Line[], what: string): Uint8Array {
   const text = body.map((line) => line.text).join("");
   const bytes = Buffer.from(text, "base64");
   if (bytes.toString("base64") !== text || body.some((line) => line.text === ""))
-    throw malformed(`${what} holds something else than base64`);
+    throw malformed(`${what} contains something other than base64`);
   return bytes;
 }
 

@@ -58,7 +58,7 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 /** Tag and body offset of the packet (RFC 9580, section 4.2). */
 function packetFrame(bytes: Uint8Array, what: string): { tag: number; start: number } {
   const [first = 0, ...next] = bytes.subarray(0, 6);
-  if ((first & 0x80) === 0) throw malformed(`${what} is no OpenPGP packet`);
+  if ((first & 0x80) === 0) throw malformed(`${what} is not an OpenPGP packet`);
   const isNew = (first & 0x40) !== 0;
   const { octets, skip } = isNew ? newLength(next[0] ?? 0) : { octets: [1, 2, 4][first & 3] ?? 0, skip: 0 };
   const start = 1 + skip + octets;

@@ -62,7 +62,7 @@ function verifiedTime(token: Asn1, signature: Uint8Array, { keys, now }: Inspect
   if (integerOf(version, what) !== 1 || !isOfIt)
     throw new Fault("bad-digest", `${what} is of another signature`);
   const at = timeOf(time, what);
-  if (at > now) throw malformed(`${what} is of ${new Date(at).toISOString()}, which is yet to come`);
+  if (at > now) throw malformed(`${what} is of ${new Date(at).toISOString()}, which is in the future`);
   chainOf(signed.signer.certificate, { among: signed.certificates, keys, at, usage: usages.timeStamping });
   return at;
 }

@@ -72,7 +72,7 @@ function chooseNotes(
 ): string[] {
   if (notes === undefined) {
     if (month >= newest || available.length === 0) return [...available];
-    const hint = "Say which notes belong to it: --notes FILE…, --notes all or --notes none.";
+    const hint = "Give the notes that belong to it: --notes FILE…, --notes all or --notes none.";
     throw failure(
       "usage",
       `${month} is older than ${newest}, so the notes of the next release may not be its own`,

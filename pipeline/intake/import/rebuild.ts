@@ -27,7 +27,7 @@ export interface Rebuilt {
 /** Planned files of a release. */
 export interface PlannedRelease {
   version: string;
-  /** undefined: the file exists already. */
+  /** undefined: the file already exists. */
   releaseYaml: string | undefined;
   /** Keyed by file name inside `manifests`. */
   manifests: ReadonlyMap<string, string>;

@@ -1,7 +1,7 @@
 import type { Problem } from "../../errors.ts";
 import { type At, type Claim, problem } from "./evidence.ts";
 
-const oneBuild = "The inputs of one call must come from one build.";
+const oneBuild = "The inputs of one run must come from one build.";
 
 /**
  * Merges claims about one value; each different value is a problem, reported at its location. The result

@@ -83,14 +83,14 @@ function problemOf({ path, field, stated, fact }: Difference, file: Claimed, by:
   const { at, who } = sourceOf(path, file, by);
   const what = `${field} of ${file.name}`;
   const shown = isObject(stated) || Array.isArray(stated) ? "" : ` as ${JSON.stringify(stated)}`;
-  const found = fact === undefined ? "in none of its bytes that hold" : JSON.stringify(fact);
+  const found = fact === undefined ? "nowhere in its bytes" : JSON.stringify(fact);
   const message =
     stated === undefined
       ? `${what} lacks ${fact}, which is signed inside`
       : `${what} is stated${shown}${who === "--set" ? " by --set" : ""}, but is ${found}`;
   const hint =
     who === "the manifest" && ["sha256", "size"].includes(field)
-      ? "It is the file of another build, or was changed since: give the right one, or correct the manifest."
+      ? "It is from another build, or was changed since then: give the right file, or correct the manifest."
       : `Correct or leave out what ${who} states.`;
   return problem("ingest-conflict", at, message, hint);
 }

@@ -87,7 +87,7 @@ export async function ingestBuild(
   const names = merged.job.files.map(({ name }) => name);
   if (settings.file !== undefined && names.length > 1) {
     const message = `--set file=${settings.file} would give ${names.length} files one name: ${names.slice(0, 5).join(", ")}`;
-    throw failure("usage", message, "Ingest the one that is called so in a call of its own.");
+    throw failure("usage", message, "Ingest the file with that name in a run of its own.");
   }
 
   const context: Description = { ...merged, config, settings };

@@ -78,9 +78,9 @@ function missing(path: string, { sums }: Reading): Partial<Evidence> {
 
 function missingHint(path: string): string {
   if (/^[a-z]+:\/\//i.test(path))
-    return "Files are read, not addresses: download it, or give its checksum file with --sums.";
+    return "relcat reads files, not addresses: download it, or give its checksum file with --sums.";
   if (/[*?]/.test(path))
-    return "The shell found nothing that fits the pattern: see what the build wrote, and where.";
+    return "The shell found nothing that matches the pattern: check what the build wrote, and where.";
   if (isShortened(path)) return giveWhole;
   return "Check the path; for a file that is not here, give its checksum file with --sums.";
 }
@@ -99,7 +99,7 @@ async function readFile(path: string, info: PathInfo, { config }: Reading): Prom
   if ("sums" in recognised) return { leftOut: [`${name} (a checksum file; --sums reads it)`] };
   if (kind === "file" && isForDownload(path, recognised, config)) return file();
   if ("problem" in recognised) return { problems: [recognised.problem] };
-  const message = `${recognised.seen} is no build output that relcat knows`;
+  const message = `${recognised.seen} is not a build output that relcat recognizes`;
   const hint = `Accepted: ${accepted}. A file that is itself for download needs a rule in ingest: of catalog.yaml.`;
   return { problems: [problem("input-unknown", wholeFile(path), message, hint)] };
 }

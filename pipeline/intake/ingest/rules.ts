@@ -32,7 +32,7 @@ export function unmatchedHint(files: readonly string[], { packageTypes, ingest, 
     ...rules,
     `or that they are not for download${ignore.length > 0 ? ", in ignore:" : ":"}`,
     ignore.length > 0 ? `  ${ignored}` : `ignore: [${ignored}]`,
-    "For one call: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
+    "For one run: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
   ].join("\n");
 }
 

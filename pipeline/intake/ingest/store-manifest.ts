@@ -58,5 +58,5 @@ const tooLarge = (size: number) =>
   failure(
     "file-size",
     `the manifest would have ${size} bytes, expected at most ${maxManifestBytes}`,
-    "Ingest the job's artifacts in several calls.",
+    "Ingest the job's artifacts in several runs.",
   );

@@ -94,7 +94,7 @@ async function putFile(
     if (done !== "changed") return done.etag;
     throw failure(
       "site-taken",
-      `${store.place}/${path} was changed by another program meanwhile`,
+      `${store.place}/${path} was changed by another program in the meantime`,
       "Run the command again: it checks the current state and continues from there.",
     );
   }

@@ -15,5 +15,5 @@ export const numberTaken = (place: string) =>
     `${place} exists with other bytes`,
     /metadata\/\d+\.(root|targets)\.json$/.test(place)
       ? "Signatures of another relcat trust init are published there: use releases/trust of that one, or another prefix."
-      : "Someone signed under the same number: relcat sign --site again, which takes the next one.",
+      : "Someone signed under the same number: relcat sign --site again, which uses the next one.",
   );

@@ -138,7 +138,7 @@ function regionOf({ bucket, region }: S3Place, environment: Environment): string
   throw failure(
     "usage",
     `nothing says which region s3://${bucket} is in`,
-    "Set region of the site in catalog.yaml, or AWS_REGION; services that have none take us-east-1.",
+    "Set region of the site in catalog.yaml, or AWS_REGION; for services without regions, use us-east-1.",
   );
 }
 

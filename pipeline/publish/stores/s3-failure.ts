@@ -93,7 +93,7 @@ export function unreachable(
   return failure(
     "network",
     `${object} cannot be ${verb}: ${reason} (${tries} tries)`,
-    "Check the network and the service, then run the command again: what has arrived is not sent twice.",
+    "Check the network and the service, then run the command again: what has arrived is not sent again.",
   );
 }
 
@@ -104,7 +104,7 @@ export const refused = ({ verb, object }: ObjectAction, { name, reason }: Pick<V
 const usualHint =
   "Let these credentials read, write, list and remove objects there, or correct the site in catalog.yaml.";
 const checkKeys =
-  "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to what the service knows.";
+  "Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or AWS_PROFILE, to credentials that the service accepts.";
 const signInAgain = "The credentials have expired: sign in again, or start the job again.";
 const checkRegion = "Set region and endpoint of the site in catalog.yaml to where the bucket is.";
 

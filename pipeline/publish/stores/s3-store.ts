@@ -164,7 +164,7 @@ async function* list(session: S3Session, prefix: string) {
       const output = await client.send(command, { abortSignal });
       // A truncated or foreign answer would look like an empty list.
       if (output.IsTruncated === undefined || (output.IsTruncated && !output.NextContinuationToken))
-        throw new DamagedAnswer("the list does not say whether it goes on");
+        throw new DamagedAnswer("the list does not say whether it continues");
       return output;
     });
     if ("none" in answer) throw refusedAs(session, "listed", prefix, answer.name);

@@ -81,6 +81,6 @@ const taken = ({ named }: S3Session, key: string) => objectTaken(named(key));
 const gone = ({ named }: S3Session, key: string) =>
   failure(
     "network",
-    `${named(key)} cannot be written: its unfinished upload was removed meanwhile`,
+    `${named(key)} cannot be written: its unfinished upload was removed in the meantime`,
     "Run the command again.",
   );

@@ -211,7 +211,7 @@ function staticLocations(
         "try_files $uri ${uri}index.json =404;",
       ]),
     ),
-    "# Artifacts: what lies beside one is another one.",
+    "# Artifacts: a file next to one is another artifact.",
     location(`~ ^${escaped(base)}/(?!${documentFolders})[^/]+/.`, [
       ...unchanged(base, encodings, "artifact"),
       "try_files $uri =404;",

@@ -85,7 +85,7 @@ async function wayToGet(folder: string, revision: string): Promise<string> {
   const remotes = await linesOf(folder, ["remote"]);
   const remote = remotes.find((name) => revision.startsWith(`${name}/`) && revision !== `${name}/`);
   if (remote === undefined)
-    return "It is no branch, tag or commit of this clone, nor a branch of a remote it has.";
+    return "It is not a branch, tag or commit of this clone, or a branch of one of its remotes.";
   const branch = revision.slice(remote.length + 1);
   const [isShallow] = await linesOf(folder, ["rev-parse", "--is-shallow-repository"]);
   const depth = isShallow === "true" ? "--depth=1 " : "";

@@ -62,7 +62,7 @@ async function presentFile(file: string, sha256: string): Promise<{ result: "pre
   if (there.sha256 === sha256) return { result: "present", size: there.size };
   throw failure(
     "file-exists",
-    `${file} exists already, with other bytes`,
+    `${file} already exists, with other bytes`,
     "Nothing was overwritten: move it away, or give another name with --out.",
   );
 }
@@ -148,7 +148,7 @@ async function openStream(place: string, part: Part, progress: Progress): Promis
   throw failure(
     "artifact-missing",
     `${place} answered ${stream.status}`,
-    "The catalog lists it, but it is not there: tell its publisher.",
+    "The catalog lists it, but it is not there: inform its publisher.",
   );
 }
 
@@ -166,7 +166,7 @@ function takeName(file: string): void {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === "EEXIST")
-      throw failure("file-exists", `${file} exists already`, `What was downloaded is ${partOf(file)}.`);
+      throw failure("file-exists", `${file} already exists`, `The downloaded file is ${partOf(file)}.`);
     // Not every file system supports hard links.
     if (code !== "EPERM" && code !== "ENOTSUP" && code !== "ENOSYS")
       throw accessFailure(`cannot write ${file}`, error);
@@ -179,7 +179,7 @@ function tooMuch({ place, file }: FileDownload, size: number, limit: number): Re
   return failure(
     "site-tampered",
     `${place} has ${size} bytes or more, expected at most ${limit}`,
-    "Nothing of it was kept; tell its publisher.",
+    "Nothing of it was kept; inform its publisher.",
   );
 }
 
@@ -189,5 +189,5 @@ const wrongBytes = ({ place, sha256, size }: FileDownload, got: number) =>
     size !== null && size !== got
       ? `${place} has ${got} bytes, expected ${size}`
       : `${place} is not the file that was signed: its SHA-256 is not ${sha256}`,
-    "Nothing of it was kept; tell its publisher.",
+    "Nothing of it was kept; inform its publisher.",
   );

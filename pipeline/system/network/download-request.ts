@@ -57,7 +57,7 @@ export async function follow(
       throw refuse(start, `leads to ${next.protocol}//${next.host}, which is not followed`);
     url = next.href;
   }
-  throw refuse(start, `leads from one address to the next more than ${mostRedirects} times`);
+  throw refuse(start, `redirects more than ${mostRedirects} times`);
 }
 
 /** Target of a redirect; undefined for other answers. */

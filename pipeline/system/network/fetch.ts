@@ -38,7 +38,7 @@ export async function fetchBytes(
     const response = await follow(url, { headers }, attention, refused);
     if (!response.ok) throw statusProblem(url, response);
     const tooLong = () =>
-      failure("file-size", `${url} has more than ${limit} bytes`, "Is it the address of the list?");
+      failure("file-size", `${url} has more than ${limit} bytes`, "Is this the address of the list?");
     return readLimited(response, limit, tooLong, attention);
   });
 }

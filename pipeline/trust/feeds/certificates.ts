@@ -87,7 +87,7 @@ export function refuseTufKeys(
       throw unusable(
         { fingerprint },
         "is a key of the TUF metadata too",
-        "Make another one: docs/signing.md",
+        "Create another one: docs/signing.md",
       );
   }
 }
@@ -109,7 +109,7 @@ async function faultOf(
   const part = await signingPart(key, { ...config, rejectHashAlgorithms }).catch(() => undefined);
   if (!part)
     return [
-      "has no self-signature that lets it sign, expected one of version 4 over SHA-256 or better, as clients refuse others",
+      "has no self-signature that lets it sign, expected one of version 4 over SHA-256 or better, as clients reject others",
       another,
     ];
   const { algorithm } = part.getAlgorithmInfo();

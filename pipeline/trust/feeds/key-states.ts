@@ -22,7 +22,7 @@ export function announceKey(keys: Keys, fingerprint: string, since: string): Lis
     throw failure(
       "trust-missing",
       "there is no OpenPGP key to rotate",
-      "Begin with: relcat trust init KEYS-FOLDER --openpgp",
+      "Start with: relcat trust init KEYS-FOLDER --openpgp",
     );
   return [...keys, { fingerprint, state: "announced", since }];
 }

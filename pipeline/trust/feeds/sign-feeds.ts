@@ -76,7 +76,7 @@ export const noFeedKey = (message: string): RelcatError =>
   failure(
     "feed-unsigned",
     message,
-    "Make a key with relcat trust init KEYS-FOLDER --openpgp, have trust: simple or full in catalog.yaml, and build again: relcat build --released",
+    "Create a key with relcat trust init KEYS-FOLDER --openpgp, set trust: simple or full in catalog.yaml, and build again: relcat build --released",
   );
 
 /** InRelease, and the older pair of files that mirrors read. */

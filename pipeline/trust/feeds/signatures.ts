@@ -92,7 +92,7 @@ async function packetsOf(signature: string): Promise<SignaturePacket[]> {
   const [block = new Uint8Array()] = dearmored(signatureTitle, signature);
   const read = await readSignature({ binarySignature: block });
   if (armored(signatureTitle, read.write()) !== signature)
-    throw new TypeError("other bytes than a signature");
+    throw new TypeError("bytes other than a signature");
   return [...read.packets];
 }
 

@@ -39,7 +39,7 @@ export async function beginFeedKeys(
   if (config.feedKeys.length > 0) {
     throw failure(
       "trust-exists",
-      `${releases}/trust/openpgp has a key already`,
+      `${releases}/trust/openpgp already has a key`,
       "Change it instead: relcat trust rotate openpgp --step announce --keys KEYS",
     );
   }
@@ -119,7 +119,7 @@ async function givenKey(file: string, { feedKeys }: Config, now: number): Promis
   if (feedKeys.some((key) => key.fingerprint === fingerprint))
     throw failure(
       "trust-exists",
-      `the OpenPGP key ${fingerprint} is listed already`,
+      `the OpenPGP key ${fingerprint} is already listed`,
       "Give another certificate.",
     );
   await requireCertificates([{ fingerprint, armored, state: "announced", since: dateOf(now) }], now);

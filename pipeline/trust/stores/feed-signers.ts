@@ -83,7 +83,7 @@ const unusable = (place: string, what: string): RelcatError =>
   failure(
     "key-unusable",
     `${place} ${what}, expected OpenPGP private keys in ASCII armor, without a passphrase`,
-    "relcat trust init --openpgp makes one; a program can hold any other: trust.openpgp.key: {exec: …}",
+    "relcat trust init --openpgp creates one; a program can hold any other: trust.openpgp.key: {exec: …}",
   );
 
 /** Equal input gives equal bytes: openpgp would add a random notation. */

@@ -38,7 +38,7 @@ async function download(url: string): Promise<Uint8Array | undefined> {
     failure(
       "network",
       `${url} ${what}`,
-      "What is live must be known, for versions only ever grow. Try again.",
+      "The live versions must be known, because versions only grow. Try again.",
       undefined,
       cause,
     );

@@ -65,11 +65,11 @@ export function signerOfPem(pem: string, where: string): Signer {
     key = createPrivateKey(pem);
     publicKey = publicBytes(key);
   } catch (error) {
-    const reason = error instanceof TypeError ? error.message : "it is no private key in PEM";
+    const reason = error instanceof TypeError ? error.message : "it is not a private key in PEM";
     throw failure(
       "key-unusable",
       `${where} cannot sign: ${reason}`,
-      "An Ed25519 key without a passphrase, as relcat trust init makes it.",
+      "An Ed25519 key without a passphrase, as relcat trust init creates it.",
     );
   }
   return { id: keyId(publicKey), publicKey, place: where, sign: async (bytes) => sign(null, bytes, key) };
@@ -93,9 +93,7 @@ function programSigner(command: readonly string[], folder: string, publicKey: Ui
       });
       const signature = Buffer.from(String(result.stdout ?? ""), "base64");
       if (!result.failed && verify(null, bytes, publicKeyObject(publicKey), signature)) return signature;
-      const reason = result.failed
-        ? result.shortMessage
-        : "what it printed is no signature of its public key";
+      const reason = result.failed ? result.shortMessage : "its output is not a signature by its public key";
       throw failure(
         "key-unusable",
         `the signer ${program} failed: ${reason}`,

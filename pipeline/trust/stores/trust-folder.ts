@@ -51,7 +51,7 @@ export const trustMissing = (releases: string): RelcatError =>
   failure(
     "trust-missing",
     `${trustFolder(releases)} has no root`,
-    "Begin with: relcat trust init KEYS-FOLDER",
+    "Start with: relcat trust init KEYS-FOLDER",
   );
 
 function read<T>(folder: string, name: string, parse: (bytes: Uint8Array) => T): T {

@@ -27,7 +27,7 @@ export function asRoot(bytes: Uint8Array, where: string): Uint8Array {
     const reason = error instanceof Error ? error.message : String(error);
     throw failure(
       "root-missing",
-      `${where} is no root metadata: ${reason}`,
+      `${where} is not root metadata: ${reason}`,
       "Give the root.json that you got from someone you trust.",
       undefined,
       error,

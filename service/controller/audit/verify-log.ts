@@ -41,7 +41,7 @@ async function walk(
   // The head is read first, so that rows written meanwhile come after it and are verified too.
   const { isSigned, ...end } = await readHead(read, pepper);
   if (!isSigned) {
-    const why = "the note of the log's end was changed, or the pepper is another one";
+    const why = "the record of the log's end was changed, or the pepper is a different one";
     return { broken: { seq: end.seq, why }, head: nothing };
   }
   let last = nothing;
@@ -68,11 +68,13 @@ function faultOf(row: AuditRow, last: Head, pepper: Pepper): string | undefined 
   if (row.seq < 1) return `row ${row.seq} was not written by the controller, which numbers from 1`;
   if (row.seq !== last.seq + 1) return `row ${last.seq + 1} is missing`;
   if (isSameDigest(row.hash, digestOf(pepper, "audit", last.hash, hashed(row)))) return undefined;
-  return `row ${row.seq} is not what was written, or one before it was exchanged`;
+  return `row ${row.seq} is not what was written, or an earlier row was replaced`;
 }
 
 function mismatchOf({ seq, hash }: AuditRow, noted: Head | undefined): string | undefined {
-  return seq === noted?.seq && hash !== noted.hash ? `row ${seq} is not the one that was noted` : undefined;
+  return seq === noted?.seq && hash !== noted.hash
+    ? `row ${seq} is not the one that was recorded`
+    : undefined;
 }
 
 async function faultOfEnd(
@@ -82,8 +84,8 @@ async function faultOfEnd(
 ): Promise<Broken | undefined> {
   if (last.seq < end.seq) return { seq: last.seq + 1, why: `rows ${last.seq + 1} to ${end.seq} are missing` };
   if (last.seq > 0 && (await readHead(read, pepper)).seq === 0)
-    return { seq: last.seq, why: "the note of the log's end is missing" };
+    return { seq: last.seq, why: "the record of the log's end is missing" };
   if (known && known.seq > last.seq)
-    return { seq: last.seq, why: `the log ends at ${last.seq}, but had ${known.seq} rows once` };
+    return { seq: last.seq, why: `the log ends at ${last.seq}, but once had ${known.seq} rows` };
   return undefined;
 }

@@ -70,7 +70,7 @@ export async function recordFailure(
   const count = await controller.counters.add("recorded failures", minute, now);
   if (count > mostRecorded) return;
   const actor: Actor = { kind: "nobody", id: null, name: null, ...caller };
-  const more = count === mostRecorded ? { more: "further failures of this minute are not written down" } : {};
+  const more = count === mostRecorded ? { more: "further failures in this minute are not recorded" } : {};
   await writeAs(controller, actor, now, async ({ record }) => {
     record({
       code: "auth.failed",

@@ -72,7 +72,7 @@ function refuseRejected(before: SerialRow | undefined, { serial, enforce_state }
   if (before?.source !== "rejection" || enforce_state === "rejected" || enforce_state === "none") return;
   throw new Refused(
     "conflict",
-    `${JSON.stringify(serial)} is rejected with device ${before.device_id}: accept that device, or take the rejection back with none.`,
+    `${JSON.stringify(serial)} is rejected with device ${before.device_id}: accept that device, or remove the rejection with none.`,
   );
 }
 
@@ -82,7 +82,7 @@ function keyOf({ serial }: Decision, index: number): string {
   throw invalid(
     `/auth_decisions/${index}/serial`,
     "placeholder",
-    "Many machines have this serial number: it decides nothing.",
+    "Many machines have this serial number, so it cannot decide anything.",
   );
 }
 

@@ -35,7 +35,7 @@ export async function enrollDevice(call: Call<Request>): Promise<Answer> {
   const outcome = await write(call, (writing) => enroll(call, writing), actor);
   if (outcome !== "full") return outcome;
   await recordFull(call, actor);
-  throw new Refused("enrolment-full", "Too many devices wait for a decision: come back later.", {
+  throw new Refused("enrolment-full", "Too many devices are waiting for a decision: try again later.", {
     headers: { "Retry-After": "3600" },
   });
 }
@@ -48,7 +48,9 @@ async function recordFull(call: Call, actor: Actor): Promise<void> {
   if ((await counters.add("enrolment full", hour, call.now)) > 1) return;
   const after = { pending: settings.mostPending };
   await write(call, async ({ record }) => record({ code: "enrolment.full", after }), actor);
-  log(`Enrolment is full: ${settings.mostPending} devices wait for a decision, new ones are turned away.`);
+  log(
+    `Enrolment is full: ${settings.mostPending} devices are waiting for a decision, and new ones are rejected.`,
+  );
 }
 
 /** @throws Refused unless the sender proves possession of the private key */
@@ -66,7 +68,7 @@ function requireProof({ controller: { pepper }, now, body }: Call<Request>): voi
   const [ends = "", random = "", mac = "", ...rest] = nonce.split(".");
   const isOurs = rest.length === 0 && isSameDigest(mac, digestOf(pepper, "nonce", ends, random).slice(0, 32));
   if (!isOurs || Number(ends) < now)
-    throw new Refused("forbidden", "The nonce is not from here, or too old: ask for another one.");
+    throw new Refused("forbidden", "The nonce was not issued here, or is too old: request another one.");
   const text = JSON.stringify([
     "relcat-enroll-1",
     nonce,
@@ -116,7 +118,7 @@ async function useNonce(
     .select("digest")
     .where("digest", "=", digest)
     .executeTakeFirst();
-  if (used) throw new Refused("forbidden", "The nonce was used already: ask for another one.");
+  if (used) throw new Refused("forbidden", "The nonce was already used: request another one.");
   await transaction.deleteFrom("used_nonces").where("expires_at", "<", at(now)).execute();
   await transaction
     .insertInto("used_nonces")
@@ -152,7 +154,7 @@ async function admit(call: Call<Request>, writing: Writing): Promise<Answer | "f
   const { state, why } = await firstState(writing, key, decision, settings.mostAccepted);
   if (state === "pending" && (await countOf(transaction, "pending")) >= settings.mostPending) return "full";
   if (state === "rejected" && (await countRejected(transaction, key)) >= mostRejected)
-    throw new Refused("forbidden", "The serial number is rejected, and under many keys already.");
+    throw new Refused("forbidden", "The serial number is rejected, and already has many keys.");
   const now = at(call.now);
   const device: Omit<DeviceRow, "ordinal"> = {
     id: randomUUID(),

@@ -17,7 +17,7 @@ const portions = { sqlite: 100, postgres: 200 };
 export async function listDevices(call: ListCall): Promise<Answer> {
   const { query } = call;
   if (query.limit !== undefined) return answerPage(call, Number(query.limit));
-  if (query.cursor !== undefined) throw invalid("cursor", "without-limit", "A cursor goes with a limit.");
+  if (query.cursor !== undefined) throw invalid("cursor", "without-limit", "A cursor needs a limit.");
   return { status: 200, stream: streamed(call) };
 }
 
@@ -108,7 +108,7 @@ function readCursor(call: ListCall): number {
   if (cursor === undefined) return 0;
   const last = Number(/^\d{1,15}(?=\.)/.exec(cursor)?.[0] ?? Number.NaN);
   if (Number.isNaN(last) || cursorOf(call, last) !== cursor) {
-    throw invalid("cursor", "unknown", "The cursor is of another list: begin again without it.");
+    throw invalid("cursor", "unknown", "The cursor belongs to another list: start again without it.");
   }
   return last;
 }

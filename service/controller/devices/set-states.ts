@@ -57,7 +57,7 @@ function refuseContradictions(items: readonly Item[]): void {
           {
             pointer: `/devices/${index}/state`,
             code: "contradiction",
-            detail: "The same device has another state before.",
+            detail: "The device already appears with another state.",
           },
         ]
       : [];

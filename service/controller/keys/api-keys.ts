@@ -115,7 +115,7 @@ export const rotateApiKey = (call: Call<Rotation>): Promise<Answer> => {
     if (row.owner !== null) throw unknown();
     const excess = (JSON.parse(row.scopes) as string[]).filter((scope) => !rights.has(scope as never));
     if (excess.length > 0)
-      throw new Refused("forbidden", `The key may do more than you: ${excess.join(", ")}.`);
+      throw new Refused("forbidden", `The key has more rights than you: ${excess.join(", ")}.`);
   });
 };
 
@@ -138,7 +138,7 @@ async function rotate(call: Call<Rotation>, id: string, require: (row: KeyRow) =
     const before = await readKey(transaction, id);
     if (!before) throw unknown();
     require(before);
-    if (before.revoked_at !== null) throw new Refused("conflict", "The key is revoked: make another one.");
+    if (before.revoked_at !== null) throw new Refused("conflict", "The key is revoked: create another one.");
     const secret = newSecret(before.owner === null ? settings.prefixes.key : settings.prefixes.token);
     const row: KeyRow = {
       ...before,

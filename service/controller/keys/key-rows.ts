@@ -89,7 +89,7 @@ function expand(asked: readonly string[], rights: ReadonlySet<Scope>): Scope[] {
     throw invalid(
       "/scopes",
       "excess",
-      `A key cannot have more rights than its creator, who may not do ${excess.join(", ")}.`,
+      `A key cannot have more rights than its creator, who lacks ${excess.join(", ")}.`,
     );
   }
   return keyScopes.filter((scope) => meant.has(scope));
@@ -102,11 +102,11 @@ function endOf(
 ): string | null {
   if (asked === "never") {
     if (never) return null;
-    throw invalid("/expires_in_days", "never", `Keys end after ${maxDays} days at most here.`);
+    throw invalid("/expires_in_days", "never", `Keys expire after ${maxDays} days at most here.`);
   }
   const days = asked ?? defaultDays;
   if (days > maxDays)
-    throw invalid("/expires_in_days", "too-long", `Keys end after ${maxDays} days at most here.`);
+    throw invalid("/expires_in_days", "too-long", `Keys expire after ${maxDays} days at most here.`);
   return at(now + days * day);
 }
 

@@ -53,7 +53,7 @@ const devicePath = ([first]: StateRequest["devices"]): string => `/devices/${fir
 
 function stateOf(given: string | null): DeviceState {
   const state = deviceStates.find((each) => each === given);
-  if (state === undefined) throw new Refused("invalid", "Say whether to accept or to reject.");
+  if (state === undefined) throw new Refused("invalid", "Choose whether to accept or to reject.");
   return state;
 }
 
@@ -70,7 +70,7 @@ function chosenOf(
     return { id, state, if_version: Number(version), ...(reason !== undefined && { reason }) };
   });
   if (chosen.length > 0) return chosen;
-  throw new Refused("invalid", "No device is chosen: tick those that you mean.");
+  throw new Refused("invalid", "No device is selected: tick at least one.");
 }
 
 interface Decision {

@@ -71,7 +71,7 @@ export async function serialsPage(visit: SignedIn): Promise<ServerAnswer> {
 
 const optionTexts: Record<Decision["enforce_state"], string> = {
   accepted: "Pre-approve: accept at first contact, once each",
-  rejected: "Reject: whatever calls with it is rejected",
+  rejected: "Reject: every device that calls with it is rejected",
   retain: "Hold: wait for a decision, as pending",
 };
 
@@ -92,7 +92,7 @@ export async function decideSerials(visit: SignedIn): Promise<ServerAnswer> {
   if (serials.length === 0)
     throw new Refused(
       "invalid",
-      isBack ? "No serial number is chosen." : "There is no serial number in the list.",
+      isBack ? "No serial number is selected." : "There is no serial number in the list.",
     );
   const enforce_state = isBack ? "none" : form.get("state");
   const include_rejected = form.get("include_rejected") === "yes";
@@ -112,7 +112,7 @@ function leftOutPage(
   { rejected, serials }: NonNullable<Decided["left_out"]>,
 ): ServerAnswer {
   const title = `${counted(rejected, "serial number")} stayed rejected`;
-  const detail = `${counted(asked - rejected, "serial number")} decided. Rejected ones are left out of a list, unless you tick that they are meant too.`;
+  const detail = `${counted(asked - rejected, "serial number")} decided. Rejected ones are skipped in a list, unless you tick the box for them.`;
   const more = rejected > serials.length ? [`and ${rejected - serials.length} more`] : [];
   return page(visit, "problem", title, { title, detail, errors: [...serials, ...more], back: "/serials" });
 }

@@ -146,7 +146,7 @@ export async function missingSteps(database: Kysely<never>): Promise<string[]> {
   for (const name of done) {
     if (!Object.hasOwn(steps, name)) {
       throw new MigrationFailed(
-        `The database has the step ${JSON.stringify(name)}, which this relcat does not know: use a newer one.`,
+        `The database has the migration ${JSON.stringify(name)}, which this relcat does not know: use a newer one.`,
       );
     }
   }

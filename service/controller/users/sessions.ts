@@ -49,7 +49,9 @@ async function requirePassword(
   const attempt = [controller, `login ${name}`, caller.remote, now] as const;
   requireNoWait(await throttleOf(...attempt));
   if (waitingForHash() > mostWaiting)
-    throw new Refused("busy", "Too many sign in at once.", { headers: { "Retry-After": "2" } });
+    throw new Refused("busy", "Too many users are signing in at the same time.", {
+      headers: { "Retry-After": "2" },
+    });
   const user = await controller.database.read
     .selectFrom("users")
     .selectAll()
@@ -170,7 +172,8 @@ export async function changeMe(call: Call<z.infer<typeof meChangeSchema>>): Prom
   const hashed = password === undefined ? undefined : await hashPassword(password);
   const row = await write(call, async ({ transaction, record }) => {
     const own = await readUserRow(transaction, before.id);
-    if (own?.password !== before.password) throw new Refused("conflict", "The user was changed meanwhile.");
+    if (own?.password !== before.password)
+      throw new Refused("conflict", "The user was changed in the meantime.");
     const after: UserRow = {
       ...own,
       ...(name !== undefined && { name }),

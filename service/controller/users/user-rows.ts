@@ -50,7 +50,7 @@ export async function requireOtherOwner(transaction: Kysely<Schema>, id: string)
     .where("status", "=", "Active")
     .where("id", "!=", id)
     .executeTakeFirst();
-  if (!other) throw new Refused("conflict", "This is the last active Owner: make another one first.");
+  if (!other) throw new Refused("conflict", "This is the last active Owner: create another one first.");
 }
 
 /** Ends a user's sessions. @param except digest of the session to keep */

@@ -99,10 +99,7 @@ function requireMayDecide(call: Call, role: Role): void {
   const principal = principalOf(call);
   const actor = principal.kind === "key" ? "User" : principal.user.role;
   if (mayDecideOn(actor, role)) return;
-  throw new Refused(
-    "forbidden",
-    `A user with the role ${actor} does not decide on one with the role ${role}.`,
-  );
+  throw new Refused("forbidden", `A user with the role ${actor} cannot change one with the role ${role}.`);
 }
 
 /** @throws Refused if the email address or username is taken */
@@ -127,9 +124,9 @@ async function changeUser(
   const after = withRequest(call, before);
   const isOwn = actorId(call) === id;
   if (isOwn && rightsChange(before, after))
-    throw new Refused("forbidden", "Nobody changes their own role, rights or status.");
+    throw new Refused("forbidden", "Users cannot change their own role, rights or status.");
   if (isOwn && password !== undefined)
-    throw new Refused("forbidden", "One's own password is changed at user/me, with the current one.");
+    throw new Refused("forbidden", "Change your own password at user/me, with the current one.");
   if (isActiveOwner(before) && !isActiveOwner(after)) await requireOtherOwner(transaction, id);
   await requireUnique(transaction, after);
   const {

@@ -42,7 +42,7 @@ test("check names a lost exceptions.yaml, and the violations that it accepted", 
   const { exitCode, stdout } = await made.run("check");
   expect(exitCode).toBe(1);
   const hints = stdout.split("\n").filter((line) => line.startsWith("  hint:"));
-  const lost = "Was it imported so? Restore releases/exceptions.yaml from version control.";
+  const lost = "Was it imported like that? Restore releases/exceptions.yaml from version control.";
   expect(hints.filter((hint) => hint.endsWith(lost)).length).toBeGreaterThan(1);
 });
 

@@ -267,7 +267,7 @@ test("a list is fetched through a few redirects, and never from https to http", 
   answers.set("/silent", () => {});
   expect(await bytes("/moved")).toBe("[1]");
   await expect(bytes("/list", 2)).rejects.toThrow(/file-size: .*\/list has more than 2 bytes/);
-  await expect(bytes("/loop")).rejects.toThrow("leads from one address to the next more than 5 times");
+  await expect(bytes("/loop")).rejects.toThrow("redirects more than 5 times");
   await expect(bytes("/away")).rejects.toThrow("leads to file://, which is not followed");
   await expect(bytes("/none")).rejects.toThrow("answered 404 Not Found");
   await expect(bytes("/broken")).rejects.toThrow(/network: .*\/broken cannot be read/);

@@ -194,7 +194,7 @@ describe("ingest refuses a false statement:", () => {
     [
       "attestation.key_id=3c87b87169042f69",
       "rpm/unsigned-xz.rpm",
-      '"3c87b87169042f69" by --set, but is in none of its bytes that hold',
+      '"3c87b87169042f69" by --set, but is nowhere in its bytes',
     ],
   ])("%s of %s", async (setting, file, message) => {
     const { ingest } = project([file], everybody);

@@ -62,7 +62,7 @@ test("files without a rule get one hint together, with lines to paste", async ()
     '  - { match: "*.flatpak", package_type: … }',
     "or that they are not for download:",
     'ignore: ["*.flatpak"]',
-    "For one call: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
+    "For one run: --set package_type=…; for one file: FILE.relcat.yaml next to it.",
   ]);
 });
 
@@ -225,8 +225,8 @@ test("a missing path is reported", async () => {
 });
 
 test.each([
-  ["out/*.rpm", "The shell found nothing that fits the pattern: see what the build wrote, and where."],
-  ["client-26.08….rpm", "It was shortened when it was shown or copied: give the whole."],
+  ["out/*.rpm", "The shell found nothing that matches the pattern: check what the build wrote, and where."],
+  ["client-26.08….rpm", "It was shortened when it was shown or copied: give all of it."],
 ])("a missing path that is an option or a pattern gets a hint: %s", async (path, hint) => {
   expect(await problemsOf([path])).toEqual([expect.stringMatching(/input-missing: there is no file /)]);
   expect((await problemsOf([path]))[0]).toContain(`→ ${hint}`);
@@ -238,7 +238,7 @@ test("an address is not a path", async () => {
   ]);
   expect(stderr).toBe(
     "https://downloads.example.com/client.rpm error[input-missing] there is no file https://downloads.example.com/client.rpm\n" +
-      "  hint: Files are read, not addresses: download it, or give its checksum file with --sums.",
+      "  hint: relcat reads files, not addresses: download it, or give its checksum file with --sums.",
   );
 });
 
@@ -298,7 +298,7 @@ test("a file with another release's version is refused", async () => {
     ),
   ).toMatchInlineSnapshot(`
     [
-      "/client-26.08.001.rpm:1:1 foreign-version: the file name carries the version 26.08.001, expected 26.08.002
+      "/client-26.08.001.rpm:1:1 foreign-version: the file name has the version 26.08.001, expected 26.08.002
     → Is it the file of another release, or is --release wrong?",
     ]
   `);

@@ -87,11 +87,11 @@ test("with keys, unsigned, forged and foreign signatures are refused", async () 
     [
       "narinfo/unsigned.narinfo:1:1 nix-signature: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is not signed
     → Take it from a store that signs with cache.example.com-1, or correct nix.trusted_keys in catalog.yaml.",
-      "narinfo/forged.narinfo:1:1 nix-signature: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi has a signature of cache.example.com-1 that does not fit it: path, hash, size or references were changed
+      "narinfo/forged.narinfo:1:1 nix-signature: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi has a signature of cache.example.com-1 that does not match it: path, hash, size or references were changed
     → Take it from a store that signs with cache.example.com-1, or correct nix.trusted_keys in catalog.yaml.",
       "/foreign.narinfo:1:1 nix-signature: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is signed by elsewhere-1, which is not trusted
     → Take it from a store that signs with cache.example.com-1, or correct nix.trusted_keys in catalog.yaml.",
-      "nix-path-info/map.json:2:70 nix-signature: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi has a signature of cache.example.com-1 that does not fit it: path, hash, size or references were changed
+      "nix-path-info/map.json:2:70 nix-signature: /nix/store/asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi has a signature of cache.example.com-1 that does not match it: path, hash, size or references were changed
     → Take it from a store that signs with cache.example.com-1, or correct nix.trusted_keys in catalog.yaml.",
     ]
   `);
@@ -106,7 +106,7 @@ test.each([
   const text = change(`${narinfo}Sig: ${key.sign(covered)}\n`);
   const { objects = [] } = readNarinfo({ file: "x.narinfo", text });
   const [problem] = signatureProblems(objects, [key.trusted]);
-  expect(problem?.message).toMatch(/has a signature of cache\.example\.com-1 that does not fit it/);
+  expect(problem?.message).toMatch(/has a signature of cache\.example\.com-1 that does not match it/);
 });
 
 test("a signature of the public cache verifies with Nix's own fingerprint", () => {

@@ -38,7 +38,7 @@ test("nix build --json without outputs is refused", async () => {
   expect(await problemsOf(["nix-build/null-outputs.json", file])).toMatchInlineSnapshot(`
     [
       "nix-build/null-outputs.json:2:3 build-failed: /nix/store/g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-controller-qcow-efi.drv has no outputs
-    → nix build --dry-run builds nothing; run it without.",
+    → nix build --dry-run builds nothing; run it without --dry-run.",
     ]
   `);
 });
@@ -125,7 +125,7 @@ test("contradicting inputs are refused, with both places", async () => {
   ).toMatchInlineSnapshot(`
     [
       "nix-path-info/other-size.json:2:70 ingest-conflict: narSize of asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is 1 here, but 4371958628 in nix-path-info/map.json:2
-    → The inputs of one call must come from one build.",
+    → The inputs of one run must come from one build.",
     ]
   `);
   expect(
@@ -133,7 +133,7 @@ test("contradicting inputs are refused, with both places", async () => {
   ).toMatchInlineSnapshot(`
     [
       "nix-derivation/other.json:2:70 ingest-conflict: the derivation of asxd5d93x5rxmj6c9w970l1k36dj2rqq-controller-qcow-efi is pb66a6lfgd0db6vjqmd07k81rmprxhx5-controller-qcow.drv here, but g9x36nk71c2vac1zw6zxc1zj9rxp0p0g-controller-qcow-efi.drv in nix-build/array.json:2
-    → The inputs of one call must come from one build.",
+    → The inputs of one run must come from one build.",
     ]
   `);
 });

@@ -16,7 +16,7 @@ test.each([
   ["empty-object.json", "an empty object"],
   ["document.yaml", 'an object with "kind", "spec"'],
 ])("%s is refused with what it contains and what is accepted", async (name, seen) => {
-  const message = `${seen} is no build output that relcat knows`;
+  const message = `${seen} is not a build output that relcat recognizes`;
   expect(await problemsOf([`unknown/${name}`])).toEqual([
     `unknown/${name}:1:1 input-unknown: ${message}\n→ ${accepted}`,
   ]);
@@ -119,7 +119,7 @@ test("a finished manifest of another release, or with mistakes, is refused", asy
   ).toMatchInlineSnapshot(`
     [
       "finished/other-release.json:2:14 ingest-conflict: the release is 26.08.001 here, but 26.08.002 in finished/manifest.json:2
-    → The inputs of one call must come from one build.",
+    → The inputs of one run must come from one build.",
     ]
   `);
   expect(await problemsOf(["finished/broken.json"])).toMatchInlineSnapshot(`

@@ -36,7 +36,7 @@ test("--set file= for two files is a usage error", async () => {
     exitCode: 2,
     stderr:
       "error[usage] --set file=x.rpm would give 2 files one name: client-x86_64.rpm, other.rpm\n" +
-      "  hint: Ingest the one that is called so in a call of its own.",
+      "  hint: Ingest the file with that name in a run of its own.",
   });
 });
 

@@ -82,7 +82,7 @@ test("a wrong size is refused", async () => {
 test("malformed lines and repeated names are refused", async () => {
   expect(await problemsOf([], { sums: [file("sums/malformed")] })).toMatchInlineSnapshot(`
     [
-      "sums/malformed:2:1 sums-line: the line is no checksum, expected <64 hexadecimal characters>  <file name>
+      "sums/malformed:2:1 sums-line: the line is not a checksum, expected <64 hexadecimal characters>  <file name>
     → Give a file that sha256sum, or shasum -a 256, wrote.",
     ]
   `);
@@ -99,7 +99,7 @@ test("a shortened checksum is refused with a hint", async () => {
   writeFileSync(sums, "5f0c3b…  image.qcow2.gz\n");
   const [problem = ""] = await problemsOf([], { sums: [sums] });
   expect(problem).toMatch(
-    /sums-line: [\s\S]*→ It was shortened when it was shown or copied: give the whole\.$/,
+    /sums-line: [\s\S]*→ It was shortened when it was shown or copied: give all of it\.$/,
   );
 });
 

@@ -291,7 +291,7 @@ export const artifactCases: Case[] = [
     behaviour: "a file name with another release's version is reported",
     files: withClient({ name: "tool_26.07.003_amd64.deb" }),
     problems: [
-      "26.08.001/manifests/client.json:5:15 error[foreign-version] the file name carries the version 26.07.003, expected 26.08.001" +
+      "26.08.001/manifests/client.json:5:15 error[foreign-version] the file name has the version 26.07.003, expected 26.08.001" +
         "\n  Was this manifest copied from another release?",
     ],
   },

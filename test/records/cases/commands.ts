@@ -48,7 +48,7 @@ export const changeCases: Case[] = [
     action: cutThen((catalog) => catalog.write({ "26.08.001/manifests/chart.json": undefined }), check),
     problems: [
       'ledger.jsonl:2:1 error[record-vanished] the ledger has "tool-chart-26.08.001.tgz" of 26.08.001 as id 2, but no manifest names it' +
-        "\n  Bring its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….",
+        "\n  Restore its manifest in 26.08.001/manifests/ back: merge the branch that cut it, or restore the file. To withdraw it, keep the manifest and run relcat retract 2 --reason ….",
     ],
   },
   {
@@ -86,7 +86,7 @@ export const changeCases: Case[] = [
       (catalog) => catalog.cut({ allowRevise: 0 }),
     ),
     problems: [
-      "error[revise-limit] 1 published records would change at once, expected at most 0" +
+      "error[revise-limit] 1 published records would change, expected at most 0" +
         "\n  A changed default or wire name in catalog.yaml does this; if it is meant, run with --allow-revise 1.",
     ],
   },
@@ -98,8 +98,7 @@ export const commandCases: Case[] = [
     files: {},
     action: (catalog) => catalog.cut({ versions: ["26.08.009"] }),
     problems: [
-      "error[version-unknown] there is no release 26.08.009" +
-        "\n  Look into releases/ for the versions there are.",
+      "error[version-unknown] there is no release 26.08.009" + "\n  See releases/ for the existing versions.",
     ],
   },
   {
@@ -126,7 +125,7 @@ export const commandCases: Case[] = [
     action: cutThen((catalog) => catalog.reinstate([1])),
     problems: [
       "error[nothing-to-reinstate] the id 1 is not withdrawn" +
-        "\n  There is nothing to undo: relcat list --all shows which records are withdrawn.",
+        "\n  Nothing to undo: relcat list --all shows which records are withdrawn.",
     ],
   },
   {
@@ -226,7 +225,7 @@ export const commandCases: Case[] = [
     ),
     problems: [
       "ledger.jsonl:1:1 error[ledger-rewritten] the line differs from HEAD, expected a ledger that only grows" +
-        "\n  Put it back as it was (git diff HEAD -- ledger.jsonl); events are appended, never changed.",
+        "\n  Restore it (git diff HEAD -- ledger.jsonl); events are appended, never changed.",
     ],
   },
   {

@@ -228,9 +228,9 @@ export const configCases: Case[] = [
         "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
       "catalog.yaml:10:15 warning[feed-signer] clients of yum repositories do not get the certificates in ../outside.asc, which is not in this folder" +
         "\n  Move it to signers/ next to catalog.yaml; then clients can check the signatures of rpms too.",
-      "catalog.yaml:13:15 error[feed-signer] signers/bad.asc holds no certificate that can be read, expected one for clients of the yum repositories" +
+      "catalog.yaml:13:15 error[feed-signer] signers/bad.asc does not contain a readable certificate, expected one for clients of the yum repositories" +
         "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
-      "catalog.yaml:16:15 error[feed-signer] signers/empty.asc holds no certificate that can be read, expected one for clients of the yum repositories" +
+      "catalog.yaml:16:15 error[feed-signer] signers/empty.asc does not contain a readable certificate, expected one for clients of the yum repositories" +
         "\n  Write it with gpg --armor --export KEY, or correct signers: in catalog.yaml.",
     ],
   },

@@ -9,7 +9,7 @@ export const documentCases: Case[] = [
     files: { "26.08.001/manifests/client.json": Buffer.from('{\n  "release": "caf\xe9"}', "latin1") },
     problems: [
       "26.08.001/manifests/client.json:2:18 error[file-encoding] the file is not UTF-8, expected UTF-8 text" +
-        "\n  Save it as UTF-8; a binary file does not belong here.",
+        "\n  Save it as UTF-8; binary files do not belong here.",
     ],
   },
   {
@@ -24,7 +24,7 @@ export const documentCases: Case[] = [
     behaviour: "a NUL byte is refused",
     files: { "26.08.001/release.yaml": "version: 26.08.001\ndate: \0" },
     problems: [
-      "26.08.001/release.yaml:2:7 error[file-encoding] the file holds a NUL byte, expected UTF-8 text" +
+      "26.08.001/release.yaml:2:7 error[file-encoding] the file contains a NUL byte, expected UTF-8 text" +
         "\n  Is it a binary file?",
     ],
   },
@@ -107,7 +107,7 @@ export const documentCases: Case[] = [
     behaviour: "a second document is reported",
     files: { "26.08.001/release.yaml": "version: 26.08.001\n---\ndate: 2026-08-19\n" },
     problems: [
-      "26.08.001/release.yaml:2:1 error[yaml-syntax] the file holds more than one document" +
+      "26.08.001/release.yaml:2:1 error[yaml-syntax] the file contains more than one document" +
         "\n  Keep one document per file; remove the `---`.",
     ],
   },

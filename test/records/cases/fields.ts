@@ -79,7 +79,7 @@ export const fieldCases: Case[] = [
     files: withClient({ sha256: "5f0c3b…" }),
     problems: [
       '26.08.001/manifests/client.json:7:17 error[checksum-format] artifacts[0].sha256 is "5f0c3b…", expected 64 lowercase hexadecimal characters' +
-        "\n  It was shortened when it was shown or copied: give the whole.",
+        "\n  It was shortened when it was shown or copied: give all of it.",
     ],
   },
   {

@@ -22,7 +22,7 @@ export const releaseCases: Case[] = [
     files: { "26.08.001/release.yaml": undefined },
     problems: [
       "26.08.001/release.yaml:1:1 error[release-missing] the release has no release.yaml" +
-        "\n  Write one with at least `version: 26.08.001` and `date: YYYY-MM-DD`; `relcat new` makes whole folders.",
+        "\n  Write one with at least `version: 26.08.001` and `date: YYYY-MM-DD`; `relcat new` creates whole folders.",
     ],
   },
   {

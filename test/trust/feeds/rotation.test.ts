@@ -61,7 +61,7 @@ test("trust init --openpgp makes an RSA key of 4096 bits, which only its owner c
   expect([again.exitCode, again.stderr]).toEqual([
     2,
     expect.stringMatching(
-      /^error\[trust-exists\] releases\/trust\/openpgp has a key already\n {2}hint: .*--step announce/,
+      /^error\[trust-exists\] releases\/trust\/openpgp already has a key\n {2}hint: .*--step announce/,
     ),
   ]);
 });

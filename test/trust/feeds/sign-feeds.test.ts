@@ -43,7 +43,7 @@ interface Signing {
   keys: FeedKey[];
   secrets: Key[];
   files?: Files;
-  /** Files of an earlier signing. */
+  /** Files from an earlier signing. */
   earlier?: Files[];
   now?: number;
   trust?: never;

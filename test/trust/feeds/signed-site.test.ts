@@ -56,7 +56,7 @@ describe("a signed site with package repositories", () => {
     const { exitCode, stdout, stderr } = await made.run("verify", "dist");
     expect([exitCode, stdout]).toEqual([
       7,
-      expect.stringContaining("1 index of its package repositories ended"),
+      expect.stringContaining("1 index of its package repositories expired"),
     ]);
     expect(stderr).toMatch(/dists\/jammy\/Release has ended on .+, and apt refuses it/);
     expect(stderr).toContain("Next: renew the signatures: relcat publish SITE --refresh");
@@ -139,7 +139,7 @@ describe("a signed site with package repositories", () => {
     expect([exitCode, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /error\[build-unsigned\] dist was signed long ago: its dists\/jammy\/Release has ended on/,
+        /error\[build-unsigned\] dist has expired: its dists\/jammy\/Release has ended on/,
       ),
     ]);
   });
@@ -204,7 +204,7 @@ describe("while keys are rotated", () => {
 
 describe("a site that settles needs a key for its repositories", () => {
   const unsigned = expect.stringMatching(
-    /error\[feed-unsigned\] the build has a package repository without a signature: .*\n {2}hint: Make a key with relcat trust init/,
+    /error\[feed-unsigned\] the build has a package repository without a signature: .*\n {2}hint: Create a key with relcat trust init/,
   );
 
   test("sign refuses a build that was made without one", async () => {

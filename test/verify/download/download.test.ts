@@ -93,8 +93,8 @@ describe("relcat download", () => {
   test.each([
     [["26.08.009", "deb"], 1, /error\[version-unknown\][\s\S]*26\.08\.001, 26\.08\.002/],
     [["26.08.001", "msi"], 1, /error\[artifact-missing\][\s\S]*There are deb, helm/],
-    [["soon", "deb"], 2, /error\[usage\] "soon" is no version/],
-    [["latest", "deb", "--set", "color=red"], 2, /error\[usage\] --set color=red is no field/],
+    [["soon", "deb"], 2, /error\[usage\] "soon" is not a version/],
+    [["latest", "deb", "--set", "color=red"], 2, /error\[usage\] --set color=red is not field=value/],
     [
       ["26.08.001", "rpm"],
       1,

@@ -21,7 +21,7 @@ export function readQcow2(source: Bytes): Disk {
   readExtensions(source, version === 2 ? 72 : header.u32(100), layout.clusterSize);
   const notes = whereKept(() => checkTables(source, layout));
   if (header.u32(60) > 0)
-    notes.push(`it holds ${header.u32(60)} snapshots, with whatever the disk held then`);
+    notes.push(`it holds ${header.u32(60)} snapshots, with the contents of the disk at that time`);
   return {
     variant: `version ${version}, ${layout.compression}`,
     virtualSize: layout.virtualSize,
@@ -41,7 +41,7 @@ function featuresOf(header: Fields, version: number, name: string): number {
   if (version === 2) return 0;
   if (header.u32(100) < 104) throw malformed(`${name} has a header that is too short`);
   const features = header.u64(72);
-  if (features > 31) throw new Fault("unsupported-format", `${name} has features that are not known here`);
+  if (features > 31) throw new Fault("unsupported-format", `${name} has features that are not supported`);
   return features;
 }
 
@@ -56,8 +56,8 @@ function refuseForeign(source: Bytes, header: Fields, features: number): void {
   }
   if (header.u32(32) !== 0) throw refuse("is encrypted, expected one that every machine can read");
   if (features & externalData) throw refuse("keeps its data in another file, expected one file");
-  if (features & corrupt) throw refuse("is marked corrupt; make it again");
-  if (features & dirty) throw refuse("was not closed: qemu-img check -r all mends it");
+  if (features & corrupt) throw refuse("is marked corrupt; build it again");
+  if (features & dirty) throw refuse("was not closed: qemu-img check -r all repairs it");
 }
 
 function layoutOf(source: Bytes, header: Fields, version: number, features: number): Layout {
@@ -68,7 +68,7 @@ function layoutOf(source: Bytes, header: Fields, version: number, features: numb
     throw malformed(`${source.name} has reference counts of too many bits`);
   const isZstd = features & otherCompression ? header.u32(100) > 104 && header.u8(104) === 1 : false;
   if (features & otherCompression && !isZstd)
-    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not known here`);
+    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not supported`);
   return {
     version,
     clusterBits,

@@ -58,7 +58,7 @@ function regionsOf(source: Bytes): Map<string, Region> {
     const id = table.guid(at);
     const region = { from: table.u64(at + 16), length: table.u32(at + 24) };
     if (id !== tableId && id !== metadataId && table.u32(at + 28) & 1)
-      throw new Fault("unsupported-format", `${source.name} needs the region ${id}, which is not known here`);
+      throw new Fault("unsupported-format", `${source.name} needs the region ${id}, which is not supported`);
     if (regions.has(id)) throw malformed(`${source.name} has the region ${id} twice`);
     if (region.from + region.length > source.size)
       throw malformed(`${source.name} has a region beyond its end`);

@@ -64,7 +64,7 @@ function itemsOf(source: Bytes, region: Region): Map<string, Region> {
     if (flags & 4 && !known.includes(id))
       throw new Fault(
         "unsupported-format",
-        `${source.name} needs the metadata ${id}, which is not known here`,
+        `${source.name} needs the metadata ${id}, which is not supported`,
       );
     if (length > 0 && (from < size || from + length > region.length))
       throw malformed(`${source.name} has the metadata ${id} outside its place`);

@@ -43,7 +43,7 @@ function headerAt(source: Bytes, from: number): Fields {
     throw malformed(`${source.name} has no sparse header of version 1 to 3 at byte ${from}`);
   // VMware sets these bytes to detect damage by a text-mode transfer.
   if (header.text(73, 4) !== "\n \r\n")
-    throw malformed(`${source.name} has line ends that were changed on the way`);
+    throw malformed(`${source.name} has line endings that were changed in transfer`);
   return header;
 }
 
@@ -79,7 +79,7 @@ function grainsOf(source: Bytes, header: Fields): Grains {
     throw malformed(`${source.name} has grains of ${grainSectors} sectors, ${perTable} in a table`);
   const isCompressed = (header.u32(8) & 0x10000) !== 0;
   if (isCompressed && header.u16(77) !== deflated)
-    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not known here`);
+    throw new Fault("unsupported-format", `${source.name} is compressed in a way that is not supported`);
   return {
     virtualSize: capacity * sector,
     grainSize: grainSectors * sector,

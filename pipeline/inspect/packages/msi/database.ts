@@ -9,7 +9,7 @@ const installerClass = "84100c0000000000c000000000000046";
 export function openInstaller(source: ByteSource): CompoundFile {
   const file = openCompoundFile(source);
   if (file.root.entry.classId.toString("hex") !== installerClass)
-    throw new Fault("unsupported-format", `${source.name} is a compound file, and no installer package`);
+    throw new Fault("unsupported-format", `${source.name} is a compound file, but not an installer package`);
   return file;
 }
 

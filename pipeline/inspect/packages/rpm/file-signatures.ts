@@ -68,7 +68,7 @@ function imaSignature(hex: string, name: string): ImaSignature {
   const isWhole =
     bytes.toString("hex") === hex && bytes.length > 9 && bytes.readUInt16BE(7) === bytes.length - 9;
   if (!isWhole || bytes[0] !== 3 || bytes[1] !== 2)
-    throw malformed(`the signature of ${name} is no IMA signature of version 2`);
+    throw malformed(`the signature of ${name} is not an IMA signature of version 2`);
   return { algorithm: bytes[2] ?? 0, keyId: bytes.toString("hex", 3, 7), bytes: bytes.subarray(9) };
 }
 

@@ -44,7 +44,7 @@ export const nixBuild = shape({
               "build-failed",
               at,
               `${drv} has no outputs`,
-              "nix build --dry-run builds nothing; run it without.",
+              "nix build --dry-run builds nothing; run it without --dry-run.",
             ),
           );
       }

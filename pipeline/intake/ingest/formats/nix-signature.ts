@@ -33,7 +33,7 @@ export function signatureProblems(
 
 function faultOf(object: StoreObject, keys: ReadonlyMap<string, KeyObject>): string | undefined {
   const text = fingerprint(object);
-  if (text === undefined) return `has the narHash ${object.narHash}, which is no SHA-256`;
+  if (text === undefined) return `has the narHash ${object.narHash}, which is not a SHA-256`;
   if (object.signatures.length === 0) return "is not signed";
   const trusted = object.signatures.filter((signature) => keys.has(nameOf(signature)));
   if (trusted.length === 0)
@@ -43,7 +43,7 @@ function faultOf(object: StoreObject, keys: ReadonlyMap<string, KeyObject>): str
     return key !== undefined && verify(null, Buffer.from(text), key, bytesOf(signature));
   };
   if (trusted.some(isValid)) return undefined;
-  return `has a signature of ${trusted.map(nameOf).join(", ")} that does not fit it: path, hash, size or references were changed`;
+  return `has a signature of ${trusted.map(nameOf).join(", ")} that does not match it: path, hash, size or references were changed`;
 }
 
 const nameOf = (named: string) => named.slice(0, named.indexOf(":"));

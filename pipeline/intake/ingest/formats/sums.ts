@@ -37,7 +37,7 @@ function readSums(source: Source): { sums: Sum[]; problems: Problem[] } {
     const at = () => placeAt(source, line.index);
     const fields = forms.map((form) => form.exec(line[0].trim())?.groups).find((groups) => groups);
     if (!fields) {
-      const message = "the line is no checksum, expected <64 hexadecimal characters>  <file name>";
+      const message = "the line is not a checksum, expected <64 hexadecimal characters>  <file name>";
       const [first = ""] = line[0].trim().split(/\s/);
       problems.push(problem("sums-line", at, message, isShortened(first) ? giveWhole : writtenBy));
       continue;
