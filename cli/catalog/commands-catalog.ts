@@ -27,7 +27,7 @@ export function addLooking(program: CommandUnknownOpts, run: Run): void {
     "List the records that match, as the catalog would answer.",
     "relcat list package_type=deb version=latest",
   )
-    .argument("[filter...]", "field=value, version=latest, line=YY.MM, ordering=-id")
+    .argument("[filter...]", "field=value, arch=arm64, version=latest, line=YY.MM, ordering=-id")
     .option("--all", "include withdrawn records")
     .action((filters, options) =>
       run(async (host) => (await import("./list.ts")).list(filters, options, host)),

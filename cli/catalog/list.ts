@@ -49,8 +49,9 @@ async function catalogFor(terms: readonly string[], { releases }: Host): Promise
 /** Records as in the API, and additional facts about each. */
 const documentOf = (records: readonly ListedRecord[]) => ({
   records: records.map(({ record }) => record),
-  details: records.map(({ record, state, file, url, withdrawal }) => ({
+  details: records.map(({ record, arch, state, file, url, withdrawal }) => ({
     id: record.id,
+    arch,
     state,
     file,
     url,
@@ -58,11 +59,12 @@ const documentOf = (records: readonly ListedRecord[]) => ({
   })),
 });
 
-const heading = ["ID", "VERSION", "TYPE", "STATE", "OS", "FILE", "URL"];
+const heading = ["ID", "VERSION", "TYPE", "STATE", "ARCH", "OS", "FILE", "URL"];
 
-const row = ({ record, file, url, state }: ListedRecord): string[] => [
+const row = ({ record, arch, file, url, state }: ListedRecord): string[] => [
   ...[record.id, record.version, record.package_type].map(String),
   state,
+  arch ?? "–",
   `${record.min_os_version ?? ""}–${record.max_os_version ?? ""}`.replace(/^–$/, "any"),
   file,
   url,

@@ -81,7 +81,11 @@ function addDownload(program: CommandUnknownOpts, run: Run): void {
     .option(...trustOptions.root)
     .option(...trustOptions.first)
     .option(...trustOptions.folder)
-    .option("--set <field=value>", "choose one of several files of the type; may be repeated", collected)
+    .option(
+      "--set <field=value>",
+      "choose one of several files of the type, such as arch=arm64; may be repeated",
+      collected,
+    )
     .option("-o, --out <file>", "file to write; default: its name in the catalog, in the current folder")
     .action((which, packageType, options) =>
       run(async (host) => (await import("./download.ts")).download(which, packageType, options, host)),

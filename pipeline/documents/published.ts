@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
 import type { FeedName } from "./feeds.ts";
 import type { Note } from "./note.ts";
-import type { ArtifactDocument, PackageMetadata } from "./package-metadata.ts";
+import type { Architecture, ArtifactDocument, PackageMetadata } from "./package-metadata.ts";
 import type { WireRecord } from "./package-record.ts";
 import type { FeedsDocument, RetractedRecord } from "./site.ts";
 
@@ -100,6 +100,8 @@ export interface ListedPackage extends Pick<PublishedPackage, "file" | "url" | "
   record: Omit<WireRecord, "data">;
   /** The fields as they are published, without `data`. */
   row: Readonly<Record<string, unknown>>;
+  /** Absent if it is not known. */
+  arch?: Architecture;
 }
 
 /** A release's entry in the feeds. */

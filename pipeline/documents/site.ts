@@ -23,10 +23,12 @@ import {
   url,
   version,
 } from "./fields.ts";
+import { architecture } from "./package-metadata.ts";
 import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";
 
+const arch = architecture.meta({ description: "Architecture; absent if it is not known." });
 const schemaVersion = z.literal(1);
 
 /** dist/build.json, written last: the files of the build. Its SHA-256 is the build's id. */
@@ -78,7 +80,7 @@ export const releaseDocumentSchema = opened(
     provisional: z.literal(true).optional(),
     notes: list(publishedNote),
     packages: list(packageRecordSchema),
-    artifacts: table(object({ file: name, url, size: size.nullable() })).meta({
+    artifacts: table(object({ file: name, url, size: size.nullable(), arch: arch.optional() })).meta({
       description: "By record id.",
     }),
     retracted: list(retractedSchema),
@@ -147,6 +149,7 @@ export const latestSchema = opened(
         max_os_version: osVersion.nullable(),
         gui_only: flag,
         headless: flag,
+        arch: arch.optional(),
       }),
     ),
   }).meta({ title: "Latest packages" }),

@@ -1,7 +1,9 @@
+import { type Architecture, architectureOf } from "../documents/package-metadata.ts";
 import type { Package } from "../ledger/assign-ids.ts";
 import { publicPackages } from "../ledger/publish-records.ts";
+import { splitArchitecture } from "../selection/latest-of-architecture.ts";
 import { readListQuery } from "../selection/query.ts";
-import { indexRecords, type Row } from "../selection/record-index.ts";
+import { indexRecords, matcher, type Row } from "../selection/record-index.ts";
 import { select } from "../selection/select.ts";
 import { refuseTerms, type Term } from "./list-terms.ts";
 import type { ListedCatalog } from "./read-cut-release.ts";
@@ -14,6 +16,8 @@ export interface ListedRecord {
   record: Row;
   file: string;
   url: string;
+  /** null: not known. */
+  arch: Architecture | null;
   state: RecordState;
   withdrawal: { reason: string; replaced_by: number | null; at: string } | null;
 }
@@ -35,19 +39,31 @@ export function listRecords(
     .reverse()
     .flat()
     .filter(({ entry }) => all || !entry.retraction)
-    .map(({ entry, published: { json, file, url } }): ListedRecord => {
+    .map(({ entry, published: { json, file, url, metadata } }): ListedRecord => {
       const { retraction } = entry;
       const withdrawal = retraction && {
         reason: retraction.reason,
         replaced_by: retraction.replaced_by,
         at: retraction.at,
       };
-      return { record: JSON.parse(json), file, url, state: stateOf(entry), withdrawal };
+      return {
+        record: JSON.parse(json),
+        file,
+        url,
+        arch: architectureOf(metadata) ?? null,
+        state: stateOf(entry),
+        withdrawal,
+      };
     });
-  const rows = listed.map(({ record }) => record);
-  refuseTerms(parameters, config, rows);
-  const query = readListQuery(new URLSearchParams(parameters.map(([name, value]) => [name, value])));
-  return select(indexRecords(rows), query).flatMap((position) => listed[position] ?? []);
+  refuseTerms(
+    parameters,
+    config,
+    listed.map(({ record }) => record),
+  );
+  const { architectures, others } = splitArchitecture(parameters);
+  const fitting = listed.filter(({ arch }) => architectures.every((text) => matcher(text)(arch)));
+  const rows = fitting.map(({ record }) => record);
+  return select(indexRecords(rows), readListQuery(others)).flatMap((position) => fitting[position] ?? []);
 }
 
 function stateOf({ standing, retraction }: Package): RecordState {

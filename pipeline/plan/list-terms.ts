@@ -1,4 +1,5 @@
 import type { Config } from "../documents/config.ts";
+import { architectureNames } from "../documents/package-metadata.ts";
 import { failure } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";
@@ -8,7 +9,7 @@ import type { Row } from "../selection/record-index.ts";
 /** `field=value`, split. */
 export type Term = readonly [name: string, value: string];
 
-const own = ["line", "ordering"];
+const own = ["arch", "line", "ordering"];
 
 /**
  * Rejects terms that the API would ignore or answer with an empty list, because a user who types a filter
@@ -48,6 +49,8 @@ function valuesOf(field: string, { packageTypes, platforms }: Config): string[] 
       return [...platforms.keys()].map(String);
     case "operating_system":
       return [...new Set([...packageTypes.values()].map((type) => type.operating_system))].sort();
+    case "arch":
+      return [...architectureNames];
     case "exclude_from_api":
     case "gui_only":
     case "headless":

@@ -23,13 +23,19 @@ export function latestFiles(
     packages: types.flatMap((type) => (newest.get(type) ?? []).map(latestPackage)),
   };
   const perType = types.map((type) =>
-    joinedFile(`api/v1/package/latest/${type}.json`, () => array(newest.get(type) ?? [])),
+    joinedFile(`api/v1/package/latest/${type}.json`, () =>
+      array((newest.get(type) ?? []).map(withArchitecture)),
+    ),
   );
   const text = version === null ? [] : [textFile("api/v1/latest.txt", `${version}\n`)];
   return [...perType, jsonFile("api/v1/latest.json", document), ...text];
 }
 
-function latestPackage({ record, file, url, size }: ListedPackage): LatestDocument["packages"][number] {
+/** The record, followed by its architecture if it is known, which is not one of its fields. */
+const withArchitecture = ({ json, arch }: NewestPackage): { json: string } =>
+  arch ? { json: `${json.slice(0, -1)},"arch":${JSON.stringify(arch)}}` } : { json };
+
+function latestPackage({ record, file, url, size, arch }: ListedPackage): LatestDocument["packages"][number] {
   return {
     package_type: record.package_type,
     version: record.version,
@@ -45,5 +51,6 @@ function latestPackage({ record, file, url, size }: ListedPackage): LatestDocume
     max_os_version: record.max_os_version,
     gui_only: record.gui_only,
     headless: record.headless,
+    ...(arch && { arch }),
   };
 }

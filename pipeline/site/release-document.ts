@@ -1,3 +1,4 @@
+import { architectureOf } from "../documents/package-metadata.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";
@@ -14,8 +15,8 @@ export function releaseDocument(release: PublishedRelease): OutputFile {
     notes,
   };
   const artifacts = release.packages.map(
-    ({ record, file, url, size }) =>
-      `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size })}`,
+    ({ record, file, url, size, metadata }) =>
+      `${JSON.stringify(String(record.id))}:${JSON.stringify({ file, url, size, arch: architectureOf(metadata) })}`,
   );
   // Embeds the records' own text, so that a record has the same bytes in every document.
   const packages = release.packages.map((entry) => entry.json).join(",");

@@ -1,3 +1,4 @@
+import { architectureOf } from "../documents/package-metadata.ts";
 import type {
   ListedPackage,
   PublishedPackage,
@@ -42,7 +43,9 @@ export function slicesOf(
   };
 }
 
-function listedPackage({ record, published, file, url, size }: PublishedPackage): ListedPackage {
+function listedPackage(entry: PublishedPackage): ListedPackage {
+  const { record, published, file, url, size, metadata } = entry;
+  const arch = architectureOf(metadata);
   const { data: _, ...fields } = record;
-  return { record: fields, row: withoutData(published ?? fields), file, url, size };
+  return { record: fields, row: withoutData(published ?? fields), file, url, size, ...(arch && { arch }) };
 }

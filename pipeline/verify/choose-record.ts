@@ -3,9 +3,8 @@ import type { ReleaseDocument, RetractedRecord } from "../documents/site.ts";
 import { failure, type RelcatError } from "../errors.ts";
 import { shellWord } from "../project/shell-word.ts";
 import { isFilter } from "../selection/fields.ts";
-import { readListQuery } from "../selection/query.ts";
+import { architecturesOf, chooseLatestOfArchitecture } from "../selection/latest-of-architecture.ts";
 import { indexRecords, type Row } from "../selection/record-index.ts";
-import { chooseLatest } from "../selection/select.ts";
 
 /** The requested file. */
 export interface Wanted {
@@ -20,16 +19,32 @@ export interface Wanted {
 
 /**
  * Selects the record in a version, or in the newest version of a month or overall that has a match.
+ * @param read reads the release document of a version
  * @throws RelcatError usage if several match; artifact-missing, version-unknown
  */
-export function chooseRecord(list: readonly PackageRecord[], wanted: Wanted): PackageRecord | undefined {
-  const query = readListQuery(new URLSearchParams(parametersOf(wanted)));
-  const choice = chooseLatest(indexRecords(list as unknown as Row[]), query);
+export async function chooseRecord(
+  list: readonly PackageRecord[],
+  wanted: Wanted,
+  read: (version: string) => Promise<ReleaseDocument>,
+): Promise<PackageRecord | undefined> {
+  const index = indexRecords(list as unknown as Row[]);
+  const { choice, architectures } = await chooseLatestOfArchitecture(
+    index,
+    parametersOf(wanted),
+    async (version) => architecturesOf(await read(version)),
+  );
   if (choice.kind === "none") return undefined;
   if (choice.kind === "one") return list[choice.position];
-  const fitting = choice.positions.flatMap((position) => list[position] ?? []);
-  throw ambiguous(wanted, fitting, choice.distinguishing as (keyof PackageRecord)[]);
+  const fitting = choice.positions.flatMap((position, at): Fitting[] => {
+    const record = list[position];
+    return record ? [{ ...record, ...(architectures && { arch: architectures[at] ?? null }) }] : [];
+  });
+  const fields = [...choice.distinguishing, ...(architectures ? ["arch"] : [])];
+  throw ambiguous(wanted, fitting, fields as (keyof Fitting)[]);
 }
+
+/** A record, with its architecture if that is needed to choose it. */
+type Fitting = PackageRecord & { arch?: string | null };
 
 export const isVersion = (which: string): boolean => /^\d{2}\.\d{2}\.\d{3}$/.test(which);
 const isLine = (which: string): boolean => /^\d{2}\.(0[1-9]|1[0-2])$/.test(which);
@@ -43,7 +58,7 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
     );
   const given = settings.map((setting): [string, string] => {
     const [name = "", ...value] = setting.split("=");
-    if (isFilter(name) && value.length > 0) return [name, value.join("=")];
+    if ((isFilter(name) || name === "arch") && value.length > 0) return [name, value.join("=")];
     throw failure(
       "usage",
       `--set ${setting} is not field=value with a field of records`,
@@ -60,12 +75,12 @@ function parametersOf({ which, packageType, settings }: Wanted): [string, string
 
 function ambiguous(
   { packageType }: Wanted,
-  fitting: readonly PackageRecord[],
-  fields: readonly (keyof PackageRecord)[],
+  fitting: readonly Fitting[],
+  fields: readonly (keyof Fitting)[],
 ): RelcatError {
   const [first] = fitting;
   const kinds = fields.filter((field) => field !== "id" && field !== "name");
-  const settings = (record: PackageRecord, of: readonly (keyof PackageRecord)[]) =>
+  const settings = (record: Fitting, of: readonly (keyof Fitting)[]) =>
     of.map((field) => `--set ${shellWord(`${field}=${record[field] ?? ""}`)}`).join(" ");
   const byKind = fitting.map((record) => settings(record, kinds));
   const isAlone = (text: string) => byKind.filter((each) => each === text).length === 1;

@@ -106,7 +106,7 @@ function isSame(
   release: ReleaseDocument | undefined,
 ): boolean {
   const artifact = release?.artifacts[record.id];
-  const { sha256: hash, file, url, size, ...rest } = entry;
+  const { sha256: hash, file, url, size, arch, ...rest } = entry;
   // A record may lack members that later versions of relcat add here.
   const shared = Object.entries(rest).every(
     ([field, value]) => !Object.hasOwn(record, field) || record[field as keyof PackageRecord] === value,
@@ -115,7 +115,8 @@ function isSame(
   return (
     shared &&
     hash === (checksum === "unknown" ? null : checksum) &&
-    [file, url, size].join("\n") === [artifact?.file, artifact?.url, artifact?.size].join("\n")
+    [file, url, size, arch].join("\n") ===
+      [artifact?.file, artifact?.url, artifact?.size, artifact?.arch].join("\n")
   );
 }
 

@@ -99,7 +99,7 @@ async function find(
   const read = async (version: string) =>
     (await readTarget(trusted, `releases/${version}/release.json`)) as ReleaseDocument;
   const list = (await readTarget(trusted, "catalog/index.json")) as PackageRecord[];
-  const record = chooseRecord(list, wanted);
+  const record = await chooseRecord(list, wanted, read);
   if (!record) {
     const versions = await versionsOf(trusted);
     const release = versions.includes(wanted.which) ? await read(wanted.which) : undefined;

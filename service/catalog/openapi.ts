@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
+import { architectureNames } from "../../pipeline/documents/package-metadata.ts";
 import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
 import { plainJson } from "../../pipeline/documents/portable-patterns.ts";
 import { goneSchema } from "../../pipeline/documents/site.ts";
@@ -70,6 +71,9 @@ const filters = Object.fromEntries(
 );
 const ordering = z.string().optional().meta({
   description: "Fields separated by commas, with a minus for descending order; unknown fields are ignored.",
+});
+const arch = z.enum(architectureNames).optional().meta({
+  description: "This architecture, which release documents state. Only the origin and Cloudflare know it.",
 });
 const strict = z.enum(["1"]).optional().meta({ description: "Unknown parameters are an error." });
 
@@ -150,7 +154,7 @@ const description: ApiDescription<CatalogOperation> = {
     latestPackage: {
       summary: "The newest artifact that matches",
       security: [],
-      requestParams: { query: z.object({ line, ...filters }) },
+      requestParams: { query: z.object({ line, arch, ...filters }) },
       responses: {
         "302": leads("The only match in the highest version with a match."),
         "400": failed("Several match, or a parameter is unknown.", z.union([candidates, problem])),

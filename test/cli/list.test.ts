@@ -3,7 +3,7 @@ import { artifact, cutCatalog, project } from "../support/project.ts";
 
 const url = (file: string) => `http://127.0.0.1:8080/files/${file.slice(5, 14)}/${file}`;
 const cells = (stdout: string) => stdout.split("\n").map((line) => line.split(/ {2,}/));
-const heading = ["ID", "VERSION", "TYPE", "STATE", "OS", "FILE", "URL"];
+const heading = ["ID", "VERSION", "TYPE", "STATE", "ARCH", "OS", "FILE", "URL"];
 
 test("shows the public records that match, in the order of the catalog, with the state of each", async () => {
   const { run, write } = await cutCatalog();
@@ -19,12 +19,12 @@ test("shows the public records that match, in the order of the catalog, with the
   expect(cells(stdout)).toEqual([
     heading,
     ...[
-      ["5", "26.09.001", "rpm", "cut", "any", "tool-26.09.001.rpm"],
-      ["3", "26.09.001", "msi", "cut", "any", "tool-26.09.001.msi"],
-      ["6", "26.08.001", "xz", "provisional", "any", "tool-26.08.001.xz"],
-      ["2", "26.08.001", "rpm", "cut", "any", "tool-26.08.001.rpm"],
-      ["1", "26.08.001", "msi", "revised", "any", "tool-26.08.001.msi"],
-    ].map((row) => [...row, url(row[5] ?? "")]),
+      ["5", "26.09.001", "rpm", "cut", "–", "any", "tool-26.09.001.rpm"],
+      ["3", "26.09.001", "msi", "cut", "–", "any", "tool-26.09.001.msi"],
+      ["6", "26.08.001", "xz", "provisional", "–", "any", "tool-26.08.001.xz"],
+      ["2", "26.08.001", "rpm", "cut", "–", "any", "tool-26.08.001.rpm"],
+      ["1", "26.08.001", "msi", "revised", "–", "any", "tool-26.08.001.msi"],
+    ].map((row) => [...row, url(row[6] ?? "")]),
   ]);
   expect({ stderr, exitCode }).toEqual({ stderr: "5 records.", exitCode: 0 });
 });
@@ -45,6 +45,7 @@ test("shows withdrawn records with --all", async () => {
   expect((document.records as { id: number }[]).map(({ id }) => id)).toEqual([2, 1]);
   expect((document.details as object[])[0]).toEqual({
     id: 2,
+    arch: null,
     state: "withdrawn",
     file: "tool-26.08.001.rpm",
     url: url("tool-26.08.001.rpm"),

@@ -47,7 +47,9 @@ function published({ folder }: Project): Map<string, string> {
   return new Map(
     paths.map(({ parentPath, name }) => {
       const path = join(parentPath, name);
-      return [path, readFileSync(path, "latin1")];
+      // The newest records of a type are followed by their architectures, which are not among their fields.
+      const text = readFileSync(path, "latin1");
+      return [path, /\/latest\/[^/]+$/.test(path) ? text.replace(/,"arch":"\w+"\}/g, "}") : text];
     }),
   );
 }

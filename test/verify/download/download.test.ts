@@ -57,6 +57,10 @@ describe("relcat download", () => {
     [["26.08.001", "deb", "--set", "min_os_version=22.04"], names.new],
     [["latest", "deb", "--set", "max_os_version=20.04"], names.old],
     [["latest", "xz"], names.unsized],
+    [["latest", "msi", "--set", "arch=arm64"], names.msiArm],
+    [["26.08.002", "msi", "--set", "arch=amd64"], names.msi64],
+    [["latest", "msi", "--set", "arch=i386"], names.msi32],
+    [["26.08", "deb", "--set", "arch="], names.later],
   ])("finds %j", async (args, name) => {
     const { exitCode, text } = await download(...args);
     expect([exitCode, text]).toEqual([0, expect.stringContaining("Downloaded")]);
@@ -68,6 +72,16 @@ describe("relcat download", () => {
     const { exitCode, text } = await download("26.08.001", "deb");
     expect(exitCode).toBe(2);
     expect(text).toContain(`${names.old} (--set min_os_version= --set max_os_version=20.04)`);
+  });
+
+  test("lists architectures if the files differ in them, and finds none for another one", async () => {
+    const several = await download("latest", "msi");
+    expect([several.exitCode, several.text]).toEqual([
+      2,
+      expect.stringContaining(`${names.msiArm} (--set arch=arm64), ${names.msi64} (--set arch=amd64)`),
+    ]);
+    const none = await download("latest", "msi", "--set", "arch=s390x");
+    expect([none.exitCode, none.text]).toEqual([1, expect.stringContaining("error[artifact-missing]")]);
   });
 
   test("names a selector for each of several files that works when it is pasted", async () => {
@@ -92,7 +106,7 @@ describe("relcat download", () => {
 
   test.each([
     [["26.08.009", "deb"], 1, /error\[version-unknown\][\s\S]*26\.08\.001, 26\.08\.002/],
-    [["26.08.001", "msi"], 1, /error\[artifact-missing\][\s\S]*There are deb, helm/],
+    [["26.08.001", "qcow"], 1, /error\[artifact-missing\][\s\S]*There are deb, helm/],
     [["soon", "deb"], 2, /error\[usage\] "soon" is not a version/],
     [["latest", "deb", "--set", "color=red"], 2, /error\[usage\] --set color=red is not field=value/],
     [
@@ -260,13 +274,13 @@ describe("relcat verify --artifacts", () => {
     const all = await verifyArtifacts();
     expect([all.exitCode, all.text]).toEqual([
       0,
-      expect.stringMatching(/^Verified .*, 9 artifacts are what was signed/),
+      expect.stringMatching(/^Verified .*, 12 artifacts are what was signed/),
     ]);
     // Each is requested for its bytes, and again with gzip.
-    expect(served.filter((line) => line.startsWith("GET"))).toHaveLength(2 * 9);
+    expect(served.filter((line) => line.startsWith("GET"))).toHaveLength(2 * 12);
     const some = await verifyArtifacts("--sample", "2");
     expect(some.text).toMatch(
-      /^Sampled .*: 2 of \d+ files, 2 of 9 artifacts are what was signed, the rest was not compared/,
+      /^Sampled .*: 2 of \d+ files, 2 of 12 artifacts are what was signed, the rest was not compared/,
     );
   });
 
@@ -296,7 +310,7 @@ describe("relcat verify --artifacts", () => {
     cpSync(join(project.artifacts, "files"), join(folder, "files"), { recursive: true });
     const trust = ["--root", rootOf(project), "--trust-dir", temporaryFolder()];
     const verified = await project.relcat(["verify", folder, "--artifacts", ...trust]);
-    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("9 artifacts")]);
+    expect([verified.exitCode, verified.stdout]).toEqual([0, expect.stringContaining("12 artifacts")]);
     expect(served).toEqual([]);
   });
 });

@@ -19,6 +19,19 @@ const entry = (name: string, package_type: string, rest: object = {}) => ({
   ...rest,
 });
 
+const msi = (name: string, arch: string) =>
+  entry(name, "msi", {
+    package: {
+      type: "msi",
+      product_name: "Client",
+      manufacturer: "Example",
+      product_version: "26.8.2",
+      product_code: "{12345678-1234-1234-1234-123456789012}",
+      arch,
+      scope: "machine",
+    },
+  });
+
 export const names = {
   old: "client-old_26.08.001_2004.deb",
   new: "client-new_26.08.001_2204.deb",
@@ -30,6 +43,9 @@ export const names = {
   arm: "client-26.08.002.aarch64.pkg",
   amd: "client-26.08.002.x86_64.pkg",
   core: "client-core-26.08.002.pkg",
+  msi32: "client-26.08.001-x86.msi",
+  msiArm: "client-26.08.002-arm64.msi",
+  msi64: "client-26.08.002-x64.msi",
 };
 
 /** A signed catalog with its files for download, at an address. */
@@ -45,6 +61,7 @@ export async function downloads(baseUrl: string): Promise<SignedProject & { arti
       trust: "simple",
     },
     ...release("26.08.001", [
+      msi(names.msi32, "i386"),
       entry(names.old, "deb", deb.old),
       entry(names.new, "deb", deb.new),
       entry(names.chart, "helm"),
@@ -57,6 +74,8 @@ export async function downloads(baseUrl: string): Promise<SignedProject & { arti
       entry(names.arm, "pkg", { gui_only: true }),
       entry(names.amd, "pkg", { gui_only: true }),
       entry(names.core, "pkg", { headless: true }),
+      msi(names.msiArm, "arm64"),
+      msi(names.msi64, "amd64"),
     ]),
   });
   const keys = join(temporaryFolder(), "keys");
