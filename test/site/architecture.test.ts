@@ -108,7 +108,7 @@ describe("latest/?arch=", () => {
     expect((await latest("version=26.08.001&package_type=deb&arch=amd64")).status).toBe(404);
   });
 
-  test("is a way to tell files apart", async () => {
+  test("is named if files differ in it", async () => {
     const { status, text } = await latest("package_type=deb");
     expect([status, JSON.parse(text)]).toEqual([
       400,
@@ -123,7 +123,7 @@ describe("latest/?arch=", () => {
     ]);
   });
 
-  test("is no filter of the list", async () => {
+  test("does not filter the list", async () => {
     const { headers, text } = await ask(url, "/api/v1/package/?arch=arm64");
     expect([headers["x-ignored-parameters"], JSON.parse(text)]).toEqual([
       "arch",

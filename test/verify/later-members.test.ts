@@ -60,6 +60,7 @@ test("the schemas of a site's documents allow unknown members at every depth, th
     "latest",
     "gone",
     "build",
+    "feeds",
   ];
   for (const name of Object.keys(documentSchemas)) {
     const text = readFileSync(join(import.meta.dirname, `../../schemas/${name}.schema.json`), "utf8");
