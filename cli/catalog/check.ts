@@ -44,13 +44,13 @@ export async function check(options: CheckOptions, host: Host): Promise<number> 
     printDocument(host, { ...found, ...document(counts, ledgerBase), problems: problemRows(problems, host) });
   else {
     host.data.write(renderProblems(problems, host, host.data));
-    print(host, `${countProblems(found)}${lookedAt(counts)}`);
+    print(host, `${countProblems(found)}${checkedContent(counts)}`);
     const isProved = ledgerBase !== undefined && ledgerBase !== "none" && history.length === 0;
     if (isProved) print(host, `the ledger only grew since ${ledgerBase}`);
   }
   if (ledgerBase === undefined) await guard.sayUnproved(catalog.ledger);
   if (format !== "github") annotate(problems, host);
-  summarizeProblems(problems, lookedAt(counts), host);
+  summarizeProblems(problems, checkedContent(counts), host);
   sayNext(host, found.errors > 0 ? "correct the files named above, then relcat check" : "relcat build");
   return found.errors > 0 ? exitStatus.problems : exitStatus.done;
 }
@@ -85,11 +85,11 @@ const document = (
   ledger_base: ledgerBase ?? null,
 });
 
-function lookedAt({ releases, artifacts, private: hidden, nextNotes }: Counts): string {
-  const looked = [
+function checkedContent({ releases, artifacts, private: hidden, nextNotes }: Counts): string {
+  const checked = [
     count(releases, "release"),
     `${count(artifacts, "artifact")}${hidden > 0 ? ` (${hidden} private)` : ""}`,
     `${count(nextNotes, "note")} for the next release`,
   ];
-  return ` in ${looked.join(", ")}`;
+  return ` in ${checked.join(", ")}`;
 }

@@ -28,10 +28,10 @@ export function summarize(host: Host, markdown: (limit: number, measure: Measure
 }
 
 /** Writes all problems into the job summary, as far as they fit. */
-export function summarizeProblems(problems: readonly Problem[], looked: string, host: Host): void {
+export function summarizeProblems(problems: readonly Problem[], checked: string, host: Host): void {
   summarize(host, (limit, measure) => {
     const path = repositoryPaths(host);
-    const found = `**${countProblems(tally(problems))}${looked}**`;
+    const found = `**${countProblems(tally(problems))}${checked}**`;
     const head = `## relcat\n\n${found}\n`;
     if (problems.length === 0) return head;
     const rows = [...problemsAsGiven(problems, host.given)]

@@ -98,8 +98,8 @@ function nextAfter(decided: Plan, versions: readonly string[], { out, artifacts 
   if (missing.length > 0) return "add the missing artifacts, then relcat plan";
   const revisions = decided.revised.length + decided.private.lines.revise;
   const allow = revisions > mostRevisions ? [`--allow-revise ${revisions}`] : [];
-  const look = artifacts === undefined ? [] : [`--artifacts ${shellWord(artifacts)}`];
+  const withArtifacts = artifacts === undefined ? [] : [`--artifacts ${shellWord(artifacts)}`];
   const which = versions.length > 0 ? versions : ["--all"];
   const chosen = out === undefined ? which : [`--plan ${shellWord(out)}`];
-  return ["relcat cut", ...chosen, ...look, ...allow].join(" ");
+  return ["relcat cut", ...chosen, ...withArtifacts, ...allow].join(" ");
 }

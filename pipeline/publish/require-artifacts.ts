@@ -58,11 +58,11 @@ export async function requireArtifacts({
   const isImported = (id: number) => ledger.byId.get(id)?.add.imported === true;
   const named = newlyNamed(documents).filter(({ id }) => !(artifactsKnown && isImported(id)));
   const { unsettled, settled, unread } = await splitSettled(named, settlingSites);
-  const looked = await inParallel(unsettled, maxConcurrentRequests, async (artifact) => {
+  const found = await inParallel(unsettled, maxConcurrentRequests, async (artifact) => {
     const fault = await faultOf(artifact, site, store);
     return fault === undefined ? [] : [{ ...artifact, fault }];
   });
-  const problems = [...Map.groupBy(looked.flat(), ({ version }) => version)].map(([version, those]) =>
+  const problems = [...Map.groupBy(found.flat(), ({ version }) => version)].map(([version, those]) =>
     problemOf(version, those, site, unread),
   );
   if (problems.length > 0) throw new RelcatError(problems);

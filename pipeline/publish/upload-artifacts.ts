@@ -90,10 +90,10 @@ export async function upload(
   const ingested = manifest ? undefined : await findManifest(folder, version, names);
   const to = { config, site, version, manifest, withPrivate: request.withPrivate === true };
   planUpload(files, undefined, to);
-  const look = await lookFor(files, folder, request, { ...to, clock: surroundings.clock });
-  const planned = planUpload(files, await readAll(files, surroundings.onReading, look), to);
+  const inspect = await inspectorFor(files, folder, request, { ...to, clock: surroundings.clock });
+  const planned = planUpload(files, await readAll(files, surroundings.onReading, inspect), to);
   const place = await openPlace(site, surroundings.environment);
-  const present = await lookAtAll(place, planned);
+  const present = await presentAt(place, planned);
   const uploads = request.dryRun
     ? planned.map((each) => ({ ...each, result: present.has(each.key) ? "present" : "absent" }) as const)
     : await sendAll(place, planned, surroundings.onUploading);
@@ -121,7 +121,7 @@ function signedBy(path: string, config: Config, { value }: Located<Manifest>): s
 type UploadInspector = Awaited<ReturnType<typeof uploadInspector>>;
 
 /** Loads the inspection code only if there are signers. */
-async function lookFor(
+async function inspectorFor(
   files: readonly NamedFile[],
   folder: string,
   request: UploadRequest,
@@ -166,7 +166,7 @@ function versionOf({ version, manifest: file }: UploadRequest, manifest: Located
 async function readAll(
   files: readonly NamedFile[],
   onReading: (progress: Progress) => void,
-  look: UploadInspector | undefined,
+  inspect: UploadInspector | undefined,
 ) {
   const infos = files.map((file) => ({ ...file, ...pathInfo(file.path) }));
   throwErrors(infos.flatMap(inputProblems));
@@ -174,8 +174,9 @@ async function readAll(
     path,
     name: path,
     size,
-    look:
-      look && (async (opened: FileWithNeighbours) => ({ seen: await look({ path, file, index }, opened) })),
+    readFacts:
+      inspect &&
+      (async (opened: FileWithNeighbours) => ({ seen: await inspect({ path, file, index }, opened) })),
   }));
   const read = await readCopies(copies, onReading);
   return new Map<string, ReadFile>(
@@ -209,7 +210,7 @@ async function openPlace({ place }: SiteSettings, environment: UploadSurrounding
 }
 
 /** @throws RelcatError object-taken with every name that already has other bytes */
-async function lookAtAll(place: ArtifactPlace, uploads: readonly Upload[]): Promise<Set<string>> {
+async function presentAt(place: ArtifactPlace, uploads: readonly Upload[]): Promise<Set<string>> {
   const present = new Set<string>();
   const problems: Problem[] = [];
   for (const { key, ...file } of uploads) {

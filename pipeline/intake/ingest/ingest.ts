@@ -13,7 +13,7 @@ import { readEvidence } from "./inputs.ts";
 import { manifestFileName, manifestText } from "./manifest-text.ts";
 import {
   type ClaimInspector,
-  type Looking,
+  type FactReader,
   locate,
   type Measured,
   measure,
@@ -103,8 +103,8 @@ export async function ingestBuild(
   const stated = check(new Map());
   throwErrors([...unused, ...missing, ...stated.problems]);
   const inspect = await inspectorFor(folder, request, config, stated.manifest, surroundings.clock);
-  const look = lookInto(stated, config, inspect);
-  const { measured, problems: found } = await measure(present, surroundings.onProgress, look);
+  const readFacts = factReader(stated, config, inspect);
+  const { measured, problems: found } = await measure(present, surroundings.onProgress, readFacts);
   const { manifest, problems } = check(measured);
   throwErrors([...found, ...problems]);
   return {
@@ -132,11 +132,11 @@ async function inspectorFor(
 }
 
 /** Inspects a file if its package type has a policy, and reads what its package states. */
-function lookInto(
+function factReader(
   { manifest, statements }: { manifest: Manifest; statements: ReadonlyMap<string, IncusStatement> },
   config: Config,
   inspect: ClaimInspector | undefined,
-): Looking {
+): FactReader {
   const types = new Map(
     manifest.artifacts.map(({ file, name, package_type }) => [file ?? name, package_type]),
   );

@@ -49,11 +49,11 @@ export interface Seen {
 /** Inspects a file, or returns undefined to skip it. */
 export type ClaimInspector = (file: Claimed, opened: FileWithNeighbours) => Promise<Seen | undefined>;
 
-/** Facts from reading a file's bytes. */
-export type Looked = Pick<Measured, "seen" | "found">;
+/** Facts from the bytes of a file. */
+export type FileFacts = Pick<Measured, "seen" | "found">;
 
 /** Reads facts from the bytes of a file. */
-export type Looking = (file: Claimed, opened: FileWithNeighbours) => Promise<Looked>;
+export type FactReader = (file: Claimed, opened: FileWithNeighbours) => Promise<FileFacts>;
 
 /**
  * Locates the bytes of files. A file with neither bytes nor a digest is a problem.
@@ -105,7 +105,7 @@ function copiesOf(places: JobFile["copies"], file: JobFile, problems: Problem[])
 export async function measure(
   present: readonly Present[],
   onProgress: (progress: Progress) => void,
-  look?: Looking,
+  readFacts?: FactReader,
 ) {
   const problems: Problem[] = [];
   const measured = new Map<string, Measured>();
@@ -113,7 +113,7 @@ export async function measure(
     copies.map((copy) => ({
       ...copy,
       name: file.name,
-      look: look && ((opened: FileWithNeighbours) => look(file, opened)),
+      readFacts: readFacts && ((opened: FileWithNeighbours) => readFacts(file, opened)),
     })),
   );
   const read = Map.groupBy(await readCopies(toRead, onProgress), ({ name }) => name);
@@ -139,10 +139,10 @@ export interface Copy {
   /** Expected size in bytes, from an earlier stat. */
   size: number;
   /** Inspects the file; without it, the file is only hashed. */
-  look: ((opened: FileWithNeighbours) => Promise<Looked>) | undefined;
+  readFacts: ((opened: FileWithNeighbours) => Promise<FileFacts>) | undefined;
 }
 
-type Read = MeasuredFile & Looked;
+type Read = MeasuredFile & FileFacts;
 
 /**
  * Reads one file after another.
@@ -168,14 +168,14 @@ export async function readCopies<C extends Copy>(
 
 const bytesOf = (copies: readonly Copy[]): number => copies.reduce((bytes, { size }) => bytes + size, 0);
 
-async function readHere({ path, size, look }: Copy, onBytes: (bytes: number) => void): Promise<Read> {
+async function readHere({ path, size, readFacts }: Copy, onBytes: (bytes: number) => void): Promise<Read> {
   let reported = 0;
   const report = (done: number) => {
     if (done <= reported) return; // A reader may pass over the file again.
     onBytes(done - reported);
     reported = done;
   };
-  const read = look ? await readCopy(path, report, look) : await hashFile(path, report);
+  const read = readFacts ? await readCopy(path, report, readFacts) : await hashFile(path, report);
   if (reported < size) report(size);
   return read;
 }
@@ -184,7 +184,7 @@ async function readHere({ path, size, look }: Copy, onBytes: (bytes: number) => 
 async function readCopy(
   path: string,
   onBytes: (done: number) => void,
-  look: (opened: FileWithNeighbours) => Promise<Looked>,
+  readFacts: (opened: FileWithNeighbours) => Promise<FileFacts>,
 ): Promise<Read> {
   const opened = openWithNeighbours(path);
   const { file } = opened;
@@ -201,8 +201,8 @@ async function readCopy(
     return file.sha256();
   };
   try {
-    const looked = await look({ ...opened, file: { ...file, each, sha256 } });
-    return { ...looked, sha256: await sha256(), size: file.size };
+    const facts = await readFacts({ ...opened, file: { ...file, each, sha256 } });
+    return { ...facts, sha256: await sha256(), size: file.size };
   } finally {
     opened.close();
   }
