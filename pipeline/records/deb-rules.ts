@@ -1,3 +1,4 @@
+import { parseParagraph } from "../documents/control-paragraph.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { type ArtifactRule, error } from "./report.ts";
@@ -29,9 +30,24 @@ function hasLike(deb: WrittenArtifact, { manifests }: ParsedRelease): boolean {
   const kind = kindOf(deb);
   return manifests.some(({ value }) =>
     value.artifacts.some(
-      (other) => other.package_type === "deb" && (other.file ?? other.name) !== own && kindOf(other) === kind,
+      (other) =>
+        other.package_type === "deb" &&
+        (other.file ?? other.name) !== own &&
+        kindOf(other) === kind &&
+        !areOtherPackages(deb, other),
     ),
   );
+}
+
+/** apt installs packages with different names side by side. Manifests without metadata do not say the name. */
+function areOtherPackages(one: WrittenArtifact, other: WrittenArtifact): boolean {
+  const [own, its] = [packageName(one), packageName(other)];
+  return own !== undefined && its !== undefined && own !== its;
+}
+
+function packageName({ package: metadata }: WrittenArtifact): string | undefined {
+  const fields = metadata?.type === "deb" ? parseParagraph(metadata.control) : "";
+  return typeof fields === "string" ? undefined : fields.get("package");
 }
 
 const kindOf = ({ file, name, gui_only, headless }: WrittenArtifact): string =>

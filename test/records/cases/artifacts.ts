@@ -66,6 +66,26 @@ export const artifactCases: Case[] = [
     files: withDebs({ file: "other_26.08.001_arm64.deb" }, { gui_only: true }, { headless: true }),
     problems: [],
   },
+  {
+    behaviour: "debs of different packages need no OS bound, because a machine can have both",
+    files: withDebs(
+      { package: { type: "deb", arch: "amd64", control } },
+      { package: { type: "deb", arch: "amd64", control: control.replace("Package: a", "Package: b") } },
+    ),
+    problems: [],
+  },
+  {
+    behaviour: "debs of one package without an OS bound are reported",
+    files: withDebs(
+      { package: { type: "deb", arch: "amd64", control } },
+      { package: { type: "deb", arch: "amd64", control: control.replace("Version: 1", "Version: 2") } },
+    ),
+    problems: [3, 4].map(
+      (line) =>
+        `26.08.001/manifests/debs.yaml:${line}:5 error[deb-os-range] a deb has neither min_os_version nor max_os_version, and another one is of the same release, variant and architecture` +
+        "\n  Set max_os_version on the build for the older systems, min_os_version on the one for the newer.",
+    ),
+  },
   ...[
     { of: "of unknown architecture", others: [{}] },
     {
