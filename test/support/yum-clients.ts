@@ -6,6 +6,10 @@ import { temporaryFolder } from "./run.ts";
 
 /** A machine of its own: a package manager with its settings, caches, keys and database of packages. */
 export interface YumClient extends Words {
+  /** The program and the options that keep it inside the machine. */
+  command: readonly string[];
+  /** Folder of .repo files. */
+  repos: string;
   /** Puts a .repo file in place of the last one. */
   use(repo: string): void;
   /** Runs a command of the package manager. @returns both outputs in one, and the exit code */
@@ -52,6 +56,8 @@ function client({ repos, database, command, env }: Program, root: string, words:
   mkdirSync(join(root, repos), { recursive: true });
   return {
     ...words,
+    command,
+    repos: join(root, repos),
     run,
     use: (repo) => writeFileSync(join(root, repos, "site.repo"), repo),
     async succeed(...args) {
