@@ -100,8 +100,7 @@ test("a private image is in no file of the feed", async () => {
 test("status names the command that adds digests to a settled disk, and the build then lists it", async () => {
   const found = await made({});
   found.write("releases/catalog.yaml", catalog({ incus: { os: "acme" } }));
-  const manifest = manifestOf("26.08.001");
-  const command = `relcat ingest ${manifest} --artifacts FOLDER --out ${manifest}`;
+  const command = "relcat ingest --fill 26.08.001 --artifacts FOLDER";
   const { document } = await found.json("status");
   expect(document.not_in_feeds).toEqual([
     {
