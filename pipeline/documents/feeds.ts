@@ -16,6 +16,12 @@ export function feedOf(format: PackageMetadata["type"], packageType: string): Fe
 
 /** A name that is a path segment and a field of apt and yum configuration. */
 const indexName = text("option-value", /^[a-z0-9][a-z0-9._-]{0,31}$/, "a name such as jammy or stable");
+/** The mirrorlist of a repository is at `yum/NAME.mirrorlist`, where another one would have its folder. */
+const repoName = text(
+  "option-value",
+  /^(?!.*\.mirrorlist$)[a-z0-9][a-z0-9._-]{0,31}$/,
+  "a name such as stable, without the ending .mirrorlist",
+);
 const days = z.int(expects("option-value", "a number of days")).min(1).max(3650);
 const architecture = z.enum(
   architectureNames.filter((name) => name !== "all"),
@@ -52,7 +58,7 @@ const repoSchema = object({
 });
 
 const yumSchema = object({
-  repos: tableBy(indexName, repoSchema)
+  repos: tableBy(repoName, repoSchema)
     .optional()
     .meta({ description: "Repositories and the rpms they take; default: stable, with every rpm." }),
   filelists: flag.optional().meta({ description: "Whether to list every file of every rpm." }),

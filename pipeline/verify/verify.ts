@@ -2,6 +2,7 @@ import type { BuildDocument, ReleaseIndex } from "../documents/site.ts";
 import { sha256 } from "../trust/metadata.ts";
 import { type ArtifactProgress, artifactsOf, compareArtifacts, placeOf } from "./artifacts.ts";
 import { buildFindings, disagreements } from "./consistency.ts";
+import { copyFindings } from "./copies.ts";
 import { readDocuments, type SignedDocuments } from "./documents.ts";
 import { feedFindings } from "./feed-findings.ts";
 import { compareFiles } from "./files.ts";
@@ -94,6 +95,7 @@ async function verifyTrusted(trusted: TrustedSite, request: VerifyRequest): Prom
     ...disagreements(documents),
     ...(await indexFindings(site, documents, build)),
     ...(await compareFiles(site, paths, documents.listed, onFile)),
+    ...(await copyFindings(site, build)),
     ...(await listAddressFindings(site, documents.listed)),
     ...(await feedFindings(site, documents, build, now)),
     ...(await compareArtifacts(

@@ -28,6 +28,8 @@ export function packagesOf(version: string, [a = "", b = "", c = "", d = ""]: st
 /** A project that can sign all feeds, without releases. */
 export interface FeedProject extends Project {
   dist: string;
+  /** Runs relcat with the private keys. */
+  signing(...args: string[]): ReturnType<typeof relcat>;
   /** Adds a release, cuts it, and builds and signs everything. */
   publish(version: string, artifacts: readonly object[], rest?: object): Promise<void>;
 }
@@ -50,6 +52,7 @@ export async function allFeeds(settings: object = {}): Promise<FeedProject> {
   return {
     ...made,
     dist: join(made.folder, "dist"),
+    signing: (...args) => relcat(made.folder, args, { env }),
     async publish(version, artifacts, rest) {
       for (const [path, content] of Object.entries(release(version, artifacts, rest)))
         made.write(path, content);
