@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** The files that take longest. One of them that begins last would run alone while the other processes have ended. */
 const longest = [
-  "test/slow/feeds-apt-race.test.ts",
+  "test/slow/feeds-race.test.ts",
   "test/slow/interrupted.test.ts",
   "test/slow/publish-flips.test.ts",
   "test/verify/sweep.test.ts",
