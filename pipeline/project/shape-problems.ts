@@ -21,6 +21,10 @@ export function* problemsOf(
     for (const key of issue.keys) yield unknownKey(key, path, schema, place([...path, key], "key"));
     return;
   }
+  if (issue.code === "invalid_key") {
+    yield unfitKey(path, issue.issues[0] ?? issue, place(path, "key"));
+    return;
+  }
   const { found, value } = lookUp(syntax.value, path);
   const inner = issue.code === "invalid_union" ? closestBranch(issue, value) : undefined;
   if (inner) {
@@ -28,6 +32,12 @@ export function* problemsOf(
       yield* problemsOf({ ...nested, path: [...path, ...nested.path] }, syntax, schema, place);
   } else if (found) yield unfit(issue, value, syntax.spelling(path), place(path));
   else yield missingKey(path, issue, place(path));
+}
+
+function unfitKey(path: Path, issue: Issue, at: Place): Problem {
+  const { code, expected } = wordingOf(issue);
+  const message = `the key ${display(String(path.at(-1)))} in ${pathText(path.slice(0, -1))} is not valid, expected ${expected}`;
+  return { code, severity: "error", message, at };
 }
 
 function unknownKey(key: string, path: Path, schema: z.ZodType, at: Place): Problem {

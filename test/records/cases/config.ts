@@ -136,6 +136,13 @@ export const configCases: Case[] = [
     ],
   },
   {
+    behaviour: "a yum repository with the name of the mirrorlist of another is reported",
+    files: config({ feeds: { yum: { repos: { a: {}, "a.mirrorlist": {} } } } }),
+    problems: [
+      'catalog.yaml:6:9 error[option-value] the key "a.mirrorlist" in feeds.yum.repos is not valid, expected a name such as stable, without the ending .mirrorlist',
+    ],
+  },
+  {
     behaviour: "an unknown host is reported",
     files: config({ hosts: ["nginx", "apache"] }),
     problems: [
