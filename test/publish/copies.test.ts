@@ -108,6 +108,24 @@ describe("in a bucket", () => {
     }
   });
 
+  test("missing and changed copies are restored by publish --repair", async () => {
+    const { upload, build, succeed, run, read } = await chartProject();
+    await upload("bucket");
+    await build("bucket");
+    await succeed("publish", "bucket");
+    const [missing = "", changed = ""] = copiesIn(read("dist/build.json")).map(([path]) => path);
+    const { objects } = fake.bucket;
+    const before = objects.get(`pre/${changed}`)?.bytes;
+    objects.delete(`pre/${missing}`);
+    const bytes = Buffer.from("other");
+    objects.set(`pre/${changed}`, { bytes, etag: etagOf(bytes), headers: {} });
+    const { exitCode, stdout } = await run("publish", "bucket", "--repair", "--json");
+    const repaired = JSON.parse(stdout).repaired.map(({ path }: { path: string }) => path);
+    expect([exitCode, repaired.sort()]).toEqual([0, [missing, changed].sort()]);
+    expect(objects.has(`pre/${missing}`)).toBe(true);
+    expect(objects.get(`pre/${changed}`)?.bytes).toEqual(before);
+  });
+
   test("an artifact with other bytes is reported before anything becomes public", async () => {
     const { upload, build, run } = await chartProject();
     await upload("bucket");
