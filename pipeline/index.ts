@@ -5,7 +5,7 @@
 
 export { type BuildSurroundings, build } from "./deliver.ts";
 export type { Config, Expectation } from "./documents/config.ts";
-export type { FeedKeyState } from "./documents/feed-keys.ts";
+export type { FeedKeyState } from "./documents/feeds/keys.ts";
 export type { LedgerEvent } from "./documents/ledger.ts";
 export type { Manifest, WrittenArtifact } from "./documents/manifest.ts";
 export type { Note } from "./documents/note.ts";

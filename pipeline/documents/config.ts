@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { type FeedKey, fingerprint } from "./feed-keys.ts";
-import { type FeedSettings, feedsSchema, type RpmSigner } from "./feeds.ts";
+import { type FeedKey, fingerprint } from "./feeds/keys.ts";
+import { architecture } from "./feeds/package-metadata.ts";
+import { type FeedSettings, feedsSchema, type RpmSigner } from "./feeds/settings.ts";
 import {
   expects,
   flag,
@@ -16,7 +17,6 @@ import {
   versionBound,
 } from "./fields.ts";
 import { type Encoding, encodings, type Host, hosts } from "./hosting.ts";
-import { architecture } from "./package-metadata.ts";
 import { type Kind, kinds, type PackageType } from "./package-types.ts";
 import { type Policy, policySchema, versionMapSchema } from "./policy.ts";
 import { type SignerFile, signersSchema } from "./signers.ts";

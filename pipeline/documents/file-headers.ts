@@ -1,4 +1,4 @@
-import { feedPath } from "./feed-paths.ts";
+import { feedPath } from "./feeds/paths.ts";
 import type { ObjectHeaders } from "./object-store.ts";
 
 /** Cache-Control headers. */

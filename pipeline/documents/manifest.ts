@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { attestationSchema, storeSchema, vendorSchema } from "./attestation.ts";
+import { documentSchema, packageMetadataSchema } from "./feeds/package-metadata.ts";
 import {
   account,
   checksum,
@@ -17,7 +18,6 @@ import {
   url,
   version,
 } from "./fields.ts";
-import { documentSchema, packageMetadataSchema } from "./package-metadata.ts";
 import { inspectedSchema } from "./policy.ts";
 import { recordFields } from "./record-fields.ts";
 

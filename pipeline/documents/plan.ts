@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { feedNames } from "./feeds.ts";
+import { feedNames } from "./feeds/settings.ts";
 import {
   date,
   expects,

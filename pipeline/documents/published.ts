@@ -1,7 +1,7 @@
 import type { Config } from "./config.ts";
-import type { FeedName } from "./feeds.ts";
+import type { Architecture, ArtifactDocument, PackageMetadata } from "./feeds/package-metadata.ts";
+import type { FeedName } from "./feeds/settings.ts";
 import type { Note } from "./note.ts";
-import type { Architecture, ArtifactDocument, PackageMetadata } from "./package-metadata.ts";
 import type { WireRecord } from "./package-record.ts";
 import type { FeedsDocument, RetractedRecord } from "./site.ts";
 

@@ -1,4 +1,4 @@
-import { feedFolders } from "./feed-paths.ts";
+import { feedFolders } from "./feeds/paths.ts";
 
 /** Folders at a site's root that builds, signatures and the store write to. */
 const ownFolders = new Set([

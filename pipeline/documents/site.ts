@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { feedNames } from "./feeds.ts";
+import { architecture } from "./feeds/package-metadata.ts";
+import { feedNames } from "./feeds/settings.ts";
 import {
   checksum,
   date,
@@ -23,7 +24,6 @@ import {
   url,
   version,
 } from "./fields.ts";
-import { architecture } from "./package-metadata.ts";
 import { packageRecordSchema } from "./package-record.ts";
 import { relativePathSchema } from "./relative-path.ts";
 import { ledgerMark } from "./site-state.ts";

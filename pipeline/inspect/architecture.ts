@@ -1,4 +1,4 @@
-import { type Architecture, architectureNames } from "../documents/package-metadata.ts";
+import { type Architecture, architectureNames } from "../documents/feeds/package-metadata.ts";
 import { Fault } from "../documents/verdict.ts";
 
 /** Other names of the architectures, from rpm, the kernel, Apple and file names. */

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { ImageMetadata } from "../documents/package-metadata.ts";
+import type { ImageMetadata } from "../documents/feeds/package-metadata.ts";
 import { incusTarball } from "../records/incus-tarball.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import { formatOf } from "./images/disks/formats.ts";

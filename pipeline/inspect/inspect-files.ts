@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import type { PackageMetadata } from "../documents/package-metadata.ts";
+import type { PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import { Fault } from "../documents/verdict.ts";
 import { failure, type Problem, throwErrors } from "../errors.ts";
 import type { ByteSource } from "../system/byte-source.ts";

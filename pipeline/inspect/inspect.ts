@@ -1,4 +1,4 @@
-import type { PackageMetadata } from "../documents/package-metadata.ts";
+import type { PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import type { ByteSource } from "../system/byte-source.ts";
 import type { Inspection, InspectOptions, Reader } from "./inspection.ts";
 import { isMachO } from "./packages/macho/macho.ts";

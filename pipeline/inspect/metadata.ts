@@ -2,7 +2,7 @@ import {
   maxMetadataBytes,
   type PackageMetadata,
   packageMetadataSchema,
-} from "../documents/package-metadata.ts";
+} from "../documents/feeds/package-metadata.ts";
 import type { Kind } from "../documents/package-types.ts";
 import { Fault, malformed } from "../documents/verdict.ts";
 import type { ByteSource } from "../system/byte-source.ts";

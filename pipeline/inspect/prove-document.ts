@@ -1,4 +1,4 @@
-import type { ArtifactDocument } from "../documents/package-metadata.ts";
+import type { ArtifactDocument } from "../documents/feeds/package-metadata.ts";
 import type { FileSource } from "../system/file-source.ts";
 import { mostBytes, readSmall } from "./bytes/small-file.ts";
 

@@ -1,4 +1,8 @@
-import { isPrimaryFile, lateImageMembers, type PackageMetadata } from "../documents/package-metadata.ts";
+import {
+  isPrimaryFile,
+  lateImageMembers,
+  type PackageMetadata,
+} from "../documents/feeds/package-metadata.ts";
 import type { Kind } from "../documents/package-types.ts";
 import { Fault } from "../documents/verdict.ts";
 import { differingLeaves, leaves, shortly } from "../records/merge.ts";

@@ -1,6 +1,6 @@
 import { copyFileSync, constants as copying } from "node:fs";
 import { join } from "node:path";
-import { feedPath } from "../documents/feed-paths.ts";
+import { feedPath } from "../documents/feeds/paths.ts";
 import { encodings as allEncodings, type Encoding } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
 import { singleCallLimit } from "./compressors.ts";

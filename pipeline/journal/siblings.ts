@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
-import { feedPath } from "../documents/feed-paths.ts";
+import { feedPath } from "../documents/feeds/paths.ts";
 import { type Encoding, encodings } from "../documents/hosting.ts";
 import { accessFailure } from "../system/access-failure.ts";
 import { piecesOf } from "../system/files.ts";

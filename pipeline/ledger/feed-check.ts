@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import type { AptSuite, FeedSettings } from "../documents/feeds.ts";
+import type { AptSuite, FeedSettings } from "../documents/feeds/settings.ts";
 import type { Problem } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { type ArtifactOutline, isPrivate } from "../records/normalize.ts";

@@ -1,5 +1,5 @@
+import { lateImageMembers, type PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import { type Manifest, manifestSchema, type WrittenArtifact } from "../documents/manifest.ts";
-import { lateImageMembers, type PackageMetadata } from "../documents/package-metadata.ts";
 import type { Problem } from "../errors.ts";
 import { readBytes } from "../project/parse.ts";
 import type { Artifact } from "../records/artifact.ts";

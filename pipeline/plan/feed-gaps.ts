@@ -1,4 +1,4 @@
-import type { FeedName } from "../documents/feeds.ts";
+import type { FeedName } from "../documents/feeds/settings.ts";
 import type { Catalog } from "../ledger/catalog.ts";
 import { publishRelease } from "../ledger/publish-records.ts";
 import { unread } from "../site/feeds/feed.ts";

@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import { architectureNames } from "../documents/package-metadata.ts";
+import { architectureNames } from "../documents/feeds/package-metadata.ts";
 import { failure } from "../errors.ts";
 import { display } from "../project/display.ts";
 import { nearestName } from "../project/unknown-type.ts";

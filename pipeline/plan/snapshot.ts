@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import type { FeedName } from "../documents/feeds.ts";
+import type { FeedName } from "../documents/feeds/settings.ts";
 import type { Note } from "../documents/note.ts";
 import type { Plan, PlanRow } from "../documents/plan.ts";
 import type { PublishedPackage, PublishedRelease } from "../documents/published.ts";

@@ -1,6 +1,6 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema, usualKey, usualOpenPgpKey } from "../documents/config.ts";
-import { feedSettings } from "../documents/feeds.ts";
+import { feedSettings } from "../documents/feeds/settings.ts";
 import { defaultPlatforms } from "../documents/package-types.ts";
 import type { Policy } from "../documents/policy.ts";
 import { siteSettings } from "../documents/sites.ts";

@@ -4,8 +4,8 @@ import {
   type FeedKeysDocument,
   feedKeysFolder,
   feedKeysSchema,
-} from "../documents/feed-keys.ts";
-import { armored, dearmored } from "../documents/openpgp-armor.ts";
+} from "../documents/feeds/keys.ts";
+import { armored, dearmored } from "../documents/feeds/openpgp-armor.ts";
 import type { Problem } from "../errors.ts";
 import type { AuthoredFiles } from "./authored-files.ts";
 import type { Located } from "./document.ts";

@@ -1,7 +1,7 @@
 import type { Config } from "../documents/config.ts";
-import { certificateTitle } from "../documents/feed-keys.ts";
-import type { RpmSigner } from "../documents/feeds.ts";
-import { armored, dearmored } from "../documents/openpgp-armor.ts";
+import { certificateTitle } from "../documents/feeds/keys.ts";
+import { armored, dearmored } from "../documents/feeds/openpgp-armor.ts";
+import type { RpmSigner } from "../documents/feeds/settings.ts";
 import { isRelativePath } from "../documents/relative-path.ts";
 import type { Problem } from "../errors.ts";
 import type { AuthoredFiles } from "./authored-files.ts";

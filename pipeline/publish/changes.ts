@@ -1,4 +1,4 @@
-import { type FeedPath, feedPath, isImmutableInFeed } from "../documents/feed-paths.ts";
+import { type FeedPath, feedPath, isImmutableInFeed } from "../documents/feeds/paths.ts";
 import { headersDigest } from "../documents/file-headers.ts";
 import { type PublishedFile, timestampOf } from "../documents/site-state.ts";
 import type { Changes, PublicFile } from "../documents/site-store.ts";

@@ -1,4 +1,4 @@
-import { isInYumFolder } from "../documents/feed-paths.ts";
+import { isInYumFolder } from "../documents/feeds/paths.ts";
 import { publishName, type SiteIndex, type SiteState } from "../documents/site-state.ts";
 import type { Damage, FileBytes, SiteStore } from "../documents/site-store.ts";
 import { readLiveChain } from "../trust/live-metadata.ts";

@@ -1,8 +1,8 @@
 import { basename } from "node:path/posix";
 import type { Config } from "../documents/config.ts";
+import { type ArtifactDocument, documentAddress } from "../documents/feeds/package-metadata.ts";
 import type { Manifest, WrittenArtifact } from "../documents/manifest.ts";
 import type { MeasuredFile } from "../documents/object-store.ts";
-import { type ArtifactDocument, documentAddress } from "../documents/package-metadata.ts";
 import { pathBelow } from "../documents/relative-path.ts";
 import { isInOwnFolder } from "../documents/site-paths.ts";
 import type { SiteSettings } from "../documents/sites.ts";

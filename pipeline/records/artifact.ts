@@ -1,5 +1,5 @@
+import type { ArtifactDocument, PackageMetadata } from "../documents/feeds/package-metadata.ts";
 import type { Note } from "../documents/note.ts";
-import type { ArtifactDocument, PackageMetadata } from "../documents/package-metadata.ts";
 import type { RecordContent, RecordData } from "../documents/package-record.ts";
 import type { Inspected } from "../documents/policy.ts";
 import type { Place } from "../errors.ts";

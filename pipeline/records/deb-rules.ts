@@ -1,4 +1,4 @@
-import { parseParagraph } from "../documents/control-paragraph.ts";
+import { parseParagraph } from "../documents/feeds/control-paragraph.ts";
 import type { WrittenArtifact } from "../documents/manifest.ts";
 import type { ParsedRelease } from "../project/parse.ts";
 import { type ArtifactRule, error } from "./report.ts";

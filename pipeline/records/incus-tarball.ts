@@ -1,4 +1,4 @@
-import type { Architecture, IncusImage } from "../documents/package-metadata.ts";
+import type { Architecture, IncusImage } from "../documents/feeds/package-metadata.ts";
 import { storedXz } from "./stored-xz.ts";
 
 /** Everything that the metadata tarball of an image says. */

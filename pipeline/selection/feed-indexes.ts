@@ -1,5 +1,5 @@
 import { posix } from "node:path";
-import type { AptSuite } from "../documents/feeds.ts";
+import type { AptSuite } from "../documents/feeds/settings.ts";
 
 /** The parts of a record that decide in which suites a deb is. */
 export interface DebRecord {

@@ -1,6 +1,6 @@
 import { posix } from "node:path";
-import type { YumSettings } from "../documents/feeds.ts";
-import type { RpmMetadata } from "../documents/package-metadata.ts";
+import type { RpmMetadata } from "../documents/feeds/package-metadata.ts";
+import type { YumSettings } from "../documents/feeds/settings.ts";
 
 /** Names of the repositories that take an rpm. */
 export const yumReposOf = (file: string, { repos }: YumSettings): string[] =>

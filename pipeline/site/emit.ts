@@ -1,5 +1,5 @@
 import type { Config } from "../documents/config.ts";
-import { areFeedsSigned } from "../documents/feed-signing.ts";
+import { areFeedsSigned } from "../documents/feeds/signing.ts";
 import type { OutputFile, OutputGroup, ReleaseSlices, RenderedRelease } from "../documents/published.ts";
 import type { BuildCopies } from "../documents/site.ts";
 import { digestOf } from "../journal/digest.ts";

@@ -1,4 +1,4 @@
-import { architectureOf } from "../documents/package-metadata.ts";
+import { architectureOf } from "../documents/feeds/package-metadata.ts";
 import type { OutputFile, PublishedRelease, RenderedRelease } from "../documents/published.ts";
 import type { ReleaseIndex } from "../documents/site.ts";
 import { textFile } from "./output.ts";

@@ -1,4 +1,4 @@
-import { architectureOf } from "../documents/package-metadata.ts";
+import { architectureOf } from "../documents/feeds/package-metadata.ts";
 import type {
   ListedPackage,
   PublishedPackage,

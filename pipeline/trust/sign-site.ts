@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Config } from "../documents/config.ts";
-import { usualValidDays } from "../documents/feeds.ts";
+import { usualValidDays } from "../documents/feeds/settings.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
 import { failure } from "../errors.ts";

@@ -1,4 +1,4 @@
-import { isImmutableInFeed } from "../documents/feed-paths.ts";
+import { isImmutableInFeed } from "../documents/feeds/paths.ts";
 import { cacheControl, cachingOf, isHashedAsset, mediaType } from "../documents/file-headers.ts";
 import type { PublicFile } from "../documents/site-store.ts";
 

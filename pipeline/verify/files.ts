@@ -1,5 +1,5 @@
 import { brotliDecompressSync, gunzipSync, zstdDecompressSync } from "node:zlib";
-import { feedPath } from "../documents/feed-paths.ts";
+import { feedPath } from "../documents/feeds/paths.ts";
 import { extensionOf, mediaType } from "../documents/file-headers.ts";
 import { inParallel } from "../system/in-parallel.ts";
 import { sha256 } from "../trust/metadata.ts";

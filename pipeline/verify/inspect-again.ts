@@ -3,7 +3,7 @@ import {
   type ArtifactDocument,
   documentAddress,
   type PackageMetadata,
-} from "../documents/package-metadata.ts";
+} from "../documents/feeds/package-metadata.ts";
 import type { Kind } from "../documents/package-types.ts";
 import type { Inspected, Policy } from "../documents/policy.ts";
 import { isRelativePath, relativePath } from "../documents/relative-path.ts";

@@ -1,5 +1,5 @@
-import { registryHeaders } from "../../pipeline/documents/feed-headers.ts";
-import { feedPath } from "../../pipeline/documents/feed-paths.ts";
+import { registryHeaders } from "../../pipeline/documents/feeds/headers.ts";
+import { feedPath } from "../../pipeline/documents/feeds/paths.ts";
 import { cachingOf, extensionOf, mediaType } from "../../pipeline/documents/file-headers.ts";
 import { answer, contentSecurityPolicy, type Headers, isCurrent } from "../http/answers.ts";
 import { acceptedEncodings } from "../http/negotiate.ts";

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { lstatSync, readFileSync, readlinkSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { hashInFeed } from "../../pipeline/documents/feed-paths.ts";
+import { hashInFeed } from "../../pipeline/documents/feeds/paths.ts";
 import { isRelativePath, type RelativePath } from "../../pipeline/documents/relative-path.ts";
 import type { BuildDocument } from "../../pipeline/documents/site.ts";
 

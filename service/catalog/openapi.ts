@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { architectureNames } from "../../pipeline/documents/feeds/package-metadata.ts";
 import { manifestSchema } from "../../pipeline/documents/manifest.ts";
-import { architectureNames } from "../../pipeline/documents/package-metadata.ts";
 import { packageRecordSchema, publishedRecordSchema } from "../../pipeline/documents/package-record.ts";
 import { plainJson } from "../../pipeline/documents/portable-patterns.ts";
 import { goneSchema } from "../../pipeline/documents/site.ts";

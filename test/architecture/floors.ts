@@ -4,7 +4,7 @@
  */
 export const floors: readonly Readonly<Record<string, readonly string[]>>[] = [
   { "pipeline/errors.ts": [] },
-  { "pipeline/documents": [] },
+  { "pipeline/documents": ["feeds"] },
   { "pipeline/selection": [] },
   { "pipeline/system": ["git", "network"] },
   { "pipeline/project": [] },

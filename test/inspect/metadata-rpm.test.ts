@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { RpmMetadata } from "../../pipeline/documents/package-metadata.ts";
+import type { RpmMetadata } from "../../pipeline/documents/feeds/package-metadata.ts";
 import { readMetadata } from "../../pipeline/inspect/metadata.ts";
 import { bytesSource } from "../../pipeline/system/byte-source.ts";
 import { integers, named, type RpmTag, rpmPackage, shorts, text, texts } from "../support/rpm.ts";

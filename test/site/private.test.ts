@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { feedPath } from "../../pipeline/documents/feed-paths.ts";
+import { feedPath } from "../../pipeline/documents/feeds/paths.ts";
 import { build } from "../../pipeline/index.ts";
 import { everyFeed } from "../support/all-feeds.ts";
 import { often } from "../support/effort.ts";

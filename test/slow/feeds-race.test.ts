@@ -15,7 +15,7 @@ const version = "26.08.001";
 /** Enough for each round to list another choice of them. */
 const names = Array.from({ length: 7 }, (_, index) => `part-${index}`);
 
-/** What a client printed, and its exit code. */
+/** The exit code of a client, and what it printed. */
 interface Outcome {
   exitCode: number;
   output: string;

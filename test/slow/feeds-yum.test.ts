@@ -1,8 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { certificateTitle } from "../../pipeline/documents/feed-keys.ts";
-import { armored } from "../../pipeline/documents/openpgp-armor.ts";
+import { certificateTitle } from "../../pipeline/documents/feeds/keys.ts";
+import { armored } from "../../pipeline/documents/feeds/openpgp-armor.ts";
 import { type FeedSite, feedSite, idOf } from "../support/feed-site.ts";
 import { note } from "../support/project.ts";
 import { buildRpm, type RpmSpec } from "../support/rpm-builds.ts";

@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { execa } from "execa";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { RpmEntry, RpmMetadata } from "../../pipeline/documents/package-metadata.ts";
+import type { RpmEntry, RpmMetadata } from "../../pipeline/documents/feeds/package-metadata.ts";
 import { Fault } from "../../pipeline/documents/verdict.ts";
 import { readXml, type XmlElement } from "../../pipeline/inspect/bytes/xml.ts";
 import { readMetadata } from "../../pipeline/inspect/metadata.ts";

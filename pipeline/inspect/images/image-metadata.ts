@@ -1,4 +1,4 @@
-import type { ImageMetadata } from "../../documents/package-metadata.ts";
+import type { ImageMetadata } from "../../documents/feeds/package-metadata.ts";
 import { Fault, type Verdict } from "../../documents/verdict.ts";
 import { architectureNamed } from "../architecture.ts";
 import type { Inspection } from "../inspection.ts";

@@ -1,4 +1,4 @@
-import { crc24 } from "../../documents/openpgp-armor.ts";
+import { crc24 } from "../../documents/feeds/openpgp-armor.ts";
 import { malformed } from "../../documents/verdict.ts";
 import type { Uncovered } from "../inspection.ts";
 

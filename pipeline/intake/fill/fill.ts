@@ -1,7 +1,7 @@
 import type { Config } from "../../documents/config.ts";
-import { feedOf } from "../../documents/feeds.ts";
+import { architectureOf, expectedFormats } from "../../documents/feeds/package-metadata.ts";
+import { feedOf } from "../../documents/feeds/settings.ts";
 import { manifestSchema } from "../../documents/manifest.ts";
-import { architectureOf, expectedFormats } from "../../documents/package-metadata.ts";
 import { failure, type Problem, throwErrors } from "../../errors.ts";
 import { architectureInName } from "../../inspect/architecture.ts";
 import { openWithNeighbours } from "../../inspect/sibling-files.ts";

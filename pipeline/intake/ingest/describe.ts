@@ -1,7 +1,7 @@
 import type { Attestation } from "../../documents/attestation.ts";
 import type { Config } from "../../documents/config.ts";
+import { architectureOf } from "../../documents/feeds/package-metadata.ts";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
-import { architectureOf } from "../../documents/package-metadata.ts";
 import { resolveAlias } from "../../documents/package-types.ts";
 import type { Problem } from "../../errors.ts";
 import { architectureInName } from "../../inspect/architecture.ts";

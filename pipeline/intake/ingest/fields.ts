@@ -1,7 +1,7 @@
 import type { z } from "zod";
+import { architecture } from "../../documents/feeds/package-metadata.ts";
 import { sha256 } from "../../documents/fields.ts";
 import { artifactSchema, type WrittenArtifact } from "../../documents/manifest.ts";
-import { architecture } from "../../documents/package-metadata.ts";
 
 /** Fields of a manifest's artifact, all optional: for sidecars, rules and --set. */
 export const fieldsSchema = artifactSchema

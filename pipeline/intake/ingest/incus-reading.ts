@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import type { IncusImage } from "../../documents/package-metadata.ts";
+import type { IncusImage } from "../../documents/feeds/package-metadata.ts";
 import { isDiskOfIncus } from "../../inspect/incus-digests.ts";
 import type { FileWithNeighbours } from "../../inspect/sibling-files.ts";
 import { type IncusStatement, incusTarball } from "../../records/incus-tarball.ts";

@@ -1,6 +1,6 @@
 import type { Config } from "../../documents/config.ts";
-import { feedOf } from "../../documents/feeds.ts";
-import type { Architecture, PackageMetadata } from "../../documents/package-metadata.ts";
+import type { Architecture, PackageMetadata } from "../../documents/feeds/package-metadata.ts";
+import { feedOf } from "../../documents/feeds/settings.ts";
 import type { IncusStatement } from "../../records/incus-tarball.ts";
 
 export interface IncusRequest {

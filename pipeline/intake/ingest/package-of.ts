@@ -3,7 +3,7 @@ import {
   architectureOf,
   expectedFormats,
   type PackageMetadata,
-} from "../../documents/package-metadata.ts";
+} from "../../documents/feeds/package-metadata.ts";
 import type { Kind } from "../../documents/package-types.ts";
 import type { Problem } from "../../errors.ts";
 import { architectureInName } from "../../inspect/architecture.ts";

@@ -1,11 +1,11 @@
 import { hash } from "node:crypto";
 import type { Config } from "../../documents/config.ts";
-import { feedOf } from "../../documents/feeds.ts";
 import {
   type ArtifactDocument,
   expectedFormats,
   type PackageMetadata,
-} from "../../documents/package-metadata.ts";
+} from "../../documents/feeds/package-metadata.ts";
+import { feedOf } from "../../documents/feeds/settings.ts";
 import type { Kind } from "../../documents/package-types.ts";
 import { Fault } from "../../documents/verdict.ts";
 import type { Problem } from "../../errors.ts";

@@ -1,6 +1,6 @@
 import { copyFileSync, linkSync, mkdirSync, readFileSync, statSync, utimesSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
-import { hashInFeed } from "../../documents/feed-paths.ts";
+import { hashInFeed } from "../../documents/feeds/paths.ts";
 import { isHashedAsset } from "../../documents/file-headers.ts";
 import { type RelativePath, relativePath } from "../../documents/relative-path.ts";
 import type { FileBytes, Publication, PublicFile } from "../../documents/site-store.ts";

@@ -1,5 +1,5 @@
-import { releaseBody } from "../../documents/feed-signing.ts";
-import type { AptSettings } from "../../documents/feeds.ts";
+import type { AptSettings } from "../../documents/feeds/settings.ts";
+import { releaseBody } from "../../documents/feeds/signing.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import type { AptIndex } from "./apt-indexes.ts";

@@ -1,6 +1,6 @@
-import { feedKeyring } from "../../documents/feed-keys.ts";
-import { feedSlug, keysPath } from "../../documents/feed-signing.ts";
-import type { AptSuite } from "../../documents/feeds.ts";
+import { feedKeyring } from "../../documents/feeds/keys.ts";
+import type { AptSuite } from "../../documents/feeds/settings.ts";
+import { feedSlug, keysPath } from "../../documents/feeds/signing.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { compareOsVersions, isUbuntu } from "../../selection/feed-indexes.ts";
 import { textFile } from "../output.ts";

@@ -1,4 +1,4 @@
-import type { AptSuite } from "../../documents/feeds.ts";
+import type { AptSuite } from "../../documents/feeds/settings.ts";
 import type { OutputGroup, PublishedPackage, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { repositoryName } from "../../records/repository-name.ts";

@@ -1,4 +1,4 @@
-import type { FeedName } from "../../documents/feeds.ts";
+import type { FeedName } from "../../documents/feeds/settings.ts";
 import type {
   OutputGroup,
   PublishedPackage,
@@ -36,7 +36,7 @@ export interface Feed<Row = unknown> {
   /**
    * The feed's files as groups whose keys change with their content only, so that an unchanged index is kept.
    * @param rows of all releases, newest release first
-   * @param isSigned whether `sign` signs the feed, as `documents/feed-signing.ts` has it; part of the groups' keys
+   * @param isSigned whether `sign` signs the feed, as `documents/feeds/signing.ts` has it; part of the groups' keys
    */
   groups(rows: readonly Row[], config: SiteConfig, isSigned: boolean): Iterable<OutputGroup>;
 }

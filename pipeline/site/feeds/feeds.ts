@@ -1,4 +1,4 @@
-import type { FeedName } from "../../documents/feeds.ts";
+import type { FeedName } from "../../documents/feeds/settings.ts";
 import type {
   FeedParts,
   OutputGroup,

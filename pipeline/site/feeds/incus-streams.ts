@@ -1,5 +1,5 @@
-import { incusTarballPath } from "../../documents/feed-paths.ts";
-import type { Architecture, IncusImage } from "../../documents/package-metadata.ts";
+import type { Architecture, IncusImage } from "../../documents/feeds/package-metadata.ts";
+import { incusTarballPath } from "../../documents/feeds/paths.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { incusTarball } from "../../records/incus-tarball.ts";
 import { jsonFile } from "../output.ts";

@@ -1,5 +1,5 @@
-import { feedOf } from "../../documents/feeds.ts";
-import type { Architecture, ImageMetadata } from "../../documents/package-metadata.ts";
+import type { Architecture, ImageMetadata } from "../../documents/feeds/package-metadata.ts";
+import { feedOf } from "../../documents/feeds/settings.ts";
 import type {
   OutputGroup,
   PublishedPackage,

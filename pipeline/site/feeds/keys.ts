@@ -1,5 +1,5 @@
-import { feedKeyring } from "../../documents/feed-keys.ts";
-import { certificatePath, keysPath } from "../../documents/feed-signing.ts";
+import { feedKeyring } from "../../documents/feeds/keys.ts";
+import { certificatePath, keysPath } from "../../documents/feeds/signing.ts";
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { textFile } from "../output.ts";

@@ -1,5 +1,5 @@
-import { feedSlug } from "../../documents/feed-signing.ts";
-import type { RpmMetadata } from "../../documents/package-metadata.ts";
+import type { RpmMetadata } from "../../documents/feeds/package-metadata.ts";
+import { feedSlug } from "../../documents/feeds/signing.ts";
 import type { PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import { withoutForbidden } from "../escape.ts";
 import { plainText } from "../plain-text.ts";

@@ -1,4 +1,4 @@
-import { feedSlug, mirrorlistPath } from "../../documents/feed-signing.ts";
+import { feedSlug, mirrorlistPath } from "../../documents/feeds/signing.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 
 /** How clients check a repository. */

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { yumFolder } from "../../documents/feed-paths.ts";
-import { mirrorlistPath, mirrorlistText, repomdPath } from "../../documents/feed-signing.ts";
+import { yumFolder } from "../../documents/feeds/paths.ts";
+import { mirrorlistPath, mirrorlistText, repomdPath } from "../../documents/feeds/signing.ts";
 import type { OutputFile } from "../../documents/published.ts";
 import { textFile } from "../output.ts";
 import { gzipped } from "./compressed.ts";

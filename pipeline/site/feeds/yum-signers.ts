@@ -1,4 +1,4 @@
-import { feedSlug } from "../../documents/feed-signing.ts";
+import { feedSlug } from "../../documents/feeds/signing.ts";
 import type { SiteConfig } from "../../documents/published.ts";
 import type { YumPackage } from "./yum-rows.ts";
 

@@ -1,4 +1,4 @@
-import { keysPath } from "../../documents/feed-signing.ts";
+import { keysPath } from "../../documents/feeds/signing.ts";
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { textFile } from "../output.ts";

@@ -1,5 +1,5 @@
-import { type FeedPath, feedPaths } from "../../documents/feed-paths.ts";
-import type { FeedSettings } from "../../documents/feeds.ts";
+import { type FeedPath, feedPaths } from "../../documents/feeds/paths.ts";
+import type { FeedSettings } from "../../documents/feeds/settings.ts";
 
 /** Files of package feeds that a host answers alike. */
 export interface FeedRule {

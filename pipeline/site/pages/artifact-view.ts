@@ -1,4 +1,4 @@
-import { architectureOf } from "../../documents/package-metadata.ts";
+import { architectureOf } from "../../documents/feeds/package-metadata.ts";
 import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";

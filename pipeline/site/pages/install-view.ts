@@ -1,4 +1,4 @@
-import { feedSlug, keysPath } from "../../documents/feed-signing.ts";
+import { feedSlug, keysPath } from "../../documents/feeds/signing.ts";
 import type { PublishedPackage, SiteConfig } from "../../documents/published.ts";
 import { shellWord } from "../../project/shell-word.ts";
 import { isInSuite } from "../../selection/feed-indexes.ts";

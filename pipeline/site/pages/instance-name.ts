@@ -1,4 +1,4 @@
-import { feedSlug } from "../../documents/feed-signing.ts";
+import { feedSlug } from "../../documents/feeds/signing.ts";
 
 /** A name that every platform accepts for a machine or an image. */
 export const instanceName = (product: string, version: string): string =>

@@ -1,5 +1,5 @@
 import type { Config, PublicKey, Subkey } from "openpgp";
-import type { FeedKey } from "../../documents/feed-keys.ts";
+import type { FeedKey } from "../../documents/feeds/keys.ts";
 import { failure, type RelcatError } from "../../errors.ts";
 
 /** An OpenPGP certificate, parsed. */

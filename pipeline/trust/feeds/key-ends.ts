@@ -1,4 +1,4 @@
-import type { FeedKey } from "../../documents/feed-keys.ts";
+import type { FeedKey } from "../../documents/feeds/keys.ts";
 import { dateOf } from "../roles.ts";
 import { parsedCertificate } from "./certificates.ts";
 

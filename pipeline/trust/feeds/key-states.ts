@@ -1,4 +1,4 @@
-import type { FeedKeysDocument } from "../../documents/feed-keys.ts";
+import type { FeedKeysDocument } from "../../documents/feeds/keys.ts";
 import { failure } from "../../errors.ts";
 
 export type ListedFeedKey = FeedKeysDocument["keys"][number];

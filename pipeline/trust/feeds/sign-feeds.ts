@@ -1,5 +1,5 @@
-import { yumFolder } from "../../documents/feed-paths.ts";
-import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../documents/feed-signing.ts";
+import { yumFolder } from "../../documents/feeds/paths.ts";
+import { mirrorlistPath, mirrorlistText, releaseBody, repomdPath } from "../../documents/feeds/signing.ts";
 import type { BuildDocument } from "../../documents/site.ts";
 import { failure, type RelcatError } from "../../errors.ts";
 import { sha256 } from "../metadata.ts";

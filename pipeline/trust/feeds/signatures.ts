@@ -1,5 +1,5 @@
 import type { SignaturePacket } from "openpgp";
-import { armored, dearmored } from "../../documents/openpgp-armor.ts";
+import { armored, dearmored } from "../../documents/feeds/openpgp-armor.ts";
 import type { FeedCertificate } from "./certificates.ts";
 
 /** The line ends of a `text` count as CRLF, whatever it has (RFC 9580, section 5.2.1). */

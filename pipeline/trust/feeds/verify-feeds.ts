@@ -1,5 +1,5 @@
-import { yumFolder } from "../../documents/feed-paths.ts";
-import { certificatePath, mirrorlistPath, releaseBody, repomdPath } from "../../documents/feed-signing.ts";
+import { yumFolder } from "../../documents/feeds/paths.ts";
+import { certificatePath, mirrorlistPath, releaseBody, repomdPath } from "../../documents/feeds/signing.ts";
 import { sha256 } from "../metadata.ts";
 import { dateText, type FeedCertificate, readCertificate } from "./certificates.ts";
 import { readDatedRelease } from "./release-file.ts";

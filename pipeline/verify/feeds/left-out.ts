@@ -1,4 +1,4 @@
-import { type FeedName, feedNames } from "../../documents/feeds.ts";
+import { type FeedName, feedNames } from "../../documents/feeds/settings.ts";
 import { feedsDocumentSchema, feedsPath } from "../../documents/site.ts";
 import type { Finding } from "../finding.ts";
 import { type FeedReport, type FeedSite, rebuild, textOf } from "./feed-site.ts";

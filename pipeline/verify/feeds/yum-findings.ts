@@ -1,5 +1,5 @@
 import { gunzipSync } from "node:zlib";
-import { repomdPath } from "../../documents/feed-signing.ts";
+import { repomdPath } from "../../documents/feeds/signing.ts";
 import { readXml, type XmlElement } from "../../inspect/bytes/xml.ts";
 import { sha256 } from "../../trust/metadata.ts";
 import {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { describe, expect, test } from "vitest";
-import type { ImageMetadata, IncusImage } from "../../../pipeline/documents/package-metadata.ts";
+import type { ImageMetadata, IncusImage } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import { incusTarball } from "../../../pipeline/records/incus-tarball.ts";
 import { fileSource } from "../../../pipeline/system/file-source.ts";
 import { hashedAlong } from "../../../pipeline/system/hashed-along.ts";

@@ -3,7 +3,7 @@ import { gunzipSync } from "node:zlib";
 import { xz } from "@napi-rs/lzma";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import type { AptSettings } from "../../../pipeline/documents/feeds.ts";
+import type { AptSettings } from "../../../pipeline/documents/feeds/settings.ts";
 import type { PublishedPackage } from "../../../pipeline/documents/published.ts";
 import { aptFeed } from "../../../pipeline/site/feeds/apt.ts";
 import { often } from "../../support/effort.ts";

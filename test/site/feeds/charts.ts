@@ -1,4 +1,4 @@
-import type { ChartMetadata } from "../../../pipeline/documents/package-metadata.ts";
+import type { ChartMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import type { PublishedPackage, SiteConfig } from "../../../pipeline/documents/published.ts";
 import { helmFeed } from "../../../pipeline/site/feeds/helm.ts";
 import { configOf, packageOf, releaseOf } from "../pages/factory.ts";

@@ -1,5 +1,5 @@
-import type { AptSettings } from "../../../pipeline/documents/feeds.ts";
-import type { DebMetadata } from "../../../pipeline/documents/package-metadata.ts";
+import type { DebMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
+import type { AptSettings } from "../../../pipeline/documents/feeds/settings.ts";
 import type { PublishedPackage, SiteConfig } from "../../../pipeline/documents/published.ts";
 import { aptFeed } from "../../../pipeline/site/feeds/apt.ts";
 import { configOf, packageOf, releaseOf } from "../pages/factory.ts";

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { ImageMetadata } from "../../../pipeline/documents/package-metadata.ts";
+import type { ImageMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
 import type {
   PublishedPackage,
   PublishedRelease,

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { gunzipSync } from "node:zlib";
-import type { YumSettings } from "../../../pipeline/documents/feeds.ts";
-import type { RpmMetadata } from "../../../pipeline/documents/package-metadata.ts";
+import type { RpmMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
+import type { YumSettings } from "../../../pipeline/documents/feeds/settings.ts";
 import type {
   OutputFile,
   PublishedPackage,

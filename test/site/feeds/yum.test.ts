@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { feedPath } from "../../../pipeline/documents/feed-paths.ts";
-import type { RpmMetadata } from "../../../pipeline/documents/package-metadata.ts";
+import type { RpmMetadata } from "../../../pipeline/documents/feeds/package-metadata.ts";
+import { feedPath } from "../../../pipeline/documents/feeds/paths.ts";
 import { yumFeed } from "../../../pipeline/site/feeds/yum.ts";
 import { often } from "../../support/effort.ts";
 import { noteOf, releaseOf, retractedOf, textOf } from "../pages/factory.ts";

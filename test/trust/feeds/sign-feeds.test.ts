@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import * as openpgp from "openpgp";
 import { beforeAll, describe, expect, test } from "vitest";
-import type { FeedKey } from "../../../pipeline/documents/feed-keys.ts";
+import type { FeedKey } from "../../../pipeline/documents/feeds/keys.ts";
 import { readCertificate, refuseTufKeys } from "../../../pipeline/trust/feeds/certificates.ts";
 import { feedsToSign, signFeeds } from "../../../pipeline/trust/feeds/sign-feeds.ts";
 import { openFeedSigners } from "../../../pipeline/trust/stores/feed-signers.ts";

@@ -1,4 +1,4 @@
-import { parseParagraph } from "../../../documents/control-paragraph.ts";
+import { parseParagraph } from "../../../documents/feeds/control-paragraph.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import { type ByteSource, partOf } from "../../../system/byte-source.ts";
 import type { Compression } from "../../archives/decompress.ts";

@@ -1,9 +1,9 @@
-import { controlFault, parseParagraph } from "../../../documents/control-paragraph.ts";
+import { controlFault, parseParagraph } from "../../../documents/feeds/control-paragraph.ts";
 import {
   type Architecture,
   architectureNames,
   type DebMetadata,
-} from "../../../documents/package-metadata.ts";
+} from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { architectureNamed } from "../../architecture.ts";

@@ -1,4 +1,4 @@
-import type { ChartMetadata } from "../../../documents/package-metadata.ts";
+import type { ChartMetadata } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { textInTar } from "../../archives/packed-tar.ts";

@@ -1,4 +1,4 @@
-import type { PkgMetadata } from "../../../documents/package-metadata.ts";
+import type { PkgMetadata } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { architectureNamed } from "../../architecture.ts";

@@ -1,4 +1,4 @@
-import type { RpmEntry } from "../../../documents/package-metadata.ts";
+import type { RpmEntry } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import { integersOf, type RpmHeader } from "./header.ts";
 import { utf8TextsOf } from "./texts.ts";

@@ -1,4 +1,4 @@
-import { isPrimaryFile, type RpmMetadata } from "../../../documents/package-metadata.ts";
+import { isPrimaryFile, type RpmMetadata } from "../../../documents/feeds/package-metadata.ts";
 import { malformed } from "../../../documents/verdict.ts";
 import type { ByteSource } from "../../../system/byte-source.ts";
 import { architectureNamed } from "../../architecture.ts";

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { feedPath } from "../../../../pipeline/documents/feed-paths.ts";
+import { feedPath } from "../../../../pipeline/documents/feeds/paths.ts";
 import { jsonOf, type Tree, textOf } from "../../../support/tree.ts";
 import { servedArtifacts } from "../contract-artifacts.ts";
 import type { Home } from "../run-contract.ts";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, list, object, text } from "./fields.ts";
+import { expects, list, object, text } from "../fields.ts";
 import { armored, dearmored } from "./openpgp-armor.ts";
 
 /** In the order of a rotation. An announced key signs nothing yet; a retired one is not offered to clients. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { expects, flag, freeText, line, list, name, object, sha256, size, text, version } from "../fields.ts";
+import type { Kind } from "../package-types.ts";
 import { controlFault, parseParagraph } from "./control-paragraph.ts";
-import { expects, flag, freeText, line, list, name, object, sha256, size, text, version } from "./fields.ts";
-import type { Kind } from "./package-types.ts";
 
 /** Architectures as Debian names them; `all` is for packages that run on every machine. */
 export const architectureNames = [

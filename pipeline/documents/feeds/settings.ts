@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { expects, flag, line, list, object, osVersion, tableBy, text } from "./fields.ts";
+import { expects, flag, line, list, object, osVersion, tableBy, text } from "../fields.ts";
 import { type Architecture, architectureNames, type PackageMetadata } from "./package-metadata.ts";
 
 /** Package repositories that relcat can emit, in the order of documentation and messages. */

@@ -1,4 +1,4 @@
-import type { Config } from "./config.ts";
+import type { Config } from "../config.ts";
 
 /**
  * Whether `sign` signs a build's package feeds. If not, `build` writes them complete, and tells clients to expect no

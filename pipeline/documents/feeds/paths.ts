@@ -1,4 +1,4 @@
-import type { FeedName } from "./feeds.ts";
+import type { FeedName } from "./settings.ts";
 
 /**
  * How a host serves a file of a feed, and when `publish` writes it:
