@@ -1,11 +1,11 @@
-// Copy buttons, and a filter over the artifacts of a list page. Pages are complete without either.
+// Copy buttons, the visitor's system, tabs, and a filter over the artifacts of a list page. Pages are complete without.
 
 const said = document.createElement("output");
 said.className = "vh";
 document.querySelector("main").append(said);
 
 function addCopyButton(code) {
-  const of = code.closest("tr, section")?.querySelector("bdi")?.textContent ?? "";
+  const of = code.closest("tr, .file, .install, section")?.querySelector("bdi")?.textContent ?? "";
   const button = document.createElement("button");
   button.type = "button";
   button.className = "copy";
@@ -36,12 +36,71 @@ async function copied(code) {
 
 document.querySelectorAll("[data-copy]").forEach(addCopyButton);
 
-/** Rows have the same commands, whose words nobody looks for. */
-const wordsOf = (row) =>
-  [...row.querySelectorAll("details")].reduce(
-    (text, { textContent }) => text.replace(textContent, () => ""),
-    row.textContent,
-  );
+/** Shows the files for the visitor's system first. */
+function showOwnSystem() {
+  const groups = [...document.querySelectorAll("[data-system]:not(tr)")];
+  const { userAgentData, platform, maxTouchPoints } = navigator;
+  const words = `${userAgentData?.platform ?? platform}`.toLowerCase();
+  const isPhone = userAgentData?.mobile || /android|iphone|ipad/i.test(navigator.userAgent);
+  // iPads call themselves Macs.
+  if (isPhone || (words.startsWith("mac") && maxTouchPoints > 1)) return;
+  const own = groups.find(({ dataset }) => words.startsWith(dataset.system.slice(0, 3)));
+  if (!own) return;
+  const tag = document.createElement("span");
+  tag.className = "tag";
+  tag.textContent = "your system";
+  own.querySelector("h2").append(" ", tag);
+  own.classList.add("own");
+  groups[0].before(own);
+}
+
+showOwnSystem();
+
+/** Opens the details that an address names, also in browsers that do not do it by themselves. */
+function openNamed() {
+  const named = document.querySelector(".record:target");
+  if (!named) return;
+  named.parentElement.open = true;
+  named.scrollIntoView();
+}
+
+addEventListener("hashchange", openNamed);
+openNamed();
+
+document.querySelectorAll("a[data-link]").forEach((link) => {
+  link.addEventListener("click", async () => {
+    try {
+      await navigator.clipboard.writeText(link.href);
+      said.value = "Link copied";
+    } catch {
+      said.value = "The address bar has the link";
+    }
+  });
+});
+
+/** On narrow screens, downloads and notes are shown one at a time. */
+function startTabs(tabs) {
+  const links = [...tabs.querySelectorAll("a")];
+  const panelOf = ({ hash }) => document.getElementById(hash.slice(1)).closest("section");
+  function show(chosen) {
+    for (const link of links) {
+      const isChosen = link === chosen;
+      panelOf(link).classList.toggle("behind", !isChosen);
+      if (isChosen) link.setAttribute("aria-current", "true");
+      else link.removeAttribute("aria-current");
+    }
+  }
+  const named = () => {
+    const target = document.querySelector(":target");
+    show(links.find((link) => target && panelOf(link).contains(target)) ?? links[0]);
+  };
+  addEventListener("hashchange", named);
+  tabs.classList.add("on");
+  named();
+}
+
+const tabs = document.querySelector(".tabs");
+if (tabs) startTabs(tabs);
 
 function startFilter(filter) {
   const text = filter.querySelector("input");
@@ -51,7 +110,7 @@ function startFilter(filter) {
   const clear = filter.querySelector("button");
   const rows = [...document.querySelectorAll("tr[data-type]")].map((row) => ({
     row,
-    text: wordsOf(row).toLowerCase(),
+    text: row.textContent.toLowerCase(),
     ...row.dataset,
   }));
   const sections = [...document.querySelectorAll("section.release")];

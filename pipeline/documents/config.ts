@@ -107,6 +107,11 @@ export const configSchema = object({
   platforms: table(line, 'an object such as { "11": KVM }')
     .optional()
     .meta({ description: "Platform names, merged over the default table." }),
+  platform_order: list(id)
+    .optional()
+    .meta({
+      description: "Platforms in the order of downloads, by number; others follow in the default order.",
+    }),
   package_types: z
     .record(
       z.string(),
@@ -263,6 +268,7 @@ export interface Config {
     attestation: readonly Kind[];
     attestationFrom: string;
   };
+  /** In the order of downloads on pages. */
   platforms: ReadonlyMap<number, string>;
   packageTypes: ReadonlyMap<string, PackageType>;
   ingest: readonly IngestRule[];

@@ -79,5 +79,8 @@ export const defaultPlatforms: Readonly<Record<string, string>> = {
   "17": "Linux",
 };
 
+/** Clients first, then the chart, then images for hosts of one's own, then those for clouds. */
+export const defaultPlatformOrder: readonly number[] = [7, 14, 17, 5, 4, 8, 11, 10, 12, 9, 13, 15, 3, 6, 2];
+
 /** Folder of a platform's page: characters outside A-Za-z0-9.- become dashes. A name of dots is refused. */
 export const platformFolder = (name: string) => name.replace(/[^A-Za-z0-9.-]/g, "-");

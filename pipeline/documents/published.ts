@@ -82,6 +82,8 @@ export interface ReleaseSlices {
   records(): readonly string[];
   /** A row of a page's table for each record. */
   rows(): readonly string[];
+  /** Lines that install each record from a feed, as HTML; empty if no feed lists it. */
+  installs(): readonly string[];
   /** Each record as browsable JSON. */
   browsable(): readonly string[];
   facts(): ReleaseFacts;

@@ -15,7 +15,7 @@ export const hasSlices = (store: SliceStore, key: string): boolean =>
 
 /** @param key digest of everything that the slices are generated from */
 export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
-  const pages = [slices.facts(), slices.rows(), slices.browsable(), slices.feeds()];
+  const pages = [slices.facts(), slices.rows(), slices.browsable(), slices.feeds(), slices.installs()];
   store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
   store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
 }
@@ -38,6 +38,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
     browsable: () => whole(page<string[]>(2)),
     facts: () => page<ReleaseFacts>(0),
     feeds: () => page<FeedParts>(3),
+    installs: () => whole(page<string[]>(4)),
   };
 }
 

@@ -73,6 +73,18 @@ const platformFolders: ConfigRule = (config, report) => {
   }
 };
 
+const platformsOrdered: ConfigRule = (config, report) => {
+  const names: Readonly<Record<string, string>> = { ...defaultPlatforms, ...config.platforms };
+  const order = config.platform_order ?? [];
+  for (const [index, id] of order.entries()) {
+    const path = ["platform_order", index];
+    if (names[id] === undefined)
+      report("config-platform", path, `there is no platform ${id}`, `Add "${id}": NAME under platforms.`);
+    else if (order.indexOf(id) < index)
+      report("config-platform", path, `platform_order has ${id} more than once`, "Remove this one.");
+  }
+};
+
 const packageTypeRows: ConfigRule = (config, report) => {
   for (const [name, row] of Object.entries(config.package_types ?? {})) {
     const path = ["package_types", name];
@@ -264,6 +276,7 @@ export const configRules: readonly ConfigRule[] = [
   platformFolders,
   packageTypeRows,
   platformsNamed,
+  platformsOrdered,
   baseUrl,
   artifactUrl,
   artifactFolder,

@@ -1,7 +1,7 @@
 import type { Config, Expectation, WrittenConfig } from "../documents/config.ts";
 import { configSchema, usualKey, usualOpenPgpKey } from "../documents/config.ts";
 import { feedSettings } from "../documents/feeds/settings.ts";
-import { defaultPlatforms } from "../documents/package-types.ts";
+import { defaultPlatformOrder, defaultPlatforms } from "../documents/package-types.ts";
 import type { Policy } from "../documents/policy.ts";
 import { siteSettings } from "../documents/sites.ts";
 import type { Code, Problem } from "../errors.ts";
@@ -36,11 +36,7 @@ function normalizeConfig(written: WrittenConfig): Config {
       attestation: require.attestation ?? [],
       attestationFrom: require.attestation_from ?? "",
     },
-    platforms: new Map(
-      Object.entries({ ...defaultPlatforms, ...written.platforms })
-        .map(([id, name]) => [Number(id), name] as const)
-        .sort(([a], [b]) => a - b),
-    ),
+    platforms: orderedPlatforms(written),
     packageTypes: types,
     policies: policiesOf(written, types),
     expected: (written.expected ?? []).map(
@@ -76,6 +72,14 @@ function normalizeConfig(written: WrittenConfig): Config {
     ),
     kinds: new Map(Object.entries(written.notes?.kinds ?? { fix: "Fixes", feature: "Features" })),
   };
+}
+
+/** Platforms that the configuration orders, then those of the default order, then others by number. */
+function orderedPlatforms({ platforms, platform_order: order = [] }: WrittenConfig): Map<number, string> {
+  const names: Readonly<Record<string, string>> = { ...defaultPlatforms, ...platforms };
+  const numbers = Object.keys(names).map(Number);
+  const known = new Set([...order, ...defaultPlatformOrder].filter((id) => String(id) in names));
+  return new Map([...new Set([...known, ...numbers])].map((id) => [id, names[id] ?? ""]));
 }
 
 const oneDay = 86_400_000;

@@ -9,8 +9,9 @@ import type {
 import { withoutData } from "../selection/record-index.ts";
 import { feedParts } from "./feeds/feeds.ts";
 import { feedEntry } from "./news-feeds.ts";
-import { artifactView } from "./pages/artifact-view.ts";
+import { rowView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
+import { feedLines } from "./pages/install-view.ts";
 import type { Templates } from "./pages/templates.ts";
 
 /**
@@ -28,8 +29,8 @@ export function slicesOf(
   const path = `../../releases/${version}/`;
   return {
     records: () => packages.map(({ json }) => json),
-    rows: () =>
-      packages.map((entry) => templates.render("row", { artifact: artifactView(entry, path, config) })),
+    rows: () => packages.map((entry) => templates.render("row", { artifact: rowView(entry, path, config) })),
+    installs: () => packages.map((entry) => installLines(entry, config, templates)),
     // The browsable list of a month is five folders deep, two below the newest one.
     browsable: () =>
       packages.map(({ record, published }) =>
@@ -41,6 +42,12 @@ export function slicesOf(
     }),
     feeds: () => feedParts(release, config),
   };
+}
+
+function installLines(entry: PublishedPackage, config: SiteConfig, templates: Templates): string {
+  const { name, id } = entry.record;
+  const install = feedLines(entry, config);
+  return install === null ? "" : templates.render("install-lines", { name, id, install });
 }
 
 function listedPackage(entry: PublishedPackage): ListedPackage {

@@ -60,7 +60,7 @@ describe("the architecture of a package is", () => {
 
   test("on pages", () => {
     const page = (path: string) => readFileSync(join(made.folder, "dist", path), "utf8");
-    expect(page("releases/26.09.001/index.html")).toContain("<dt>Architecture</dt><dd>arm64</dd>");
+    expect(page("releases/26.09.001/index.html")).toContain("<dt>Architecture</dt><dd><bdi>arm64</bdi></dd>");
     for (const path of ["index.html", "platforms/Debian-and-Ubuntu/index.html"])
       expect(page(path), path).toContain("<bdi>arm64</bdi>");
   });

@@ -3,43 +3,63 @@ import type { WireRecord } from "../../documents/package-record.ts";
 import type { PublishedPackage, PublishedRelease, SiteConfig } from "../../documents/published.ts";
 import type { RetractedRecord } from "../../documents/site.ts";
 import { installView } from "./install-view.ts";
-import type { ArtifactView, WithdrawnView } from "./page-models.ts";
+import type { ArtifactView, RowView, WithdrawnView } from "./page-models.ts";
 import { provenanceOf } from "./provenance.ts";
 import { verifyCommands } from "./verify-commands.ts";
 
 /**
- * The page model of an artifact.
- * @param releasePath the path from the page to the release's page; empty on that page itself
+ * An artifact's row in a list.
+ * @param releasePath the path from the page to the release's page
  */
-export function artifactView(entry: PublishedPackage, releasePath: string, config: SiteConfig): ArtifactView {
-  const { record, file, url, size } = entry;
-  const platform = platformName(record.platform, config);
-  const system = systemText(record);
-  const variant = variantText(record);
-  const arch = architectureText(entry);
+export function rowView(entry: PublishedPackage, releasePath: string, config: SiteConfig): RowView {
+  const { record, url, size } = entry;
   return {
     id: record.id,
     name: record.name,
     version: record.version,
+    type: record.package_type,
+    platform: platformName(record.platform, config),
+    operatingSystem: systemName(record),
+    facts: factsOf(record, config),
+    arch: architectureText(entry),
+    size: size === null ? "" : sizeText(size),
+    url,
+    page: `${releasePath}#p${record.id}`,
+  };
+}
+
+/** An artifact on its release's page, with all details. */
+export function artifactView(entry: PublishedPackage, config: SiteConfig): ArtifactView {
+  const { record, file, url, size } = entry;
+  return {
+    id: record.id,
+    name: record.name,
+    file: file === record.name ? "" : file,
     description: record.description,
     type: record.package_type,
-    platform,
-    operatingSystem: systemName(record),
-    facts: [...new Set([platform, system, variant, arch])].filter(Boolean),
-    arch,
-    system,
-    variant,
+    platform: platformName(record.platform, config),
+    facts: factsOf(record, config),
+    arch: architectureText(entry),
+    system: systemText(record),
+    variant: variantText(record),
     size: size === null ? "" : sizeText(size),
     bytes: size === null ? "" : `${grouped(size)} bytes`,
     created: momentView(record.created_date),
     modified: record.modified_date === record.created_date ? null : momentView(record.modified_date),
     checksum: record.checksum,
-    ...provenanceOf(record, config),
+    provenance: provenanceOf(record, config),
     url,
-    page: `${releasePath}#p${record.id}`,
     commands: verifyCommands(file, record.checksum),
     install: installView(entry, config),
   };
+}
+
+/** Whom a file is for, in short: platform, versions of the system, variant. The group's name says the system. */
+function factsOf(record: WireRecord, config: SiteConfig): string[] {
+  const platform = platformName(record.platform, config);
+  const system = boundsText(record);
+  const variant = record.headless ? "Core" : record.gui_only ? "Graphical" : "";
+  return [...new Set([platform, system, variant])].filter(Boolean);
 }
 
 /** A retracted record on its release's page. */
@@ -63,7 +83,7 @@ const systemNames: ReadonlyMap<string, string> = new Map([
   ["kubernetes", "Kubernetes"],
 ]);
 
-const systemName = ({ operating_system }: WireRecord): string =>
+export const systemName = ({ operating_system }: WireRecord): string =>
   systemNames.get(operating_system) ?? operating_system;
 
 function variantText({ headless, gui_only }: WireRecord): string {
@@ -71,14 +91,14 @@ function variantText({ headless, gui_only }: WireRecord): string {
   return gui_only ? "Graphical component" : "";
 }
 
-function systemText(record: WireRecord): string {
-  const { min_os_version: min, max_os_version: max } = record;
-  const name = systemName(record);
-  if (min !== null && max !== null) return `${name}, ${min} to ${max}`;
-  if (min !== null) return `${name}, ${min} and later`;
-  if (max !== null) return `${name}, ${max} and earlier`;
-  return name;
+function boundsText({ min_os_version: min, max_os_version: max }: WireRecord): string {
+  if (min !== null && max !== null) return `${min} to ${max}`;
+  if (min !== null) return `${min} and later`;
+  return max === null ? "" : `${max} and earlier`;
 }
+
+const systemText = (record: WireRecord): string =>
+  [systemName(record), boundsText(record)].filter(Boolean).join(", ");
 
 function architectureText({ metadata }: PublishedPackage): string {
   const arch = architectureOf(metadata) ?? "";

@@ -20,13 +20,22 @@ type InstallView = NonNullable<ArtifactView["install"]>;
  * @returns null if there are none
  */
 export function installView(entry: PublishedPackage, config: SiteConfig): InstallView | null {
-  const incus = incusLines(entry, config);
+  const lines = feedLines(entry, config);
+  const isInImageServer = (lines?.incus.length ?? 0) > 0;
+  const imports = importView(entry, config).filter(({ incusArchive }) => !incusArchive || !isInImageServer);
+  return lines || imports.length > 0 ? { ...(lines ?? noLines), imports } : null;
+}
+
+const noLines: InstallView = { apt: [], yum: [], helm: [], incus: [], imports: [] };
+
+/** Only the lines of feeds; null if no feed lists the artifact. */
+export function feedLines(entry: PublishedPackage, config: SiteConfig): InstallView | null {
   const view = {
     apt: aptLines(entry, config),
     yum: yumLines(entry, config),
     helm: helmLines(entry, config),
-    incus,
-    imports: importView(entry, config).filter(({ incusArchive }) => !incusArchive || incus.length === 0),
+    incus: incusLines(entry, config),
+    imports: [],
   };
   return Object.values(view).some((lines) => lines.length > 0) ? view : null;
 }

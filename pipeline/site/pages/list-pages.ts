@@ -2,11 +2,11 @@ import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/publis
 import { digestOf } from "../../journal/digest.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { browsablePages } from "./browsable-pages.ts";
-import { type ListPart, listParts, type ReleaseSlice } from "./list-parts.ts";
+import { filesPerPage, type ListPart, listParts, type ReleaseSlice, recordsPerPage } from "./list-parts.ts";
 import { page, pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import { type PagePieces, relinked } from "./page-pieces.ts";
-import { platformLinks, platformPages } from "./platform-pages.ts";
+import { newestGroups, platformPages } from "./platform-pages.ts";
 import type { Templates } from "./templates.ts";
 
 export { type PagePieces, releasePieces } from "./page-pieces.ts";
@@ -23,7 +23,7 @@ export function* pageGroups(
   config: SiteConfig,
   templates: Templates,
 ): Generator<OutputGroup> {
-  const parts = listParts(pieces);
+  const parts = listParts(pieces, filesPerPage);
   for (const part of parts) {
     const others = partsBelow(part, parts);
     const key = digestOf(basis, slicesOf(part), others.map(slicesOf));
@@ -31,7 +31,7 @@ export function* pageGroups(
   }
   const all = digestOf(basis, ...pieces.map(({ key }) => key));
   yield { name: "platforms", key: all, files: platformPages(pieces, config, templates) };
-  for (const { part, others, file } of browsablePages(parts, config, templates)) {
+  for (const { part, others, file } of browsablePages(listParts(pieces, recordsPerPage), config, templates)) {
     const key = digestOf(basis, part && slicesOf(part), others.map(slicesOf));
     yield { name: `browsable ${file.path}`, key, files: [file] };
   }
@@ -69,15 +69,13 @@ function home(
   templates: Templates,
 ): OutputFile {
   const [newest] = pieces;
-  const [first] = parts;
-  const head = { title: "", filtered: true, provisional: first ? versionsIn(first) : [] };
+  const { groups, provisional } = newestGroups(pieces, config);
   return page("index.html", "home", templates, () => ({
-    layout: pageLayout("index.html", head, config, templates),
+    layout: pageLayout("index.html", { title: "", filtered: true, provisional }, config, templates),
     newest: newest
       ? { version: newest.version, date: newest.date, href: `releases/${newest.version}/` }
       : null,
-    platforms: platformLinks(pieces, config, "platforms/"),
-    releases: (first?.slices ?? []).map((slice) => listed(slice, "")),
+    groups,
     months: parts.map(({ folder, label }) => ({ href: `page/${folder}`, text: label })),
     all: "releases/",
   }));

@@ -1,7 +1,8 @@
 import type { PagePieces } from "./page-pieces.ts";
 
-/** Records per page; JSON answers are never paginated. */
-export const mostRecords = 500;
+/** Files on a page of downloads, and records on a page of the browsable list: at most about 100 KB of HTML. */
+export const filesPerPage = 100;
+export const recordsPerPage = 50;
 
 /** Rows of a release on one page: from `from` to `to`, exclusive. */
 export interface ReleaseSlice {
@@ -24,11 +25,12 @@ export interface ListPart {
  * Groups releases by version month, and splits a month with many records into parts. Parts are numbered from
  * the oldest, so that new releases do not change them; the newest has the month's address.
  * @param pieces newest first
+ * @param most artifacts per page; JSON answers are never paginated
  */
-export function listParts(pieces: readonly PagePieces[]): ListPart[] {
+export function listParts(pieces: readonly PagePieces[], most: number): ListPart[] {
   const months = Map.groupBy(pieces, ({ version }) => version.slice(0, 5));
   return [...months].flatMap(([month, releases]) => {
-    const parts = filled(releases.toReversed());
+    const parts = filled(releases.toReversed(), most);
     return parts
       .map((slices, index) => {
         const number = index + 1;
@@ -44,19 +46,19 @@ export function listParts(pieces: readonly PagePieces[]): ListPart[] {
 }
 
 /** Oldest first, also within a release. A release is split only if it does not fit on one page. */
-function filled(releases: readonly PagePieces[]): ReleaseSlice[][] {
+function filled(releases: readonly PagePieces[], most: number): ReleaseSlice[][] {
   const parts: ReleaseSlice[][] = [];
   let room = 0;
   for (const release of releases) {
     let to = release.packageCount;
     if (parts.length === 0 || to > room) {
       parts.push([]);
-      room = mostRecords;
+      room = most;
     }
-    for (; to > mostRecords; to -= mostRecords) {
-      parts.at(-1)?.push({ release, from: to - mostRecords, to });
+    for (; to > most; to -= most) {
+      parts.at(-1)?.push({ release, from: to - most, to });
       parts.push([]);
-      room = mostRecords;
+      room = most;
     }
     parts.at(-1)?.push({ release, from: 0, to });
     room -= Math.max(to, 1);

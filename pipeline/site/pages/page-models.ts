@@ -115,36 +115,49 @@ const install = z.strictObject({
 /** A statement about an artifact, with its value if known. */
 const statement = z.strictObject({ words: text, value: text, isHash: flag });
 
-const artifact = z.strictObject({
+/** A file in a list. */
+const row = z.strictObject({
   id,
   name: text,
   version,
-  description: text,
   type: text,
   platform: text,
   operatingSystem: text,
-  /** Short description: platform, system and variant, without repetitions. */
+  /** Platform, versions of its system and variant. */
   facts: z.array(text),
   /** Empty if unknown. */
+  arch: text,
+  /** Readable; empty if unknown. */
+  size: text,
+  url: href,
+  /** Its details on the release's page. */
+  page: href,
+});
+
+/** A file on the page of its release, with all details. */
+const artifact = z.strictObject({
+  id,
+  name: text,
+  /** Empty if it is the name. */
+  file: text,
+  description: text,
+  type: text,
+  platform: text,
+  facts: z.array(text),
   arch: text,
   /** Operating system and its bounds, as text. */
   system: text,
   /** Variant of a split package; otherwise empty. */
   variant: text,
-  /** Readable; empty if unknown. */
   size: text,
   bytes: text,
   created: moment,
   /** null: never changed. */
   modified: moment.nullable(),
   checksum,
-  /** Signer and sources in a sentence or two. */
-  origin: z.array(statement),
-  /** All details of signer and sources. */
+  /** Details of signer and sources. */
   provenance: z.array(statement),
   url: href,
-  /** Its section on the release's page. */
-  page: href,
   commands: z.array(command),
   /** null: nothing installs or imports it. */
   install: install.nullable(),
@@ -170,8 +183,19 @@ const release = z.strictObject({
   notesHtml: html,
   count,
   unit: text,
+  /** How much of the release was withdrawn; empty if nothing was. */
+  withdrawal: text,
+  /** True if no file is left. */
+  isGone: flag,
   withdrawn: z.array(withdrawn),
-  platforms: z.array(z.strictObject({ anchor: text, name: text, artifacts: z.array(artifact) })),
+  groups: z.array(
+    z.strictObject({
+      anchor: text,
+      name: text,
+      /** `anchor` is empty on all files of a platform but the first. */
+      files: z.array(z.strictObject({ anchor: text, artifact })),
+    }),
+  ),
   files: z.array(z.strictObject({ href, text })),
 });
 
@@ -193,12 +217,23 @@ const link = z.strictObject({ href, text });
 /** Model of each page template. A page is rendered only with a matching model. */
 export const pageModels = {
   release,
-  row: z.strictObject({ artifact }),
+  row: z.strictObject({ artifact: row }),
+  "install-lines": z.strictObject({ name: text, id, install }),
   home: z.strictObject({
     layout,
     newest: z.strictObject({ version, date, href }).nullable(),
-    platforms: z.array(link),
-    releases: z.array(listedRelease),
+    /** The newest files by system. */
+    groups: z.array(
+      z.strictObject({
+        anchor: text,
+        name: text,
+        /** Of visitors for whom the group is shown first; empty for none. */
+        system: text,
+        platforms: z.array(link),
+        rowsHtml: html,
+        installsHtml: html,
+      }),
+    ),
     months: z.array(link),
     all: href,
   }),
@@ -236,6 +271,7 @@ export const pageModels = {
         provisional: flag,
         href,
         rowsHtml: html,
+        installsHtml: html,
         /** Number of artifacts that only the release's page shows. */
         more: count,
       }),
@@ -264,5 +300,6 @@ export const pageModels = {
 export type PageName = keyof typeof pageModels;
 export type PageModel<Name extends PageName> = z.infer<(typeof pageModels)[Name]>;
 export type ArtifactView = z.infer<typeof artifact>;
+export type RowView = z.infer<typeof row>;
 export type WithdrawnView = z.infer<typeof withdrawn>;
 export type LayoutView = z.infer<typeof layout>;

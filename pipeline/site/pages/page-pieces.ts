@@ -20,6 +20,8 @@ export interface PagePieces {
   summaryHtml(): string;
   /** One table row per artifact, in the same order. */
   rows(): readonly string[];
+  /** Lines that install each artifact from a feed, as HTML, in the same order. */
+  installs(): readonly string[];
   /** Its records as browsable JSON, in the same order. */
   records(): readonly string[];
 }
@@ -41,6 +43,7 @@ export function releasePieces(release: RenderedRelease, config: SiteConfig): Pag
     summaryHtml: () =>
       summary === null ? "" : renderMarkdown(summary, { base: `../../releases/${version}/` }),
     rows: slices.rows,
+    installs: slices.installs,
     records: slices.browsable,
   };
 }

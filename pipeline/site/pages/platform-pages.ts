@@ -2,10 +2,11 @@ import { platformFolder } from "../../documents/package-types.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { platformName } from "./artifact-view.ts";
 import { byName } from "./by-name.ts";
-import { mostRecords } from "./list-parts.ts";
+import { downloadGroups } from "./download-groups.ts";
+import { filesPerPage } from "./list-parts.ts";
 import { page, pageLayout } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
-import type { PagePieces } from "./page-pieces.ts";
+import { type PagePieces, relinked } from "./page-pieces.ts";
 import type { Templates } from "./templates.ts";
 
 /** A package type's artifacts in its highest version. */
@@ -50,11 +51,24 @@ const platformsOf = (pieces: readonly PagePieces[], config: SiteConfig): Platfor
     .map(([id, types]) => ({ name: platformName(id, config), types: [...types.values()].sort(byType) }))
     .sort(byName);
 
-/** Platforms with current artifacts. */
-export const platformLinks = (pieces: readonly PagePieces[], config: SiteConfig, folder: string) =>
-  platformsOf(pieces, config)
-    .filter(({ types }) => types.length > 0)
-    .map(({ name }) => ({ href: `${folder}${platformFolder(name)}/`, text: name }));
+/** The newest artifacts of each platform and type by group, for home. */
+export function newestGroups(
+  pieces: readonly PagePieces[],
+  config: SiteConfig,
+): { groups: PageModel<"home">["groups"]; provisional: string[] } {
+  const newest = [...newestByPlatform(pieces)].flatMap(([platform, types]) =>
+    [...types.values()].map((each) => ({ ...each, platform, packageType: each.type })),
+  );
+  const groups = downloadGroups(newest, config).map(({ group, files }) => ({
+    ...group,
+    platforms: [...new Set(files.map(({ platform }) => platformName(platform, config)))].map((name) => {
+      return { href: `platforms/${platformFolder(name)}/`, text: name };
+    }),
+    rowsHtml: files.map((each) => shownRows(each, "")).join(""),
+    installsHtml: files.map(installsOf).join(""),
+  }));
+  return { groups, provisional: versionsOf([{ types: newest }]) };
+}
 
 function newestByPlatform(pieces: readonly PagePieces[]): Map<number, Map<string, Newest>> {
   const platforms = new Map<number, Map<string, Newest>>();
@@ -101,21 +115,29 @@ function platformPage(
   }));
 }
 
-function chosenRows(release: PagePieces, positions: readonly number[]): string[] {
-  const rows = release.rows();
-  return positions.flatMap((position) => rows[position] ?? []);
-}
+/** @param root the path from the page to the site's root */
+const shownRows = ({ release, positions }: Newest, root: string): string =>
+  chosen(release.rows(), positions)
+    .map((row) => relinked(row, root))
+    .join("");
 
-const typeModel = (
-  { type, release, positions }: Newest,
-  config: SiteConfig,
-): PageModel<"platform">["types"][number] => ({
-  type,
-  description: config.packageTypes.get(type)?.description ?? type,
-  version: release.version,
-  date: release.date,
-  provisional: release.provisional,
-  href: `../../releases/${release.version}/`,
-  rowsHtml: chosenRows(release, positions.slice(0, mostRecords)).join(""),
-  more: Math.max(positions.length - mostRecords, 0),
-});
+const installsOf = ({ release, positions }: Newest): string => chosen(release.installs(), positions).join("");
+
+/** At most as many as a page shows. */
+const chosen = (texts: readonly string[], positions: readonly number[]): string[] =>
+  positions.slice(0, filesPerPage).flatMap((position) => texts[position] ?? []);
+
+const typeModel = (newest: Newest, config: SiteConfig): PageModel<"platform">["types"][number] => {
+  const { type, release, positions } = newest;
+  return {
+    type,
+    description: config.packageTypes.get(type)?.description ?? type,
+    version: release.version,
+    date: release.date,
+    provisional: release.provisional,
+    href: `../../releases/${release.version}/`,
+    rowsHtml: shownRows(newest, "../../"),
+    installsHtml: installsOf(newest),
+    more: Math.max(positions.length - filesPerPage, 0),
+  };
+};

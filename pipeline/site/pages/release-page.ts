@@ -4,7 +4,7 @@ import { renderMarkdown } from "../markdown.ts";
 import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";
 import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
-import { byName } from "./by-name.ts";
+import { downloadGroups } from "./download-groups.ts";
 import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
@@ -37,8 +37,10 @@ function releaseModel(
     notesHtml: notesHtml(release, config),
     count: packages.length,
     unit: artifactsUnit(packages.length),
+    withdrawal: withdrawalText(packages.length, release.retracted.length),
+    isGone: packages.length === 0,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),
-    platforms: artifactsByPlatform(release, config),
+    groups: groupsOf(release, config),
     files: [
       { href: "SHA256SUMS", text: "SHA256SUMS" },
       { href: "notes.md", text: "Notes, Markdown" },
@@ -48,19 +50,30 @@ function releaseModel(
   };
 }
 
-/** Platforms by name; their artifacts in the order of the release. */
-function artifactsByPlatform(
-  { packages }: PublishedRelease,
-  config: SiteConfig,
-): PageModel<"release">["platforms"] {
-  const ids = [...new Set(packages.map((entry) => entry.record.platform))];
-  return ids
-    .map((id) => ({
-      anchor: `platform-${platformFolder(platformName(id, config))}`,
-      name: platformName(id, config),
-      artifacts: packages
-        .filter(({ record }) => record.platform === id)
-        .map((entry) => artifactView(entry, "", config)),
-    }))
-    .sort(byName);
+/** How much of a release was withdrawn; empty if nothing was. */
+export function withdrawalText(kept: number, withdrawn: number): string {
+  if (withdrawn === 0) return "";
+  const were = withdrawn === 1 ? "was" : "were";
+  if (kept === 0) return "This whole release was withdrawn: do not use it";
+  return `${withdrawn} of ${kept + withdrawn} files of this release ${were} withdrawn`;
+}
+
+/** Files in groups. The first of each platform has the platform's anchor. */
+function groupsOf({ packages }: PublishedRelease, config: SiteConfig): PageModel<"release">["groups"] {
+  const files = packages.map((entry) => {
+    return { platform: entry.record.platform, packageType: entry.record.package_type, entry };
+  });
+  const seen = new Set<number>();
+  const anchorOf = (platform: number) => {
+    if (seen.has(platform)) return "";
+    seen.add(platform);
+    return `platform-${platformFolder(platformName(platform, config))}`;
+  };
+  return downloadGroups(files, config).map(({ group: { anchor, name }, files }) => ({
+    anchor,
+    name,
+    files: files.map(({ platform, entry }) => {
+      return { anchor: anchorOf(platform), artifact: artifactView(entry, config) };
+    }),
+  }));
 }

@@ -75,8 +75,8 @@ function render<Name extends PageName>(
 ): string {
   return inTemplate(`${page}.hbs`, () => {
     const html = template?.(model) ?? "";
-    // The page that contains the row is checked as a whole.
-    return page === "row" ? html : visible(html);
+    // The page that contains such a piece is checked as a whole.
+    return page === "row" || page === "install-lines" ? html : visible(html);
   });
 }
 

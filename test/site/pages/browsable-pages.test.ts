@@ -65,7 +65,8 @@ test("each part that answers replace is between marks, once", () => {
 test("addresses in records are links, and hostile text is not", () => {
   const odd = packageOf(5, {
     name: "https://x.example/a?b=1&c='2'",
-    description: `"https://evil.example/" ${hostile} ="../../x`,
+    description: `"https://evil.example/" ${hostile}`,
+    min_os_version: '="../../x',
     operating_system: 'javascript:alert(1) https://x.example/"',
     data: { attestation: { key_id: 'https://x.example/\\" onclick=' } },
   });

@@ -94,26 +94,56 @@ test("404.html works at any depth below the base path", () => {
   expect(atRoot).not.toContain('"//');
 });
 
-test("home shows the newest month and has links to the others", () => {
+test("home has the newest files of each system, clients first, and links to everything else", () => {
   const html = pageOf(site, "index.html");
-  expect(rowsOf(html)).toHaveLength(2);
+  expect(elementsOf(html, "h2").map(wordsOf)).toEqual(["Linux", "Appliance images", "By month"]);
+  expect(rowsOf(html).map((row) => row.trim().split(",")[0])).toEqual([
+    "new.deb",
+    "controller-32.qcow2.gz",
+    "efi.qcow2",
+  ]);
   expect(linksOf(html)).toEqual(
     expect.arrayContaining([
+      "#linux",
+      "#images",
       "releases/26.09.001/",
       "page/26.09/",
       "page/26.08/",
       "releases/",
       "releases/26.09.001/#p32",
-      "releases/26.09.001/SHA256SUMS",
+      "platforms/KVM/",
+      "platforms/Debian-and-Ubuntu/",
     ]),
   );
+  expect(linksOf(html)).not.toContain("platforms/Xen/");
 });
 
-test("home has links to the platforms that have downloads", () => {
-  expect(linksOf(pageOf(site, "index.html"))).toEqual(
-    expect.arrayContaining(["platforms/KVM/", "platforms/Debian-and-Ubuntu/"]),
+test("groups are ordered: Linux, macOS, Windows, other systems, charts, images", () => {
+  const types = ["qcow", "helm", "zip", "msi", "pkg", "rpm", "deb"];
+  const platforms = [11, 8, 99, 4, 5, 14, 7];
+  const packages = types.map((package_type, index) =>
+    packageOf(index + 1, { package_type, platform: platforms[index] ?? 0, name: package_type }),
   );
-  expect(linksOf(pageOf(site, "index.html"))).not.toContain("platforms/Xen/");
+  const ordered = configOf({ platforms: new Map([[14, "RPM Linux"], ...configOf().platforms]) });
+  const html = pageOf(siteOf([releaseOf("26.08.002", { packages })], ordered), "index.html");
+  expect(elementsOf(html, "h2").map(wordsOf)).toEqual([
+    "Linux",
+    "macOS",
+    "Windows",
+    "Other systems",
+    "Kubernetes",
+    "Appliance images",
+    "By month",
+  ]);
+  expect(rowsOf(html).map((row) => row.trim().split(",")[0])).toEqual([
+    "rpm",
+    "deb",
+    "pkg",
+    "msi",
+    "zip",
+    "helm",
+    "qcow",
+  ]);
 });
 
 test("a list has a notice of a withdrawal in a release, with a link", () => {
@@ -139,37 +169,18 @@ test("a month's page has its releases, newest first, and their artifacts", () =>
   );
 });
 
-test("a row's name is a link to the record on its release's page, and its button to the file", () => {
-  const [row] = elementsOf(pageOf(site, "index.html"), "th").filter(
-    (cell) => attributeOf(cell, "scope") === "row",
-  );
-  const [button] = elementsOf(pageOf(site, "index.html"), "a").filter(
-    (link) => attributeOf(link, "class") === "button",
-  );
-  const [name] = row?.childNodes ?? [];
-  expect(name && "attrs" in name && attributeOf(name, "href")).toBe("releases/26.09.001/#p32");
+test("a row has name, platform, type and size, links to the record and a button for the file", () => {
+  const html = pageOf(site, "page/26.09/index.html");
+  const [row = ""] = rowsOf(html);
+  for (const fact of ["controller-32.qcow2.gz", "KVM", "qcow", "1.5 KiB"]) expect(row).toContain(fact);
+  const [cell] = elementsOf(html, "th").filter((cell) => attributeOf(cell, "scope") === "row");
+  const [button] = elementsOf(html, "a").filter((link) => attributeOf(link, "class") === "button");
+  const [name] = cell?.childNodes ?? [];
+  expect(name && "attrs" in name && attributeOf(name, "href")).toBe("../../releases/26.09.001/#p32");
   expect(button && attributeOf(button, "href")).toBe(packageOf(32, { version: "26.08.002" }).url);
   expect(button && wordsOf(button)).toBe(
-    "Download 1.5 KiB, controller-32.qcow2.gz, qcow of 26.09.001, record 32",
+    "Download controller-32.qcow2.gz, qcow of 26.09.001, record 32, 1.5 KiB",
   );
-});
-
-test("a row has name, description, size, date, full checksum, commands and a link", () => {
-  const [row = ""] = rowsOf(pageOf(site, "index.html"));
-  const entry = packageOf(32);
-  for (const fact of [
-    entry.record.name,
-    entry.record.description,
-    "KVM",
-    "1.5 KiB",
-    "2026-08-19",
-    entry.record.checksum,
-    "sha256sum -c",
-    "shasum -a 256 -c",
-    "Get-FileHash",
-  ]) {
-    expect(row).toContain(fact);
-  }
 });
 
 test("the links of two artifacts with one name have different names", () => {

@@ -103,10 +103,9 @@ test("links inside the site are relative", () => {
 
 test("a record's section has all facts for a download", () => {
   const section = sectionOf(pageOf(releaseOf("26.08.002", { packages: [deb] })), "p12");
-  expect(section.tagName).toBe("section");
+  expect([section.tagName, section.parentNode?.nodeName]).toEqual(["div", "details"]);
   const words = wordsOf(section);
   for (const fact of [
-    "client-core.deb",
     "Linux, 22.04 and later",
     "Core, without graphical interface",
     "1.5 KiB",
@@ -125,14 +124,14 @@ test("a record's section has all facts for a download", () => {
     "2026-08-20T11:00:00.000000Z",
   ]);
   const links = inside(section, "a").map((link) => attributeOf(link, "href"));
-  expect(links).toEqual([deb.url, "../../api/v1/package/12/index.json"]);
+  expect(links).toEqual(["../../api/v1/package/12/index.json", "#p12"]);
 });
 
-test("a record has its date of modification only if it was modified", () => {
+test("a record has a date of revision only if it was revised", () => {
   const same = packageOf(1, { modified_date: packageOf(1).record.created_date });
   const html = pageOf(releaseOf("26.08.002", { packages: [same, packageOf(2)] }));
-  expect(wordsOf(sectionOf(html, "p1"))).not.toContain("Modified");
-  expect(wordsOf(sectionOf(html, "p2"))).toContain("Modified");
+  expect(wordsOf(sectionOf(html, "p1"))).not.toContain("Revised");
+  expect(wordsOf(sectionOf(html, "p2"))).toContain("Revised");
 });
 
 test("a release has the number of its artifacts", () => {
@@ -159,18 +158,20 @@ test.each([
   [Number.MAX_SAFE_INTEGER, "8.0 PiB"],
 ])("%i bytes are shown as %s", (bytes, text) => expect(sizeText(bytes)).toBe(text));
 
-test("artifacts are listed once under their platform, and platforms by name", () => {
+test("files are listed once in their group, by platform, and platforms have anchors", () => {
   const packages = [
     packageOf(14, { platform: 13, package_type: "xen" }),
     deb,
     packageOf(11),
-    packageOf(10, { platform: 99 }),
+    packageOf(10, { platform: 99, package_type: "zip" }),
   ];
   const html = pageOf(releaseOf("26.08.002", { packages }));
-  expect(elementsOf(html, "h3").map(wordsOf)).toEqual(["Debian and Ubuntu", "KVM", "Platform 99", "Xen"]);
-  expect(
-    elementsOf(html).flatMap((element) => attributeOf(element, "id")?.match(/^p\d+$/)?.[0] ?? []),
-  ).toEqual(["p12", "p11", "p10", "p14"]);
+  expect(elementsOf(html, "h3").map(wordsOf)).toEqual(["Linux", "Other systems", "Appliance images"]);
+  const ids = elementsOf(html).flatMap((element) => attributeOf(element, "id") ?? []);
+  expect(ids.filter((id) => /^p(\d+$|latform)/.test(id))).toEqual([
+    ...["platform-Debian-and-Ubuntu", "p12", "platform-Platform-99", "p10"],
+    ...["platform-KVM", "p11", "platform-Xen", "p14"],
+  ]);
 });
 
 test("download links and summaries have unique names", () => {
@@ -178,15 +179,25 @@ test("download links and summaries have unique names", () => {
   const html = pageOf(
     releaseOf("26.08.002", { packages: [packageOf(1, same), packageOf(2, { ...same, file: "b" })] }),
   );
-  for (const names of [
-    elementsOf(html, "a")
-      .filter((link) => attributeOf(link, "class") === "button")
-      .map(wordsOf),
-    elementsOf(html, "summary").map(wordsOf),
-  ]) {
-    expect(names).toHaveLength(2);
-    expect(new Set(names).size).toBe(2);
+  const buttons = elementsOf(html, "a").filter((link) => attributeOf(link, "class") === "button");
+  for (const [names, count] of [
+    [buttons.map(wordsOf), 2],
+    [elementsOf(html, "summary").map(wordsOf), 4],
+  ] as const) {
+    expect(names).toHaveLength(count);
+    expect(new Set(names).size).toBe(count);
   }
+});
+
+test.each([
+  [1, 1, "1 of 2 files of this release was withdrawn"],
+  [1, 2, "2 of 3 files of this release were withdrawn"],
+  [0, 2, "This whole release was withdrawn: do not use it"],
+])("%i kept and %i withdrawn files give the heading %j", (kept, withdrawn, heading) => {
+  const packages = Array.from({ length: kept }, (_, index) => packageOf(index + 11));
+  const retracted = Array.from({ length: withdrawn }, (_, index) => retractedOf(index + 1));
+  const html = pageOf(releaseOf("26.08.002", { packages, retracted }));
+  expect(wordsOf(sectionOf(html, "withdrawn"))).toBe(heading);
 });
 
 test("a retracted record begins with its reason, is struck out and has no download", () => {

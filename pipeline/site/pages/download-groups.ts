@@ -1,0 +1,55 @@
+import type { SiteConfig } from "../../documents/published.ts";
+
+/** Files that one kind of visitor looks for. */
+export interface DownloadGroup {
+  anchor: string;
+  name: string;
+  /** Operating system of the visitors who are shown this group first; empty for none. */
+  system: string;
+}
+
+const clients: readonly DownloadGroup[] = [
+  { anchor: "linux", name: "Linux", system: "linux" },
+  { anchor: "macos", name: "macOS", system: "macos" },
+  { anchor: "windows", name: "Windows", system: "windows" },
+];
+const others: DownloadGroup = { anchor: "other", name: "Other systems", system: "" };
+const charts: DownloadGroup = { anchor: "kubernetes", name: "Kubernetes", system: "" };
+const images: DownloadGroup = { anchor: "images", name: "Appliance images", system: "" };
+const groups = [...clients, others, charts, images];
+
+/** A file that is to be shown in its group. */
+interface Grouped {
+  platform: number;
+  packageType: string;
+}
+
+/**
+ * Groups files for visitors: clients by operating system, then charts, then images; without empty groups. In a
+ * group, they are ordered by platform and package type as configured, then as given.
+ */
+export function downloadGroups<File extends Grouped>(
+  files: readonly File[],
+  { platforms, packageTypes }: Pick<SiteConfig, "platforms" | "packageTypes">,
+): { group: DownloadGroup; files: File[] }[] {
+  const byGroup = Map.groupBy(files, ({ packageType }) => groupOf(packageTypes.get(packageType)));
+  const [platformRank, typeRank] = [rankIn(platforms.keys()), rankIn(packageTypes.keys())];
+  const inOrder = (a: File, b: File) =>
+    platformRank(a.platform) - platformRank(b.platform) || typeRank(a.packageType) - typeRank(b.packageType);
+  return groups.flatMap((group) => {
+    const found = byGroup.get(group);
+    return found ? [{ group, files: found.toSorted(inOrder) }] : [];
+  });
+}
+
+function groupOf(type: { kind: string; operating_system: string } | undefined): DownloadGroup {
+  if (type?.kind === "image") return images;
+  if (type?.kind === "chart") return charts;
+  return clients.find(({ system }) => system === type?.operating_system.toLowerCase()) ?? others;
+}
+
+/** Position of a key; keys that are not configured come last. */
+function rankIn<Key>(keys: Iterable<Key>): (key: Key) => number {
+  const ranks = new Map([...keys].map((key, index) => [key, index]));
+  return (key) => ranks.get(key) ?? ranks.size;
+}
