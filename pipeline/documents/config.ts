@@ -107,11 +107,9 @@ export const configSchema = object({
   platforms: table(line, 'an object such as { "11": KVM }')
     .optional()
     .meta({ description: "Platform names, merged over the default table." }),
-  platform_order: list(id)
-    .optional()
-    .meta({
-      description: "Platforms in the order of downloads, by number; others follow in the default order.",
-    }),
+  platform_order: list(id).optional().meta({
+    description: "Platforms in the order of downloads, by number; others follow in the default order.",
+  }),
   package_types: z
     .record(
       z.string(),

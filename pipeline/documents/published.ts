@@ -88,6 +88,14 @@ export interface ReleaseSlices {
   browsable(): readonly string[];
   facts(): ReleaseFacts;
   feeds(): FeedParts;
+  search(): SearchSlice;
+}
+
+/** What the search over all releases finds in a release, except what was withdrawn. */
+export interface SearchSlice {
+  files: readonly { id: number; name: string; checksum: string }[];
+  /** Summary and notes, as they are written. */
+  notes: readonly string[];
 }
 
 /** The small slices of a release. */

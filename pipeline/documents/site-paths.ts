@@ -11,6 +11,7 @@ const ownFolders = new Set([
   "platforms",
   "releases",
   "schemas",
+  "search",
   "state",
   "targets",
   ...feedFolders,

@@ -9,14 +9,17 @@ export interface SliceStore {
 
 const recordsEntry = (key: string) => `records-${key}`;
 const pagesEntry = (key: string) => `pages-${key}`;
+// Read for every release in every build that changes something; the others only where they are shown.
+const searchEntry = (key: string) => `search-${key}`;
 
 export const hasSlices = (store: SliceStore, key: string): boolean =>
-  store.has(recordsEntry(key)) && store.has(pagesEntry(key));
+  [recordsEntry, pagesEntry, searchEntry].every((entry) => store.has(entry(key)));
 
 /** @param key digest of everything that the slices are generated from */
 export function storeSlices(store: SliceStore, key: string, slices: ReleaseSlices): void {
   const pages = [slices.facts(), slices.rows(), slices.browsable(), slices.feeds(), slices.installs()];
   store.put(recordsEntry(key), encoder.encode(slices.records().join("\n")));
+  store.put(searchEntry(key), encoder.encode(JSON.stringify(slices.search())));
   store.put(pagesEntry(key), encoder.encode(pages.map((part) => JSON.stringify(part)).join("\n")));
 }
 
@@ -39,6 +42,7 @@ export function storedSlices(store: SliceStore, key: string, count: number): Rel
     facts: () => page<ReleaseFacts>(0),
     feeds: () => page<FeedParts>(3),
     installs: () => whole(page<string[]>(4)),
+    search: () => JSON.parse(linesOf(searchEntry(key))[0] ?? ""),
   };
 }
 

@@ -21,6 +21,7 @@ import { compileTemplates, type Templates } from "./pages/templates.ts";
 import { releaseIndexRow } from "./release-document.ts";
 import { releaseFiles } from "./release-files.ts";
 import { openApiFile, schemaFiles } from "./schemas.ts";
+import { searchFiles } from "./search-index.ts";
 import { slicesOf } from "./slices.ts";
 
 /** Templates and schemas by file name. */
@@ -143,6 +144,7 @@ function* groupsAcrossReleases(
       releases.some(({ provisional }) => provisional),
     ),
   );
+  yield { name: "search", key: all, files: searchFiles(releases) };
   const pieces = releases.map((release) => releasePieces(release, config));
   yield* pageGroups(pieces, basis, config, templates);
 }

@@ -13,6 +13,7 @@ import { rowView } from "./pages/artifact-view.ts";
 import { browsableRecord } from "./pages/browsable-json.ts";
 import { feedLines } from "./pages/install-view.ts";
 import type { Templates } from "./pages/templates.ts";
+import { searchSlice } from "./search-index.ts";
 
 /**
  * Renders a release's part of the files that span releases: text and data that depend on this release alone.
@@ -41,6 +42,7 @@ export function slicesOf(
       packages: packages.map(listedPackage),
     }),
     feeds: () => feedParts(release, config),
+    search: () => searchSlice(release),
   };
 }
 

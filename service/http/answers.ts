@@ -4,10 +4,7 @@ import type { ServerAnswer } from "./request.ts";
 /** Headers of every answer: no content sniffing, and no referrer for other sites. */
 const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" };
 
-/** Only own styles, scripts and images, and forms that submit to this site. */
-export const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
-  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
+export { contentSecurityPolicy } from "../../pipeline/documents/content-security-policy.ts";
 
 export const caching = cacheControl;
 

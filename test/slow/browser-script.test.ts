@@ -60,37 +60,29 @@ test("each filter narrows the list, and several together narrow it further", asy
   await close();
 });
 
-test("the search covers names, checksums and signers, but not the commands of every artifact", async () => {
-  const page = await open("");
+test("the text field of a list matches names, platforms and types", async () => {
+  const page = await open("page/26.09/");
   const search = page.getByLabel("Search");
   await search.fill("QCOW efi");
   expect(await names(page)).toEqual(["northgate-controller-qcow-efi-26.09.001.qcow2.gz"]);
-  await search.fill("42ab0f74df2a1779");
+  await search.fill("hyper-v");
   expect(await rows(page)).toBe(1);
-  await search.fill("releases@example.com");
-  expect(await rows(page)).toBeGreaterThan(3);
-  for (const command of ["powershell", "sha256sum"]) {
-    await search.fill(command);
-    expect(await rows(page), command).toBe(0);
-  }
+  await search.fill("powershell");
+  expect(await rows(page)).toBe(0);
   expect(await page.locator(".filter output").textContent()).toBe("None of 23 artifacts on this page");
   await close();
 });
 
-test("a filtered list has an address, and links to other months keep the filter", async () => {
-  const page = await open("?platform=KVM&q=efi");
+test("a filtered list has an address", async () => {
+  const page = await open("page/26.09/?platform=KVM&q=efi");
   expect(await rows(page)).toBe(1);
   expect(await page.getByLabel("Platform").inputValue()).toBe("KVM");
   expect(await page.getByLabel("Search").inputValue()).toBe("efi");
-  await page.getByLabel("Version").selectOption("26.09.001");
-  await page.getByRole("navigation", { name: "By month" }).getByRole("link", { name: "26.08" }).click();
-  await page.waitForURL(/page\/26\.08\/\?q=efi&platform=KVM$|page\/26\.08\/\?platform=KVM&q=efi$/);
-  expect(await rows(page)).toBe(2);
   await close();
 });
 
 test("an address with an unknown value shows no rows, and says so", async () => {
-  const page = await open("?version=19.01.001&unrelated=kept");
+  const page = await open("page/26.09/?version=19.01.001&unrelated=kept");
   expect(await rows(page)).toBe(0);
   expect(await page.getByLabel("Version").inputValue()).toBe("19.01.001");
   await page.getByRole("button", { name: "Clear" }).click();
@@ -100,7 +92,7 @@ test("an address with an unknown value shows no rows, and says so", async () => 
 });
 
 test("the back button undoes a selection, or a whole word that was typed", async () => {
-  const page = await open("");
+  const page = await open("page/26.09/");
   await page.getByLabel("Platform").selectOption("KVM");
   await page.getByLabel("Search").pressSequentially("efi");
   expect(await rows(page)).toBe(1);
@@ -116,7 +108,7 @@ test("the back button undoes a selection, or a whole word that was typed", async
 });
 
 test("the list keeps its state after a visit to a release", async () => {
-  const page = await open("");
+  const page = await open("page/26.09/");
   await page.getByLabel("Search").fill("chart");
   await page.locator("tbody tr:visible th a").click();
   await page.waitForURL(/#p\d+$/);
@@ -127,7 +119,7 @@ test("the list keeps its state after a visit to a release", async () => {
 });
 
 test("Enter in the search field stays on the page", async () => {
-  const page = await open("");
+  const page = await open("page/26.09/");
   await page.getByLabel("Search").fill("xen");
   await page.keyboard.press("Enter");
   expect(await rows(page)).toBe(1);
@@ -135,35 +127,90 @@ test("Enter in the search field stays on the page", async () => {
   await close();
 });
 
-test.each(["", "?type=deb", "releases/26.08.001/"])("no element moves while %j loads", async (path) => {
-  current = await site.open("404.html");
-  const { page } = current;
-  await page.addInitScript(
-    "globalThis.shifts = []; new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value))).observe({ type: 'layout-shift', buffered: true });",
-  );
-  await page.goto(site.url + path);
-  await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
-  expect(await page.evaluate<number[]>("shifts")).toEqual([]);
-  await current.close();
-  current = undefined;
-});
+test.each(["", "page/26.09/?type=deb", "releases/26.08.001/"])(
+  "no element moves while %j loads",
+  async (path) => {
+    current = await site.open("404.html");
+    const { page } = current;
+    await page.addInitScript(
+      "globalThis.shifts = []; new PerformanceObserver((list) => shifts.push(...list.getEntries().map((entry) => entry.value))).observe({ type: 'layout-shift', buffered: true });",
+    );
+    await page.goto(site.url + path);
+    await page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))");
+    expect(await page.evaluate<number[]>("shifts")).toEqual([]);
+    await current.close();
+    current = undefined;
+  },
+);
 
 test("a button copies checksums and commands unchanged, and confirms it", async () => {
-  const page = await open("");
+  const page = await open("releases/26.09.001/");
   await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
-  const row = page.locator("tbody tr").first();
+  const row = page.locator(".file").first();
+  await row.locator("summary").first().click();
   const name = await row.locator("bdi").first().textContent();
   await row.getByRole("button", { name: `Copy SHA-256 of ${name}` }).click();
   const clipboard = () => page.evaluate<string>("navigator.clipboard.readText()");
   await expect.poll(clipboard).toBe(await row.locator("code[data-copy=SHA-256]").textContent());
   expect(await row.getByRole("button").first().textContent()).toBe("Copied");
   expect(await page.locator("main > output").textContent()).toBe("SHA-256 copied");
-  await row.locator("summary").click();
+  await row.locator("summary", { hasText: "Verify" }).click();
   for (const system of ["Linux", "macOS", "PowerShell"]) {
     await row.getByRole("button", { name: `Copy ${system} command of ${name}` }).click();
     await expect.poll(clipboard).toContain(name);
   }
   expect(await clipboard()).toMatch(/^if \(\(Get-FileHash/);
+  await row.getByRole("link", { name: /^link to/ }).click();
+  await expect.poll(clipboard).toMatch(/\/releases\/26\.09\.001\/#p\d+$/);
+  await close();
+});
+
+test("a link to a record opens its details", async () => {
+  const page = await open("releases/26.09.001/#p104");
+  const record = page.locator("#p104");
+  await expect.poll(() => record.isVisible()).toBe(true);
+  expect(await page.locator(".record:visible").count()).toBe(1);
+  await page.evaluate("location.hash = '#p105'");
+  await expect.poll(() => page.locator("#p105").isVisible()).toBe(true);
+  await close();
+});
+
+test.each([
+  ["Win32", "Windows"],
+  ["MacIntel", "macOS"],
+  ["Linux x86_64", "Linux"],
+])("a visitor with %s has the files for %s first", async (platform, first) => {
+  const page = await open("404.html");
+  await page.addInitScript(
+    `Object.defineProperties(navigator, { platform: { value: ${JSON.stringify(platform)} }, userAgentData: { value: undefined } })`,
+  );
+  await page.goto(site.url);
+  const [heading] = await page.locator("h2").allTextContents();
+  expect(heading?.replace(/\s+/g, " ")).toBe(`${first} your system`);
+  expect((await page.locator(".own .button").first().boundingBox())?.y).toBeLessThan(600);
+  await close();
+});
+
+test("a visitor with a telephone has no group first", async () => {
+  const page = await open("404.html");
+  await page.addInitScript(
+    "Object.defineProperties(navigator, { platform: { value: 'Linux armv8l' }, userAgentData: { value: undefined }, userAgent: { value: 'Mozilla/5.0 (Linux; Android 15)' } })",
+  );
+  await page.goto(site.url);
+  expect(await page.locator(".own").count()).toBe(0);
+  await close();
+});
+
+test("on a narrow screen, tabs show downloads or notes", async () => {
+  const page = await open("releases/26.09.001/");
+  await page.setViewportSize({ width: 390, height: 800 });
+  const [downloads, notes] = [page.locator("#downloads"), page.locator("#notes")];
+  expect([await downloads.isVisible(), await notes.isVisible()]).toEqual([true, false]);
+  await page.getByRole("navigation", { name: "On this page" }).getByText("Release notes").click();
+  await expect.poll(() => notes.isVisible()).toBe(true);
+  expect(await downloads.isVisible()).toBe(false);
+  await page.setViewportSize({ width: 1280, height: 800 });
+  expect([await downloads.isVisible(), await notes.isVisible()]).toEqual([true, true]);
   await close();
 });
 
@@ -171,6 +218,7 @@ test("a button selects the text if the clipboard is not available", async () => 
   const page = await open("404.html");
   await page.addInitScript("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
   await page.goto(`${site.url}releases/26.09.001/`);
+  await page.locator(".file summary").first().click();
   const code = page.locator("code[data-copy]").first();
   await page
     .getByRole("button", { name: /^Copy SHA-256/ })
@@ -181,24 +229,27 @@ test("a button selects the text if the clipboard is not available", async () => 
 });
 
 test("the controls of a page have different names", async () => {
-  for (const path of ["", "releases/26.08.002/"]) {
+  for (const [path, least] of [
+    ["", 1],
+    ["releases/26.08.002/", 80],
+  ] as const) {
     const page = await open(path);
     await page.evaluate("for (const all of document.querySelectorAll('details')) all.open = true");
     const labels = await page.evaluate<string[]>(
       "[...document.querySelectorAll('button[aria-label]')].map((button) => button.ariaLabel)",
     );
-    expect(labels.length).toBeGreaterThan(80);
+    expect(labels.length).toBeGreaterThanOrEqual(least);
     expect(new Set(labels).size).toBe(labels.length);
   }
   await close();
 });
 
-test("a page of 500 artifacts among 10,000 can be filtered", async () => {
+test("a page of 100 artifacts among 10,000 can be filtered", async () => {
   const made = project(largeCatalog());
   await made.succeed("build");
   const large = await visit(browser, readTree(`${made.folder}/dist`), "/");
   const { page, complaints, close: leave } = await large.open("page/26.07/1/");
-  expect(await rows(page)).toBe(500);
+  expect(await rows(page)).toBe(100);
   await page.getByLabel("Search").fill("client-7_26.07.003");
   expect(await rows(page)).toBe(1);
   await page.goto(`${large.url}releases/`);

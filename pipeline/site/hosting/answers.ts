@@ -3,10 +3,7 @@ import { cacheControl } from "../../documents/file-headers.ts";
 /** Headers of every host, and bodies of answers without a file. */
 export const always = { "X-Content-Type-Options": "nosniff", "Referrer-Policy": "same-origin" } as const;
 
-export const contentSecurityPolicy =
-  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; connect-src 'self'; " +
-  "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
-
+export { contentSecurityPolicy } from "../../documents/content-security-policy.ts";
 export { cacheControl as caching };
 
 /** Assets whose path contains a hash, relative to the site's root. */

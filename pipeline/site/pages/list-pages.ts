@@ -1,4 +1,5 @@
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
+import { searchPaths } from "../../documents/search-paths.ts";
 import { digestOf } from "../../journal/digest.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { browsablePages } from "./browsable-pages.ts";
@@ -39,6 +40,7 @@ export function* pageGroups(
     latestRedirect(pieces, config, templates),
     releasesIndex(pieces, config, templates),
     notFound(config, templates),
+    searchPage(config, templates),
     home(pieces, parts, config, templates),
   ];
   yield { name: "entrances", key: all, files };
@@ -130,6 +132,13 @@ function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templ
     layout: pageLayout(path, { title: "Newest release", refresh: newest?.href }, config, templates),
     newest: newest ?? null,
     all: "../",
+  }));
+}
+
+function searchPage(config: SiteConfig, templates: Templates): OutputFile {
+  return page(searchPaths.page, "search", templates, () => ({
+    layout: pageLayout(searchPaths.page, { title: "Search", searches: true }, config, templates),
+    all: "../releases/",
   }));
 }
 

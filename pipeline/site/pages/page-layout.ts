@@ -1,3 +1,4 @@
+import { pagePolicy } from "../../documents/content-security-policy.ts";
 import type { OutputFile, SiteConfig } from "../../documents/published.ts";
 import { joinedFile } from "../output.ts";
 import { assetNames } from "./assets.ts";
@@ -9,6 +10,7 @@ export interface PageHead {
   /** Provisional versions on the page. */
   provisional?: readonly string[];
   filtered?: boolean;
+  searches?: boolean;
   /** Target of an immediate redirect. */
   refresh?: string | undefined;
   /** Path to the site's root; default: relative to the page's path. */
@@ -33,7 +35,7 @@ export function pageLayout(
   templates: Templates,
 ): LayoutView {
   const root = head.root ?? rootOf(path);
-  const { style, script, icon } = assetNames(templates);
+  const { style, script, search, icon } = assetNames(templates);
   return {
     title: head.title,
     product: config.product,
@@ -42,6 +44,9 @@ export function pageLayout(
     home: root || "./",
     style: root + style,
     script: root + script,
+    searchScript: head.searches ? root + search : "",
+    search: `${root}search/`,
+    policy: pagePolicy,
     icon: root + icon,
     atom: `${root}feed.atom`,
     jsonFeed: `${root}feed.json`,

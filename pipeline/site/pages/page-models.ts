@@ -24,6 +24,10 @@ const layout = z.strictObject({
   home: href,
   style: href,
   script: href,
+  /** Script of the search page; empty on all others. */
+  searchScript: href,
+  search: href,
+  policy: text,
   icon: href,
   atom: href,
   jsonFeed: href,
@@ -294,6 +298,7 @@ export const pageModels = {
     recordsHtml: html,
     months: z.array(link),
   }),
+  search: z.strictObject({ layout, all: href }),
   "not-found": z.strictObject({ layout, home: href, all: href, platforms: href }),
 } as const;
 

@@ -1,0 +1,101 @@
+import type { OutputFile, PublishedRelease, RenderedRelease, SearchSlice } from "../documents/published.ts";
+import { searchPaths } from "../documents/search-paths.ts";
+import { jsonFile } from "./output.ts";
+
+/** A file that can be found by its checksum: version, id, name, and 1 if it was withdrawn. */
+type HashRow = readonly [checksum: string, version: string, id: number, name: string, withdrawn: 0 | 1];
+
+/** A release's notes: its version, and the texts. */
+type NotesRow = readonly [version: string, texts: readonly string[]];
+
+/** Bytes of a file with notes, roughly. */
+const mostNotes = 60_000;
+
+export const searchSlice = ({ packages, summary, notes }: PublishedRelease): SearchSlice => ({
+  files: packages.map(({ file, record: { id, name, checksum } }) => {
+    return { id, name: foundName({ name, file }), checksum };
+  }),
+  notes: [
+    ...(summary === null ? [] : [summary]),
+    ...notes.map(({ text, refs }) => [text, ...refs].join(" ")),
+  ],
+});
+
+/** With the name of the file, if the record has another name. */
+const foundName = ({ name, file }: { name: string; file: string }): string =>
+  file === name ? name : `${name} (${file})`;
+
+/**
+ * The index of the search page, in parts, so that a search loads little of it: versions and file names; checksums,
+ * withdrawn ones too, by their first two digits; notes by month.
+ * @param releases newest first
+ */
+export function* searchFiles(releases: readonly RenderedRelease[]): Generator<OutputFile> {
+  const found = releases.map((release) => ({ ...release, ...release.slices.search() }));
+  const notes = notesByMonth(found.map(({ version, notes }) => [version, notes]));
+  for (const [part, rows] of notes) yield jsonFile(searchPaths.notes(part), { releases: rows });
+  const rows = found.flatMap(({ version, files, retracted }) => [
+    ...files.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 0]),
+    ...retracted.map((each): HashRow => [each.checksum, version, each.id, foundName(each), 1]),
+  ]);
+  for (const [prefix, files] of bucketsOf(rows)) yield jsonFile(searchPaths.hashes(prefix), { files });
+  yield jsonFile(searchPaths.index, { schema_version: 1, ...directoryOf(found), notes: [...notes.keys()] });
+}
+
+/** All 256, so that the answer for an unknown checksum is not an error. */
+function bucketsOf(rows: readonly HashRow[]): Map<string, HashRow[]> {
+  const known = rows.filter(([checksum]) => /^[0-9a-f]{64}$/.test(checksum));
+  const prefixes = Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"));
+  const buckets = new Map(prefixes.map((prefix): [string, HashRow[]] => [prefix, []]));
+  for (const row of known.sort(byChecksum)) buckets.get(row[0].slice(0, 2))?.push(row);
+  return buckets;
+}
+
+const byChecksum = ([a, , id]: HashRow, [b, , other]: HashRow): number =>
+  a === b ? id - other : a < b ? -1 : 1;
+
+/**
+ * Versions with their files. Names repeat from version to version, so the index has each once, with a null character in
+ * place of the version; a file is two numbers: its name, and the difference of its id from the previous one.
+ */
+function directoryOf(
+  releases: readonly (Pick<RenderedRelease, "version" | "retracted"> & Pick<SearchSlice, "files">)[],
+) {
+  const names = new Map<string, number>();
+  let last = 0;
+  const packed = (version: string, files: readonly { id: number; name: string }[]): number[] =>
+    files.flatMap(({ id, name }) => {
+      const pattern = name.replaceAll(version, "\0");
+      const number = names.get(pattern) ?? names.size;
+      names.set(pattern, number);
+      const step = id - last;
+      last = id;
+      return [number, step];
+    });
+  const rows = releases.map(({ version, files, retracted }) => {
+    const [listed, withdrawn] = [packed(version, files), packed(version, retracted.map(withFoundName))];
+    return withdrawn.length > 0 ? [version, listed, withdrawn] : [version, listed];
+  });
+  return { names: [...names.keys()], releases: rows };
+}
+
+const withFoundName = ({ id, name, file }: { id: number; name: string; file: string }) => {
+  return { id, name: foundName({ name, file }) };
+};
+
+/** Months of notes, newest first; a month with many has several parts. */
+function notesByMonth(rows: readonly NotesRow[]): Map<string, NotesRow[]> {
+  const parts = new Map<string, NotesRow[]>();
+  const months = Map.groupBy(rows, ([version]) => version.slice(0, 5));
+  for (const [month, releases] of months) {
+    let [number, size] = [0, mostNotes];
+    for (const row of releases.filter(([, texts]) => texts.length > 0)) {
+      const length = JSON.stringify(row).length;
+      if (size + length > mostNotes) [number, size] = [number + 1, 0];
+      const part = number === 1 ? month : `${month}-${number}`;
+      parts.set(part, [...(parts.get(part) ?? []), row]);
+      size += length;
+    }
+  }
+  return parts;
+}
