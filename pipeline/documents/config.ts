@@ -284,6 +284,8 @@ export interface Config {
     /** Keys that sign package repositories. */
     openpgp: readonly OpenPgpSignerSpec[];
     folder: string;
+    /** SHA-256 of the first root, which clients pin; empty without keys. */
+    rootDigest: string;
   };
   /** Identity that vouches for the builds. */
   builder: Builder | undefined;

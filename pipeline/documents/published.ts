@@ -151,6 +151,8 @@ export type SiteConfig = Pick<
   | "feeds"
   | "feedKeys"
   | "rpmSigners"
+  | "trust"
+  | "builder"
 >;
 
 /** Notes in display order: components and kinds as configured, without empty ones. */

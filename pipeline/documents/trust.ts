@@ -8,3 +8,9 @@ export const rootKeys: Readonly<Record<Exclude<TrustProfile, "none">, { count: n
     simple: { count: 1, threshold: 1 },
     full: { count: 3, threshold: 2 },
   };
+
+/** Namespace of signatures of checksum files, which ssh-keygen(1) takes with -n. */
+export const signatureNamespace = "file";
+
+/** Identity that signs checksum files. */
+export const signerOf = (authority: string): string => `releases@${authority}`;

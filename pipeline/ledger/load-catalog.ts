@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import type { Config } from "../documents/config.ts";
 import { noteSchema } from "../documents/note.ts";
 import type { Problem } from "../errors.ts";
@@ -126,12 +127,19 @@ async function readConfiguration(
   // Today's certificates, for an earlier commit too: clients must not be offered a key that was retired since.
   const { keys: feedKeys, problems: keyProblems } = readFeedKeys(folder, filesIn(folder), certificates);
   const { rpmSigners, problems: signerProblems } = await readRpmSigners(read.config, files, read.place);
-  const config = configIn(folder, { ...read.config, feedKeys, rpmSigners });
+  const trust = { ...read.config.trust, rootDigest: rootDigest(files) };
+  const config = configIn(folder, { ...read.config, feedKeys, rpmSigners, trust });
   return {
     ...read,
     config: site === undefined ? config : { ...config, baseUrl: siteNamed(config, site).baseUrl },
     problems: [...read.problems, ...keyProblems, ...signerProblems],
   };
+}
+
+/** SHA-256 of the root that clients pin; empty in a project without keys. */
+function rootDigest(files: AuthoredFiles): string {
+  const root = files.read("trust/1.root.json");
+  return root ? createHash("sha256").update(root).digest("hex") : "";
 }
 
 /** The releases to read, those to use, and those that may get ids. */

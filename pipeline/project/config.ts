@@ -91,7 +91,7 @@ function trustOf(written: WrittenConfig["trust"] = "none"): Config["trust"] {
     online = { env: usualKey },
     openpgp: { key } = { key: { env: usualOpenPgpKey } },
   } = typeof written === "string" ? { profile: written } : written;
-  return { profile, online, openpgp: [key].flat(), folder: "." };
+  return { profile, online, openpgp: [key].flat(), folder: ".", rootDigest: "" };
 }
 
 const defined = (object: Record<string, string | undefined>) =>

@@ -3,6 +3,7 @@ import type { Config } from "../documents/config.ts";
 import { usualValidDays } from "../documents/feeds/settings.ts";
 import { relativePath, relativePathSchema } from "../documents/relative-path.ts";
 import type { BuildDocument } from "../documents/site.ts";
+import { signerOf } from "../documents/trust.ts";
 import { failure } from "../errors.ts";
 import { loadConfiguration } from "../project/configuration.ts";
 import { exists, readIfPresent, removeFile, replaceDurably } from "../system/files.ts";
@@ -115,7 +116,7 @@ export async function signProved(
       trust,
       live: newer(await readLiveMetadata(metadataAt(out), root), live),
       online,
-      principal: `releases@${config.authority}`,
+      principal: signerOf(config.authority),
       builder: config.builder,
       vendor: config.wire.vendor,
       now: options.now,

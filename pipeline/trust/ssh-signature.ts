@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
+import { signatureNamespace } from "../documents/trust.ts";
 import type { Signer } from "./keys.ts";
 
 /** Namespace passed to `ssh-keygen -Y verify -n`. */
-const namespace = "file";
 const magic = Buffer.from("SSHSIG");
 const hash = "sha512";
 const keyType = "ssh-ed25519";
@@ -13,9 +13,9 @@ const keyType = "ssh-ed25519";
  */
 export async function sshSignature(signer: Signer, message: Uint8Array): Promise<string> {
   const digest = createHash(hash).update(message).digest();
-  const covered = Buffer.concat([magic, ...[namespace, "", hash].map(field), field(digest)]);
+  const covered = Buffer.concat([magic, ...[signatureNamespace, "", hash].map(field), field(digest)]);
   const signature = Buffer.concat([field(keyType), field(await signer.sign(covered))]);
-  const fields = [publicBlob(signer.publicKey), namespace, "", hash, signature].map(field);
+  const fields = [publicBlob(signer.publicKey), signatureNamespace, "", hash, signature].map(field);
   const blob = Buffer.concat([magic, uint32(1), ...fields]).toString("base64");
   return `-----BEGIN SSH SIGNATURE-----\n${blob.replace(/.{1,70}/g, "$&\n")}-----END SSH SIGNATURE-----\n`;
 }
@@ -25,7 +25,7 @@ export async function sshSignature(signer: Signer, message: Uint8Array): Promise
  * releases@example.com
  */
 export const allowedSigner = (principal: string, publicKey: Uint8Array): string =>
-  `${principal} namespaces="${namespace}" ${keyType} ${publicBlob(publicKey).toString("base64")}\n`;
+  `${principal} namespaces="${signatureNamespace}" ${keyType} ${publicBlob(publicKey).toString("base64")}\n`;
 
 const publicBlob = (publicKey: Uint8Array) => Buffer.concat([field(keyType), field(publicKey)]);
 

@@ -201,6 +201,20 @@ const release = z.strictObject({
     }),
   ),
   files: z.array(z.strictObject({ href, text })),
+  /** null: nothing is signed. Words are quoted for a shell. */
+  evidence: z
+    .strictObject({
+      version,
+      /** SHA-256 of the root that clients pin. */
+      root: text,
+      signer: text,
+      namespace: text,
+      /** Addresses of the site and of the release's folder. */
+      site: text,
+      release: text,
+      files: z.array(z.strictObject({ href, text })),
+    })
+    .nullable(),
 });
 
 const listedRelease = z.strictObject({

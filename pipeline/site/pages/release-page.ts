@@ -5,6 +5,7 @@ import { textFile } from "../output.ts";
 import { notesHtml } from "../release-notes.ts";
 import { artifactsUnit, artifactView, platformName, withdrawnView } from "./artifact-view.ts";
 import { downloadGroups } from "./download-groups.ts";
+import { evidenceView } from "./evidence-view.ts";
 import { pageLayout, rootOf } from "./page-layout.ts";
 import type { PageModel } from "./page-models.ts";
 import type { Templates } from "./templates.ts";
@@ -41,6 +42,7 @@ function releaseModel(
     isGone: packages.length === 0,
     withdrawn: release.retracted.map((record) => withdrawnView(record, release)),
     groups: groupsOf(release, config),
+    evidence: evidenceView(release, config),
     files: [
       { href: "SHA256SUMS", text: "SHA256SUMS" },
       { href: "notes.md", text: "Notes, Markdown" },

@@ -46,6 +46,8 @@ export const configOf = (changes: Partial<SiteConfig> = {}): SiteConfig => ({
   feeds: {},
   feedKeys: [],
   rpmSigners: [],
+  trust: { profile: "none", online: { env: "KEY" }, openpgp: [], folder: ".", rootDigest: "" },
+  builder: undefined,
   ...changes,
 });
 

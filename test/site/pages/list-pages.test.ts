@@ -34,6 +34,7 @@ test("a site has all its pages", () => {
     "platforms/index.html",
     "releases/index.html",
     "releases/latest/index.html",
+    "search/index.html",
   ]);
 });
 
@@ -263,6 +264,7 @@ test("a site without releases has all its pages", () => {
     "platforms/index.html",
     "releases/index.html",
     "releases/latest/index.html",
+    "search/index.html",
   ]);
   expect(empty.get("releases/latest/index.html")).not.toContain("refresh");
   for (const [path, html] of empty) expect(dangers(html), path).toEqual([]);
