@@ -91,7 +91,7 @@ export interface ReleaseSlices {
   search(): SearchSlice;
 }
 
-/** What the search over all releases finds in a release, except what was withdrawn. */
+/** Texts of a release that the search over all releases finds; withdrawn files are in the summary. */
 export interface SearchSlice {
   files: readonly { id: number; name: string; checksum: string }[];
   /** Summary and notes, as they are written. */

@@ -1,5 +1,6 @@
 import type { OutputFile, PublishedRelease, RenderedRelease, SearchSlice } from "../documents/published.ts";
 import { searchPaths } from "../documents/search-paths.ts";
+import { visible } from "./escape.ts";
 import { jsonFile } from "./output.ts";
 
 /** A file that can be found by its checksum: version, id, name, and 1 if it was withdrawn. */
@@ -18,12 +19,12 @@ export const searchSlice = ({ packages, summary, notes }: PublishedRelease): Sea
   notes: [
     ...(summary === null ? [] : [summary]),
     ...notes.map(({ text, refs }) => [text, ...refs].join(" ")),
-  ],
+  ].map(visible),
 });
 
 /** With the name of the file, if the record has another name. */
 const foundName = ({ name, file }: { name: string; file: string }): string =>
-  file === name ? name : `${name} (${file})`;
+  visible(file === name ? name : `${name} (${file})`);
 
 /**
  * The index of the search page, in parts, so that a search loads little of it: versions and file names; checksums,

@@ -62,7 +62,7 @@ test("each filter narrows the list, and several together narrow it further", asy
 
 test("the text field of a list matches names, platforms and types", async () => {
   const page = await open("page/26.09/");
-  const search = page.getByLabel("Search");
+  const search = page.getByLabel("Filter");
   await search.fill("QCOW efi");
   expect(await names(page)).toEqual(["northgate-controller-qcow-efi-26.09.001.qcow2.gz"]);
   await search.fill("hyper-v");
@@ -77,7 +77,7 @@ test("a filtered list has an address", async () => {
   const page = await open("page/26.09/?platform=KVM&q=efi");
   expect(await rows(page)).toBe(1);
   expect(await page.getByLabel("Platform").inputValue()).toBe("KVM");
-  expect(await page.getByLabel("Search").inputValue()).toBe("efi");
+  expect(await page.getByLabel("Filter").inputValue()).toBe("efi");
   await close();
 });
 
@@ -94,12 +94,12 @@ test("an address with an unknown value shows no rows, and says so", async () => 
 test("the back button undoes a selection, or a whole word that was typed", async () => {
   const page = await open("page/26.09/");
   await page.getByLabel("Platform").selectOption("KVM");
-  await page.getByLabel("Search").pressSequentially("efi");
+  await page.getByLabel("Filter").pressSequentially("efi");
   expect(await rows(page)).toBe(1);
   await page.goBack();
   expect(addressOf(page)).toBe("?platform=KVM");
   await expect.poll(() => rows(page)).toBe(2);
-  expect(await page.getByLabel("Search").inputValue()).toBe("");
+  expect(await page.getByLabel("Filter").inputValue()).toBe("");
   await page.goBack();
   await expect.poll(() => rows(page)).toBe(23);
   await page.goForward();
@@ -109,18 +109,18 @@ test("the back button undoes a selection, or a whole word that was typed", async
 
 test("the list keeps its state after a visit to a release", async () => {
   const page = await open("page/26.09/");
-  await page.getByLabel("Search").fill("chart");
+  await page.getByLabel("Filter").fill("chart");
   await page.locator("tbody tr:visible th a").click();
   await page.waitForURL(/#p\d+$/);
   await page.goBack();
   await expect.poll(() => rows(page)).toBe(1);
-  expect(await page.getByLabel("Search").inputValue()).toBe("chart");
+  expect(await page.getByLabel("Filter").inputValue()).toBe("chart");
   await close();
 });
 
 test("Enter in the search field stays on the page", async () => {
   const page = await open("page/26.09/");
-  await page.getByLabel("Search").fill("xen");
+  await page.getByLabel("Filter").fill("xen");
   await page.keyboard.press("Enter");
   expect(await rows(page)).toBe(1);
   expect(addressOf(page)).toBe("?q=xen");
@@ -250,7 +250,7 @@ test("a page of 100 artifacts among 10,000 can be filtered", async () => {
   const large = await visit(browser, readTree(`${made.folder}/dist`), "/");
   const { page, complaints, close: leave } = await large.open("page/26.07/1/");
   expect(await rows(page)).toBe(100);
-  await page.getByLabel("Search").fill("client-7_26.07.003");
+  await page.getByLabel("Filter").fill("client-7_26.07.003");
   expect(await rows(page)).toBe(1);
   await page.goto(`${large.url}releases/`);
   await page.getByRole("link", { name: "25.01.001" }).click();

@@ -54,6 +54,7 @@ export const onePageOfEachKind = [
   "platforms/",
   "platforms/Debian-and-Ubuntu/",
   "api/v1/package/",
+  "search/?q=client",
   "404.html",
 ];
 

@@ -245,7 +245,7 @@ export const pageModels = {
       z.strictObject({
         anchor: text,
         name: text,
-        /** Of visitors for whom the group is shown first; empty for none. */
+        /** Visitors with this operating system see the group first; empty: nobody does. */
         system: text,
         platforms: z.array(link),
         rowsHtml: html,

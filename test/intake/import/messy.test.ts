@@ -69,7 +69,7 @@ test("an unknown checksum is in no checksum file, command or installer's answer"
   await imported.succeed("build", "--released");
   expect(imported.read("dist/releases/26.01.002/SHA256SUMS")).not.toMatch(/unknown|md5 of old days/);
   const page = imported.read("dist/releases/26.01.002/index.html");
-  const [section = ""] = page.split("md5 of old days</bdi></h4>")[1]?.split("</section>") ?? [];
+  const [section = ""] = page.split("<bdi>md5 of old days</bdi>")[1]?.split("</li>") ?? [];
   expect(section).toContain(">unknown</code>");
   expect(section).not.toContain("Verify the download");
 });
