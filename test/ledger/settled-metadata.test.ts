@@ -225,6 +225,19 @@ describe("the settled provenance of a chart", () => {
     ]);
   });
 
+  test("must be in the folder if the chart is there", async () => {
+    const made = await withOther((original) => original);
+    rmSync(join(made.folder, "bytes", `${chart}.prov`));
+    const { stdout, exitCode } = await made.run("check", "--artifacts", "bytes");
+    expect(exitCode).toBe(1);
+    expect(stdout).toMatch(
+      /^releases\/[\d.]+\/.*:\d+:\d+ error\[artifact-missing\] bytes\/acme-1\.2\.3\.tgz lacks acme-1\.2\.3\.tgz\.prov, which its manifest names$/m,
+    );
+    expect(stdout).toContain(
+      "hint: Put acme-1.2.3.tgz.prov next to it, or ingest the artifact again without it.",
+    );
+  });
+
   test("is compared with its size and digest", async () => {
     const made = await withOther(longer);
     const file = join(made.folder, "bytes", `${chart}.prov`);

@@ -44,7 +44,7 @@ export async function judgeArtifacts(
     if (path !== undefined)
       problems.push(...(await judgeFile(path, artifact, { kind, policy, signers, judging })));
     else if (policy && judging.needsClaims) problems.push(...judgeClaim(artifact, policy, signers));
-    if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder)));
+    if (folder !== undefined) problems.push(...(await documentProblems(artifact, folder, path)));
   }
   return problems;
 }
@@ -83,13 +83,20 @@ async function judgeFile(
   }
 }
 
-/** Documents that are not in the folder are not checked. */
-async function documentProblems(artifact: Artifact, folder: string): Promise<Problem[]> {
+/** @param beside path of the artifact; undefined: it is not in the folder, so its documents need not be there */
+async function documentProblems(
+  artifact: Artifact,
+  folder: string,
+  beside: string | undefined,
+): Promise<Problem[]> {
   const problems: Problem[] = [];
   const { checksum, version } = artifact.content;
   for (const document of artifact.documents ?? []) {
     const path = artifactAtHand(folder, version, document.file);
-    if (path === undefined) continue;
+    if (path === undefined) {
+      if (beside !== undefined) problems.push(missingDocument(artifact, document.file, beside));
+      continue;
+    }
     const { file, close } = openWithNeighbours(path);
     try {
       const fault = await documentFault(document, file, checksum);
@@ -101,6 +108,14 @@ async function documentProblems(artifact: Artifact, folder: string): Promise<Pro
   }
   return problems;
 }
+
+const missingDocument = (artifact: Artifact, name: string, beside: string): Problem =>
+  problem(
+    "artifact-missing",
+    artifact,
+    `${beside} lacks ${name}, which its manifest names`,
+    `Put ${name} next to it, or ingest the artifact again without it.`,
+  );
 
 const ingestAgain = "Ingest it again where its bytes are: relcat ingest writes what they state.";
 
