@@ -46,7 +46,7 @@ const message = (text, className = "lead") => results.append(element("p", { clas
 
 async function findChecksum() {
   const checksum = query.toLowerCase();
-  const { files } = await load(`hash/${checksum.slice(0, 2)}.json`);
+  const { files } = await load(`hash/${checksum.slice(0, results.dataset.digits) || "all"}.json`);
   const found = files
     .filter(([each]) => each.startsWith(checksum))
     .map(([, version, id, name, withdrawn]) => ({ version, id, name, withdrawn }));

@@ -4,6 +4,6 @@ export const searchPaths = {
   index: "search/index.json",
   /** @param part a month, `26.08`, or a part of it, `26.08-2` */
   notes: (part: string) => `search/notes/${part}.json`,
-  /** @param prefix first two hexadecimal digits of the checksums */
-  hashes: (prefix: string) => `search/hash/${prefix}.json`,
+  /** @param prefix first digits of the checksums; empty: all are in one file */
+  hashes: (prefix: string) => `search/hash/${prefix || "all"}.json`,
 };

@@ -46,7 +46,7 @@ function valuesOf(field: string, { packageTypes, platforms }: Config): string[] 
     case "package_type":
       return [...packageTypes.keys()].sort();
     case "platform":
-      return [...platforms.keys()].map(String);
+      return [...platforms.keys()].sort((a, b) => a - b).map(String);
     case "operating_system":
       return [...new Set([...packageTypes.values()].map((type) => type.operating_system))].sort();
     case "arch":

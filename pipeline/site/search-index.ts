@@ -39,16 +39,29 @@ export function* searchFiles(releases: readonly RenderedRelease[]): Generator<Ou
     ...files.map(({ checksum, id, name }): HashRow => [checksum, version, id, name, 0]),
     ...retracted.map((each): HashRow => [each.checksum, version, each.id, foundName(each), 1]),
   ]);
-  for (const [prefix, files] of bucketsOf(rows)) yield jsonFile(searchPaths.hashes(prefix), { files });
+  for (const [prefix, files] of bucketsOf(rows, checksumDigits(rows.length)))
+    yield jsonFile(searchPaths.hashes(prefix), { files });
   yield jsonFile(searchPaths.index, { schema_version: 1, ...directoryOf(found), notes: [...notes.keys()] });
 }
 
-/** All 256, so that the answer for an unknown checksum is not an error. */
-function bucketsOf(rows: readonly HashRow[]): Map<string, HashRow[]> {
+/** Files with checksums have about this many rows. */
+const rowsPerBucket = 400;
+
+/**
+ * The number of digits by which checksums are split into files.
+ * @param count of records, withdrawn ones included
+ */
+export const checksumDigits = (count: number): number =>
+  [0, 1].find((digits) => count <= rowsPerBucket * 16 ** digits) ?? 2;
+
+/** Empty ones too, so that the answer for an unknown checksum is not an error. */
+function bucketsOf(rows: readonly HashRow[], digits: number): Map<string, HashRow[]> {
   const known = rows.filter(([checksum]) => /^[0-9a-f]{64}$/.test(checksum));
-  const prefixes = Array.from({ length: 256 }, (_, index) => index.toString(16).padStart(2, "0"));
+  const prefixes = Array.from({ length: 16 ** digits }, (_, index) =>
+    digits === 0 ? "" : index.toString(16).padStart(digits, "0"),
+  );
   const buckets = new Map(prefixes.map((prefix): [string, HashRow[]] => [prefix, []]));
-  for (const row of known.sort(byChecksum)) buckets.get(row[0].slice(0, 2))?.push(row);
+  for (const row of known.sort(byChecksum)) buckets.get(row[0].slice(0, digits))?.push(row);
   return buckets;
 }
 

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { brotliCompressSync } from "node:zlib";
 import { expect, test } from "vitest";
 import type { PublishedRelease, RenderedRelease } from "../../pipeline/documents/published.ts";
@@ -73,15 +74,38 @@ test("the index has each file once, with names that repeat in other versions sto
   expect(parsed<Index>(files, "index.json").names).toHaveLength(3);
 });
 
-test("a checksum is in the file of its first two digits, also after the withdrawal of its file", () => {
-  expect(parsed<{ files: Rows }>(files, "hash/ab.json").files).toEqual([
+test("a checksum is in the index, also after the withdrawal of its file", () => {
+  expect(parsed<{ files: Rows }>(files, "hash/all.json").files).toEqual([
     [sums[0], "26.09.001", 12, "client-26.09.001.deb", 0],
     [sums[1], "26.08.001", 8, "bad.deb", 1],
+    [sums[2], "26.08.001", 9, "client-26.08.001.deb", 0],
   ]);
-  expect(parsed<{ files: Rows }>(files, "hash/cd.json").files).toHaveLength(1);
-  expect(parsed<{ files: Rows }>(files, "hash/00.json").files).toEqual([]);
-  expect([...files.keys()].filter((path) => path.startsWith("hash/"))).toHaveLength(256);
+  expect([...files.keys()].filter((path) => path.startsWith("hash/"))).toEqual(["hash/all.json"]);
 });
+
+test.each([
+  [400, 0, 1],
+  [401, 1, 16],
+  [6400, 1, 16],
+  [6401, 2, 256],
+])(
+  "%i checksums are split by %i digits into %i files, of which each has its own",
+  (count, digits, number) => {
+    const packages = Array.from({ length: count }, (_, id) => {
+      const checksum = createHash("sha256").update(String(id)).digest("hex");
+      return packageOf(id + 1, { checksum });
+    });
+    const all = indexOf([releaseOf("26.08.001", { packages })]);
+    const paths = [...all.keys()].filter((path) => path.startsWith("hash/"));
+    expect(paths).toHaveLength(number);
+    const rows = paths.flatMap((path) => {
+      const { files } = parsed<{ files: Rows }>(all, path);
+      for (const [checksum] of files) expect(path).toBe(`hash/${checksum.slice(0, digits) || "all"}.json`);
+      return files;
+    });
+    expect(rows).toHaveLength(count);
+  },
+);
 
 test("notes are in files of their months, newest first, without control characters", () => {
   expect(parsed<Index>(files, "index.json").notes).toEqual(["26.09", "26.08"]);

@@ -1,6 +1,7 @@
 import type { OutputFile, OutputGroup, SiteConfig } from "../../documents/published.ts";
 import { searchPaths } from "../../documents/search-paths.ts";
 import { digestOf } from "../../journal/digest.ts";
+import { checksumDigits } from "../search-index.ts";
 import { artifactsUnit } from "./artifact-view.ts";
 import { browsablePages } from "./browsable-pages.ts";
 import { filesPerPage, type ListPart, listParts, type ReleaseSlice, recordsPerPage } from "./list-parts.ts";
@@ -40,7 +41,7 @@ export function* pageGroups(
     latestRedirect(pieces, config, templates),
     releasesIndex(pieces, config, templates),
     notFound(config, templates),
-    searchPage(config, templates),
+    searchPage(pieces, config, templates),
     home(pieces, parts, config, templates),
   ];
   yield { name: "entrances", key: all, files };
@@ -135,10 +136,15 @@ function latestRedirect(pieces: readonly PagePieces[], config: SiteConfig, templ
   }));
 }
 
-function searchPage(config: SiteConfig, templates: Templates): OutputFile {
+function searchPage(pieces: readonly PagePieces[], config: SiteConfig, templates: Templates): OutputFile {
+  const count = pieces.reduce(
+    (sum, { packageCount, retractedCount }) => sum + packageCount + retractedCount,
+    0,
+  );
   return page(searchPaths.page, "search", templates, () => ({
     layout: pageLayout(searchPaths.page, { title: "Search", searches: true }, config, templates),
     all: "../releases/",
+    digits: String(checksumDigits(count)),
   }));
 }
 

@@ -312,7 +312,12 @@ export const pageModels = {
     recordsHtml: html,
     months: z.array(link),
   }),
-  search: z.strictObject({ layout, all: href }),
+  search: z.strictObject({
+    layout,
+    all: href,
+    /** Number of digits by which the index splits checksums. */
+    digits: text,
+  }),
   "not-found": z.strictObject({ layout, home: href, all: href, platforms: href }),
 } as const;
 
