@@ -63,10 +63,10 @@ export class LedgerGuard {
    * @throws RelcatError ledger-rewritten, metadata-changed
    */
   readonly proveRelease = async (ledger: Ledger): Promise<void> =>
-    throwErrors([...(await this.lostLines(ledger)), ...(await this.#unmergedMetadata())]);
+    throwErrors([...(await this.lostLines(ledger)), ...(await this.unmergedMetadata())]);
 
   /** A branch proves changed metadata in `check --artifacts`; other commands accept it after the merge. */
-  async #unmergedMetadata(): Promise<Problem[]> {
+  async unmergedMetadata(): Promise<Problem[]> {
     const base = await this.#found();
     const settled = base ? await settledMetadata(this.#host.releases, base) : [];
     if (settled.length === 0) return [];

@@ -13,12 +13,10 @@ export async function buildInto(folder: string, host: Host, guard: LedgerGuard):
     {},
     { ...surroundings(host), clock: Date.now() },
   );
-  // A preview makes nothing permanent, so a lost line is only a warning.
-  const lost = (await guard.lostLines(catalog.ledger)).map((problem) => ({
-    ...problem,
-    severity: "warning" as const,
-  }));
-  host.messages.write(renderProblems([...catalog.problems, ...lost], host));
+  // A preview makes nothing permanent, so a change of what is settled is only a warning.
+  const changes = [...(await guard.lostLines(catalog.ledger)), ...(await guard.unmergedMetadata())];
+  const warnings = changes.map((problem) => ({ ...problem, severity: "warning" as const }));
+  host.messages.write(renderProblems([...catalog.problems, ...warnings], host));
   say(host, `Built ${count(site.releaseCount, "release")} with ${count(site.packageCount, "package")}.`);
 }
 

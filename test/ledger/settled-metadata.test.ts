@@ -106,6 +106,10 @@ describe("metadata that the settled revision has", () => {
     }
     const { stderr, exitCode } = await made.run("status", "--offline");
     expect([exitCode, stderr]).toEqual([1, expect.stringMatching(differs)]);
+    const preview = await made.run("serve", "--build", "--dir", "preview", "--host", "203.0.113.1");
+    expect(preview.stderr).toContain(
+      `warning[metadata-changed] package of agent.deb, which is cut in ${version}`,
+    );
     expect(await made.run("build")).toMatchObject({ exitCode: 0 });
     expect(await made.run("build", "--released", "--no-base")).toMatchObject({ exitCode: 0 });
     await commit(made);
