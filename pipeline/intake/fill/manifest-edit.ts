@@ -1,4 +1,6 @@
+import { isDeepStrictEqual } from "node:util";
 import type { ModificationOptions } from "jsonc-parser";
+import { isMap, type Node, parseDocument, type Scalar, stringify, type YAMLMap } from "yaml";
 import type { WrittenArtifact } from "../../documents/manifest.ts";
 import { failure } from "../../errors.ts";
 
@@ -6,9 +8,9 @@ import { failure } from "../../errors.ts";
 export type Additions = Partial<Pick<WrittenArtifact, "package" | "documents">>;
 
 /**
- * Sets members of artifacts in the text of a manifest. Everything else keeps its text and, in YAML, its comments.
+ * Sets members of artifacts in the text of a manifest. Everything else keeps its text, also its comments.
  * @param additions by the index of the artifact
- * @throws RelcatError artifact-conflict, if an entry of a YAML list is an alias
+ * @throws RelcatError artifact-conflict, if YAML has an alias or a layout to which nothing can be added
  */
 export async function withAdditions(
   file: string,
@@ -36,22 +38,66 @@ function formattingOf(text: string): ModificationOptions {
   return { formattingOptions: { insertSpaces: !indent.startsWith("\t"), tabSize: indent.length, eol } };
 }
 
-async function inYaml(
-  file: string,
-  text: string,
-  additions: ReadonlyMap<number, Additions>,
-): Promise<string> {
-  const { isMap, parseDocument } = await import("yaml");
-  const document = parseDocument(text);
+function inYaml(file: string, text: string, additions: ReadonlyMap<number, Additions>): string {
+  const expected = parseDocument(text);
+  let edited = text;
   for (const [index, members] of additions) {
-    if (!isMap(document.getIn(["artifacts", index], true)))
-      throw failure(
-        "artifact-conflict",
-        `artifacts[${index}] of ${file} is an alias, to which nothing can be added`,
-        "Write the artifact out in full.",
-      );
-    for (const [member, value] of Object.entries(members))
-      document.setIn(["artifacts", index, member], document.createNode(value));
+    requireMap(file, index, expected.getIn(["artifacts", index], true));
+    for (const [member, value] of Object.entries(members)) {
+      expected.setIn(["artifacts", index, member], value);
+      edited = withMember(edited, index, member, value);
+    }
   }
-  return document.toString({ lineWidth: 0 });
+  if (!isDeepStrictEqual(parseDocument(edited).toJS(), expected.toJS()))
+    throw failure(
+      "artifact-conflict",
+      `${file} is written in a way to which nothing can be added`,
+      "Write its artifacts in block style, or as JSON.",
+    );
+  return edited;
+}
+
+function requireMap(file: string, index: number, node: unknown): void {
+  if (isMap(node)) return;
+  throw failure(
+    "artifact-conflict",
+    `artifacts[${index}] of ${file} is an alias, to which nothing can be added`,
+    "Write the artifact out in full.",
+  );
+}
+
+/** Sets a member by a change of the text alone, so that everything else keeps its layout. */
+function withMember(text: string, index: number, member: string, value: unknown): string {
+  const map = parseDocument(text).getIn(["artifacts", index], true) as YAMLMap<Scalar, Node>;
+  const [first, last] = [map.items[0], map.items.at(-1)];
+  const old = map.items.find(({ key }) => key.value === member);
+  const end = endOf(old ?? last);
+  if (map.flow) {
+    const start = old ? startOf(old) : end;
+    return `${text.slice(0, start)}${old ? "" : ", "}"${member}": ${JSON.stringify(value)}${text.slice(end)}`;
+  }
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const indent = " ".repeat(startOf(first) - lineStart(text, startOf(first)));
+  const lines = stringify({ [member]: value }, { lineWidth: 0 })
+    .trimEnd()
+    .split("\n");
+  const added = lines.map((line) => (line === "" ? "" : indent + line)).join(eol) + eol;
+  const rest = nextLine(text, end);
+  if (old) return text.slice(0, startOf(old)) + added.slice(indent.length) + text.slice(rest);
+  const before = text.slice(0, rest);
+  return `${before}${before.endsWith("\n") ? "" : eol}${added}${text.slice(rest)}`;
+}
+
+type Item = { key: Scalar; value: Node | null } | undefined;
+
+const startOf = (item: Item): number => item?.key.range?.[0] ?? 0;
+const endOf = (item: Item): number => item?.value?.range?.[1] ?? item?.key.range?.[1] ?? 0;
+
+const lineStart = (text: string, at: number): number => text.lastIndexOf("\n", at - 1) + 1;
+
+/** The start of the line after the one in which a value ends. */
+function nextLine(text: string, at: number): number {
+  if (text[at - 1] === "\n") return at;
+  const end = text.indexOf("\n", at);
+  return end === -1 ? text.length : end + 1;
 }
