@@ -4,19 +4,20 @@ import { join } from "node:path";
 import { execa } from "execa";
 import { beforeAll, expect, test } from "vitest";
 import { startOrigin } from "../../service/catalog/node.ts";
+import { startCaddy } from "../site/hosting/homes/caddy.ts";
 import { afterFile } from "../support/after-file.ts";
 import { pathOf } from "../support/artifacts.ts";
 import { freePort } from "../support/port.ts";
 import { type Project, project } from "../support/project.ts";
 import { temporaryFolder } from "../support/run.ts";
 
-/** skopeo, and the requests of Helm, at the OCI registry of a published site: behind nginx, and behind `relcat serve`. */
+/** skopeo, and the requests of Helm, at the OCI registry of a published site: behind nginx, Caddy and `relcat serve`. */
 
 const files = ["acme-1.2.3.tgz", "acme-1.2.3.tgz.prov"];
 const manifestType = "application/vnd.oci.image.manifest.v1+json";
 
 let made: Project;
-const hosts: Record<"nginx" | "serve", string> = { nginx: "", serve: "" };
+const hosts: Record<"nginx" | "caddy" | "serve", string> = { nginx: "", caddy: "", serve: "" };
 
 beforeAll(async () => {
   made = project({
@@ -24,7 +25,7 @@ beforeAll(async () => {
       product: "Acme",
       require: {},
       base_url: "http://127.0.0.1:8080",
-      hosts: ["nginx"],
+      hosts: ["nginx", "caddy"],
       precompress: ["gz"],
       feeds: { helm: { oci: true } },
       sites: { test: { url: "dir:www", settles: false } },
@@ -43,6 +44,9 @@ beforeAll(async () => {
   afterFile(() => origin.close());
   hosts.serve = new URL(origin.url).host;
   hosts.nginx = await startNginx(join(made.folder, "www"));
+  const server = await startCaddy(folder, join(made.folder, "www/hosting"));
+  afterFile(server.stop);
+  hosts.caddy = new URL(server.origin).host;
 });
 
 async function startNginx(www: string): Promise<string> {
@@ -66,17 +70,20 @@ const fixture = (name: string) => readFileSync(pathOf(`helm/${name}`));
 
 const skopeo = (...args: string[]) => execa("skopeo", args);
 
-test.each(["nginx", "serve"] as const)("skopeo lists tags and copies a chart from %s", async (host) => {
-  const source = `docker://${hosts[host]}/charts/acme`;
-  const listed = await skopeo("list-tags", "--tls-verify=false", source);
-  expect(JSON.parse(listed.stdout)).toMatchObject({ Tags: ["1.2.3"] });
-  const target = join(temporaryFolder(), "copy");
-  await skopeo("copy", "--src-tls-verify=false", `${source}:1.2.3`, `dir:${target}`);
-  const copied = readdirSync(target).map((name) => digestOf(readFileSync(join(target, name))));
-  for (const name of files) expect(copied).toContain(digestOf(fixture(name)));
-});
+test.each(["nginx", "caddy", "serve"] as const)(
+  "skopeo lists tags and copies a chart from %s",
+  async (host) => {
+    const source = `docker://${hosts[host]}/charts/acme`;
+    const listed = await skopeo("list-tags", "--tls-verify=false", source);
+    expect(JSON.parse(listed.stdout)).toMatchObject({ Tags: ["1.2.3"] });
+    const target = join(temporaryFolder(), "copy");
+    await skopeo("copy", "--src-tls-verify=false", `${source}:1.2.3`, `dir:${target}`);
+    const copied = readdirSync(target).map((name) => digestOf(readFileSync(join(target, name))));
+    for (const name of files) expect(copied).toContain(digestOf(fixture(name)));
+  },
+);
 
-test.each(["nginx", "serve"] as const)(
+test.each(["nginx", "caddy", "serve"] as const)(
   "Helm's requests find a chart and its provenance at %s",
   async (host) => {
     const registry = `http://${hosts[host]}/v2`;

@@ -10,21 +10,24 @@ import { preparedAnswers } from "./prepared.ts";
 export const caddy: Home = {
   name: "Caddy",
   exceptions: preparedAnswers,
-  async start({ folder }) {
-    const [home, port] = [temporaryFolder(), await freePort()];
-    const path = join(home, "Caddyfile");
-    const said = join(home, "said.txt");
-    writeFileSync(path, configuration(folder, home, port));
-    const env = { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
-    // The server inherits this output, so it goes into a file. The pid file may appear after the command has ended.
-    const start = 'caddy start --config "$0" --adapter caddyfile >"$1" 2>&1';
-    await execa("sh", ["-c", start, path, said], { env, stdio: "ignore" });
-    const pid = Number(readFileSync(said, "utf8").match(/\(pid=(\d+)\)/)?.[1]);
-    return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid, "SIGTERM") };
-  },
+  start: ({ folder }) => startCaddy(folder, join(folder, "hosting")),
 };
 
-const configuration = (site: string, home: string, port: number) => `
+/** @param hosting folder of the emitted configuration */
+export async function startCaddy(site: string, hosting: string) {
+  const [home, port] = [temporaryFolder(), await freePort()];
+  const path = join(home, "Caddyfile");
+  const said = join(home, "said.txt");
+  writeFileSync(path, configuration(site, hosting, home, port));
+  const env = { XDG_DATA_HOME: home, XDG_CONFIG_HOME: home };
+  // The server inherits this output, so it goes into a file. The pid file may appear after the command has ended.
+  const start = 'caddy start --config "$0" --adapter caddyfile >"$1" 2>&1';
+  await execa("sh", ["-c", start, path, said], { env, stdio: "ignore" });
+  const pid = Number(readFileSync(said, "utf8").match(/\(pid=(\d+)\)/)?.[1]);
+  return { origin: `http://127.0.0.1:${port}`, stop: () => void process.kill(pid, "SIGTERM") };
+}
+
+const configuration = (site: string, hosting: string, home: string, port: number) => `
 {
 	admin off
 	auto_https off
@@ -35,6 +38,6 @@ const configuration = (site: string, home: string, port: number) => `
 }
 http://127.0.0.1:${port} {
 	root * ${site}
-	import ${site}/hosting/caddy/Caddyfile
+	import ${hosting}/caddy/Caddyfile
 }
 `;
