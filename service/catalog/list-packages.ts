@@ -6,6 +6,7 @@ import type { ServerAnswer } from "../http/request.ts";
 import { answeredPage } from "./answered-page.ts";
 import { type Exchange, searchOf } from "./exchange.ts";
 import { answerBytes, answerFile, underTag } from "./files.ts";
+import { fingerprint } from "./fingerprint.ts";
 import { bytesOf, type PackageList, places } from "./site.ts";
 
 /** `GET /api/v1/package/`: the filtered and ordered list. */
@@ -56,12 +57,6 @@ const longestKey = 200;
 async function tagOf(list: PackageList, query: ListQuery): Promise<string> {
   const key = canonicalQuery(query);
   return `"${list.digest.slice(0, 16)}-${key.length <= longestKey ? key : await fingerprint(key)}"`;
-}
-
-/** 16 hexadecimal characters of the SHA-256 of a text. */
-async function fingerprint(text: string): Promise<string> {
-  const digest = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(text));
-  return Array.from(new Uint8Array(digest, 0, 8), (byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
 const streamOf = (pieces: Iterator<Uint8Array>): ReadableStream<Uint8Array> =>

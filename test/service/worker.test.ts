@@ -46,6 +46,15 @@ describe("over the files of a site, the worker", () => {
     ask = await workerOver((await threeRecords()).out);
   });
 
+  test("answers a search", async () => {
+    const response = await ask("/search/?q=rpm");
+    expect([response.status, response.headers.get("content-type")]).toEqual([
+      200,
+      "text/html; charset=utf-8",
+    ]);
+    expect(await response.text()).toContain("<h2>Files</h2>");
+  });
+
   test("answers the list and selections", async () => {
     const list = await ask("/api/v1/package/");
     expect(list.headers.get("content-type")).toBe("application/json");
