@@ -5,7 +5,7 @@ export function namedInHeader(names: readonly string[]): string {
   const shown: string[] = [];
   let length = 0;
   for (const name of names) {
-    const encoded = encodeURIComponent(name.toWellFormed().slice(0, 64));
+    const encoded = encodeURIComponent(name.slice(0, 64).toWellFormed());
     length += encoded.length + 2;
     if (length > longestHeader) break;
     shown.push(encoded);

@@ -197,3 +197,9 @@ describe("selections over the wire", () => {
     server.close();
   });
 });
+
+test("an ignored parameter whose name would be cut inside a character is named", async () => {
+  const name = `${"x".repeat(63)}\u{1F600}`;
+  const { status, headers } = await ask(url, `${address}?${encodeURIComponent(name)}=1`);
+  expect([status, headers["x-ignored-parameters"]]).toEqual([200, `${"x".repeat(63)}%EF%BF%BD`]);
+});

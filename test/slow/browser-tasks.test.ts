@@ -1,0 +1,107 @@
+import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { serveFolder } from "../service/origin.ts";
+import { sampleTree, startBrowser, type Visited, visit } from "../support/browser.ts";
+import { copyProject, relcat } from "../support/run.ts";
+
+/** Tasks of people who visit the sample's pages. Each uses only visible text, and counts clicks and searches. */
+let browser: Browser;
+let site: Visited;
+let served: string;
+
+beforeAll(async () => {
+  browser = await startBrowser();
+  site = await visit(browser, await sampleTree());
+  const folder = copyProject(".");
+  const { exitCode, stderr } = await relcat(folder, ["build"]);
+  expect(exitCode, stderr).toBe(0);
+  served = (await serveFolder(`${folder}/dist`)).url;
+});
+afterAll(async () => {
+  await site?.stop();
+  await browser?.close();
+});
+
+/** A visitor who counts what they do. */
+class Visitor {
+  steps = 0;
+  readonly page: Page;
+
+  constructor(page: Page) {
+    this.page = page;
+  }
+
+  async click(name: string | RegExp, within: string = "body"): Promise<void> {
+    this.steps++;
+    const target = this.page.locator(`${within} :is(a, summary):visible`, { hasText: name }).first();
+    await target.click();
+  }
+
+  async search(words: string): Promise<void> {
+    this.steps++;
+    await this.page.getByRole("searchbox", { name: "Search all releases" }).fill(words);
+    await this.page.keyboard.press("Enter");
+    await this.page.waitForURL(/search\/\?q=/);
+  }
+}
+
+const visitors: [name: string, options: BrowserContextOptions][] = [
+  [1280, true],
+  [1280, false],
+  [390, true],
+  [390, false],
+].map(([width, javaScriptEnabled]) => [
+  `on ${width} pixels, ${javaScriptEnabled ? "with" : "without"} JavaScript`,
+  { viewport: { width: Number(width), height: 900 }, javaScriptEnabled: Boolean(javaScriptEnabled) },
+]);
+
+describe.each(visitors)("%s", (_, options) => {
+  const allowed = options.javaScriptEnabled ? 2 : 4;
+
+  async function task(work: (visitor: Visitor) => Promise<void>, url = site.url): Promise<void> {
+    const context = await browser.newContext(options);
+    const visitor = new Visitor(await context.newPage());
+    await visitor.page.goto(url);
+    await work(visitor);
+    expect(visitor.steps).toBeLessThanOrEqual(allowed);
+    await context.close();
+  }
+
+  test("a visitor finds the newest Windows installer", () =>
+    task(async (visitor) => {
+      await visitor.click("Windows", ".chips");
+      const button = visitor.page
+        .locator("section", { has: visitor.page.locator("#windows") })
+        .locator(".button");
+      expect(await button.first().getAttribute("href")).toMatch(/26\.09\.001.*\.msi$/);
+      expect(await button.first().isVisible()).toBe(true);
+    }));
+
+  test("a visitor finds the checksum of a file of three releases ago", () =>
+    task(async (visitor) => {
+      await visitor.click("26.07", ".months");
+      await visitor.click(/\.pkg/);
+      const sum = visitor.page.locator("code[data-copy='SHA-256']:visible").first();
+      expect(await sum.textContent()).toMatch(/^[0-9a-f]{64}$/);
+    }));
+
+  // Without a script, serve and the worker answer; see test/service/search.test.ts for the other results.
+  test("a visitor learns that a SHA-256 is that of a withdrawn file", () =>
+    task(
+      async (visitor) => {
+        await visitor.search("ab71365d79221180f1d8fd12ac1fdde7d5fcecf26ce82caf486970ebc893ee67");
+        const answer = visitor.page.getByText("This file was withdrawn: do not use it.");
+        await expect.poll(() => answer.isVisible()).toBe(true);
+      },
+      options.javaScriptEnabled ? site.url : served,
+    ));
+
+  // The files of this site are below its base URL, as a package repository needs it.
+  test("a visitor gets the lines for apt", () =>
+    task(async (visitor) => {
+      await visitor.click("Linux", ".chips");
+      await visitor.click(/Install .*2204_amd64\.deb/);
+      const lines = visitor.page.locator("code[data-copy='apt lines']:visible").first();
+      expect(await lines.textContent()).toContain("sudo apt-get install 'northgate-client-");
+    }, served));
+});
