@@ -99,7 +99,7 @@ function startTabs(tabs) {
   named();
 }
 
-const tabs = document.querySelector(".tabs");
+const tabs = document.querySelector(".page-tabs");
 if (tabs) startTabs(tabs);
 
 function startFilter(filter) {
