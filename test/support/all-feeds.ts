@@ -34,7 +34,11 @@ export interface FeedProject extends Project {
   publish(version: string, artifacts: readonly object[], rest?: object): Promise<void>;
 }
 
-export async function allFeeds(settings: object = {}): Promise<FeedProject> {
+/** @param environment variables that commands with private keys also get, such as those of a bucket */
+export async function allFeeds(
+  settings: object = {},
+  environment: Readonly<Record<string, string>> = {},
+): Promise<FeedProject> {
   const made = project({
     "releases/catalog.yaml": {
       ...{ product: "Acme", require: {}, base_url: "https://downloads.example.com", trust: "simple" },
@@ -46,6 +50,7 @@ export async function allFeeds(settings: object = {}): Promise<FeedProject> {
   const key = await feedKey({ date: new Date(Date.now() - 86_400_000) });
   writeFeedKeys(made.folder, [{ key, state: "signing" }]);
   const env = {
+    ...environment,
     ...feedSecrets(key),
     RELCAT_ONLINE_KEY: readFileSync(join(keys, "online.pem"), "utf8"),
   };
