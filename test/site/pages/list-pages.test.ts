@@ -8,6 +8,8 @@ import {
   linksOf,
   packageOf,
   releaseOf,
+  retractedOf,
+  sectionOf,
   textOf,
   wordsOf,
 } from "./factory.ts";
@@ -273,4 +275,11 @@ test("a site without releases has all its pages", () => {
 test("the same pieces give the same bytes each time", () => {
   const files = pagesOf(releases);
   expect(files.map(textOf)).toEqual(files.map(textOf));
+});
+
+test("home without files that can be downloaded says so", () => {
+  const withdrawn = releaseOf("26.08.001", { packages: [], retracted: [retractedOf(10)] });
+  const html = pageOf(siteOf([withdrawn]), "index.html");
+  expect(wordsOf(sectionOf(html, "main"))).toContain("No file can be downloaded at the moment.");
+  expect(elementsOf(html, "h2").map(wordsOf)).toEqual(["By month"]);
 });
